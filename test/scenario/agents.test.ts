@@ -38,10 +38,10 @@ steps:
 });
 
 const SECRET = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
-/** Of a program: what is shown of it is a mark. */
+/** The mark of a program: its words appear in what the program shows. */
 const PRINTS_SECRET = `console.log('found', ${JSON.stringify(SECRET)});`;
 
-/** Asks its model, and tells what it saw as its verdict. */
+/** Asks its model, and gives what it saw as its verdict. */
 const PROGRAM = `
 ${PRINTS_SECRET}
 import fs from 'node:fs';
@@ -57,7 +57,10 @@ fs.writeFileSync('/tmp/answer.json', JSON.stringify({
 }));
 `;
 
-/** An app whose agent is a program of the test; the head is written by the test, since the stand-in speaks no git. */
+/**
+ * An app whose agent is a program of the test. The test writes the head itself, because the stand-in does not speak git's
+ * protocol.
+ */
 async function start(files: Record<string, string>, script = PROGRAM, turnedOn = true) {
   const heads: string[] = [];
   const { ledger, settled } = countingLedger();
@@ -96,7 +99,7 @@ async function countersigned(scene: Scene, number: number): Promise<void> {
 const OUTSIDER = { author: 'otto', fork: 'otto/app' };
 
 test.skipIf(!(await hasWalls()))(
-  'an agent reviews an outsider’s head once a maintainer has countersigned it, and all that it said is kept',
+  'an agent reviews an outsider’s head once a maintainer has countersigned it, and its whole output is kept',
   async () => {
     const scene = await start(repository(', requires_approval: true'));
     const { number, headSha } = await scene.open({ ...OUTSIDER, title: 'Change it' });
@@ -126,7 +129,7 @@ test.skipIf(!(await hasWalls()))(
 test.each([
   ['an outsider’s pull request', OUTSIDER],
   ['a member’s pull request that nobody fired', {}],
-])('no agent is begun for %s, and why is told', async (_, opened) => {
+])('no agent starts for %s, and the reason is shown', async (_, opened) => {
   const scene = await start(repository());
   const { number } = await scene.open(opened);
   expect(await look(scene)).toMatchObject({ status: 'failed', reason: { code: 'gate.blocked.policy' } });
@@ -142,7 +145,7 @@ test('a package cannot lower what its agent needs', async () => {
   expect((await look(scene))?.reason?.summary).toContain('it needs elevated trust');
 });
 
-test('an agent that is not turned on says so, and nothing is fetched', async () => {
+test('an agent that is not turned on fails with that reason, and nothing is fetched', async () => {
   const scene = await start(repository(', requires_approval: true'), PROGRAM, false);
   const { number } = await scene.open();
   await countersigned(scene, number);
@@ -151,7 +154,7 @@ test('an agent that is not turned on says so, and nothing is fetched', async () 
 });
 
 test.skipIf(!(await hasWalls()))(
-  'an agent without a sound answer gives no verdict, and what it said is kept',
+  'an agent without a valid answer gives no verdict, and its output is kept',
   async () => {
     const approving = `${PRINTS_SECRET} import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;
     const scene = await start(repository(', requires_approval: true'), approving);

@@ -25,7 +25,7 @@ interface Asked {
   headSha: string;
 }
 
-/** A pull request about which the maintainers are asked. */
+/** A pull request whose maintainers are asked for a countersign. */
 async function asked(setting: Setting = {}, input: Parameters<typeof open>[1] = {}): Promise<Asked> {
   const harness = await start({ chain: MERGE_ONLY, ...setting });
   harness.github.addTeam('octo', 'release', ['will']);
@@ -36,7 +36,7 @@ async function asked(setting: Setting = {}, input: Parameters<typeof open>[1] = 
   return { harness, ...opened };
 }
 
-/** What the last look found, as the question shows it. */
+/** The result of the last poll, as the approval comment shows it. */
 function lastRecheck(harness: Harness, number: number): string[] {
   const [, found = ''] = approvalOf(harness, number).body.split('What the last look found</summary>\n\n');
   return (found.split('\n\n</details>')[0] ?? '').split('\n').map((line) => line.trim());
@@ -111,7 +111,7 @@ describe('who may countersign', () => {
     expect(lastRecheck(harness, number).join('\n')).toContain(because);
   });
 
-  test('a maintainer who pushed to the branch of somebody else may not', async () => {
+  test('a maintainer who pushed to somebody else’s branch may not', async () => {
     const { harness, number } = await asked();
     await harness.github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'b.txt': 'b\n' } });
     await harness.advance(A_RECHECK);
@@ -126,7 +126,7 @@ describe('who may countersign', () => {
   }
 });
 
-test('two countersigns are asked of two people: one person who reacts twice is one', async () => {
+test('two countersigns must come from two people: one person who reacts twice counts once', async () => {
   const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const { github } = harness;
   await react(harness, number, 'mia', 'rocket');
@@ -142,7 +142,7 @@ test('two countersigns are asked of two people: one person who reacts twice is o
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia and max']);
 });
 
-test('a rejecting reaction of a maintainer stops it and says who, whoever approves', async () => {
+test('a maintainer’s rejecting reaction prevents the merge, and the comment names them, whoever else approves', async () => {
   const { harness, number, headSha } = await asked();
   await react(harness, number, 'mia', '-1');
   await react(harness, number, 'max', 'rocket');
@@ -162,7 +162,7 @@ test('a rejecting reaction of a maintainer stops it and says who, whoever approv
   `);
 });
 
-test('a push after a rejection is asked about anew', async () => {
+test('after a rejection, a push leads to a new approval comment', async () => {
   const { harness, number } = await asked();
   await react(harness, number, 'mia', '-1');
   await harness.advance(A_RECHECK);
@@ -172,7 +172,7 @@ test('a push after a rejection is asked about anew', async () => {
   expect(approvals(harness, number).map(headline)).toEqual(['✋ Rejected', '🎉 Countersigned and merged']);
 });
 
-test('a rejecting reaction of somebody who may not countersign stops nothing', async () => {
+test('a rejecting reaction of somebody who may not countersign prevents nothing', async () => {
   const { harness, number, headSha } = await asked();
   for (const login of ['will', 'otto', 'ada']) await react(harness, number, login, '-1');
   await harness.advance(A_RECHECK);
@@ -192,7 +192,7 @@ test('only the reactions that the settings name count', async () => {
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a reaction on another comment is no countersign', async () => {
+test('a reaction to another comment is not a countersign', async () => {
   const { harness, number } = await asked();
   await harness.advance(A_RECHECK);
   const copy = await harness.github.comment(REPO, number, 'ada', approvalOf(harness, number).body);
@@ -202,7 +202,7 @@ test('a reaction on another comment is no countersign', async () => {
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a reaction taken back before the look does not count', async () => {
+test('a reaction that is withdrawn before the poll does not count', async () => {
   const { harness, number } = await asked();
   const reaction = await react(harness, number, 'mia');
   await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
@@ -211,7 +211,7 @@ test('a reaction taken back before the look does not count', async () => {
   expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
 });
 
-test('a permission taken away before the look does not count', async () => {
+test('a person who loses the permission before the poll does not count', async () => {
   const { harness, number } = await asked();
   await react(harness, number, 'mia');
   harness.github.setPermission(REPO, 'mia', 'read');
@@ -220,7 +220,7 @@ test('a permission taken away before the look does not count', async () => {
   expect(lastRecheck(harness, number)).toContain('- ❌ mia reacted, but has read access');
 });
 
-test('a first countersign that is taken back while the second is awaited does not count any more', async () => {
+test('a first countersign that is withdrawn while the second is awaited no longer counts', async () => {
   const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const reaction = await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
@@ -231,7 +231,7 @@ test('a first countersign that is taken back while the second is awaited does no
   expect(approvalOf(harness, number).body).toContain('Given so far: `max`.');
 });
 
-test('a question that somebody edited is void with all its answers, and asked anew', async () => {
+test('an approval comment that somebody edits is void with all its reactions, and replaced', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   const first = approvalOf(harness, number);
@@ -259,7 +259,7 @@ test('a question that somebody edited is void with all its answers, and asked an
   expect(github.merges).toHaveLength(1);
 });
 
-test('a question that somebody deleted is asked anew', async () => {
+test('an approval comment that somebody deletes is replaced', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await react(harness, number, 'mia');
@@ -273,7 +273,7 @@ test('a question that somebody deleted is asked anew', async () => {
   expect(github.merges).toHaveLength(1);
 });
 
-test('an update of the question whose answer was cut off is not taken for somebody else’s edit', async () => {
+test('an interrupted update of the approval comment is not mistaken for somebody else’s edit', async () => {
   const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const { github } = harness;
   const isEdit = (request: { method: string; path: string }) =>
@@ -291,16 +291,16 @@ test('an update of the question whose answer was cut off is not taken for somebo
   expect(github.merges).toHaveLength(1);
 });
 
-describe('when it is looked', () => {
+describe('the app polls an approval comment', () => {
   const MINUTE = 60_000;
 
-  test('at first often, then slower, and only with conditional requests', async () => {
+  test('often at first, then less often, and only with conditional requests', async () => {
     const { harness } = await asked();
     const { github, clock } = harness;
     await harness.advance(A_RECHECK);
     const looks: number[] = [];
     for (const age of [0, 10 * MINUTE, 60 * MINUTE, 300 * MINUTE]) {
-      // A jump instead of all the looks between: one that is overdue is made up for once, and may edit the question.
+      // One jump in time instead of all polls in between: an overdue poll is made once, and may edit the approval comment.
       clock.advance(age);
       if (age > 0) await harness.advance(4 * MINUTE);
       const before = github.requests.length;
@@ -352,8 +352,8 @@ describe('when it is looked', () => {
   });
 });
 
-describe('what holds a question up', () => {
-  test('CI that turns red after the question was asked, until it is green again', async () => {
+describe('an approval is blocked', () => {
+  test('by CI that turns red after the maintainers were asked, until it is green again', async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     const { github } = harness;
     await reportCi(harness, headSha, 'failure');
@@ -377,7 +377,7 @@ describe('what holds a question up', () => {
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
   });
 
-  test('red CI is still said at the next look, before anybody has reacted', async () => {
+  test('by red CI, which the next poll shows before anybody has reacted', async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
     await harness.advance(A_RECHECK);
@@ -392,7 +392,7 @@ describe('what holds a question up', () => {
     expect(approvalOf(harness, number).body).toContain('> **For now:** ');
   });
 
-  test('a question held up by red CI says of a push that it was the push that voided it', async () => {
+  test('by red CI, and after a push the comment says that the push voided it', async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
     await harness.advance(A_RECHECK);
@@ -401,7 +401,7 @@ describe('what holds a question up', () => {
     expect(approvals(harness, number)[0]?.body).toContain('A newer commit was pushed');
   });
 
-  test('a pause, until somebody resumes', async () => {
+  test('by a pause, until somebody resumes', async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     await github.comment(REPO, number, 'mia', '/countersign pause');

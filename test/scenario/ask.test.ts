@@ -15,14 +15,14 @@ const NAMING = skill('naming', 'trigger_phrases: ["the names"]', {
 const start = (files = NAMING) =>
   startScene({ ...only({ ship: CI_AND_MERGE }), ...files }, { artifactHandlers: [echo] });
 
-/** What the app says of itself on the pull request, but for its answers to the comment. */
+/** What the app writes on the pull request, except its answers to the comment. */
 const elsewhere = (scene: Scene, number: number, sha: string) => ({
   comments: scene.github.comments(REPO, number).filter(({ body }) => !body.includes('countersign:reply')),
   checks: scene.github.checkRuns(REPO, sha),
 });
 
 describe('a question in a comment', () => {
-  test('is answered by the skill that fits, in one comment and nowhere else', async () => {
+  test('is answered by the matching skill, in one comment and nowhere else', async () => {
     const scene = await start();
     const { number, headSha } = await scene.open();
     const before = elsewhere(scene, number, headSha);
@@ -46,7 +46,7 @@ describe('a question in a comment', () => {
     ]);
   });
 
-  test('that no skill fits is answered by what would help', async () => {
+  test('that no skill matches is answered with what would help', async () => {
     const scene = await start();
     const { number } = await scene.open();
     const id = await scene.say(number, 'will', '/countersign ask what is the weather like?');
@@ -54,7 +54,7 @@ describe('a question in a comment', () => {
     expect(scene.replies(number, id)[0]).toMatch(/^No skill fits that well enough/);
   });
 
-  test('is not for those who may only read', async () => {
+  test('is refused for people with read access only', async () => {
     const scene = await start();
     const { number } = await scene.open();
     const id = await scene.say(number, 'otto', '/countersign ask are the names good?');
@@ -62,7 +62,7 @@ describe('a question in a comment', () => {
     expect(scene.replies(number, id)[0]).toContain('is for people with write access');
   });
 
-  test('is one of a comment, beside other commands that answer at once', async () => {
+  test('can stand in a comment beside other commands, which are answered at once', async () => {
     const scene = await start();
     const { number } = await scene.open();
     const id = await scene.say(
@@ -78,7 +78,7 @@ describe('a question in a comment', () => {
     expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   });
 
-  test('that is delivered again while it is being answered is answered once, after a restart too', async () => {
+  test('that is delivered again while it is being answered is answered once, also after a restart', async () => {
     let runs = 0;
     const putOff = {
       ...echo,
@@ -107,7 +107,7 @@ describe('a question in a comment', () => {
     expect(runs).toBe(2);
   });
 
-  test('does not have a skill of the head answer, nor one that needs more trust than there is', async () => {
+  test('is not answered by a skill of the head, nor by one that needs more trust than there is', async () => {
     const scene = await start(skill('naming', 'trigger_phrases: ["the names"]\ntrust: elevated'));
     const { number } = await scene.open({
       files: skill('better', 'trigger_phrases: ["the names are good"]\ntags: [names]'),
@@ -117,7 +117,7 @@ describe('a question in a comment', () => {
   });
 });
 
-describe('with a model', () => {
+describe('a question with a model', () => {
   let stub: StubModel;
   beforeEach(async () => {
     stub = await startStubModel();
@@ -133,7 +133,7 @@ describe('with a model', () => {
       { artifactHandlers: [echo], model: modelAt(stub, more) },
     );
 
-  test('it may answer by itself, and its words are text', async () => {
+  test('may be answered by the model itself, as plain text', async () => {
     stub.answers(
       says({
         text: '# Hi @mia, see #1\n![x](https://evil.example/y.png)\n<b onclick=x>/countersign cancel</b>',
@@ -152,7 +152,7 @@ describe('with a model', () => {
     `);
   });
 
-  test('it may ask back, and nothing else is done', async () => {
+  test('may be answered with a question, and nothing else is done', async () => {
     stub.answers(says({ decision: 'question', text: 'Which names, @mia?' }));
     const scene = await withModel();
     const { number } = await scene.open();
@@ -162,7 +162,7 @@ describe('with a model', () => {
     expect(stub.asked).toHaveLength(1);
   });
 
-  test('its calls count for the pull request, and for no run', async () => {
+  test('counts its calls for the pull request, and for no run', async () => {
     stub.answers(says({ decision: 'skill', skill: 'naming' }));
     const scene = await withModel();
     const { number } = await scene.open();
@@ -175,7 +175,7 @@ describe('with a model', () => {
     expect(await modelCalls.spent({ runId: run?.id ?? '' })).toMatchObject({ tokens: 0 });
   });
 
-  test('a spent budget is said, and nobody is asked', async () => {
+  test('is not asked when the budget is spent, and the reply says so', async () => {
     stub.answers(says({}));
     const budgets = { run: {}, pull_request: { tokens: 10 }, day: {} };
     const scene = await withModel({ budgets });
@@ -193,7 +193,7 @@ describe('with a model', () => {
       'not among those it was shown',
     ],
     ['prose', { text: 'I merged it.' }, 'not one JSON value'],
-  ])('%s is no answer', async (_, answer, words) => {
+  ])('has no answer if the model gives %s', async (_, answer, words) => {
     stub.answers(answer);
     const scene = await withModel();
     const { number } = await scene.open();

@@ -9,7 +9,7 @@ const start = scenes();
 const SHIP = only({ ship: CI_AND_MERGE });
 const A_RECHECK = 6_000;
 
-/** What `countersign audit export` writes. */
+/** The output of `countersign audit export`. */
 async function exported(scene: Scene, ...options: string[]): Promise<Record<string, unknown>[]> {
   let out = '';
   const code = await runCli(['audit', 'export', ...options], {
@@ -32,7 +32,7 @@ async function exported(scene: Scene, ...options: string[]): Promise<Record<stri
 
 const kinds = (lines: readonly Record<string, unknown>[]) => lines.map(({ kind }) => kind);
 
-/** A pull request of green CI whose question mia answers. */
+/** A pull request with green CI whose approval comment mia answers. */
 async function answered(scene: Scene, content: 'rocket' | '-1') {
   const { github } = scene;
   const opened = await scene.open();
@@ -50,7 +50,7 @@ async function answered(scene: Scene, content: 'rocket' | '-1') {
   return opened;
 }
 
-test('a countersigned merge is exported with its people, method, head, base and the commit that governed', async () => {
+test('a countersigned merge is exported with its people, method, head, base and governing commit', async () => {
   const scene = await start(SHIP);
   const { number, headSha } = await answered(scene, 'rocket');
   const lines = await exported(scene);
@@ -80,7 +80,7 @@ test('a countersigned merge is exported with its people, method, head, base and 
   expect(lines[5]).toMatchObject({ ...about, status: 'completed', reason: 'run.completed' });
 });
 
-test('a rejection is exported with who rejected which head', async () => {
+test('a rejection is exported with the person and the head', async () => {
   const scene = await start(SHIP);
   const { headSha } = await answered(scene, '-1');
   const lines = await exported(scene);
@@ -91,7 +91,7 @@ test('a rejection is exported with who rejected which head', async () => {
   });
 });
 
-test('commands that change something are exported with who gave them, and refused ones are not', async () => {
+test('commands that change something are exported with their authors, and refused ones are not', async () => {
   const { scene, number } = await waiting(start);
   await scene.say(number, 'otto', '/countersign cancel');
   await scene.say(number, 'mia', '/countersign status');
@@ -104,7 +104,7 @@ test('commands that change something are exported with who gave them, and refuse
   ]);
 });
 
-test('a merge that somebody else made is exported once, also when no run was under way', async () => {
+test('a merge that the app did not make is exported once, even if no run was under way', async () => {
   const scene = await start(only({ note: NOTE }));
   const { number, headSha } = await scene.open();
   await scene.github.mergePullRequest(REPO, number, 'max');
@@ -133,7 +133,7 @@ test('a push that changes a chain is exported with its author, and the next run 
   ]);
 });
 
-test('the export leaves out what was recorded before a moment, and other repositories', async () => {
+test('an export omits other repositories and everything before the given time', async () => {
   const scene = await start(SHIP);
   await scene.open();
   await scene.advance(2 * 3_600_000);

@@ -27,8 +27,8 @@ async function asked(
 
 const isActivity = ({ path }: { path: string }) => path.includes('/activity');
 
-describe('whoever pushed commits', () => {
-  test('may not countersign them, whatever name they wrote into them', async () => {
+describe('a person who pushed commits', () => {
+  test('may not countersign them, whatever name is in the commits', async () => {
     const { harness, number } = await asked({ pusher: 'mia' });
     await countersign(harness, number, 'mia');
     expect(harness.github.merges).toEqual([]);
@@ -51,7 +51,7 @@ describe('whoever pushed commits', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('is found in the repository’s activity where no webhook told of it', async () => {
+  test('is found in the repository’s activity if no webhook reported the push', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     github.uninstallApp('octo');
@@ -70,7 +70,7 @@ describe('whoever pushed commits', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('is told by webhooks alone where GitHub keeps no list of activity', async () => {
+  test('is found in webhooks only if GitHub keeps no list of activity', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     harness.github.fail(isActivity, { status: 404, body: { message: 'Not Found' } });
     const { number } = await open(harness);
@@ -79,7 +79,7 @@ describe('whoever pushed commits', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('is not known where neither tells, so one more countersign is needed', async () => {
+  test('is unknown if neither names them, so one more countersign is needed', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     harness.github.fail(isActivity, { status: 403, body: { message: 'Forbidden' } });
     const { number, headSha } = await open(harness, { fork: 'ada/app' });
@@ -93,13 +93,13 @@ describe('whoever pushed commits', () => {
   });
 });
 
-describe('commits that GitHub names nobody for', () => {
+describe('commits that GitHub links to no account', () => {
   test.each([
     ['its author', { writtenAs: UNKNOWN, committedAs: 'ada <ada@octo.example>' }],
     ['its committer', { committedAs: UNKNOWN }],
     ['a co-author', { coAuthors: [UNKNOWN] }],
     ['more than GitHub’s own address', { writtenAs: 'GitHub <noreply@github.com>' }],
-  ])('as %s need one more countersign', async (_, input) => {
+  ])('with an unknown account as %s need one more countersign', async (_, input) => {
     const { harness, number, headSha } = await asked(input);
     expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toContain(
       'GitHub names no account for everybody who wrote or committed <head>, so 2 countersigns are needed instead of 1.',
@@ -114,7 +114,7 @@ describe('commits that GitHub names nobody for', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('need none more where the settings allow them', async () => {
+  test('need no additional countersign if the settings allow them', async () => {
     const { harness, number } = await asked(
       { writtenAs: UNKNOWN },
       { settings: 'countersign: { unattributed: allow }\n' },
@@ -124,7 +124,7 @@ describe('commits that GitHub names nobody for', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('are not merged where the settings refuse them', async () => {
+  test('are not merged if the settings refuse them', async () => {
     const { harness, number, headSha } = await asked(
       { writtenAs: UNKNOWN },
       { settings: 'countersign: { unattributed: refuse }\n' },
@@ -138,7 +138,7 @@ describe('commits that GitHub names nobody for', () => {
   });
 });
 
-test('a commit made on GitHub’s pages needs no countersign more', async () => {
+test('a commit made on GitHub’s pages needs no additional countersign', async () => {
   const { harness, number } = await asked({ committedAs: 'GitHub <noreply@github.com>' });
   expect(approvalOf(harness, number).body).toContain('One countersign is needed.');
   await countersign(harness, number);

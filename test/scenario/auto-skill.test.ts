@@ -8,7 +8,7 @@ import { echo, gate, modelAt, skill } from './support-skills.ts';
 
 const startScene = scenes();
 
-/** A chain that leaves its skill open and says in a comment what came of it. */
+/** A chain that leaves its skill open and comments its outcome. */
 const auto = (more = '', id = 'ask') => `
 name: flow
 trigger: { event: pr.opened }
@@ -36,8 +36,8 @@ async function stateOf(scene: Scene) {
 /** Why the chain’s first step failed. */
 const failure = async (scene: Scene) => (await stateOf(scene)).invocations[0]?.reason?.summary ?? '';
 
-describe('a step that leaves its skill open, without a model', () => {
-  test('is done by the skill for the files that change, and why says so', async () => {
+describe('a step that leaves its skill open, without a model,', () => {
+  test('runs the skill for the files that change, and why names it', async () => {
     const scene = await start(auto(), { ...NAMING, ...MIGRATIONS });
     const { number } = await scene.open({ files: { 'db/1.sql': 'select 1;\n' } });
     expect(said(scene, number)).toEqual(['migrations says yes']);
@@ -53,27 +53,27 @@ describe('a step that leaves its skill open, without a model', () => {
     );
   });
 
-  test('is done by the skill for what it asks', async () => {
+  test('runs the skill for its question', async () => {
     const chain = auto(', with: { question: "Is the database schema sound?" }');
     const scene = await start(chain, { ...NAMING, ...MIGRATIONS });
     const { number } = await scene.open({ files: { 'docs/a.md': 'a\n' } });
     expect(said(scene, number)).toEqual(['migrations says yes']);
   });
 
-  test('is known by its name when it asks nothing', async () => {
+  test('is matched by its name if it has no question', async () => {
     const scene = await start(auto('', 'naming'), { ...NAMING, ...MIGRATIONS });
     const { number } = await scene.open({ files: { 'docs/a.md': 'a\n' } });
     expect(said(scene, number)).toEqual(['naming says yes']);
   });
 
-  test('fails when no skill fits well enough, and nothing builds on it', async () => {
+  test('fails if no skill matches well enough, and no later step runs', async () => {
     const scene = await start(auto(), NAMING);
     const { number } = await scene.open({ files: { 'docs/a.md': 'a\n' } });
     expect(said(scene, number)).toEqual([]);
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('is done by none that comes to another outcome than the chain asks for', async () => {
+  test('runs no skill with another outcome than the chain asks for', async () => {
     const chain = auto(
       ', artifacts: { expected: [{ id: outcome, kind: outcome, outcome: review_verdict }] }',
     );
@@ -82,7 +82,7 @@ describe('a step that leaves its skill open, without a model', () => {
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('is done by none of the head, however well that would fit', async () => {
+  test('runs no skill of the head, however well it would match', async () => {
     const scene = await start(auto('', 'better'), NAMING);
     const { number } = await scene.open({
       files: { 'src/a.ts': 'a\n', ...skill('better', 'paths: ["**"]\ntags: [better]') },
@@ -90,13 +90,13 @@ describe('a step that leaves its skill open, without a model', () => {
     expect(said(scene, number)).toEqual(['naming says yes']);
   });
 
-  test('is done by none that needs more trust than the run has', async () => {
+  test('runs no skill that needs more trust than the run has', async () => {
     const scene = await start(auto(), { ...skill('naming', 'paths: ["src/**"]\ntrust: elevated') });
     await scene.open({ files: { 'src/a.ts': 'a\n' } });
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('is done by none on whose use the settings put gates of its own', async () => {
+  test('runs no skill for which the settings have gates of its own', async () => {
     const gates = `gates:
   - uses: naming
     pre: [{ id: never, criteria: [{ id: no, if: "{{ pr.fork }}" }] }]
@@ -107,7 +107,7 @@ describe('a step that leaves its skill open, without a model', () => {
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('is done by a skill of the organisation, too', async () => {
+  test('can run a skill of the organisation', async () => {
     const scene = await start(auto(), {});
     const files = skill('naming', 'paths: ["src/**"]', gate(true, 'of octo'), 'countersign/skills');
     scene.github.addRepository({ owner: 'octo', name: '.github', files });
@@ -115,7 +115,7 @@ describe('a step that leaves its skill open, without a model', () => {
     expect(said(scene, number)).toEqual(['of octo']);
   });
 
-  test('holds the skill to what it says it leaves behind', async () => {
+  test('checks the files that the skill promises', async () => {
     const lines = 'paths: ["src/**"]\nartifact_defaults: [{ id: report, path: report.json }]';
     const scene = await start(auto(), skill('naming', lines));
     await scene.open({ files: { 'src/a.ts': 'a\n' } });
@@ -123,7 +123,7 @@ describe('a step that leaves its skill open, without a model', () => {
   });
 });
 
-describe('with a model', () => {
+describe('a step that leaves its skill open, with a model,', () => {
   let stub: StubModel;
   beforeEach(async () => {
     stub = await startStubModel();
@@ -144,7 +144,7 @@ describe('with a model', () => {
     startScene({ ...only({ flow: chain }), ...files }, { artifactHandlers: [echo], model: modelAt(stub) });
   const CHANGE = { files: { 'src/a.ts': 'a\n' } };
 
-  test('it is asked with descriptions alone, and chooses', async () => {
+  test('shows the model only descriptions, and runs its choice', async () => {
     stub.answers(decision({ skill: 'spelling' }));
     const scene = await begin();
     const { number } = await scene.open(CHANGE);
@@ -161,7 +161,7 @@ describe('with a model', () => {
   test.each([
     ['a skill that it was not shown', { skill: 'pr-review' }, 'not among those it was shown'],
     ['a question back', { decision: 'question', text: 'Which one?' }, 'Which one?'],
-  ])('that names %s, the step fails and says so', async (_, answer, words) => {
+  ])('fails with a reason if the model names %s', async (_, answer, words) => {
     stub.answers(decision(answer));
     const scene = await begin();
     const { number } = await scene.open(CHANGE);
@@ -169,7 +169,7 @@ describe('with a model', () => {
     expect(await failure(scene)).toContain(words);
   });
 
-  test('the choice survives a restart between it and its execution', async () => {
+  test('keeps the choice over a restart before its execution', async () => {
     stub.answers(decision({ skill: 'spelling' }), decision({ skill: 'naming' }));
     let runs = 0;
     const later = new Date('2026-03-02T09:10:00.000Z');

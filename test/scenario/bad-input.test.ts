@@ -10,12 +10,12 @@ const LABEL =
 const REVIEW = 'name: review\ntrigger: { event: pr.opened }\nsteps: [{ skill: pr-review }]\n';
 
 const LONG = process.env.COUNTERSIGN_LONG === '1';
-/** Of a large file, which takes the stand-in longer to keep than the app to leave out. */
+/** Of a large file, which takes the stand-in longer to store than the app to skip. */
 const MEGABYTES = LONG ? 100 : 10;
 /** A hundred of them are 1 MB. */
 const ROW = `${'7,'.repeat(5_000)}\n`;
 
-/** Nothing was multiplied: one check run a chain and head, one status comment. */
+/** Nothing is duplicated: one check run per chain and head, and one status comment. */
 function expectOnce(scene: Scene, number: number, headSha: string): void {
   const names = scene.github
     .checkRuns(REPO, headSha)
@@ -55,7 +55,7 @@ test.each([
   ['status', { ...PLACE }],
   ['pull_request', { action: 'opened', installation: { id: 51_000_001 }, pull_request: { number: 1 } }],
 ])(
-  'a %s webhook without what it must have is recorded and marked failed, with the reason (%#)',
+  'a %s webhook without a required field is recorded and marked failed, with the reason (%#)',
   async (event, payload) => {
     const scene = await start(only({ label: LABEL }));
     const delivery = await send(scene, event, payload);
@@ -76,14 +76,14 @@ test('the reason names the field and not its value', async () => {
   expect(error).toMatchInlineSnapshot(`"pull_request.number: expected number, received string"`);
 });
 
-test('a webhook about a pull request that never was is given up, and the app goes on', async () => {
+test('a webhook about a pull request that does not exist is given up, and the app continues', async () => {
   const scene = await start(only({ label: LABEL }));
   await send(scene, 'pull_request', { action: 'opened', ...PLACE, pull_request: { number: 4711 } });
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
 });
 
-test('of a pull request of more than 3,000 files what GitHub lists is reviewed without a verdict, and no filter on paths fires', async () => {
+test('a pull request of more than 3,000 files is reviewed as far as GitHub lists it, without a verdict, and no path filter matches', async () => {
   const filtered = LABEL.replace(
     '{ event: pr.opened }',
     '{ event: pr.opened, filter: { paths: "data/**" } }',
@@ -109,7 +109,7 @@ test(`a file of ${MEGABYTES} MB is named, and the rest is reviewed`, async () =>
   expectOnce(scene, number, headSha);
 });
 
-test('a binary is named as such, and is not read', async () => {
+test('a binary file is named, and not read', async () => {
   const scene = await start(only({ review: REVIEW }));
   const { headSha } = await scene.open({ files: { 'logo.png': new Uint8Array([137, 80, 78, 71, 0, 1, 2]) } });
   expect(scene.check(headSha, 'review')?.conclusion).toBe('success');
@@ -119,13 +119,13 @@ test('a binary is named as such, and is not read', async () => {
   ).toHaveLength(2);
 });
 
-test('code with a NUL in it, which Git takes for a binary, leaves the review without a verdict', async () => {
+test('code that contains a NUL, which Git treats as binary, leaves the review without a verdict', async () => {
   const scene = await start(only({ review: REVIEW }));
   const { headSha } = await scene.open({ files: { 'src/run.js': 'eval(input);\n\0' } });
   expect(scene.check(headSha, 'review')?.conclusion).toBe('failure');
 });
 
-test('a pull request whose fork was deleted is looked at all the same', async () => {
+test('a pull request whose fork was deleted is still reviewed', async () => {
   const scene = await start(only({ review: REVIEW, label: LABEL }));
   scene.github.holdDeliveries();
   const { number, headSha } = await scene.github.openPullRequest({
@@ -159,7 +159,7 @@ test('a renamed file counts under both of its names', async () => {
   expect(scene.check(headSha, 'review')?.conclusion).toBe('success');
 });
 
-test('a file that is renamed out of the way of a chain for merges counts under both of its names', async () => {
+test('a file that is renamed out of the paths of a merge-triggered chain counts under both of its names', async () => {
   const moved = LABEL.replace('{ event: pr.opened }', '{ event: pr.merged, filter: { paths: "old/**" } }');
   const scene = await start({
     ...only({ label: moved }),
@@ -184,7 +184,7 @@ const STRANGE = [
   'a<b>&amp;.js',
 ];
 
-test('findings in files with strange names are shown at those names', async () => {
+test('findings in files with strange names appear under those names', async () => {
   const scene = await start(only({ review: REVIEW }));
   const files = Object.fromEntries(
     STRANGE.map((name) => [`src/${name}`, 'export const run = (input) => eval(input);\n']),
@@ -208,7 +208,7 @@ test('a chain file with a strange name is checked like any other', async () => {
   expect(check?.summary).not.toContain('\n<c>');
 });
 
-test('a pull request that changes no file is reviewed, and is no crash', async () => {
+test('a pull request that changes no file is reviewed without a crash', async () => {
   const scene = await start(only({ review: REVIEW, ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open({ files: {} });
   expect(scene.check(headSha, 'review')?.status).toBe('completed');
@@ -216,7 +216,7 @@ test('a pull request that changes no file is reviewed, and is no crash', async (
   expectOnce(scene, number, headSha);
 });
 
-test('a title and a body of 65 KB go through to the merge', async () => {
+test('a pull request with a title and a body of 65 KB can be merged', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open({
     title: 'Ü'.repeat(65_000),
@@ -232,7 +232,7 @@ test('a title and a body of 65 KB go through to the merge', async () => {
   expect(scene.github.pullRequest(REPO, number).merged).toBe(true);
 });
 
-test('a title of 65 KB in a chain’s comment is cut to what GitHub takes', async () => {
+test('a title of 65 KB in a chain’s comment is cut to GitHub’s limit', async () => {
   const long =
     'name: long\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-comment, with: { body: "{{ trigger.title }}" } }]\n';
   const scene = await start(only({ long }));
@@ -254,7 +254,7 @@ test('a comment of 65 KB with a command in it is answered in one sentence', asyn
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('an API that does not know the pull request yet, right after its event, is asked again', async () => {
+test('an API that does not know the pull request right after its event is asked again', async () => {
   const scene = await start(only({ label: LABEL }));
   scene.github.fail(
     ({ path }) => /\/pulls\/1(\?|$)/.test(path),
@@ -267,7 +267,7 @@ test('an API that does not know the pull request yet, right after its event, is 
   expectOnce(scene, number, headSha);
 });
 
-test('a repository that is deleted in the middle of a run leaves the app healthy, and it stops asking', async () => {
+test('when a repository is deleted during a run, the app stays healthy and stops asking', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -281,7 +281,7 @@ test('a repository that is deleted in the middle of a run leaves the app healthy
   expect((await scene.runs('ship')).map(({ finishedAt }) => finishedAt)).not.toContain(null);
 });
 
-test('an installation that is removed in the middle of a run leaves the app healthy, and it stops asking', async () => {
+test('when an installation is removed during a run, the app stays healthy and stops asking', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -296,7 +296,7 @@ test('an installation that is removed in the middle of a run leaves the app heal
   expectOnce(scene, number, headSha);
 });
 
-test('a run whose installation was removed says that, and is no failure of its own', async () => {
+test('a run whose installation was removed ends with that reason, and is not a failure', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -307,7 +307,7 @@ test('a run whose installation was removed says that, and is no failure of its o
   expect(run).toMatchObject({ status: 'aborted', reason: { code: 'run.aborted.installation_gone' } });
 });
 
-test('other repositories go on when one is deleted', async () => {
+test('other repositories continue when one is deleted', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   await scene.open();
   scene.github.addRepository({
@@ -327,7 +327,7 @@ test('other repositories go on when one is deleted', async () => {
   expect(scene.github.labels('octo/other', other.number)).toEqual(['seen']);
 });
 
-test('two events of one pull request that come at once lead to one run', async () => {
+test('two simultaneous events of one pull request start one run', async () => {
   const scene = await start(only({ label: LABEL }));
   scene.github.holdDeliveries();
   const { number, headSha } = await scene.github.openPullRequest({

@@ -5,7 +5,7 @@ import { CI_AND_MERGE, only, scenes } from './support-scene.ts';
 
 const start = scenes();
 
-test('the buttons of a waiting check run are commands', async () => {
+test('the buttons of a waiting check run work like commands', async () => {
   const { scene, headSha } = await waiting(start);
   const check = scene.check(headSha, 'ship');
   expect(check?.actions.map(({ identifier }) => identifier)).toEqual(['ci', 'cancel', 'pause']);
@@ -14,7 +14,7 @@ test('the buttons of a waiting check run are commands', async () => {
   expect(scene.check(headSha, 'ship')).toMatchObject({ conclusion: 'cancelled', title: 'Cancelled by will' });
 });
 
-test('a button pressed by somebody who may not does nothing', async () => {
+test('a button that somebody without permission presses does nothing', async () => {
   const { scene, headSha } = await waiting(start);
   const check = scene.check(headSha, 'ship');
   await scene.github.clickAction(REPO, check?.id ?? 0, 'otto', 'cancel');
@@ -23,7 +23,7 @@ test('a button pressed by somebody who may not does nothing', async () => {
   expect(scene.check(headSha, 'ship')?.title).toMatch(/^Waiting for CI/);
 });
 
-test('a button on a pull request from a fork works, although GitHub names no pull request then', async () => {
+test('a button on a pull request from a fork works, although GitHub then names no pull request', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open({ author: 'otto', fork: 'otto/app' });
   await scene.github.clickAction(REPO, scene.check(headSha, 'ship')?.id ?? 0, 'will', 'cancel');
@@ -63,7 +63,7 @@ test.each([
   expect(scene.check(headSha, 'ship')).toMatchObject({ status: 'completed', conclusion: 'failure' });
 });
 
-test('the buttons of another app’s check run do nothing here', async () => {
+test('the buttons of another app’s check run do nothing', async () => {
   const { scene, headSha } = await waiting(start);
   const [run] = await scene.runs('ship');
   const sent = scene.github.signedDelivery('check_run', {

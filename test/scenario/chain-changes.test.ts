@@ -18,16 +18,16 @@ const CHAIN = '.github/countersign/chains/pr-review.yaml';
 const FROZEN = `    gates: { pre: [{ id: freeze, criteria: [{ id: week, freeze: { from: 2026-03-01, until: 2026-03-08, reason: a release is out } }] }] }\n`;
 const MERGE_STEP = '  - id: merge\n';
 
-/** MERGE_ONLY, with what a test changes about it. */
+/** MERGE_ONLY with the changes of the test. */
 const chainWith = (change: (text: string) => string) => change(MERGE_ONLY);
 
-/** Somebody pushes to main, and no event tells the app of it. */
+/** Somebody pushes to main, and no event reports it to the app. */
 async function changeUnnoticed({ github }: Harness, files: Record<string, string | null>): Promise<void> {
   github.holdDeliveries();
   await github.push({ repo: REPO, branch: 'main', author: 'max', files });
 }
 
-/** A question is open when the files change; then mia countersigns. */
+/** The files change while an approval is open; then mia countersigns. */
 async function countersignedAfter(files: Record<string, string | null>, chain = MERGE_ONLY) {
   const harness = await start({ chain });
   const { number, headSha } = await open(harness);
@@ -79,7 +79,7 @@ test.each<[string, Record<string, string | null>, string]>([
     { [CHAIN]: null },
     'the chain pr-review is the shipped one now, which differs from the one that asked: ',
   ],
-])('%s voids an open question, and is named', async (_, files, because) => {
+])('%s voids an open approval, and the comment names it', async (_, files, because) => {
   const { harness, number, headSha } = await countersignedAfter(files);
   expect(harness.github.merges).toEqual([]);
   const [question] = approvals(harness, number);
@@ -93,7 +93,7 @@ function labelOnly(): string {
   return `${MERGE_ONLY.slice(0, MERGE_ONLY.indexOf('  - id: merge'))}  - { action: gh-label, with: { labels: [seen] } }\n`;
 }
 
-test('a question that a changed chain voided is asked again by the chain as it is now', async () => {
+test('an approval that a chain change voided is asked again by the new chain', async () => {
   const { harness, number, headSha } = await countersignedAfter({
     [CHAIN]: chainWith((text) => text.replace('}}" }', '}}", method: rebase }')),
   });
@@ -109,7 +109,7 @@ test('a question that a changed chain voided is asked again by the chain as it i
   ]);
 });
 
-test('a chain file with faults holds the merge up, and a question is answered again once it is mended', async () => {
+test('an invalid chain file blocks the merge, and the approval counts again once the file is fixed', async () => {
   const { harness, number, headSha } = await countersignedAfter({ [CHAIN]: `${MERGE_ONLY}    oops: 1\n` });
   expect(harness.github.merges).toEqual([]);
   expect(ownCheck(harness, headSha).summary).toContain('pr-review.yaml on main has faults');
@@ -119,7 +119,7 @@ test('a chain file with faults holds the merge up, and a question is answered ag
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a change elsewhere in the chain, or of what the step does not rest on, voids no question', async () => {
+test('a chain change that does not affect the step voids no approval', async () => {
   const { harness, headSha } = await countersignedAfter({
     [CHAIN]: `# A remark.\ndescription: what it is for\n${MERGE_ONLY}    timeout: 3d\n  - { id: after, action: gh-label, with: { labels: [merged] } }\n`,
     'README.md': '# Another text\n',
@@ -128,7 +128,7 @@ test('a change elsewhere in the chain, or of what the step does not rest on, voi
   expect(ownChecks(harness, headSha)).toHaveLength(1);
 });
 
-test('a chain change that GitHub tells of voids the question without waiting for an answer', async () => {
+test('a chain change that a webhook reports voids the approval before anybody answers', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   const files = { [CHAIN]: chainWith((text) => text + FROZEN) };

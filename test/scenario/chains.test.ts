@@ -13,7 +13,7 @@ async function steps(scene: Scene, chain = 'flow'): Promise<Record<string, strin
 
 const BAD_LABEL = 'action: gh-label, with: { labels: [] }';
 
-test('steps of a diamond run side by side, and the last one after both', async () => {
+test('the steps of a diamond run in parallel, and the last one after both', async () => {
   const scene = await start(
     flow(`
       id: first, action: gh-label, with: { labels: [first] }
@@ -35,13 +35,13 @@ test('steps of a diamond run side by side, and the last one after both', async (
   expect(scene.github.labels(REPO, number)).toEqual(['first', 'last']);
 });
 
-test('a step with no dependencies starts at once beside a waiting one', async () => {
+test('a step without dependencies starts at once beside a waiting one', async () => {
   const scene = await start(flow('skill: ci\naction: gh-label, depends_on: [], with: { labels: [early] }'));
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['early']);
 });
 
-test('a failed step fails the run, and what comes after it is skipped', async () => {
+test('a failed step fails the run, and later steps are skipped', async () => {
   const scene = await start(
     flow(`id: bad, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`),
   );
@@ -59,7 +59,7 @@ test('a failed step fails the run, and what comes after it is skipped', async ()
   `);
 });
 
-test('a step whose failure may be passed over does not stop the run', async () => {
+test('a step with on_failure: continue does not stop the run', async () => {
   const scene = await start(
     flow(
       `id: bad, on_failure: continue, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`,
@@ -70,14 +70,14 @@ test('a step whose failure may be passed over does not stop the run', async () =
   expect(scene.github.labels(REPO, number)).toEqual(['after']);
 });
 
-test('a step beside the failed one is cut short, and says why', async () => {
+test('a step beside a failed one is ended, and says why', async () => {
   const scene = await start(flow(`id: slow, skill: ci\nid: bad, depends_on: [], ${BAD_LABEL}`));
   const { headSha } = await scene.open();
   expect(await steps(scene)).toEqual({ slow: 'cancelled', bad: 'failed' });
   expect(scene.check(headSha, 'flow')?.status).toBe('completed');
 });
 
-test('a passing trouble of GitHub costs a step nothing but time', async () => {
+test('a temporary failure of GitHub only delays a step', async () => {
   const scene = await start(flow('skill: ci'));
   const { headSha } = await scene.open();
   scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 502 }, 2);
@@ -86,7 +86,7 @@ test('a passing trouble of GitHub costs a step nothing but time', async () => {
   expect(await steps(scene)).toEqual({ ci: 'completed' });
 });
 
-test('a label that GitHub refuses is said to be asked for, and not to be there', async () => {
+test('a label that GitHub refuses is reported as requested, not as added', async () => {
   const scene = await start(flow('action: gh-label, with: { labels: [x] }'));
   scene.github.fail(({ path }) => path.endsWith('/labels'), { status: 403 });
   const { number, headSha } = await scene.open();
@@ -94,7 +94,7 @@ test('a label that GitHub refuses is said to be asked for, and not to be there',
   expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toMatch(/asks for the label x on #/);
 });
 
-test('a connection that is cut in the middle of a comment leaves one comment', async () => {
+test('a connection that breaks during a comment leads to one comment', async () => {
   const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
@@ -106,7 +106,7 @@ test('a connection that is cut in the middle of a comment leaves one comment', a
   expect(said(scene, number)).toEqual(['Hello']);
 });
 
-test('a limit that GitHub names is waited for, and nothing is dropped', async () => {
+test('the app waits for a rate limit that GitHub names, and drops nothing', async () => {
   const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
@@ -121,11 +121,11 @@ test('a limit that GitHub names is waited for, and nothing is dropped', async ()
   expect(said(scene, number)).toEqual([]);
   await scene.advance(70_000);
   expect(said(scene, number)).toEqual(['Hello']);
-  // The stand-in shows a request that it refuses on demand without its body, which the validator then misses.
+  // The stand-in records a request that it refuses on demand without its body, which the validator then misses.
   scene.faultyRequests.splice(0);
 });
 
-test('trouble that does not pass fails the step in words', async () => {
+test('a permanent failure fails the step with a reason', async () => {
   const scene = await start(flow('skill: ci'));
   scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
   const { headSha } = await scene.open();
@@ -137,8 +137,8 @@ test('trouble that does not pass fails the step in words', async () => {
   );
 });
 
-// The queue gives up after some two minutes, and what it gives up counts as not worth another attempt.
-test('a step that may be tried again is, after its pause, when GitHub was away for longer', async () => {
+// The queue gives up after some two minutes, and a job that it gave up is not retried.
+test('a step with attempts left is retried after its pause when GitHub was unavailable for longer', async () => {
   const scene = await start(flow('skill: ci, retry: { attempts: 2, backoff: 20m }'));
   const back = scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
   await scene.open();
@@ -161,7 +161,7 @@ test('a step that waits longer than its timeout times out, and the run says so',
   expect(scene.github.labels(REPO, number)).toEqual([]);
 });
 
-test('a timeout that passes while the app is down is noticed when it is back', async () => {
+test('a timeout that passes while the app is down takes effect when the app is back', async () => {
   const scene = await start(flow('skill: ci, timeout: 10m'));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -171,7 +171,7 @@ test('a timeout that passes while the app is down is noticed when it is back', a
   expect(scene.check(headSha, 'flow')?.conclusion).toBe('timed_out');
 });
 
-test('a condition decides by an outcome', async () => {
+test('a condition can depend on an outcome', async () => {
   const scene = await start(
     flow(`
       skill: ci
@@ -199,7 +199,7 @@ test('neither a condition nor its opposite holds for a step that was skipped', a
   expect(scene.github.labels(REPO, number)).toEqual(['said']);
 });
 
-test('labels are added to those that are there', async () => {
+test('labels are added to the existing ones', async () => {
   const scene = await start(
     flow('skill: ci\naction: gh-label, with: { labels: ["{{ trigger.author }}", big] }'),
   );
@@ -210,7 +210,7 @@ test('labels are added to those that are there', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['mine', 'ada', 'big']);
 });
 
-test('a chain’s comment says what its author wrote, with values filled in', async () => {
+test('a chain’s comment has its author’s text, with values filled in', async () => {
   const scene = await start(
     flow(
       'action: gh-comment, with: { body: "**Thanks**, {{ trigger.author }}: `{{ trigger.head }}` to {{ trigger.base }}, #{{ trigger.pr_number }}." }',

@@ -30,7 +30,7 @@ function question(scene: Scene, number: number): string | undefined {
   return scene.github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'))?.body;
 }
 
-test('a check that is queued, then in progress, then done is waited for', async () => {
+test('the app waits for a check from queued over in progress to done', async () => {
   const { scene, number, headSha } = await opened();
   const titles: (string | null | undefined)[] = [];
   for (const status of ['queued', 'in_progress'] as const) {
@@ -50,7 +50,7 @@ test('a check that is queued, then in progress, then done is waited for', async 
   `);
 });
 
-test('what passed is shown check by check, with how long it took and how many tests ran', async () => {
+test('the result shows each passed check, with its duration and number of tests', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'unit tests', status: 'in_progress' });
   const startedAt = scene.clock.now();
@@ -88,7 +88,7 @@ test('what passed is shown check by check, with how long it took and how many te
   `);
 });
 
-test('a failed check stops the merge, and nobody is asked', async () => {
+test('a failed check prevents the merge, and nobody is asked', async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'failure');
   expect(scene.check(headSha, 'ship')).toMatchObject({
@@ -98,7 +98,7 @@ test('a failed check stops the merge, and nobody is asked', async () => {
   expect(question(scene, number)).toBeUndefined();
 });
 
-test('the commands of a workflow that failed are shown, with how long they took', async () => {
+test('the commands of a failed workflow are shown with their durations', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, {
     app: 'GitHub Actions',
@@ -126,7 +126,7 @@ test('the commands of a workflow that failed are shown, with how long they took'
   `);
 });
 
-test('one check that failed is enough, but the others are waited for', async () => {
+test('one failed check is enough, but the app waits for the others', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });
   await report(scene, headSha, 'test', 'failure');
@@ -135,7 +135,7 @@ test('one check that failed is enough, but the others are waited for', async () 
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
 });
 
-test('CI that turns green after it was red is asked about', async () => {
+test('when CI turns green after it was red, the maintainers are asked', async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'failure');
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -144,7 +144,7 @@ test('CI that turns green after it was red is asked about', async () => {
   expect(await scene.runs('ship')).toHaveLength(1);
 });
 
-test('CI that turns green after it was red asks nobody when the pull request is none to merge by now', async () => {
+test('when CI turns green after it was red, nobody is asked about a pull request that can no longer be merged', async () => {
   const toMain = '{ event: pr.opened, filter: { base: main, draft: false } }';
   const scene = await start(only({ ship: CI_AND_MERGE.replace('{ event: pr.opened }', toMain) }));
   const { github } = scene;
@@ -173,14 +173,14 @@ test('CI that turns green after it was red asks nobody when the pull request is 
   }
 });
 
-test.each(['neutral', 'skipped'] as const)('a check that is %s holds nothing up', async (conclusion) => {
+test.each(['neutral', 'skipped'] as const)('a check that is %s does not block', async (conclusion) => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'optional', conclusion);
   expect(question(scene, number)).toBeDefined();
 });
 
 test.each(['action_required', 'timed_out', 'cancelled', 'stale', 'startup_failure'] as const)(
-  'a check that ends as %s is a failed one',
+  'a check that ends as %s has failed',
   async (conclusion) => {
     const { scene, number, headSha } = await opened();
     await report(scene, headSha, 'test', conclusion as CheckConclusion);
@@ -189,7 +189,7 @@ test.each(['action_required', 'timed_out', 'cancelled', 'stale', 'startup_failur
   },
 );
 
-test('a commit status that is pending is waited for, and an error is a failure', async () => {
+test('a commit status can be pending, which the app waits for, or an error, which is a failure', async () => {
   const { scene, headSha } = await opened();
   await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'pending' });
   await scene.advance(UPDATES_SHOWN_MS);
@@ -207,7 +207,7 @@ test('only the newest status of a context counts', async () => {
   expect(question(scene, number)).toBeDefined();
 });
 
-test('a check that the branch requires is waited for although it has not shown up', async () => {
+test('the app waits for a check that the branch requires, although it has not appeared', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   scene.github.requireChecks(REPO, 'main', ['security']);
   const { number, headSha } = await scene.open();
@@ -219,7 +219,7 @@ test('a check that the branch requires is waited for although it has not shown u
   expect(question(scene, number)).toBeDefined();
 });
 
-test('a check that only the settings require is waited for', async () => {
+test('the app waits for a check that only the settings require', async () => {
   const { scene, headSha } = await opened('ci: { required: [e2e] }');
   await report(scene, headSha, 'test', 'success');
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 1 of 2 checks are done');
@@ -227,7 +227,7 @@ test('a check that only the settings require is waited for', async () => {
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
 });
 
-test('a check that the settings ignore neither holds up nor fails', async () => {
+test('a check that the settings ignore neither blocks nor fails', async () => {
   const { scene, number, headSha } = await opened('ci: { ignore: [flaky, slow] }');
   await scene.github.reportCheck(REPO, headSha, { name: 'slow', status: 'in_progress' });
   await scene.github.setStatus(REPO, headSha, { context: 'flaky', state: 'failure' });
@@ -235,7 +235,7 @@ test('a check that the settings ignore neither holds up nor fails', async () => 
   expect(question(scene, number)).toContain('the only check passed');
 });
 
-test('without any check it is waited a moment for the first one, then asked, and the question says so', async () => {
+test('without any check the app waits a moment for the first one, then asks the maintainers and says so', async () => {
   const { scene, number, headSha } = await opened();
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: no check has reported yet');
   expect(question(scene, number)).toBeUndefined();
@@ -245,7 +245,7 @@ test('without any check it is waited a moment for the first one, then asked, and
   );
 });
 
-test('a check that reports first within the moment of grace is waited for', async () => {
+test('the app waits for a check that first appears within that moment', async () => {
   const { scene, number, headSha } = await opened();
   await scene.advance(20_000);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'queued' });
@@ -254,7 +254,7 @@ test('a check that reports first within the moment of grace is waited for', asyn
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 0 of 1 checks are done');
 });
 
-test('without any check nothing is merged when the settings ask for some', async () => {
+test('without any check nothing is merged if the settings require some', async () => {
   const { scene, number, headSha } = await opened('ci: { no_checks: block }');
   await scene.advance(40_000);
   expect(question(scene, number)).toBeUndefined();
@@ -264,14 +264,14 @@ test('without any check nothing is merged when the settings ask for some', async
   });
 });
 
-test('a check that comes late goes on where its absence had ended the run', async () => {
+test('a late check continues a run that its absence had ended', async () => {
   const { scene, number, headSha } = await opened('ci: { no_checks: block }');
   await scene.advance(40_000);
   await report(scene, headSha, 'test', 'success');
   expect(question(scene, number)).toContain('the only check passed');
 });
 
-test('what was rejected before any check reported stays rejected when one does', async () => {
+test('a head that was rejected before any check reported stays rejected when one does', async () => {
   const { scene, number, headSha } = await opened();
   await scene.advance(40_000);
   const asked = scene.github.comments(REPO, number).find(({ body }) => body === question(scene, number));
@@ -283,10 +283,10 @@ test('what was rejected before any check reported stays rejected when one does',
   expect(await scene.runs('ship')).toEqual([rejected]);
 });
 
-/** Goes on when CI does not finish, and then merges or not as a condition says. */
+/** Continues when CI does not finish, and then merges or not as a condition says. */
 const WITHOUT_CI = CI_AND_MERGE.replace('skill: ci', 'skill: ci\n    on_failure: continue');
 
-test('CI that turns green after its wait was over is asked about when the chain went on without it, too', async () => {
+test('when CI turns green after its wait was over, the maintainers are asked also if the chain continued without it', async () => {
   const scene = await start(only({ ship: WITHOUT_CI }, 'ci: { wait: 2m }'));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -303,7 +303,7 @@ test('CI that turns green after its wait was over is asked about when the chain 
   expect(scene.github.merges).toHaveLength(1);
 });
 
-test('what was rejected, or failed elsewhere, after the chain went on without CI stays so when CI turns green', async () => {
+test('when CI turns green after the chain continued without it, a rejection or another failure stays as it was', async () => {
   const heedless = WITHOUT_CI.replace(/ {4}condition: .*\n/, '');
   const chains = {
     ship: heedless,
@@ -329,7 +329,7 @@ test('what was rejected, or failed elsewhere, after the chain went on without CI
   expect(await runs()).toEqual(ended);
 });
 
-test('the app’s own check runs say nothing about the code', async () => {
+test('the app’s own check runs do not count as CI', async () => {
   const other =
     'name: other\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';
   const scene = await start(only({ ship: CI_AND_MERGE, other }));
@@ -339,7 +339,7 @@ test('the app’s own check runs say nothing about the code', async () => {
   expect(question(scene, number)).toContain('no checks ran');
 });
 
-test('a check run of another app is no own one, even under the app’s name', async () => {
+test('a check run of another app counts as CI, even under the app’s name', async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'countersign / ship', 'failure');
   expect(scene.check(headSha, 'ship')).toMatchObject({ app: 'countersign', conclusion: 'failure' });
@@ -347,7 +347,7 @@ test('a check run of another app is no own one, even under the app’s name', as
   expect(question(scene, number)).toBeUndefined();
 });
 
-test('two apps with a check of one name each count', async () => {
+test('two apps’ checks with one name each count', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { app: 'other', name: 'test', status: 'in_progress' });
   await report(scene, headSha, 'test', 'success');
@@ -361,7 +361,7 @@ test('two apps with a check of one name each count', async () => {
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
 });
 
-test('CI that takes longer than the settings allow fails the run, in words', async () => {
+test('CI that takes longer than the settings allow fails the run with a reason', async () => {
   const { scene, number, headSha } = await opened('ci: { wait: 1h }');
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.advance(59 * MINUTE);
@@ -374,7 +374,7 @@ test('CI that takes longer than the settings allow fails the run, in words', asy
   expect(question(scene, number)).toBeUndefined();
 });
 
-test('a result whose webhook was lost is noticed all the same', async () => {
+test('a result whose webhook was lost is still noticed', async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.settle();
@@ -395,7 +395,7 @@ test('CI that is slow over hours costs few requests', async () => {
   expect(scene.github.requests.length - before).toBeGreaterThan(30);
 });
 
-test('an event that only has a step look again changes nothing of the run until that look', async () => {
+test('an event that only wakes a step changes nothing about the run before the step’s poll', async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.settle();
@@ -409,7 +409,7 @@ test('an event that only has a step look again changes nothing of the run until 
   expect(await run()).toEqual(before);
 });
 
-test('a check that turns red after the question was asked holds the countersigned merge back', async () => {
+test('a check that turns red after the maintainers were asked blocks the countersigned merge', async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'success');
   const [asked] = scene.github
@@ -423,7 +423,7 @@ test('a check that turns red after the question was asked holds the countersigne
   expect(scene.github.merges).toEqual([]);
 });
 
-test('jobs that need others first are waited for, although every check run so far is green', async () => {
+test('the app waits for jobs that depend on others, although every check run so far is green', async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, {
     name: 'build',
@@ -443,7 +443,7 @@ test('jobs that need others first are waited for, although every check run so fa
   expect(question(scene, number)).toContain('all 2 checks passed');
 });
 
-test('a check that is awaited is linked where people read that it is', async () => {
+test('a check that the app waits for is linked wherever it is named', async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });
   await scene.advance(UPDATES_SHOWN_MS);

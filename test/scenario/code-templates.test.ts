@@ -14,7 +14,7 @@ const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SKILL = '.github/countersign/skills/checker';
 const { network } = await sandbox();
 
-/** A repository with a package of these files, and a chain that asks it and says what came of it. */
+/** A repository with a package of these files, and a chain that runs it and comments its outcome. */
 function repository(outcome: string, artifacts: Record<string, string>): Record<string, string> {
   const flow = `
 name: flow
@@ -80,7 +80,7 @@ test('a JavaScript program judges a change, and what it printed and kept is in t
   );
 });
 
-test('what it does not let pass is a verdict of the step, with its evidence', async () => {
+test('a rejection by the program is the step’s verdict, with its evidence', async () => {
   const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   await scene.open();
   expect(await outcomeOf(scene)).toMatchObject({
@@ -92,7 +92,7 @@ test('what it does not let pass is a verdict of the step, with its evidence', as
 });
 
 test.skipIf(network === 'open')(
-  'a Python program reviews files of the head, with lines that the change adds',
+  'a Python program reviews files of the head, with the lines that the change adds',
   async () => {
     const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }));
     const { number, headSha } = await scene.open({
@@ -109,7 +109,7 @@ test.skipIf(network === 'open')(
   },
 );
 
-test('of a package with a program and a prompt the program is carried out, and it reads the prompt', async () => {
+test('a package with a program and a prompt runs the program, which reads the prompt', async () => {
   const program = "submit({ summary: input.package['prompts/ask.md'].trim(), passed: true, criteria: [] });";
   const files = { 'code/check.js': program, 'prompts/ask.md': 'Is it good?\n' };
   const scene = await startScene(repository('gate_verdict', files));
@@ -117,14 +117,14 @@ test('of a package with a program and a prompt the program is carried out, and i
   expect(said(scene, number)).toEqual(['Is it good?']);
 });
 
-test('what a pull request makes of a program is not run', async () => {
+test('a pull request’s version of a program is not run', async () => {
   const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   const approving = "submit({ summary: 'All is well.', passed: true, criteria: [] });";
   const { number } = await scene.open({ files: { [`${SKILL}/code/check.js`]: approving } });
   expect(said(scene, number)).toEqual(['No test changes.']);
 });
 
-test('a program asks the model, and what that took is in the log', async () => {
+test('a program asks the model, and the log has the cost', async () => {
   const stub = await startStubModel();
   stub.answers({ text: JSON.stringify({ text: 'They are good names.' }) });
   const model: ModelConfig = {
@@ -149,7 +149,7 @@ submit({ summary: first + ' ' + (first === second), passed: true, criteria: [] }
   expect(await logOf(scene)).toMatch(/^(openai-compatible\/stub-1: 1 call, 120 tokens in.*\n){2}$/);
 });
 
-test('GitHub’s trouble while a program runs is no verdict of the program, even of one that catches it', async () => {
+test('a failure of GitHub while a program runs is not the program’s verdict, even if it catches the error', async () => {
   const program = `
 let text = 'nothing';
 try { text = get_file('README.md'); } catch {}
@@ -162,12 +162,12 @@ submit({ summary: text, passed: true, criteria: [] });
   expect(said(scene, number)).toEqual(['\\# App']);
 });
 
-/** Too little for a program that ends by itself, on a machine with other things to do. */
+/** Too little for a program that ends by itself, on a busy machine. */
 const limited: HarnessOptions = {
   artifactHandlers: [codeSkill({ model: undefined, limits: { timeoutMs: 700 } })],
 };
 
-/** What becomes of a program; test/skills/kinds/code/template.test.ts has every form without the app around it. */
+/** The end of a program; test/skills/kinds/code/template.test.ts has every form without the app around it. */
 const failures = [
   ['loops', 'for (;;);', 'it took longer than 700 ms'],
   ['submits no verdict', "submit({ passed: 'yes' });", 'no gate\\_verdict: summary: is missing'],
@@ -181,7 +181,7 @@ const failures = [
 ] as const;
 
 test.each(failures)(
-  'a program that %s fails its step with that sentence, and nothing goes on',
+  'a program that %s fails its step with that sentence, and no later step runs',
   async (does, source, words) => {
     const options = does === 'loops' ? limited : {};
     const scene = await startScene(repository('gate_verdict', { 'code/check.js': source }), options);

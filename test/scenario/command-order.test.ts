@@ -6,7 +6,7 @@ import { type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
 
-/** Two comments whose deliveries come in the other order. @returns their numbers, the older first. */
+/** Two comments whose deliveries arrive in the other order. @returns their numbers, the older first. */
 async function swapped(
   { github, advance }: Pick<Scene, 'github' | 'advance'>,
   number: number,
@@ -29,11 +29,11 @@ async function isPaused({ app }: Scene): Promise<boolean> {
   return (row?.pausedBy ?? null) !== null;
 }
 
-describe('a command that comes after a newer one it would undo', () => {
+describe('commands that arrive out of order', () => {
   test.each([
     ['a minute apart', 60_000],
     ['of the same second', 0],
-  ])('resume does not undo a pause %s', async (_, apartMs) => {
+  ])('a late resume does not undo a pause %s', async (_, apartMs) => {
     const { scene, number } = await waiting(start);
     await scene.say(number, 'max', '/countersign pause');
     await scene.advance(60_000);
@@ -50,7 +50,7 @@ describe('a command that comes after a newer one it would undo', () => {
     ]);
   });
 
-  test('pause does not undo a resume', async () => {
+  test('a late pause does not undo a resume', async () => {
     const { scene, number } = await waiting(start);
     const [old] = await swapped(scene, number, ['mia', '/countersign pause'], ['mia', '/countersign resume']);
     expect(await isPaused(scene)).toBe(false);
@@ -60,7 +60,7 @@ describe('a command that comes after a newer one it would undo', () => {
   });
 
   test.each(['rerun ci', 'fire deploy environment=live'])(
-    '%s begins nothing that a cancel ended',
+    'a late %s starts nothing that a cancel ended',
     async (command) => {
       const { scene, number } = await waiting(start);
       const [old] = await swapped(
@@ -77,7 +77,7 @@ describe('a command that comes after a newer one it would undo', () => {
     },
   );
 
-  test('cancel ends nothing that a newer command began, and everything else', async () => {
+  test('a late cancel ends everything except what a newer command started', async () => {
     const { scene, number } = await waiting(start);
     const [old] = await swapped(
       scene,
@@ -91,7 +91,7 @@ describe('a command that comes after a newer one it would undo', () => {
     expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci', 'cancelled']);
   });
 
-  test('fire does not take the place of what was fired with other inputs', async () => {
+  test('a late fire does not replace what was fired with other inputs', async () => {
     const { scene, number } = await waiting(start);
     await swapped(
       scene,
@@ -104,7 +104,7 @@ describe('a command that comes after a newer one it would undo', () => {
     ]);
   });
 
-  test('the lines of one comment count in the order in which they stand', async () => {
+  test('the lines of one comment count in their written order', async () => {
     const { scene, number } = await waiting(start);
     await scene.say(number, 'mia', '/countersign pause\n/countersign resume');
     expect(await isPaused(scene)).toBe(false);
@@ -112,7 +112,7 @@ describe('a command that comes after a newer one it would undo', () => {
     expect(await isPaused(scene)).toBe(true);
   });
 
-  test('approve does not take back a newer rejection in words, nor the other way round', async () => {
+  test('a late approval does not undo a newer rejection by command, nor the other way round', async () => {
     const asked = await confirming({ settings: 'countersign: { count: 2 }\n' });
     const { harness, number } = asked;
     await harness.advance(60_000);
@@ -139,7 +139,7 @@ describe('a command that comes after a newer one it would undo', () => {
   });
 });
 
-/** What somebody does while the app is down reaches it only after the pause that max writes once it is up again. */
+/** What somebody does while the app is down arrives only after the pause that max writes once it is up again. */
 async function missedUntilPaused(scene: Scene, number: number, does: () => Promise<unknown>): Promise<void> {
   const { github } = scene;
   await scene.say(number, 'max', '/countersign pause');
@@ -153,12 +153,12 @@ async function missedUntilPaused(scene: Scene, number: number, does: () => Promi
   await scene.advance(10_000, 0);
   await scene.say(number, 'max', '/countersign pause');
   isUnavailable = false;
-  // Each start looks for what was missed.
+  // Each start looks for missed deliveries.
   await scene.restart();
   await scene.advance(10_000);
 }
 
-test('a resume that GitHub could not deliver in an outage does not undo the pause that came after it', async () => {
+test('a resume that GitHub could not deliver during an outage does not undo a later pause', async () => {
   const { scene, number } = await waiting(start);
   let old = 0;
   await missedUntilPaused(scene, number, async () => {
@@ -179,7 +179,7 @@ describe('a button', () => {
       .filter(({ body }) => body.includes('reply to=button-'))
       .map(({ body }) => body.split('\n').at(-1));
 
-  test('that lets go on and comes seconds after a pause was written does not undo it, and says so', async () => {
+  test('that continues and is pressed seconds after a pause was written does not undo it, and says so', async () => {
     const { scene, number, headSha } = await waiting(start);
     await scene.say(number, 'max', '/countersign pause');
     await scene.advance(60_000);
@@ -195,14 +195,14 @@ describe('a button', () => {
     ]);
   });
 
-  test('that GitHub could not deliver counts from when it was sent first', async () => {
+  test('that GitHub could not deliver counts from its first attempt', async () => {
     const { scene, number, headSha } = await waiting(start);
     await missedUntilPaused(scene, number, () => press(scene, headSha, 'mia', 'resume'));
     expect(buttonReplies(scene, number)).toHaveLength(1);
     expect(await isPaused(scene)).toBe(true);
   });
 
-  test('that holds back and comes in the second of a resume wins', async () => {
+  test('that blocks wins over a resume of the same second', async () => {
     const { scene, number, headSha } = await waiting(start);
     scene.github.holdDeliveries();
     await press(scene, headSha, 'max', 'pause');
@@ -213,8 +213,8 @@ describe('a button', () => {
   });
 });
 
-describe('a chain that was fired, and whose turn comes late,', () => {
-  /** The command is carried out; GitHub fails when the run is to begin, and by the next try somebody has done something else. */
+describe('a fired chain whose run starts late', () => {
+  /** The command succeeds, and GitHub fails when the run is to start. By the next attempt somebody has done something else. */
   async function fireLate(meanwhile: (scene: Scene, number: number) => Promise<unknown>) {
     const opened = await waiting(start);
     const { scene, number } = opened;
@@ -241,7 +241,7 @@ describe('a chain that was fired, and whose turn comes late,', () => {
     return { ...opened, said: replies.filter((body) => body.includes('has not begun')) };
   }
 
-  test('does not begin once it was cancelled, and says so', async () => {
+  test('does not start once it was cancelled, and says so', async () => {
     const { scene, said } = await fireLate(({ github }, number) =>
       github.comment(REPO, number, 'max', '/countersign cancel'),
     );
@@ -251,7 +251,7 @@ describe('a chain that was fired, and whose turn comes late,', () => {
     ]);
   });
 
-  test('does not begin for a newer push, and says so', async () => {
+  test('does not start after a newer push, and says so', async () => {
     const files = { 'docs/page.txt': 'B\n' };
     const { scene, said } = await fireLate(({ github }) =>
       github.push({ repo: REPO, branch: 'change', author: 'ada', files }),

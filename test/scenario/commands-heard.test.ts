@@ -5,7 +5,7 @@ import { CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
 
-test('an unknown command is answered with the one that was probably meant', async () => {
+test('an unknown command is answered with the closest known one', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'will', '/countersign stauts');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -16,7 +16,7 @@ test('an unknown command is answered with the one that was probably meant', asyn
   `);
 });
 
-test('there is no command that approves a merge', async () => {
+test('no command approves a merge', async () => {
   const { scene, number, headSha } = await waiting(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
@@ -38,7 +38,7 @@ test('there is no command that approves a merge', async () => {
   expect(scene.github.merges).toEqual([]);
 });
 
-test('several commands of one comment are carried out in order and answered in one reply', async () => {
+test('several commands in one comment run in order and get one reply', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'mia', '/countersign pause\n\nand then\n\n/countersign cancel');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -50,7 +50,7 @@ test('several commands of one comment are carried out in order and answered in o
   `);
 });
 
-test('a comment with one command that cannot be done gets a puzzled face, and the others are done', async () => {
+test('a comment with one impossible command gets a confused reaction, and the other commands run', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'will', '/countersign pause\n/countersign cancel');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -65,7 +65,7 @@ test.each([
   ['a folded quotation', '<details>\n\n/countersign cancel\n\n</details>'],
   ['the middle of a line', 'do not write /countersign cancel here'],
   ['a list', '- /countersign cancel'],
-])('a command in %s is none', async (_where, body) => {
+])('a command in %s is ignored', async (_where, body) => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'mia', body);
   expect(scene.comment(number, id).reactions).toEqual([]);
@@ -82,7 +82,7 @@ test('a command that is edited into a comment is ignored', async () => {
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('a bot commands nothing, whatever its role', async () => {
+test('a bot cannot issue commands, whatever its role', async () => {
   const { scene, number } = await waiting(start);
   scene.github.addUser('helper[bot]', { type: 'Bot' });
   scene.github.setPermission(REPO, 'helper[bot]', 'admin');
@@ -91,7 +91,7 @@ test('a bot commands nothing, whatever its role', async () => {
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('the app does not listen to its own comments', async () => {
+test('the app ignores its own comments', async () => {
   const echo = `
 name: echo
 trigger: { event: pr.opened }
@@ -146,7 +146,7 @@ test.each(['fifo', 'reverse'] as const)(
   },
 );
 
-test('a chain fired before a newer push is refused where no chain had run for the older head', async () => {
+test('a chain fired before a newer push is refused if no chain had run for the older head', async () => {
   const scene = await start(only({ deploy: DEPLOY }));
   const { number } = await scene.open();
   await scene.advance(60_000);
@@ -159,7 +159,7 @@ test('a chain fired before a newer push is refused where no chain had run for th
   expect(await scene.runs('deploy')).toEqual([]);
 });
 
-test('a redelivered command is carried out and answered once', async () => {
+test('a redelivered command runs once and is answered once', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment=staging');
   const delivery = scene.github.deliveries.findLast(

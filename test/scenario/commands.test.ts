@@ -5,7 +5,7 @@ import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts
 
 const start = scenes();
 
-test('a command is seen with eyes, then done with a cheer and one reply', async () => {
+test('a command gets eyes when it is read, then a hooray and one reply when it is done', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'will', '/countersign ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
@@ -16,7 +16,7 @@ test('a command is seen with eyes, then done with a cheer and one reply', async 
   `);
 });
 
-test('a command that fails is seen with eyes, then answered with a puzzled face and one reply', async () => {
+test('a command that fails gets eyes, then a confused reaction and one reply', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'otto', '/countersign cancel');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -47,7 +47,7 @@ test('help lists every command and who may use it', async () => {
   `);
 });
 
-test('status says to anybody where the pull request stands', async () => {
+test('status tells anybody the state of the pull request', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'otto', '/countersign status');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
@@ -73,7 +73,7 @@ test('status adds no second sticky comment', async () => {
   expect(sticky).toHaveLength(1);
 });
 
-test('why says to anybody, as a tree, what the merge waits for', async () => {
+test('why tells anybody, as a tree, what the merge waits for', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'otto', '/countersign why');
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
@@ -99,7 +99,7 @@ test('review reviews the same head again', async () => {
   expect(names.filter((name) => name === 'countersign / pr-review')).toHaveLength(1);
 });
 
-test('review is not for somebody who can only read', async () => {
+test('review is refused for somebody who can only read', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'otto', '/countersign review');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -109,7 +109,7 @@ test('review is not for somebody who can only read', async () => {
   `);
 });
 
-test('rerun runs again what failed, and says which steps', async () => {
+test('rerun runs again what failed, and names the steps', async () => {
   const { scene, number, headSha } = await waiting(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   await scene.settle();
@@ -140,7 +140,7 @@ test('rerun of a step that does not exist names the steps', async () => {
   `);
 });
 
-test('rerun with nothing failed says so', async () => {
+test('rerun without a failure says so', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'will', '/countersign rerun');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -169,7 +169,7 @@ test('rerun on a draft of a chain that is not for drafts says so, and asks nobod
   expect(scene.check(headSha, 'ship')?.conclusion).toBe('failure');
 });
 
-test('rerun is not for somebody who can only read', async () => {
+test('rerun is refused for somebody who can only read', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'otto', '/countersign rerun ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -180,7 +180,7 @@ test('rerun is not for somebody who can only read', async () => {
   `);
 });
 
-test('the author may repeat work without any role on the repository', async () => {
+test('the author may rerun work without any role on the repository', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await scene.open({ author: 'otto', fork: 'otto/app' });
   const id = await scene.say(number, 'otto', '/countersign ci');
@@ -211,7 +211,7 @@ test('ci reads the state of CI at once', async () => {
   expect(scene.check(headSha, 'ship')?.conclusion).toBe('failure');
 });
 
-test('cancel ends the run and its check run, and says who did it', async () => {
+test('cancel ends the run and its check run, and names who did it', async () => {
   const { scene, number, headSha } = await waiting(start);
   const id = await scene.say(number, 'will', '/countersign cancel');
   await scene.advance(5_000);
@@ -219,7 +219,7 @@ test('cancel ends the run and its check run, and says who did it', async () => {
   expect(scene.check(headSha, 'ship')).toMatchObject({ conclusion: 'cancelled', title: 'Cancelled by will' });
 });
 
-test('cancel with nothing running says so', async () => {
+test('cancel without a run says so', async () => {
   const { scene, number } = await waiting(start);
   await scene.say(number, 'will', '/countersign cancel');
   const id = await scene.say(number, 'will', '/countersign cancel');
@@ -230,7 +230,7 @@ test('cancel with nothing running says so', async () => {
   `);
 });
 
-test('a cancelled run is not begun again by an event of the same head', async () => {
+test('an event of the same head does not start a cancelled run again', async () => {
   const { scene, number } = await waiting(start);
   await scene.say(number, 'will', '/countersign cancel');
   await scene.github.addLabel(REPO, number, 'will', 'later');
@@ -238,7 +238,7 @@ test('a cancelled run is not begun again by an event of the same head', async ()
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-test('rerun after a cancel fires the chain anew', async () => {
+test('rerun after a cancel fires the chain again', async () => {
   const { scene, number } = await waiting(start);
   await scene.say(number, 'will', '/countersign cancel');
   await scene.advance(1_000);
@@ -271,7 +271,7 @@ test('a countersigned merge waits while the pull request is paused', async () =>
   expect(scene.check(headSha, 'ship')?.title).toBe('Paused');
 });
 
-test('while the pull request is paused the question stays the same one', async () => {
+test('the approval comment stays the same while the pull request is paused', async () => {
   const { questions } = await pausedAndCountersigned();
   expect(questions()).toHaveLength(1);
 });
@@ -284,7 +284,7 @@ test('resume merges what was countersigned while the pull request was paused', a
   expect(scene.github.pullRequest(REPO, number).merged).toBe(true);
 });
 
-test('pause and resume are not for writers nor for the author', async () => {
+test('pause and resume are refused for writers and for the author', async () => {
   const { scene, number } = await waiting(start);
   const byWriter = await scene.say(number, 'will', '/countersign pause');
   const byAuthor = await scene.say(number, 'ada', '/countersign resume');
@@ -296,14 +296,14 @@ test('pause and resume are not for writers nor for the author', async () => {
   `);
 });
 
-test('while it is paused the status comment says who may resume it', async () => {
+test('the status comment of a paused pull request says who may resume it', async () => {
   const { scene, number } = await waiting(start);
   await scene.say(number, 'mia', '/countersign pause');
   await scene.advance(UPDATES_SHOWN_MS);
   expect(scene.status(number)).not.toContain('Whoever may write here');
 });
 
-test('pausing twice names who did it first, resuming twice says there is nothing to resume', async () => {
+test('a second pause names who paused first, and a second resume says that there is nothing to resume', async () => {
   const { scene, number } = await waiting(start);
   await scene.say(number, 'mia', '/countersign pause');
   const again = await scene.say(number, 'max', '/countersign pause');
@@ -326,7 +326,7 @@ test('fire runs a chain with its inputs', async () => {
   expect(bodies).toContain('Deploying to the staging ground.');
 });
 
-test('fire of a chain that is not there names the chains', async () => {
+test('fire of an unknown chain names the chains', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'mia', '/countersign fire deplyo');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -336,7 +336,7 @@ test('fire of a chain that is not there names the chains', async () => {
   `);
 });
 
-test('fire is not for a writer', async () => {
+test('fire is refused for a writer', async () => {
   const { scene, number } = await waiting(start);
   const id = await scene.say(number, 'will', '/countersign fire deploy environment=staging');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`

@@ -5,7 +5,7 @@ import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from '
 
 const start = scenes();
 
-test('a pull request that corrects the broken settings is told that its own are sound', async () => {
+test('a pull request that fixes invalid settings is told that its own are valid', async () => {
   const scene = await start({ [SETTINGS]: 'countersing: {}\n' });
   const { headSha } = await scene.open({ files: { [SETTINGS]: 'countersign: { count: 2 }\n' } });
   expect(scene.verdicts(headSha)).toEqual({
@@ -14,7 +14,7 @@ test('a pull request that corrects the broken settings is told that its own are 
   });
 });
 
-test('a chain that a pull request adds is checked, and does not run for it', async () => {
+test('a chain that a pull request adds is checked, but does not run for it', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [new, first]\n',
     [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
@@ -23,7 +23,7 @@ test('a chain that a pull request adds is checked, and does not run for it', asy
     files: { [`${CHAINS}/new.yaml`]: labelling('new', 'new') },
   });
   expect(scene.verdicts(headSha)).toEqual({
-    // On the base, the settings name a chain that is not there yet.
+    // On the base branch, the settings name a chain that does not exist yet.
     'countersign / base configuration': 'neutral',
     'countersign / configuration': 'success',
     'countersign / first': 'success',
@@ -35,7 +35,7 @@ test('a chain that a pull request adds is checked, and does not run for it', asy
   });
 });
 
-test('faults of a chain that a pull request changes are shown at their lines', async () => {
+test('errors in a chain that a pull request changes appear at their lines', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   const broken = `name: first
 trigger: { event: pr.opened }
@@ -65,7 +65,7 @@ steps:
   expect(scene.check(headSha, 'first')?.conclusion).toBe('success');
 });
 
-test('a pull request is told what of its configuration nothing would be read from, and what it would break', async () => {
+test('a pull request is warned about configuration files that nothing would read, and about chains that it would break', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE, lab: labelling('lab', 'lab') }));
   const { headSha } = await scene.open({
     files: {
@@ -88,7 +88,7 @@ test('a pull request is told what of its configuration nothing would be read fro
   `);
 });
 
-test('a chain that nothing names may be taken away', async () => {
+test('a chain that nothing names can be removed without an error', async () => {
   const scene = await start({ [`${CHAINS}/first.yaml`]: labelling('first', 'first') });
   const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: null } });
   expect(scene.check(headSha, 'configuration')).toMatchObject({
@@ -97,7 +97,7 @@ test('a chain that nothing names may be taken away', async () => {
   });
 });
 
-test('a chain file that is corrected with another push gets a check run of its own', async () => {
+test('a chain file that another push fixes gets its own check run', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   await scene.open({ files: { [`${CHAINS}/new.yaml`]: 'name: new\n' } });
   const sha = await scene.github.push({
@@ -110,7 +110,7 @@ test('a chain file that is corrected with another push gets a check run of its o
   expect(scene.verdicts(sha)).toMatchObject({ 'countersign / configuration': 'success' });
 });
 
-test('a chain file that is no YAML, or far too large, is a fault and no crash', async () => {
+test('a chain file that is not YAML, or far too large, is reported without a crash', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   const { headSha } = await scene.open({
     files: {
@@ -127,7 +127,7 @@ test('a chain file that is no YAML, or far too large, is a fault and no crash', 
   expect(scene.errors).toEqual([]);
 });
 
-test('of hundreds of chain files in a pull request the first hundred are read, and the others are told', async () => {
+test('the first hundred of hundreds of chain files in a pull request are read, and the others are named', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   const files = Object.fromEntries(
     Array.from({ length: 130 }, (_, index) => [
@@ -148,7 +148,7 @@ test('of hundreds of chain files in a pull request the first hundred are read, a
   expect(read.length).toBeLessThan(110);
 });
 
-test('a chain file beyond the hundredth still keeps the shipped chain of its name from running', async () => {
+test('a chain file beyond the hundredth still replaces the shipped chain of its name', async () => {
   const many = Array.from({ length: 100 }, (_, index) => [
     `${CHAINS}/c${1000 + index}.yaml`,
     labelling(`c${index}`, 'c').replace('pr.opened', 'pr.closed'),
@@ -162,7 +162,7 @@ test('a chain file beyond the hundredth still keeps the shipped chain of its nam
   expect(scene.check(headSha, 'base configuration')?.summary).toContain('only the first 100 chain files');
 });
 
-test('a pull request that takes requires_approval out of the chain is still asked about', async () => {
+test('a pull request that removes requires_approval from the chain still needs a countersign', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const lax = CI_AND_MERGE.replace('requires_approval: true', 'requires_approval: false');
   const { number, headSha } = await scene.open({ files: { [`${CHAINS}/ship.yaml`]: lax } });
@@ -172,7 +172,7 @@ test('a pull request that takes requires_approval out of the chain is still aske
   expect(scene.check(headSha, 'configuration')).toMatchObject({ conclusion: 'failure' });
 });
 
-test('a pull request that lets its own friends countersign changes nothing for itself', async () => {
+test('a pull request that lets its author’s friends countersign changes nothing for itself', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const settings =
     'chains: [ship]\ncountersign: { permission: write, users: [will, otto], approve: [heart] }\n';
@@ -185,7 +185,7 @@ test('a pull request that lets its own friends countersign changes nothing for i
   expect(scene.github.merges).toEqual([]);
 });
 
-test('a pull request that switches its own chain off is still held by it', async () => {
+test('a pull request that turns its own chain off is still subject to it', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open({
     files: { [SETTINGS]: 'chains: []\n', [`${CHAINS}/ship.yaml`]: null },
@@ -196,7 +196,7 @@ test('a pull request that switches its own chain off is still held by it', async
   });
 });
 
-test('a chain that changes on the base branch while a run is under way does not reach it', async () => {
+test('a chain change on the base branch does not affect a run under way', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open();
   const laxer =
@@ -214,7 +214,7 @@ test('a chain that changes on the base branch while a run is under way does not 
   expect(scene.github.labels(REPO, number)).toEqual(['wake']);
 });
 
-test('the next head goes by the chain as it is then', async () => {
+test('the next head uses the chain as it is then', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await scene.open();
   await scene.github.push({
@@ -233,7 +233,7 @@ test('the next head goes by the chain as it is then', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['changed']);
 });
 
-// A push says which files its commits touched, but not which ones a force-push took away.
+// A push names the files of its commits, but not the files that a force-push removed.
 test('after a force-push of the base branch the chains are those of its new tip', async () => {
   const scene = await start(only({ first: labelling('first', 'old') }));
   const old = scene.github.branch(REPO, 'main') ?? '';
@@ -252,7 +252,7 @@ test('after a force-push of the base branch the chains are those of its new tip'
   expect(scene.github.labels(REPO, number)).toEqual(['old']);
 });
 
-test('a pull request to another protected base goes by that base’s chains', async () => {
+test('a pull request to another protected base uses that base’s chains', async () => {
   const scene = await start(only({ first: labelling('first', 'main') }));
   scene.github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
   await scene.github.push({
@@ -265,7 +265,7 @@ test('a pull request to another protected base goes by that base’s chains', as
   expect(scene.github.labels(REPO, number)).toEqual(['release']);
 });
 
-test('what the head of a fork says about chains is checked and governs nothing', async () => {
+test('the chains in a fork’s head are checked and govern nothing', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   const { number, headSha } = await scene.open({
     author: 'otto',

@@ -18,28 +18,28 @@ function organisation(scene: Scene, files: Record<string, string>): void {
   scene.github.addRepository({ owner: 'octo', name: '.github', files });
 }
 
-test('a chain of the repository takes the place of the shipped one of its name', async () => {
+test('a repository’s chain replaces the shipped one with its name', async () => {
   const scene = await start({ [`${CHAINS}/mine.yaml`]: labelling('pr-review', 'ours') });
   const { number, headSha } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['ours']);
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / pr-review': 'success' });
 });
 
-test('a chain of the organisation runs in its repositories', async () => {
+test('an organisation’s chain runs in its repositories', async () => {
   const scene = await start();
   organisation(scene, { 'countersign/chains/pr-review.yaml': labelling('pr-review', 'of-octo') });
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['of-octo']);
 });
 
-test('a chain of the repository is nearer than the organisation’s', async () => {
+test('a repository’s chain replaces the organisation’s with its name', async () => {
   const scene = await start({ [`${CHAINS}/pr-review.yml`]: labelling('pr-review', 'ours') });
   organisation(scene, { 'countersign/chains/pr-review.yaml': labelling('pr-review', 'of-octo') });
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['ours']);
 });
 
-test('faults of contracts, rules, gates and memory are told at once on the pull request that brings them', async () => {
+test('errors in contracts, rules, gates and memory are all reported at once on the pull request that adds them', async () => {
   const scene = await start();
   const { headSha } = await scene.open({
     files: {
@@ -78,7 +78,7 @@ test('the settings say which chains run', async () => {
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / first': 'success' });
 });
 
-test('a name in the settings that no chain has is told with its place, and the other chains run', async () => {
+test('a name in the settings that no chain has is reported with its place, and the other chains run', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [first, pr-reveiw, broken]\n',
     [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
@@ -112,14 +112,14 @@ test('a name in the settings that no chain has is told with its place, and the o
   `);
 });
 
-test('an empty list of chains runs none, and nothing is said', async () => {
+test('an empty list of chains runs none, and nothing is reported', async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n' });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({});
   expect(scene.github.comments(REPO, number)).toEqual([]);
 });
 
-test('the repository’s settings decide how it is merged and by whose reaction', async () => {
+test('the repository’s settings decide the merge method and the reactions that count', async () => {
   const scene = await start(
     only(
       { ship: CI_AND_MERGE },
@@ -137,7 +137,7 @@ test('the repository’s settings decide how it is merged and by whose reaction'
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'rebase' });
 });
 
-test('the organisation’s settings hold where the repository says nothing', async () => {
+test('the organisation’s settings apply where the repository sets nothing', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }, 'merge: { method: merge }\n'));
   organisation(scene, { [SETTINGS]: 'merge: { method: rebase }\ncountersign: { count: 2 }\n' });
   const { number, headSha } = await scene.open();
@@ -150,7 +150,7 @@ test('the organisation’s settings hold where the repository says nothing', asy
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'merge' });
 });
 
-test('a broken chain on the base branch is told in a neutral check run, and the other chains run', async () => {
+test('an invalid chain on the base branch is reported in a neutral check run, and the other chains run', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [broken, first]\n',
     [`${CHAINS}/broken.yaml`]: 'name: broken\ntrigger: { event: pr.opend }\nsteps:\n  - { skil: ci }\n',
@@ -177,19 +177,19 @@ test('a broken chain on the base branch is told in a neutral check run, and the 
   `);
 });
 
-test('a broken chain does not let the shipped one of its name run instead', async () => {
+test('an invalid chain does not let the shipped one with its name run instead', async () => {
   const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: nothing\n' });
   const { headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
 });
 
-test('a file that cannot even be read as YAML is told with its line', async () => {
+test('a file that is not valid YAML is reported with its line', async () => {
   const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: [\n' });
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'base configuration')?.summary).toMatch(/pr-review\.yaml:\d+:\d+/);
 });
 
-test('a broken chain of the base is told once, however many events come', async () => {
+test('an invalid chain on the base branch is reported once, however many events arrive', async () => {
   const scene = await start({ [`${CHAINS}/pr-review.yaml`]: 'name: pr-review\nsteps: nothing\n' });
   const { number, headSha } = await scene.open();
   await scene.github.addLabel(REPO, number, 'will', 'later');
@@ -201,7 +201,7 @@ test('a broken chain of the base is told once, however many events come', async 
   ]);
 });
 
-test('a repository that does not have the broken file is untouched', async () => {
+test('a repository without the invalid file is not affected', async () => {
   const scene = await start({
     [`${CHAINS}/broken.yaml`]: 'nothing: at all\n',
     [SETTINGS]: 'chains: [first]\n',
@@ -227,7 +227,7 @@ test('a repository that does not have the broken file is untouched', async () =>
   expect(names).toEqual(['countersign / first']);
 });
 
-test('a broken chain of the organisation is told where it would have run, with the file it is in', async () => {
+test('an invalid chain of the organisation is reported where it would have run, with its file', async () => {
   const scene = await start({ [SETTINGS]: 'chains: [of-octo]\n' });
   organisation(scene, { 'countersign/chains/of-octo.yaml': 'name: of-octo\nsteps: nothing\n' });
   const { headSha } = await scene.open();
@@ -236,7 +236,7 @@ test('a broken chain of the organisation is told where it would have run, with t
   );
 });
 
-test('with settings that cannot be read nothing runs, and it is said why', async () => {
+test('nothing runs with invalid settings, and the reason is shown', async () => {
   const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\nchains: [fist]\n' });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
@@ -246,13 +246,13 @@ test('with settings that cannot be read nothing runs, and it is said why', async
   expect(told).toContain('there is no chain "fist"');
 });
 
-test('with settings that cannot be read the check run says that no chain runs', async () => {
+test('the check run says that no chain runs with invalid settings', async () => {
   const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\n' });
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'base configuration')?.summary).not.toContain('other chains are not affected');
 });
 
-test('settings of the organisation that cannot be read stop its repositories', async () => {
+test('invalid settings of the organisation stop its repositories', async () => {
   const scene = await start(only({ first: labelling('first', 'first') }));
   organisation(scene, { [SETTINGS]: 'countersign: { count: 0 }\n' });
   const { number, headSha } = await scene.open();

@@ -5,11 +5,11 @@ import { REPO } from '../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
 import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';
 
-// Who may answer, and that no merge is ever answered so, is in test/security/forgery/confirm.test.ts.
+// Who may answer, and that no merge is ever answered this way, is in test/security/forgery/confirm.test.ts.
 
 const TWO = 'countersign: { count: 2 }\n';
 
-describe('a step that asks and merges nothing goes on', () => {
+describe('a step that asks and merges nothing continues', () => {
   test.each([
     ['when a maintainer approves it by name', '/countersign approve safe'],
     ['when a maintainer approves what waits', '/countersign approve'],
@@ -36,7 +36,7 @@ describe('a step that asks and merges nothing goes on', () => {
     expect(asked.harness.github.merges).toEqual([]);
   });
 
-  test('when as many answered as are needed, each in a way of their own, and none twice', async () => {
+  test('when enough people answered, each in their own way and none counted twice', async () => {
     const asked = await confirming({ settings: TWO });
     const { harness, number, headSha } = asked;
     await say(asked, 'mia', '/countersign approve');
@@ -50,7 +50,7 @@ describe('a step that asks and merges nothing goes on', () => {
     expect(wentOn(asked)).toBe(true);
   });
 
-  test('once it is resumed, when it was approved during a pause', async () => {
+  test('after a resume, if it was approved during a pause', async () => {
     const asked = await confirming();
     await say(asked, 'mia', '/countersign pause');
     await say(asked, 'mia', '/countersign approve');
@@ -61,7 +61,7 @@ describe('a step that asks and merges nothing goes on', () => {
 });
 
 describe('a step that asks and merges nothing is stopped', () => {
-  test('by a rejection, which the check run and the comment tell of', async () => {
+  test('by a rejection, which the check run and the comment name', async () => {
     const asked = await confirming();
     const { harness, number, headSha } = asked;
     expect(await say(asked, 'mia', '/countersign reject safe')).toEqual([
@@ -72,7 +72,7 @@ describe('a step that asks and merges nothing is stopped', () => {
     expect(approvalOf(harness, number).body).toContain('rejected it, so the step does not go on.');
   });
 
-  test('by the last word of somebody who approved it before', async () => {
+  test('by a later rejection of somebody who approved before', async () => {
     const asked = await confirming({ settings: TWO });
     await say(asked, 'mia', '/countersign approve');
     await say(asked, 'mia', '/countersign reject');
@@ -81,7 +81,7 @@ describe('a step that asks and merges nothing is stopped', () => {
     expect(said(asked.harness, asked.headSha)).toEqual(['failure: Rejected by mia']);
   });
 
-  test('by a word that takes back what is being acted on', async () => {
+  test('by a rejection that replaces an approval that is being carried out', async () => {
     const first = { at: () => Promise.resolve() };
     const done: string[] = [];
     const publish: StepHandler = {
@@ -124,7 +124,7 @@ describe('a step that asks and merges nothing is stopped', () => {
   });
 });
 
-test('of several steps that wait, the one that is named goes on', async () => {
+test('of several waiting steps, only the named one continues', async () => {
   const asked = await confirming({
     chain: LABEL_AND_MERGE.replace(
       '  - id: merge',
@@ -143,7 +143,7 @@ test('of several steps that wait, the one that is named goes on', async () => {
   expect(harness.github.labels(REPO, number)).toEqual(['other']);
 });
 
-test('what is shown says how one can answer', async () => {
+test('the check run and the comment say how to answer', async () => {
   const asked = await confirming();
   const { harness, number, headSha } = asked;
   const { body } = approvalOf(harness, number);
@@ -181,15 +181,15 @@ steps:
 `;
 }
 
-describe('of a step that asks and merges nothing', () => {
-  test('CI that it does not depend on does not hold it up', async () => {
+describe('a step that asks and merges nothing', () => {
+  test('is not blocked by CI that it does not depend on', async () => {
     const asked = await confirming({ chain: besideCi('depends_on: []') });
     await reportCi(asked.harness, asked.headSha, 'failure');
     await say(asked, 'mia', '/countersign approve');
     expect(wentOn(asked)).toBe(true);
   });
 
-  test('red CI does not hold it up where its condition asks for red CI', async () => {
+  test('is not blocked by red CI if its condition asks for red CI', async () => {
     const condition = "condition: '{{ not steps.ci.outcome.passed }}'";
     const asked = await confirming({ chain: besideCi(condition) });
     await reportCi(asked.harness, asked.headSha, 'failure');
@@ -197,7 +197,7 @@ describe('of a step that asks and merges nothing', () => {
     expect(wentOn(asked)).toBe(true);
   });
 
-  test('CI that it depends on holds it up as long as it is red, in words that speak of no merge', async () => {
+  test('is blocked by red CI that it depends on, and the text mentions no merge', async () => {
     const asked = await confirming({ chain: besideCi('depends_on: [ci]') });
     const { harness, number, headSha } = asked;
     await reportCi(harness, headSha, 'success');

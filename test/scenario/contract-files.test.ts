@@ -5,7 +5,7 @@ import { A_RECHECK, open, ownCheck, start } from './support.ts';
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
 
-/** A skill that writes a report, two pictures, one of which is none, and a log. */
+/** A skill that writes a report, a log, and two pictures, one of them invalid. */
 const report: StepHandler = {
   name: 'report',
   capability: { name: 'report', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },

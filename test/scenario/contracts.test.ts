@@ -16,7 +16,7 @@ import {
   start,
 } from './support.ts';
 
-/** CI leaves no file behind, so whatever file is asked of it is missing. */
+/** CI leaves no file behind, so every file that a contract asks of it is missing. */
 const chainAsking = (artifacts: string, more = '') => `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
 steps:
@@ -31,7 +31,7 @@ ${more}  - id: merge
 `;
 const REPORT = '{ id: report, path: report.json }';
 
-/** How each session of the newest run of a head ended, and what it had left behind. */
+/** How each session of the newest run of a head ended, and what it left behind. */
 async function sessions({ app }: Harness, headSha: string): Promise<string[]> {
   const [run] = await app.storage.read.runs.list({ headSha });
   const all = await app.storage.read.runs.sessionsOf(run?.id ?? '');
@@ -43,7 +43,7 @@ async function sessions({ app }: Harness, headSha: string): Promise<string[]> {
     });
 }
 
-test('a step whose skill throws keeps that cause, and what it left behind is verified beside it', async () => {
+test('a step whose skill throws keeps that cause, and its files are verified too', async () => {
   const broken: StepHandler = {
     name: 'broken',
     capability: { name: 'broken', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
@@ -58,7 +58,7 @@ test('a step whose skill throws keeps that cause, and what it left behind is ver
   expect(await sessions(harness, headSha)).toContain('failed (step.failed.error): failed, missing report');
 });
 
-test('a step that ends well without a required artifact fails its run, names it, and nobody is asked', async () => {
+test('a step that ends well without a required artifact fails its run with its name, and nobody is asked', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -76,7 +76,7 @@ test('a step that ends well without a required artifact fails its run, names it,
   ]);
 });
 
-test('the check run and run show put what was expected beside what was produced', async () => {
+test('the check run and run show list what was expected beside what was produced', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -110,7 +110,7 @@ test('the check run and run show put what was expected beside what was produced'
   `);
 });
 
-test('an optional artifact that is missing only warns, also where the maintainers are asked', async () => {
+test('a missing optional artifact only warns, also in the approval comment', async () => {
   const harness = await start({ chain: chainAsking('{ id: report, path: report.json, required: false }') });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -123,7 +123,7 @@ test('an optional artifact that is missing only warns, also where the maintainer
   expect(await sessions(harness, headSha)).toEqual(['completed (step.completed): warning, missing nothing']);
 });
 
-test('a chain’s own entry takes the place of the skill’s', async () => {
+test('a chain’s entry replaces the skill’s', async () => {
   const harness = await start({
     chain: chainAsking('{ id: ci-result, path: ci.json, required: false }'),
   });
@@ -135,7 +135,7 @@ test('a chain’s own entry takes the place of the skill’s', async () => {
   expect(summary).not.toContain('outcome ci_result');
 });
 
-test('every attempt of a step is held to the contract by itself', async () => {
+test('every attempt of a step is checked against the contract separately', async () => {
   const harness = await start({ chain: chainAsking(REPORT, '    retry: { attempts: 2, backoff: 1s }\n') });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -144,7 +144,7 @@ test('every attempt of a step is held to the contract by itself', async () => {
   expect(await sessions(harness, headSha)).toEqual([missed, missed]);
 });
 
-test('a step that runs out of time keeps that cause, with the verification beside it', async () => {
+test('a step that times out keeps that cause, beside the verification', async () => {
   const harness = await start({ chain: chainAsking(REPORT, '    timeout: 1m\n') });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -159,7 +159,7 @@ test('a step that runs out of time keeps that cause, with the verification besid
   ]);
 });
 
-test('a step that is cancelled by a newer push is verified, too', async () => {
+test('a step that a newer push cancels is verified too', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -171,7 +171,7 @@ test('a step that is cancelled by a newer push is verified, too', async () => {
   ]);
 });
 
-test('a step that fails for its own reason keeps it', async () => {
+test('a step that fails for its own reason keeps that reason', async () => {
   const harness = await start({ chain: chainAsking(REPORT), settings: 'ci: { wait: 1m }\n' });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -183,7 +183,7 @@ test('a step that fails for its own reason keeps it', async () => {
   ]);
 });
 
-test('a chain that asks for nothing shows nothing', async () => {
+test('a chain without a contract shows nothing about it', async () => {
   const chain = chainAsking('')
     .replace(/ {2}- id: ci[\s\S]*?(?= {2}- id: merge)/, '')
     .replace(/ {4}condition.*\n/, '');
@@ -194,7 +194,7 @@ test('a chain that asks for nothing shows nothing', async () => {
   expect(approvalOf(harness, number).body).not.toContain('Artifacts');
 });
 
-test('why a step failed names what it left out beside its own cause', async () => {
+test('why a step failed names its missing artifacts beside its own cause', async () => {
   const harness = await start({ chain: chainAsking(REPORT), settings: 'ci: { wait: 1m }\n' });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -204,7 +204,7 @@ test('why a step failed names what it left out beside its own cause', async () =
   expect(summary).toContain('expected artifact report: it is not there');
 });
 
-test('a contract that another hand wrote into the database keeps its session from beginning', async () => {
+test('an invalid contract in the database keeps its session from starting', async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');

@@ -20,7 +20,7 @@ const LONG = process.env.COUNTERSIGN_LONG === '1';
 const HARMFUL =
   'export function run(request: { query: { code: string } }) {\n  return eval(request.query.code);\n}\n';
 
-test('a cancel that comes while GitHub is being read for the merge is the last word', async () => {
+test('a cancel that arrives while GitHub is being read for the merge prevents the merge', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -47,7 +47,7 @@ test('a cancel that comes while GitHub is being read for the merge is the last w
   expect(run?.reason?.code).toBe('run.cancelled.by_person');
 });
 
-test('a step after the merge that wants approval does not take the merge for one', async () => {
+test('a step after the merge that needs an approval does not treat the merge as its approval', async () => {
   const harness = await start({
     chain: `${MERGE_ONLY}  - id: deploy
     action: gh-label
@@ -62,7 +62,7 @@ test('a step after the merge that wants approval does not take the merge for one
   expect(harness.github.labels(REPO, number)).toEqual([]);
 });
 
-// Each minute of it is a minute of tries; half an hour is played by test/scenario/effects.test.ts as well.
+// Each minute of it is a minute of retries; test/scenario/effects.test.ts also plays half an hour.
 test.runIf(LONG)('a pull request opened during an outage of an hour gets its run afterwards', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const back = harness.github.fail(({ path }) => /pulls\/\d+$/.test(path), { status: 503 });
@@ -88,7 +88,7 @@ test('the files of another head are not reviewed for this one', async () => {
   });
   await github.settle();
   await app.queue.idle();
-  // A harmless head is there while the files are read again, and then the harmful one comes back.
+  // A harmless head is there while the files are read again, and then the harmful one returns.
   github.holdDeliveries();
   await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'src/greet.ts': GREETING } });
   clock.advance(2_000);
@@ -101,7 +101,7 @@ test('the files of another head are not reviewed for this one', async () => {
   expect(ownChecks(harness, headSha).at(-1)).toMatchObject({ conclusion: 'failure' });
 });
 
-test('a rerun does not bring back a chain that the pull request is not for any more', async () => {
+test('a rerun does not start a chain again whose filter the pull request no longer matches', async () => {
   const harness = await start({
     chain: MERGE_ONLY.replace('draft: false', 'labels: [safe]'),
   });
@@ -119,7 +119,7 @@ test('a rerun does not bring back a chain that the pull request is not for any m
   ]);
 });
 
-test('an app that rewrites the question again and again gets no more than five of them', async () => {
+test('an app that rewrites the approval comment repeatedly gets at most five of them', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   for (let edit = 0; edit < 8; edit++) {
@@ -131,7 +131,7 @@ test('an app that rewrites the question again and again gets no more than five o
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a commit message of 300 KB of half trailers is little work', async () => {
+test('a commit message with 300 KB of incomplete trailers takes little work', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.github.push({
@@ -143,6 +143,6 @@ test('a commit message of 300 KB of half trailers is little work', async () => {
   });
   await harness.settle();
   await react(harness, number, 'otto');
-  // GitHub's part is in it, which this thread plays as well.
+  // This includes the work of the stand-in, which runs in the same thread.
   await withinEffortAsync(4_000, () => harness.advance(A_RECHECK));
 });

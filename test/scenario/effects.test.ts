@@ -21,7 +21,7 @@ import {
 const isComment = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/comments');
 
-/** Everything a person sees of a pull request and its commits. */
+/** Everything that a person sees of a pull request and its commits. */
 function seen(harness: Harness, number: number, heads: readonly string[]): unknown {
   const { github } = harness;
   return {
@@ -43,7 +43,7 @@ test.each([
   ['check run', isCheckRun],
   ['comment', isComment],
 ])(
-  'a %s that GitHub makes after its connection broke is not made again, whatever happens meanwhile',
+  'a %s that GitHub makes after its connection broke is made once, whatever happens meanwhile',
   async (_, made) => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
@@ -75,7 +75,7 @@ test('an update that GitHub makes after its connection broke does not undo a new
   expect(said(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
 });
 
-test('the status comment is one, from the first word to the last', async () => {
+test('there is one status comment, from the first text to the last', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -111,7 +111,7 @@ test('the status comment is one, from the first word to the last', async () => {
   expect(github.comments(REPO, number)).toHaveLength(2);
 });
 
-test('deliveries that come twice change nothing, neither on the way nor at the end', async () => {
+test('repeated deliveries change nothing, neither on the way nor at the end', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const again = async () => {
@@ -132,7 +132,7 @@ test('deliveries that come twice change nothing, neither on the way nor at the e
   await again();
 });
 
-test('deliveries that come in reverse lead to the same state', async () => {
+test('deliveries in reverse order lead to the same state', async () => {
   const states = [];
   for (const order of ['fifo', 'reverse'] as const) {
     const harness = await start({ chain: CI_AND_MERGE });
@@ -153,7 +153,7 @@ test('deliveries that come in reverse lead to the same state', async () => {
   expect(states[1]).toEqual(states[0]);
 });
 
-test('a close that is told after the reopening does not end the new run', async () => {
+test('a close that is delivered after the reopening does not end the new run', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -168,7 +168,7 @@ test('a close that is told after the reopening does not end the new run', async 
   expect(github.merges).toHaveLength(1);
 });
 
-test('a secondary rate limit on a comment is waited for, and the comment comes once', async () => {
+test('the app waits for a secondary rate limit on a comment, and the comment is written once', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.fail(
@@ -219,7 +219,7 @@ test('a check run whose answer was lost is not created twice', async () => {
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('reads that fail for a while hold things up and lose nothing', async () => {
+test('reads that fail for a while delay everything and lose nothing', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   github.fail(({ method, path }) => method === 'GET' && path.includes('/pulls/'), { status: 503 }, 3);
@@ -252,7 +252,7 @@ test.each([
   expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
 });
 
-test('as long as GitHub fails at the merge, nobody is asked to countersign again', async () => {
+test('while GitHub fails at the merge, nobody is asked to countersign again', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
-/** GitHub's own examples of every webhook, as a package keeps them. */
+/** GitHub's own examples of every webhook, from a package. */
 const catalogue: { name: string; examples: object[] }[] = createRequire(import.meta.url)(
   '@octokit/webhooks-examples',
 );
@@ -15,15 +15,15 @@ beforeEach(async () => {
 });
 afterEach(() => harness.stop());
 
-test('every example webhook of GitHub is accepted and dealt with, and leaves the app healthy', async () => {
+test('every example webhook of GitHub is accepted and processed, and leaves the app healthy', async () => {
   const { github, app } = harness;
   for (const { name, payload } of payloads) {
     const { headers, body } = github.signedDelivery(name, payload);
     const answer = await fetch(`${app.url}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
     expect(answer.status, name).toBe(202);
   }
-  // The examples are of repositories this app is not installed on: each is given up with a reason, or needs no answer. One
-  // whose installation GitHub does not know waits, for a day at most, as one that is suspended may come back.
+  // The app is not installed on the repositories of the examples: each is given up with a reason, or needs no answer. One
+  // whose installation GitHub does not know waits for a day at most, because a suspended installation may return.
   await harness.advance(30 * 60_000);
   const counts = await app.storage.read.deliveries.countByStatus();
   expect(payloads).toHaveLength(329);

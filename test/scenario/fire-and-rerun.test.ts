@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
-/** What may be fired, and what becomes of a run that is over when somebody asks for it again. */
+/** What can be fired, and what a rerun does to a run that is over. */
 const start = scenes();
 
 const LABEL = '- { action: gh-label, with: { labels: [x] } }';
@@ -15,7 +15,7 @@ steps:
     with: { pr: "{{ trigger.pr_number }}", body: "Deploying to {{ trigger.input_environment }}." }
 `;
 
-test('a chain that was fired is begun again by those who may fire it, with the inputs it had', async () => {
+test('people who may fire a chain may also rerun it, with the same inputs', async () => {
   const s = await start(only({ deploy: DEPLOY }));
   const { number, headSha } = await s.open({ author: 'otto', fork: 'otto/app' });
   await s.say(number, 'mia', '/countersign fire deploy environment=staging');
@@ -51,7 +51,7 @@ test('a run whose chain is fired again on the same head says so, and names no pu
   expect(titles.join()).not.toContain('push');
 });
 
-test('a run stays one of its trigger, and is not begun for what that leaves out', async () => {
+test('a run keeps the filter of its trigger, and is not started again for what that excludes', async () => {
   const chain = `name: ship\ntrigger: { event: pr.updated, filter: { labels: [go] } }\nsteps:\n  - skill: ci\n  ${LABEL}\n`;
   const s = await start(only({ ship: chain }));
   const { number } = await s.open();
@@ -73,7 +73,7 @@ test('a run stays one of its trigger, and is not begun for what that leaves out'
   expect(await s.runs('ship')).toHaveLength(before.length);
 });
 
-test('a run whose pull request goes elsewhere is not begun there, and why is said', async () => {
+test('a run whose pull request has another base now is not started there, and the reply says why', async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const files = { [`${CHAINS}/ship.yaml`]: null, [SETTINGS]: null };
   await s.github.push({ repo: REPO, branch: 'release', author: 'max', files });
@@ -109,14 +109,14 @@ test.each([
     'No step of the chains that have run here uses the skill `pr-review`, so there is nothing to run again.',
   ],
   ['ci', 'Reading the state of CI again.'],
-])('%s of a chain that has it or not is answered as it is', async (verb, reply) => {
+])('the reply to %s depends on whether the chain has such a step', async (verb, reply) => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await s.open();
   const asked = await s.say(number, 'mia', `/countersign ${verb}`);
   expect(s.replies(number, asked)).toEqual([reply]);
 });
 
-test('a step whose turn has not come is said to run by itself', async () => {
+test('the reply for a step that has not started says that it will run by itself', async () => {
   const s = await start(
     only({
       ship: `name: ship\ntrigger: { event: pr.opened }\nsteps:\n  - skill: ci\n  - skill: pr-review\n`,
@@ -140,7 +140,7 @@ test('a chain that merges is not fired on a draft', async () => {
   ]);
 });
 
-test('a chain with faults is not fired, and the first of them is said', async () => {
+test('an invalid chain is not fired, and the reply has its first error', async () => {
   const s = await start({ [`${CHAINS}/deploy.yaml`]: 'name: deploy\ntrigger: { event: manual.fierd }\n' });
   const { number } = await s.open();
   const asked = await s.say(number, 'mia', '/countersign fire deploy');

@@ -17,7 +17,7 @@ async function flood(
   return ids;
 }
 
-/** What the app answered to each comment: its reactions, and how many sentences of whose kind. */
+/** The app's answers to each comment: its reactions, and how many sentences of each kind. */
 function answersTo({ github }: Harness, number: number, ids: readonly number[]): string[] {
   const comments = github.comments(REPO, number);
   return ids.map((id) => {
@@ -28,7 +28,7 @@ function answersTo({ github }: Harness, number: number, ids: readonly number[]):
   });
 }
 
-test('154 commands of an outsider hold up no question of another pull request', async () => {
+test('154 commands of an outsider do not delay the approval comment of another pull request', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { draft: true });
   await flood(harness, number, 'otto', 154);
@@ -39,7 +39,7 @@ test('154 commands of an outsider hold up no question of another pull request', 
   expect(approvals(harness, other.number)).toHaveLength(1);
 });
 
-test('one person’s commands hold up neither another person’s nor a question', async () => {
+test('one person’s commands delay neither another person’s nor an approval comment', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { draft: true });
   const many = await flood(harness, number, 'will', 20);
@@ -54,7 +54,7 @@ test('one person’s commands hold up neither another person’s nor a question'
   expect(new Set(answersTo(harness, number, many))).toEqual(new Set(['eyes hooray status']));
 });
 
-test('a person without write access is answered five times an hour, told so once, and then gets a reaction', async () => {
+test('a person without write access gets five answers an hour, one note about that, and then reactions only', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { draft: true });
   const ids = await flood(harness, number, 'otto', 22);
@@ -77,7 +77,7 @@ test('a person without write access is answered five times an hour, told so once
   ]);
 });
 
-test('a command that its writer may issue is carried out however often they asked for the status', async () => {
+test('a command that its writer may issue runs, however often they asked for the status', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { author: 'otto' });
   await flood(harness, number, 'otto', 7);

@@ -15,7 +15,7 @@ import {
   statusOf,
 } from './support.ts';
 
-// Ways around the gate check that a hostile reader found; each merged before it was mended.
+// Attacks on the gate check that a reviewer found; each led to a merge before it was fixed.
 
 type Deed = (harness: Harness) => unknown;
 
@@ -34,7 +34,7 @@ async function press({ github, settle }: Harness, number: number): Promise<strin
   return pressed.kind;
 }
 
-/** otto, an outsider, opens a pull request with the very commit of ada's, from another branch. */
+/** otto, an outsider, opens a pull request with ada's very commit, from another branch. */
 async function twin({ github, settle }: Harness, headSha: string): Promise<{ number: number }> {
   await github.push({ repo: REPO, branch: 'twin', author: 'will', forceTo: headSha });
   const other = await github.openPullRequest({
@@ -84,33 +84,36 @@ test.each<[string, Deed, Deed]>([
     ({ github }) => github.archiveRepository(REPO),
     ({ github }) => github.unarchiveRepository(REPO),
   ],
-])('a gate that was open when the app was %s is closed as soon as it is back', async (_, begins, ends) => {
-  const harness = await guarded(PEOPLE);
-  const { settle } = harness;
-  const { number, headSha } = await open(harness);
-  await harness.advance(A_RECHECK);
-  await react(harness, number, 'mia');
-  await harness.advance(10_000);
-  expect(gate(harness, headSha)).toMatch(/^success/);
+])(
+  'a gate that was open when the app was %s is closed as soon as the app is back',
+  async (_, begins, ends) => {
+    const harness = await guarded(PEOPLE);
+    const { settle } = harness;
+    const { number, headSha } = await open(harness);
+    await harness.advance(A_RECHECK);
+    await react(harness, number, 'mia');
+    await harness.advance(10_000);
+    expect(gate(harness, headSha)).toMatch(/^success/);
 
-  await begins(harness);
-  // Longer than a write is tried; the app is down for most of it.
-  await harness.advance(600_000);
-  await harness.down();
-  harness.clock.moveTo(new Date(harness.clock.now().getTime() + 26 * 3_600_000));
-  await harness.up();
-  await harness.advance(600_000);
-  expect(gate(harness, headSha)).toMatch(/^success/);
-  await ends(harness);
-  await settle();
-  // A refused sign-in is asked about again after a minute.
-  await harness.advance(60_000);
-  expect(gate(harness, headSha)).toMatch(/^(failure|action_required|in_progress|queued)/);
-  expect(await press(harness, number)).toBe('refused');
-});
+    await begins(harness);
+    // Longer than a write is retried; the app is down for most of it.
+    await harness.advance(600_000);
+    await harness.down();
+    harness.clock.moveTo(new Date(harness.clock.now().getTime() + 26 * 3_600_000));
+    await harness.up();
+    await harness.advance(600_000);
+    expect(gate(harness, headSha)).toMatch(/^success/);
+    await ends(harness);
+    await settle();
+    // The app retries a refused sign-in after a minute.
+    await harness.advance(60_000);
+    expect(gate(harness, headSha)).toMatch(/^(failure|action_required|in_progress|queued)/);
+    expect(await press(harness, number)).toBe('refused');
+  },
+);
 
 test.each([403, 422])(
-  'a gate that GitHub refuses to close once, with %i, is closed all the same',
+  'a gate that GitHub once refuses to close, with %i, is still closed',
   async (status) => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
@@ -127,7 +130,7 @@ test.each([403, 422])(
 );
 
 describe('of two pull requests with the same head and base', () => {
-  test.each(['app', 'people'])('a rejection of one holds for both, with merge by %s', async (by) => {
+  test.each(['app', 'people'])('a rejection of one counts for both, with merge by %s', async (by) => {
     const harness = await guarded({ settings: `merge: { by: ${by} }\n` });
     harness.github.allowAutoMerge(REPO);
     const { number, headSha } = await open(harness);
@@ -142,7 +145,7 @@ describe('of two pull requests with the same head and base', () => {
     expect(gate(harness, headSha)).toMatch(/rejected this head when pr-review asked about it in #1/);
   });
 
-  test('the merge of one leaves nothing open for the other', async () => {
+  test('the merge of one leaves no gate open for the other', async () => {
     const harness = await guarded();
     const { number, headSha } = await open(harness);
     const other = await twin(harness, headSha);
@@ -153,7 +156,7 @@ describe('of two pull requests with the same head and base', () => {
     expect(await press(harness, other.number)).toBe('refused');
   });
 
-  test('one that is closed does not speak for the other', async () => {
+  test('a closed one does not count for the other', async () => {
     const harness = await guarded();
     const { headSha } = await open(harness);
     const other = await twin(harness, headSha);
@@ -162,7 +165,7 @@ describe('of two pull requests with the same head and base', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('the other leaves an open gate alone', async () => {
+  test('the other does not close an open gate', async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     await twin(harness, headSha);
@@ -186,7 +189,7 @@ test('two merge steps of one chain do not close each other’s gate', async () =
   expect(gateRuns(harness, headSha)).toBe(1);
 });
 
-test('nobody is asked about a draft, however the chain is triggered', async () => {
+test('nobody is asked about a draft, whatever triggers the chain', async () => {
   const chain = MERGE_ONLY.replace(', filter: { draft: false }', '');
   const harness = await guarded({ chain });
   const { number } = await open(harness, { draft: true });
@@ -197,7 +200,7 @@ test('nobody is asked about a draft, however the chain is triggered', async () =
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('an outsider’s comments do not drive one merge attempt each', async () => {
+test('an outsider’s comments do not cause one merge attempt each', async () => {
   const harness = await guarded();
   const { github } = harness;
   const { number } = await open(harness);

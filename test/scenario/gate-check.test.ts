@@ -21,7 +21,7 @@ import {
 
 const GATE = 'countersign: main';
 
-/** A repository whose `main` requires the gate check, from this app alone, as docs/security.md asks. */
+/** A repository whose `main` requires the gate check from this app, as docs/security.md recommends. */
 async function guarded(setting: Setting = {}): Promise<Harness> {
   const harness = await start({ chain: MERGE_ONLY, ...setting });
   const { github } = harness;
@@ -29,7 +29,7 @@ async function guarded(setting: Setting = {}): Promise<Harness> {
   return harness;
 }
 
-/** A closed gate says something else two seconds later. */
+/** The text of a closed gate changes two seconds later. */
 const WORDS_CHANGE = 2_500;
 
 async function open(...[harness, input]: Parameters<typeof openNow>): ReturnType<typeof openNow> {
@@ -38,7 +38,7 @@ async function open(...[harness, input]: Parameters<typeof openNow>): ReturnType
   return opened;
 }
 
-/** What GitHub answers to will, who has write access and no more, when he presses the merge button. */
+/** GitHub's answer to will, who only has write access, when he presses the merge button. */
 async function press({ github, settle }: Harness, number: number): Promise<string> {
   const pressed = await github.pressMergeButton(REPO, number, 'will');
   await settle();
@@ -60,7 +60,7 @@ describe('with the gate check required on main', () => {
     expect(headline(statusOf(harness, number))).toBe('🎉 Merged: countersigned by mia');
   });
 
-  test('the shipped order of the act is proof, green check, merge call', async () => {
+  test('the order of the merge is proof, green check, merge call', async () => {
     const harness = await guarded();
     const { number } = await open(harness);
     const before = harness.github.requests.length;
@@ -101,7 +101,7 @@ describe('with the gate check required on main', () => {
     expect(await press(harness, number)).not.toBe('merged');
   });
 
-  test('a merge is tried again at once while GitHub has not seen the green check yet', async () => {
+  test('a merge is retried at once while GitHub has not noticed the green check yet', async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number } = await open(harness);
@@ -116,8 +116,8 @@ describe('with the gate check required on main', () => {
   });
 });
 
-describe('what is green to GitHub and was no countersign', () => {
-  test('a head without checks leaves the gate failing, although its run ends neutral', async () => {
+describe('what is green on GitHub without a countersign', () => {
+  test('leaves the gate failing for a head without checks, although its run ends neutral', async () => {
     const harness = await guarded({ chain: CI_AND_MERGE, settings: 'ci: { no_checks: block }\n' });
     const { number, headSha } = await open(harness);
     await harness.advance(60_000);
@@ -128,7 +128,7 @@ describe('what is green to GitHub and was no countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('a label filter that no longer holds leaves the gate pending', async () => {
+  test('leaves the gate pending when a label filter no longer matches', async () => {
     const chain = MERGE_ONLY.replace('draft: false', 'draft: false, labels: [ship]');
     const harness = await guarded({ chain });
     const { number, headSha } = await open(harness);
@@ -143,7 +143,7 @@ describe('what is green to GitHub and was no countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('a draft leaves the gate pending, and so does the moment in which it turns ready', async () => {
+  test('leaves the gate pending for a draft, also at the moment when it becomes ready', async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness, { draft: true });
@@ -156,7 +156,7 @@ describe('what is green to GitHub and was no countersign', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('chains that do not merge set no gate check, so a required one stays missing', async () => {
+  test('creates no gate check for chains that do not merge, so a required one stays missing', async () => {
     const chain =
       'name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - action: gh-label\n    with: { labels: [seen] }\n';
     const harness = await guarded({ chain });
@@ -166,7 +166,7 @@ describe('what is green to GitHub and was no countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('the same head against another branch opens nothing for main', async () => {
+  test('opens nothing for main if the same head goes to another branch', async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -186,7 +186,7 @@ describe('what is green to GitHub and was no countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('a check of the same name by another app does not open the gate', async () => {
+  test('does not open the gate by another app’s check with its name', async () => {
     const harness = await guarded();
     const { number, headSha } = await open(harness);
     await harness.github.reportCheck(REPO, headSha, {
@@ -198,7 +198,7 @@ describe('what is green to GitHub and was no countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('a head that was merged once is not open for the next pull request with it', async () => {
+  test('does not open the gate for the next pull request with a head that was merged before', async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -221,8 +221,8 @@ describe('what is green to GitHub and was no countersign', () => {
 
 const PEOPLE: Setting = { settings: 'merge: { by: people }\n' };
 
-describe('with merge: { by: people }', () => {
-  test('the gate turns green after the countersign, and somebody with write access merges', async () => {
+describe('with merge: { by: people }, the gate', () => {
+  test('turns green after the countersign, and somebody with write access merges', async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -240,7 +240,7 @@ describe('with merge: { by: people }', () => {
     expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
   });
 
-  test('it stays green as long as everything holds, without another word on GitHub', async () => {
+  test('stays green as long as everything holds, without further writes to GitHub', async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -274,7 +274,7 @@ describe('with merge: { by: people }', () => {
           files: { '.github/countersign.yml': 'merge: { by: people }\ncountersign: { count: 2 }\n' },
         }),
     ],
-  ])('it falls back when %s', async (_, deed) => {
+  ])('closes when %s', async (_, deed) => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     const reaction = await react(harness, number, 'mia');
@@ -286,7 +286,7 @@ describe('with merge: { by: people }', () => {
     expect(await press(harness, number)).not.toBe('merged');
   });
 
-  test('a push is not open, and the next head is asked about anew', async () => {
+  test('is not open for a push, and the maintainers are asked about the next head', async () => {
     const harness = await guarded(PEOPLE);
     const { number } = await open(harness);
     await countersign(harness, number);
@@ -296,7 +296,7 @@ describe('with merge: { by: people }', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('it falls back although the author has used up their share of writes', async () => {
+  test('closes although the author has used up their share of writes', async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -313,7 +313,7 @@ describe('with merge: { by: people }', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('it falls back by itself while GitHub cannot be read', async () => {
+  test('closes by itself while GitHub cannot be read', async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -323,7 +323,7 @@ describe('with merge: { by: people }', () => {
     expect(gate(harness, headSha)).toMatch(/^in_progress: /);
   });
 
-  test('it falls back when the process that opened it is gone for longer than its lease', async () => {
+  test('closes when the process that opened it is gone for longer than its lease', async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     const reaction = await react(harness, number, 'mia');
@@ -336,7 +336,7 @@ describe('with merge: { by: people }', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('auto-merge that somebody switched on waits for the countersign', async () => {
+  test('makes auto-merge wait for the countersign', async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;
     github.allowAutoMerge(REPO);
@@ -350,7 +350,7 @@ describe('with merge: { by: people }', () => {
   });
 });
 
-test('auto-merge that overtakes the merge call of the app is told as a countersigned merge', async () => {
+test('auto-merge that overtakes the app’s merge call counts as a countersigned merge', async () => {
   const harness = await guarded();
   const { github } = harness;
   github.allowAutoMerge(REPO);
@@ -361,24 +361,24 @@ test('auto-merge that overtakes the merge call of the app is told as a countersi
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-describe('the check says what leaves the merge button open', () => {
+describe('the check says what leaves the merge button unprotected', () => {
   const summary = ({ github }: Harness, sha: string) =>
     github.checkRuns(REPO, sha).find(({ name }) => name === GATE)?.summary ?? '';
 
-  test('when the branch does not require it', async () => {
+  test('if the branch does not require it', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { headSha } = await open(harness);
     expect(summary(harness, headSha)).toContain('`main` does not require this check');
   });
 
-  test('when the branch requires it from any source', async () => {
+  test('if the branch requires it from any source', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     harness.github.requireChecks(REPO, 'main', [GATE]);
     const { headSha } = await open(harness);
     expect(summary(harness, headSha)).toContain('requires this check from any source');
   });
 
-  test('and nothing when the branch requires it from this app', async () => {
+  test('and nothing if the branch requires it from this app', async () => {
     const harness = await guarded();
     const { headSha } = await open(harness);
     expect(summary(harness, headSha)).not.toContain('⚠️');

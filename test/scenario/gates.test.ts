@@ -36,7 +36,7 @@ const SMALL = criterion('pr.additions < 2');
 const OWNERS = { '.github/CODEOWNERS': '* @max\n/src/ @will @octo/core\n' };
 
 describe('a merge behind a gate', () => {
-  test('is held up, countersigned or not, and goes on by itself once the gate is passed', async () => {
+  test('is blocked, countersigned or not, and continues by itself once the gate passes', async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -51,13 +51,13 @@ describe('a merge behind a gate', () => {
     expect(await passes(harness)).toEqual(['guard: not passed', 'guard: passed']);
   });
 
-  test('is not made when the gate passed at the question and does not any more at the countersign', async () => {
+  test('is not made if the gate passed when the maintainers were asked and fails at the countersign', async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.github.addLabel(REPO, number, 'will', 'ready');
     await harness.advance(A_RECHECK);
     expect(await passes(harness)).toContain('guard: passed');
-    // Nothing tells the app: it is the attempt itself that has to look.
+    // No event reports it: the attempt itself must check.
     harness.github.holdDeliveries();
     await harness.github.removeLabel(REPO, number, 'will', 'ready');
     await countersign(harness, number);
@@ -65,7 +65,7 @@ describe('a merge behind a gate', () => {
     expect(await explanationText(harness)).toContain('✘ gate guard is not passed');
   });
 
-  test('goes on with a warning that is said where people read', async () => {
+  test('continues with a warning wherever people read', async () => {
     const harness = await start({ chain: mergeBehind(gate(SMALL, 'warn')) });
     const { number, headSha } = await open(harness);
     await harness.advance(A_RECHECK);
@@ -77,7 +77,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('needs the owners of what is changed, of this head, and none of them twice', async () => {
+  test('needs the owners of the changed files, for this head, and none of them twice', async () => {
     const harness = await start({
       chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
       files: OWNERS,
@@ -100,8 +100,8 @@ describe('a merge behind a gate', () => {
     ['that was taken back', (h) => h.harness.github.review(REPO, h.number, 'will', 'CHANGES_REQUESTED')],
     ['of somebody who lost write access', async (h) => h.harness.github.setPermission(REPO, 'will', 'read')],
   ];
-  // What the others come to is in the tables of the facts; here they are played in the long form.
-  test.each(LONG ? lost : lost.slice(0, 1))('takes no approval of an owner %s', async (_, happens) => {
+  // The tables of the facts have the other cases; the long form plays them here.
+  test.each(LONG ? lost : lost.slice(0, 1))('does not count an owner’s approval %s', async (_, happens) => {
     const harness = await start({
       chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
       files: OWNERS,
@@ -113,7 +113,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('counts a member of the team that owns the file, and an author never', async () => {
+  test('counts a member of the team that owns the file, and never an author', async () => {
     const harness = await start({
       chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
       files: { '.github/CODEOWNERS': '* @ada @octo/core\n' },
@@ -161,7 +161,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges[0]?.at.getTime()).toBeGreaterThanOrEqual(Date.parse('2026-03-02T09:01Z'));
   });
 
-  test('is not made while a fact cannot be read, also where the criterion says "not"', async () => {
+  test('is not made while a fact cannot be read, also if the criterion says "not"', async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('not pr.changes_requested'))) });
     const mend = harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403 });
     const { number } = await open(harness);
@@ -175,7 +175,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('needs commits that GitHub vouches for, when a gate says so', async () => {
+  test('needs verified commits if a gate requires them', async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('pr.signed and pr.commits == 1'))) });
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -185,7 +185,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test.runIf(LONG)('with a gate that wants a person has one in its countersign', async () => {
+  test.runIf(LONG)('with on_failure: require_human needs no person besides its countersign', async () => {
     const harness = await start({ chain: mergeBehind(gate(SMALL, 'require_human')) });
     const { number } = await open(harness);
     await harness.advance(A_RECHECK);
@@ -194,7 +194,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('writes a verdict when its inputs change, and no other', async () => {
+  test('writes a verdict only when its inputs change', async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.advance(2 * A_RECHECK);
@@ -227,7 +227,7 @@ describe('gates of the organisation', () => {
     return harness;
   };
 
-  test('hold beside those of the repository and the step, which have the same id and cannot take them away', async () => {
+  test('apply beside those of the repository and the step, which cannot replace them by their id', async () => {
     const harness = await organisation(`{ uses: gh-merge, pre: [${gate(LABELLED)}] }`, {
       settings: `gates:\n  - { uses: gh-merge, pre: [${gate(criterion('true'), 'warn')}] }\n`,
     });
@@ -245,7 +245,7 @@ describe('gates of the organisation', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('that come after the question void it', async () => {
+  test('that are added after the maintainers were asked void the approval', async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('true'))) });
     const { number } = await open(harness);
     await harness.github.push({
@@ -265,7 +265,7 @@ describe('gates of the organisation', () => {
 });
 
 describe('any other step behind a gate', () => {
-  test('waits for what people can settle, and is looked at at once when they do', async () => {
+  test('waits for what people can change, and is judged again at once when they do', async () => {
     const harness = await start({ chain: commentBehind(gate(LABELLED)) });
     const { number, headSha } = await open(harness);
     await harness.advance(A_RECHECK);
@@ -276,7 +276,7 @@ describe('any other step behind a gate', () => {
     expect(comments(harness, REPO, number)).toEqual(['Hello']);
   });
 
-  test('fails at once when only a new commit could change it', async () => {
+  test('fails at once if only a new commit could change the result', async () => {
     const harness = await start({ chain: commentBehind(gate(SMALL)) });
     const { number } = await open(harness);
     expect(comments(harness, REPO, number)).toEqual([]);
@@ -287,7 +287,7 @@ describe('any other step behind a gate', () => {
     });
   });
 
-  test('does nothing while the pull request is paused, although its gate is passed by then', async () => {
+  test('does nothing while the pull request is paused, although its gate passes meanwhile', async () => {
     const harness = await start({ chain: commentBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.github.comment(REPO, number, 'mia', '/countersign pause');
@@ -300,7 +300,7 @@ describe('any other step behind a gate', () => {
   });
 
   test.each(LONG ? PLACES : PLACES.slice(0, 1))(
-    'counts as not passed behind a %s gate that degrades',
+    'counts as not passed if a %s gate degrades it',
     async (at) => {
       const harness = await start({
         chain: commentBehind(
@@ -320,7 +320,7 @@ describe('any other step behind a gate', () => {
   );
 
   test.each(['pre', 'post'] as const)(
-    'asks a person where a %s gate wants one, and goes on with a countersign of this head',
+    'asks a person if a %s gate requires one, and continues with a countersign of this head',
     async (at) => {
       const harness = await start({ chain: commentBehind(gate(SMALL, 'require_human'), at) });
       const { number } = await open(harness);
@@ -336,7 +336,7 @@ describe('any other step behind a gate', () => {
     },
   );
 
-  test('counts as not passed also where a merge reads its outcome again', async () => {
+  test('counts as not passed also when a merge reads its outcome again', async () => {
     const harness = await start({
       chain: `name: pr-review
 trigger: { event: pr.opened }
@@ -353,7 +353,7 @@ steps:
     expect(await explanationText(harness)).toContain('ci: counts as not passed, because of the gate guard');
   });
 
-  test('has done nothing when a gate behind it blocks', async () => {
+  test('has no effect if a gate after it blocks', async () => {
     const harness = await start({
       chain: commentBehind(gate(criterion('not steps.say.outcome.passed')), 'post'),
     });
@@ -366,7 +366,7 @@ steps:
     });
   });
 
-  test('is held to a skill that is its gate, whose outcome is kept as evidence', async () => {
+  test('can have a skill as its gate, whose outcome is kept as evidence', async () => {
     const harness = await start({ chain: commentBehind('{ id: green, skill: ci }') });
     const { number, headSha } = await open(harness);
     await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'pending' });
@@ -389,7 +389,7 @@ steps:
   });
 });
 
-test('faults of gates are told all at once on the configuration’s check run', async () => {
+test('errors in gates are all reported at once in the check run for the configuration', async () => {
   const harness = await start({ chain: mergeBehind(gate(criterion('true'))) });
   const settings = `gates:
   - uses: gh-marge

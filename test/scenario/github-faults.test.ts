@@ -19,13 +19,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** After so long no answer counts as none. Whatever is answered at all is answered sooner, on a busy machine as well. */
+/** After this time a missing answer counts as none. A busy machine still answers sooner. */
 const SILENT_MS = 1_000;
 
 const HTML = { 'content-type': 'text/html' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What a GitHub that is not well answers; none of it is done. */
+/** The answers of a failing GitHub; none of these requests is carried out. */
 const FAULTS = [
   ['a 502', { status: 502 }],
   ['a connection that is reset', 'reset'],
@@ -37,7 +37,7 @@ const FAULTS = [
 ] as const;
 
 test.each(FAULTS)(
-  '%s, again and again, holds a merge up and neither loses nor doubles a thing',
+  '%s, repeatedly, delays a merge and neither loses nor duplicates anything',
   async (_, how) => {
     const harness = await start({
       chain: MERGE_ONLY,
@@ -73,7 +73,7 @@ test('a merge that GitHub makes after the app gave up waiting is recorded as our
   };
   const gaveUp = Promise.withResolvers<void>();
   github.fail(isFirstCall, { until: gaveUp.promise }, 1);
-  // Before the app has given up, it does not ask what became of its merge.
+  // Before the app has given up, it does not ask about the result of its merge.
   github.onRequest(({ method, path }) => {
     if (called && method === 'GET' && /\/pulls\/\d+$/.test(path)) gaveUp.resolve();
   });
@@ -85,13 +85,13 @@ test('a merge that GitHub makes after the app gave up waiting is recorded as our
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('tokens that are revoked are asked for anew, and nobody notices', async () => {
+test('revoked tokens are replaced without any visible effect', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
-  // A token of the last few seconds that is refused is tried again in place, as GitHub may still be spreading it.
+  // A rejected token of the last few seconds is retried directly, because GitHub may still be spreading it.
   vi.setSystemTime(Date.now() + 60_000);
   github.revokeTokens();
   await react(harness, number, 'mia');
@@ -100,7 +100,7 @@ test('tokens that are revoked are asked for anew, and nobody notices', async () 
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('what GitHub fails at for an hour is done once it can, and once only', async () => {
+test('writes that GitHub fails at for an hour are made afterwards, once each', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const back = github.fail(({ method, path }) => method === 'POST' && path.endsWith('/check-runs'), {
@@ -119,7 +119,7 @@ test('what GitHub fails at for an hour is done once it can, and once only', asyn
   expect(ownChecks(harness, headSha)).toHaveLength(1);
 });
 
-test('what GitHub cannot be made to answer is given up, and the check run says after what', async () => {
+test('a write that GitHub never accepts is given up, and the check run says why', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const back = github.fail(({ method, path }) => method === 'GET' && path.includes('/check-runs'), {
@@ -143,7 +143,7 @@ test.each([
   ['at once', 403, A_RECHECK, 2],
   ['after several tries', 410, 600_000, 16],
 ])(
-  'a question that GitHub refuses fails its step %s, says why, and is asked when the step runs again',
+  'an approval comment that GitHub refuses fails its step %s with the reason, and is written when the step runs again',
   async (_, status, endsWithin, asked) => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
@@ -169,7 +169,7 @@ test.each([
   },
 );
 
-test('a check run that GitHub refuses is not sent again at every look, and comes within the hour once it may be written', async () => {
+test('a check run that GitHub refuses is not sent again at every poll, and appears within the hour once GitHub allows it', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const isCreate = ({ method, path }: { method: string; path: string }) =>

@@ -17,7 +17,7 @@ const SETTINGS = '.github/countersign.yml';
 const WRITERS_MAY = 'countersign: { permission: write }\n';
 const PULL_REQUESTS_ONLY = { approvals: 1, restrict: ['creations'] } as const;
 
-/** A writer makes a branch whose own files would let writers countersign. */
+/** A writer creates a branch whose own files would let writers countersign. */
 async function makeEvil({ github }: Harness, name = 'evil'): Promise<void> {
   await github.push({ repo: REPO, branch: name, author: 'will', files: { [SETTINGS]: WRITERS_MAY } });
 }
@@ -28,7 +28,7 @@ async function openInto(harness: Harness, base: string) {
   return opened;
 }
 
-test('a branch that a writer made does not say who may countersign what goes into it', async () => {
+test('a branch that a writer created does not decide who may countersign merges into it', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness);
   const { number, headSha } = await openInto(harness, 'evil');
@@ -41,7 +41,7 @@ test('a branch that a writer made does not say who may countersign what goes int
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a protected branch says by its own files who may countersign what goes into it', async () => {
+test('a protected branch decides with its own files who may countersign merges into it', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness, 'next');
   harness.github.addRuleset(REPO, { branches: ['next'], ...PULL_REQUESTS_ONLY });
@@ -67,7 +67,7 @@ test.each([
   expect(ownCheck(harness, headSha).summary).toContain('as release/evil is not protected');
 });
 
-test('a chain of the default branch sees the branch that a pull request is really for', async () => {
+test('a chain of the default branch sees the real base of the pull request', async () => {
   const filtered = MERGE_ONLY.replace('draft: false', 'draft: false, base: main');
   const harness = await start({ chain: filtered });
   await makeEvil(harness);
@@ -76,7 +76,7 @@ test('a chain of the default branch sees the branch that a pull request is reall
   expect(ownChecks(harness, headSha)).toEqual([]);
 });
 
-test('a question is void once the branch that governed it is not protected any more', async () => {
+test('an approval is void once the branch that governed it is no longer protected', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness, 'next');
   const id = harness.github.addRuleset(REPO, { branches: ['next'], ...PULL_REQUESTS_ONLY });
@@ -89,7 +89,7 @@ test('a question is void once the branch that governed it is not protected any m
   expect(second && headline(second)).toBe('✍️ May this be merged?');
 });
 
-test('owners of files are those that the governing branch names', async () => {
+test('code owners are those that the governing branch names', async () => {
   const gated = `${MERGE_ONLY}    gates: { pre: [{ id: owners, criteria: [{ id: all, codeowners: approved }] }] }\n`;
   const harness = await start({ chain: gated, files: { CODEOWNERS: '* @max\n' } });
   await harness.github.push({
@@ -107,7 +107,7 @@ test('owners of files are those that the governing branch names', async () => {
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a push to the governing branch voids a question about another base', async () => {
+test('a push to the governing branch voids an approval for another base', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness);
   const { number } = await openInto(harness, 'evil');

@@ -10,7 +10,7 @@ steps:
   - { id: ci, skill: ci, timeout: 1m }
 `;
 
-/** Every run's history, oldest run first, with what is behind each run's reasons. */
+/** Every run's history, oldest run first, with the evidence behind each run's reasons. */
 async function histories({ app }: Harness): Promise<HistoryLine[][]> {
   const { runs } = app.storage.read;
   const all = [];
@@ -48,7 +48,7 @@ async function sessions({ app }: Harness): Promise<string[]> {
   return said;
 }
 
-/** Whatever has ended says why, by a code that fits how it ended. */
+/** Everything that has ended has a reason, with a code that fits how it ended. */
 async function expectReasons({ app }: Harness): Promise<void> {
   const { runs } = app.storage.read;
   const codes: string[] = [];
@@ -64,9 +64,9 @@ async function expectReasons({ app }: Harness): Promise<void> {
   for (const code of codes) expect(code).toMatch(/^(\S+) \1(\.|$)/);
 }
 
-test('a run’s history tells what happened, from the webhook that began it to its merge, and who made it so', async () => {
+test('a run’s history shows what happened, from its webhook to its merge, and who caused it', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
-  // The look for what was missed, at every start, would otherwise find the pull request as soon as its webhook comes.
+  // Otherwise the search for missed changes at every start would find the pull request as soon as its webhook arrives.
   await harness.settle();
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -96,7 +96,7 @@ test('a run’s history tells what happened, from the webhook that began it to i
   await expectReasons(harness);
 });
 
-test('what a person asked for is on the person’s account, and a step run again ends the session under way', async () => {
+test('a person is the actor of what they asked for, and a step that is run again ends the session under way', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -124,7 +124,7 @@ test('what a person asked for is on the person’s account, and a step run again
   await expectReasons(harness);
 });
 
-test('a deadline that passes is on time’s account', async () => {
+test('time is the actor when a deadline passes', async () => {
   const harness = await start({ chain: CI_IN_TIME });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -137,7 +137,7 @@ test('a deadline that passes is on time’s account', async () => {
   await expectReasons(harness);
 });
 
-test('a run whose settings changed is cancelled by the session that saw it, which ends once and for that reason', async () => {
+test('a run whose settings changed is cancelled by the session that noticed, which ends once and for that reason', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { users: [will] }\n' });
   await open(harness);
   const files = { '.github/countersign.yml': 'countersign: { permission: admin }\n' };
@@ -149,12 +149,12 @@ test('a run whose settings changed is cancelled by the session that saw it, whic
     'cancelled',
   ]);
   expect(first.at(-1)?.by).toMatchObject({ kind: 'session' });
-  // The new run is begun by what the app saw itself, which no webhook told of.
+  // The app itself noticed the change and started the new run; no webhook reported it.
   expect(second[0]?.by).toEqual({ kind: 'event', event: 'pr.updated', delivery: null });
   await expectReasons(harness);
 });
 
-test('a step that is given up after GitHub failed again and again is on the app’s own account', async () => {
+test('the app is the actor when a step is given up after GitHub failed repeatedly', async () => {
   const harness = await start({ chain: CI_IN_TIME.replace(', timeout: 1m', '') });
   harness.github.fail(({ path }) => path.includes('/check-runs'), { status: 500 });
   await open(harness);

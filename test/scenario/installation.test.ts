@@ -23,7 +23,7 @@ async function runs({ app }: Harness): Promise<(string | undefined)[][]> {
   return found.map(({ status, reason }) => [status, reason?.code, reason?.summary]);
 }
 
-/** A webhook that GitHub would send although nothing of it has happened in the stand-in. */
+/** A webhook that GitHub would send, although nothing happened in the stand-in. */
 async function tell({ github, app, settle }: Harness, event: string, payload: object): Promise<void> {
   const { headers, body } = github.signedDelivery(event, payload);
   const answer = await fetch(`${app.url}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
@@ -31,7 +31,7 @@ async function tell({ github, app, settle }: Harness, event: string, payload: ob
   await settle();
 }
 
-/** What is asked of GitHub while so much time passes. */
+/** The requests to GitHub while so much time passes. */
 async function asked(harness: Harness, ms: number): Promise<string[]> {
   const before = harness.github.requests.length;
   await harness.advance(ms);
@@ -39,7 +39,7 @@ async function asked(harness: Harness, ms: number): Promise<string[]> {
   return about.map(({ method, path }) => `${method} ${path}`);
 }
 
-test('a suspended installation ends its runs, is asked nothing, and goes on with the next event after it', async () => {
+test('a suspended installation ends its runs, causes no requests, and continues with the next event afterwards', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -62,7 +62,7 @@ test('a suspended installation ends its runs, is asked nothing, and goes on with
   expect(github.merges).toMatchObject([{ number }]);
 });
 
-test('a repository that is archived ends its runs, is written nothing, and goes on when it is unarchived', async () => {
+test('an archived repository ends its runs, gets no writes, and continues when it is unarchived', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -78,7 +78,7 @@ test('a repository that is archived ends its runs, is written nothing, and goes 
   expect(github.merges).toMatchObject([{ headSha }]);
 });
 
-test('a repository that is taken out of the installation ends its own runs and no others', async () => {
+test('a repository that is removed from the installation ends only its own runs', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const other = github.addRepository({
@@ -110,14 +110,14 @@ test('a repository that is taken out of the installation ends its own runs and n
 test.each([
   ['another installation', INSTALLATION + 1, 'waiting_approval'],
   ['this installation', INSTALLATION, 'aborted'],
-])('the end of %s is not that of others', async (_, id, status) => {
+])('the end of %s does not affect others', async (_, id, status) => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   await tell(harness, 'installation', { action: 'deleted', installation: { id } });
   expect((await runs(harness)).map(([so]) => so)).toEqual([status]);
 });
 
-test('a repository that moves to another owner’s installation ends what the old one had begun', async () => {
+test('a repository that moves to another owner’s installation ends the runs of the old one', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
@@ -148,7 +148,7 @@ test('a repository that is renamed while it waits for a countersign is merged un
   expect(run?.repository).toBe('octo/shop');
 });
 
-test('what was wished for under a former name arrives, although nobody told of the rename', async () => {
+test('an effect that was requested under a former name is written, although no webhook reported the rename', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const back = github.fail(({ method }) => method === 'POST', { status: 503 });
@@ -166,7 +166,7 @@ test('what was wished for under a former name arrives, although nobody told of t
   ).toEqual(['countersign / pr-review', 'countersign: main']);
 });
 
-test('an app that loses a permission says so where it still may', async () => {
+test('an app that loses a permission says so where it can still write', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -188,7 +188,7 @@ const LABEL: Deed = ({ github }) => github.addLabel(REPO, 1, 'ada', 'ready');
 const SUSPEND: Deed = ({ github }) => github.suspendApp('octo');
 const UNSUSPEND: Deed = ({ github }) => github.unsuspendApp('octo');
 
-/** Does it while GitHub tells nobody, for longer than GitHub may refuse an installation by mistake. */
+/** Does it without any webhook, for longer than GitHub may refuse an installation by mistake. */
 function untold(deed: Deed): Deed {
   return async (harness) => {
     const { github } = harness;
@@ -199,7 +199,10 @@ function untold(deed: Deed): Deed {
   };
 }
 
-/** With its token in memory, the app would try that one first, for five of the machine's seconds: GitHub's copies may lag. */
+/**
+ * With its token in memory, the app would retry that one first, for five of the machine's seconds, because GitHub's copies may
+ * lag.
+ */
 function removeAndRestart(harness: Harness): Promise<void> {
   harness.github.uninstallApp('octo');
   return harness.restart();
@@ -209,7 +212,7 @@ test.each<[string, Deed, string]>([
   ['suspended', SUSPEND, 'run.aborted.shut_out'],
   ['removed', removeAndRestart, 'run.aborted.shut_out'],
   ['without its repository', ({ github }) => github.deleteRepository(REPO), 'run.aborted.repository_gone'],
-])('an app that is %s and was told by nobody ends its runs, saying so', async (_, deed, code) => {
+])('an app that is %s without any webhook ends its runs and says so', async (_, deed, code) => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   await harness.advance(A_RECHECK);
@@ -265,7 +268,7 @@ test.each<{ what: string; begins: Deed; ends: Deed; next: Deed }>([
   expect([...pending, ...failed]).toEqual([]);
 });
 
-test('what a run could never put on GitHub does not come there after its end', async () => {
+test('an effect that a run could never write is not written after its end', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const refused = { status: 403, body: { message: 'Resource not accessible by integration' } };

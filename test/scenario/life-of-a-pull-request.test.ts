@@ -19,7 +19,7 @@ import {
   statusOf,
 } from './support.ts';
 
-/** A pull request about which the maintainers are asked. */
+/** A pull request whose maintainers are asked for a countersign. */
 async function asked(chain = MERGE_ONLY): Promise<{ harness: Harness; number: number; headSha: string }> {
   const harness = await start({ chain });
   const opened = await open(harness);
@@ -28,14 +28,14 @@ async function asked(chain = MERGE_ONLY): Promise<{ harness: Harness; number: nu
   return { harness, ...opened };
 }
 
-/** What the voided question says became of it. */
+/** The text of the voided approval comment. */
 function voidedBecause(harness: Harness, number: number, which = 0): string | undefined {
   return approvals(harness, number)
     [which]?.body.split('\n')
     .find((line) => line.startsWith('It asked'));
 }
 
-test('a draft is left alone until it is ready for review', async () => {
+test('a draft is ignored until it is ready for review', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness, { draft: true });
@@ -50,7 +50,7 @@ test('a draft is left alone until it is ready for review', async () => {
   expect(github.merges).toHaveLength(1);
 });
 
-test('a pull request against another base than the default branch is left alone', async () => {
+test('a pull request to another base than the default branch is ignored', async () => {
   const harness = await start();
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });
@@ -60,7 +60,7 @@ test('a pull request against another base than the default branch is left alone'
   expect(github.comments(REPO, number)).toEqual([]);
 });
 
-test('a push supersedes the run, closes its check run and question, and is asked about anew', async () => {
+test('a push supersedes the run, closes its check run and approval comment, and leads to new ones', async () => {
   const { harness, number, headSha: first } = await asked(CI_AND_MERGE);
   const second = await pushAgain(harness);
   await harness.advance(A_RECHECK);
@@ -84,7 +84,7 @@ test('a push supersedes the run, closes its check run and question, and is asked
   expect(harness.github.comments(REPO, number)).toHaveLength(3);
 });
 
-test('five pushes in a row leave one question, one status comment and one open check run', async () => {
+test('five pushes in a row leave one approval comment, one status comment and one open check run', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   const heads = [headSha];
@@ -102,7 +102,7 @@ test('five pushes in a row leave one question, one status comment and one open c
   ]);
 });
 
-test('a force-push back to an earlier head asks anew, and the countersign given to that head does not count', async () => {
+test('a force-push back to an earlier head asks again, and that head’s earlier countersign does not count', async () => {
   const { harness, number, headSha: first } = await asked();
   const { github } = harness;
   const earlier = approvalOf(harness, number).id;
@@ -128,7 +128,7 @@ test('a force-push back to an earlier head asks anew, and the countersign given 
   expect(github.merges).toMatchObject([{ headSha: first }]);
 });
 
-test('closing ends the run and its question, and says so', async () => {
+test('closing ends the run and its approval comment, and says so', async () => {
   const { harness, number, headSha } = await asked();
   await react(harness, number, 'mia');
   await harness.github.closePullRequest(REPO, number, 'ada');
@@ -141,7 +141,7 @@ test('closing ends the run and its question, and says so', async () => {
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: the pull request was closed');
 });
 
-test('reopening starts anew, with a question of its own', async () => {
+test('reopening starts a new run with its own approval comment', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await github.closePullRequest(REPO, number, 'ada');
@@ -162,7 +162,7 @@ test('reopening starts anew, with a question of its own', async () => {
   expect(github.comments(REPO, number)).toHaveLength(3);
 });
 
-test('reopening looks again at what had ended without a merge, and not at what a maintainer rejected', async () => {
+test('reopening restarts what ended without a merge, but not what a maintainer rejected', async () => {
   const { harness, number, headSha } = await asked(CI_AND_MERGE);
   const { github } = harness;
   const reopen = async () => {
@@ -186,7 +186,7 @@ test('reopening looks again at what had ended without a merge, and not at what a
   await harness.advance(A_RECHECK);
   await react(harness, number, 'mia', '-1');
   await harness.advance(A_RECHECK);
-  // The run goes on under a check run of its own: GitHub takes none back to work.
+  // The run continues under a new check run, because GitHub never reopens one.
   const rejected = [failed, failed, 'failure: Rejected by mia'];
   expect(said(harness, second)).toEqual(rejected);
   await reopen();
@@ -195,7 +195,7 @@ test('reopening looks again at what had ended without a merge, and not at what a
   expect(github.merges).toEqual([]);
 });
 
-test('a conversion to draft voids the question, and being ready again asks anew', async () => {
+test('a conversion to draft voids the approval, and a new one follows when the pull request is ready again', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await react(harness, number, 'mia');
@@ -218,11 +218,11 @@ test('a conversion to draft voids the question, and being ready again asks anew'
   expect(github.merges).toHaveLength(1);
 });
 
-test('another base voids the countersign, and the same head is asked about for the new base', async () => {
+test('another base voids the countersign, and the maintainers are asked about the same head for the new base', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });
-  // The new base holds the same chain: it was made from main.
+  // The new base has the same chain, because it was created from main.
   await react(harness, number, 'mia');
   await github.editPullRequest(REPO, number, 'ada', { base: 'release' });
   await harness.advance(A_RECHECK);
@@ -242,7 +242,7 @@ test('another base voids the countersign, and the same head is asked about for t
   expect(github.fileAt(REPO, 'main', 'src/greet.ts')).toBeUndefined();
 });
 
-test('a new base that the chain is not for ends the run and begins none', async () => {
+test('a new base that the chain is not for ends the run and starts none', async () => {
   const { harness, number, headSha } = await asked(CI_AND_MERGE);
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });
@@ -265,7 +265,7 @@ test('a new title changes nothing', async () => {
   expect(harness.github.comments(REPO, number)).toEqual(before);
 });
 
-test('a merge by a person ends the run and its question, and says so', async () => {
+test('a merge by a person ends the run and its approval comment, and says so', async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.mergePullRequest(REPO, number, 'max', 'merge');
   await harness.advance(A_RECHECK);
@@ -276,7 +276,7 @@ test('a merge by a person ends the run and its question, and says so', async () 
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: somebody merged the pull request by hand');
 });
 
-test('a chain that filters on labels starts when the label is added and ends when it is taken off', async () => {
+test('a chain that filters on labels starts when the label is added and ends when it is removed', async () => {
   const harness = await start({
     chain: MERGE_ONLY.replace('draft: false', 'draft: false, labels: [ready-*]'),
   });
@@ -305,7 +305,7 @@ test('a chain that filters on labels starts when the label is added and ends whe
   expect(github.merges).toHaveLength(1);
 });
 
-test('a label that no chain asks for starts nothing anew', async () => {
+test('a label that no chain filters on starts no run', async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.addLabel(REPO, number, 'ada', 'docs');
   await harness.advance(A_RECHECK);
@@ -313,7 +313,7 @@ test('a label that no chain asks for starts nothing anew', async () => {
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('a pull request from a fork is asked about and merged like any other', async () => {
+test('a pull request from a fork is approved and merged like any other', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness, { author: 'otto', fork: 'otto/app' });
   await reportCi(harness, headSha, 'success');

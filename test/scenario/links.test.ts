@@ -3,7 +3,7 @@ import { CI_AND_MERGE, countersign, open, ownCheck, reportCi, start } from './su
 
 const PUBLIC_URL = 'https://countersign.example';
 
-test('nothing that the app writes links to its own address, which has no page for people', async () => {
+test('no text links to the app’s own address, which has no page for people', async () => {
   const harness = await start({ chain: CI_AND_MERGE, publicUrl: PUBLIC_URL });
   const written: string[] = [];
   harness.github.onRequest(({ body }) => void written.push(JSON.stringify(body ?? '')));

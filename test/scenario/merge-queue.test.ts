@@ -31,7 +31,7 @@ async function build({ github, settle }: Harness, sha: string): Promise<void> {
   await settle();
 }
 
-/** The commit that the queue made last for a pull request, as the webhook tells of it. */
+/** The commit that the queue created last for a pull request, as in the webhook. */
 function groupOf({ github }: Harness, number: number): string {
   const groups = github.deliveries
     .filter(({ event, action }) => event === 'merge_group' && action === 'checks_requested')
@@ -56,7 +56,7 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a group fails when the pull request in it is not countersigned, however it came into the queue', async () => {
+test('a group fails if its pull request is not countersigned, however it came into the queue', async () => {
   const harness = await unguarded();
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -66,7 +66,7 @@ test('a group fails when the pull request in it is not countersigned, however it
   expect(gate(harness, group)).toBe('failure: #1: not merging: nobody has countersigned yet');
 });
 
-test('a group with a countersigned pull request behind one that is not fails', async () => {
+test('a group with a countersigned pull request behind one without a countersign fails', async () => {
   const harness = await unguarded();
   const { github } = harness;
   const first = await openBuilt(harness, 'one');
@@ -78,7 +78,7 @@ test('a group with a countersigned pull request behind one that is not fails', a
   expect(gate(harness, groupOf(harness, second.number))).toMatch(/^failure: #1: not merging: nobody has/);
 });
 
-test('a countersign that is taken back while the group is tested closes its gate', async () => {
+test('a countersign that is withdrawn while the group is tested closes its gate', async () => {
   const harness = await queued('people');
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -96,7 +96,7 @@ test('a countersign that is taken back while the group is tested closes its gate
   expect(github.pullRequest(REPO, number).merged).toBe(false);
 });
 
-test('a pull request that the queue throws out is not put back again and again', async () => {
+test('a pull request that the queue removes is not added again repeatedly', async () => {
   const harness = await queued('queue');
   const { github } = harness;
   const { number, headSha } = await openBuilt(harness, 'one');
@@ -109,7 +109,7 @@ test('a pull request that the queue throws out is not put back again and again',
   expect(gate(harness, headSha)).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
 });
 
-test('a pull request is taken out of the queue when its countersign is taken back', async () => {
+test('a pull request is removed from the queue when its countersign is withdrawn', async () => {
   const harness = await queued('queue');
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -125,7 +125,7 @@ test('a pull request is taken out of the queue when its countersign is taken bac
   expect(gate(harness, group)).not.toMatch(/^success/);
 });
 
-test('the app that merges by itself says where a branch wants its merge queue used', async () => {
+test('the app that merges by itself says if a branch requires its merge queue', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addRuleset(REPO, { mergeQueue: {} });
@@ -136,10 +136,10 @@ test('the app that merges by itself says where a branch wants its merge queue us
   ]);
 });
 
-test('a group does not fail because a pull request before it lands while it is judged', async () => {
+test('a group does not fail because a pull request before it lands while the group is judged', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'merge: { by: queue }\n' });
   const { github } = harness;
-  // The gate check is all that the queue waits for, so the first group lands while the second is judged.
+  // The queue waits for the gate check only, so the first group lands while the second is judged.
   github.addRuleset(REPO, { checks: [{ context: GATE, app: github.app.slug }], mergeQueue: {} });
   const first = await openBuilt(harness, 'one');
   const second = await openBuilt(harness, 'two');

@@ -8,7 +8,7 @@ test.each([
   ['the organisation', 'octo/.github', 'trunk'],
   ['the repository', REPO, 'main'],
 ])(
-  'nothing is merged while the settings of %s have merging off, and the question is answered once it is on',
+  'nothing is merged while the settings of %s have merging off, and the approval counts once merging is on',
   async (whose, repo, branch) => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
@@ -35,7 +35,7 @@ test.each([
   },
 );
 
-test('nothing is merged by a server that has merging off, and its operators and maintainers are told', async () => {
+test('nothing is merged by a server that has merging off, and its operators and maintainers can see why', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.down();

@@ -33,7 +33,7 @@ function mergeCalls({ github }: Harness): number {
   return github.requests.filter(isMerge).length;
 }
 
-/** Does something when the merge call has arrived and nothing is done yet: between the gate's look and the merge. */
+/** Does something when the merge call has arrived and is not carried out yet: between the gate's decision and the merge. */
 function justBeforeTheMerge({ github }: Harness, happens: () => void): void {
   let open = true;
   github.fail((request) => {
@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test('a push between the last look and the merge call is not merged, and gets a run and a question of its own', async () => {
+test('a push between the last poll and the merge call is not merged, and gets its own run and approval comment', async () => {
   const { harness, number, headSha: first } = await asked();
   const { github } = harness;
   justBeforeTheMerge(harness, () => {
@@ -123,8 +123,8 @@ test('a push whose webhook is late does not get the earlier countersign', async 
   expect(approvals(harness, number)).toHaveLength(2);
 });
 
-describe('what GitHub does not merge', () => {
-  test('a conflict that comes after the question is named, and merged once it is gone', async () => {
+describe('when GitHub does not merge', () => {
+  test('a conflict that appears after the maintainers were asked is named, and the merge follows once it is gone', async () => {
     const { harness, number, headSha } = await asked({}, { files: { 'README.md': '# Greetings\n' } });
     const { github } = harness;
     const before = github.branch(REPO, 'main') ?? '';
@@ -143,7 +143,7 @@ describe('what GitHub does not merge', () => {
     expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   });
 
-  test('a required check that is missing is said, and its arrival merges at once', async () => {
+  test('a missing required check is named, and the merge follows at once when it arrives', async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.requireChecks(REPO, 'main', ['deploy']);
@@ -157,7 +157,7 @@ describe('what GitHub does not merge', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('a conflict that stays is neither tried again nor said again', async () => {
+  test('a conflict that stays causes neither another attempt nor another comment', async () => {
     const { harness, number } = await asked({}, { files: { 'README.md': '# Greetings\n' } });
     const { github } = harness;
     await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });
@@ -174,7 +174,7 @@ describe('what GitHub does not merge', () => {
   test.each([
     [422, 'Base branch was modified. Review and try the merge again.'],
     [403, 'Resource not accessible by integration'],
-  ])('a refusal (%s) fails with GitHub’s words and is not tried again', async (status, message) => {
+  ])('a refusal (%s) fails with GitHub’s message and is not retried', async (status, message) => {
     const { harness, number, headSha } = await asked();
     harness.github.fail(isMerge, { status, body: { message } });
     await countersign(harness, number);
@@ -187,7 +187,7 @@ describe('what GitHub does not merge', () => {
     );
   });
 
-  test('a refusal that stays is tried ever more rarely, without another word in the comments', async () => {
+  test('a refusal that stays is retried ever more rarely, without another comment', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const message = 'At least 1 approving review is required by reviewers with write access.';
@@ -203,7 +203,7 @@ describe('what GitHub does not merge', () => {
     expect(edits).toEqual([]);
   });
 
-  test('a method that the repository does not allow is said', async () => {
+  test('a method that the repository does not allow is named', async () => {
     const { harness, number, headSha } = await asked();
     const message = 'Squash merges are not allowed on this repository.';
     harness.github.fail(isMerge, { status: 405, body: { message } }, 20);
@@ -212,8 +212,8 @@ describe('what GitHub does not merge', () => {
   });
 });
 
-describe('when nobody knows whether GitHub merged', () => {
-  test('a merge that was done although its answer was lost is recorded once', async () => {
+describe('when it is unknown whether GitHub merged', () => {
+  test('a merge whose answer was lost is recorded once', async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.fail(isMerge, { after: 'reset' }, 1);
@@ -241,7 +241,7 @@ describe('when nobody knows whether GitHub merged', () => {
     ['a 502', { status: 502 }],
     ['a 500', { status: 500, body: { message: 'Server Error' } }],
     ['a connection cut before it', 'reset'],
-  ] as const)('%s that merged nothing is tried again, and merged once', async (_, how) => {
+  ] as const)('%s that merged nothing is retried, and merged once', async (_, how) => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.fail(isMerge, how, 2);
@@ -253,7 +253,7 @@ describe('when nobody knows whether GitHub merged', () => {
     expect(github.comments(REPO, number)).toHaveLength(2);
   });
 
-  test('a countersign taken back after a 502 is not merged by the next try', async () => {
+  test('a countersign that is withdrawn after a 502 is not merged by the next attempt', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const reaction = await react(harness, number, 'mia');
@@ -270,7 +270,7 @@ describe('when nobody knows whether GitHub merged', () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.fail(isMerge, { after: 'reset' }, 1);
-    // The app reads the pull request to learn what became of its merge; the webhooks arrive before that.
+    // The app reads the pull request to learn the result of its merge; the webhooks arrive before that.
     github.onRequest((request) => {
       if (!isMerge(request)) return;
       github.fail(
@@ -302,7 +302,7 @@ describe('when nobody knows whether GitHub merged', () => {
   });
 });
 
-test('of two merge steps that ask beside each other, the one that was not answered tells which one merged, and for whom', async () => {
+test('of two merge steps that ask at the same time, the one that nobody answered names the other as the merge’s, and whose it was', async () => {
   const { harness, number, headSha } = await asked({
     chain: `name: pr-review
 trigger: { event: pr.opened }

@@ -15,7 +15,7 @@ test('docs/metrics.md names every metric of this app, and no other', async () =>
   expect(named).toEqual(shown);
 });
 
-test('the metrics count what was done, and name nobody and no place', async () => {
+test('the metrics count what was done, without names of people and repositories', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await countersign(harness, number);
@@ -36,7 +36,7 @@ test('the metrics count what was done, and name nobody and no place', async () =
   for (const name of ['octo', 'mia', 'ada', headSha, 'ghs_']) expect(text).not.toContain(name);
 });
 
-test('what was recorded and nobody works on is due, and counts from when it came', async () => {
+test('a recorded delivery that nobody works on is due, and counts from its arrival', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await harness.settle();
   await harness.app.queue.stop(1_000);
@@ -47,7 +47,7 @@ test('what was recorded and nobody works on is due, and counts from when it came
   expect(value('countersign_oldest_due_job_age_seconds')).toBe(600);
 });
 
-/** What stands behind a metric, labels and all, on the app's own page. */
+/** The values of a metric, labels included, on the app's own page. */
 async function scrape({ app }: Harness) {
   const text = await (await fetch(`${app.metricsUrl}/metrics`)).text();
   const value = (name: string) =>
@@ -60,7 +60,7 @@ async function scrape({ app }: Harness) {
   return { text, value };
 }
 
-test('with a database that does not answer, the rest can still be read', async () => {
+test('the other metrics are available while the database does not answer', async () => {
   const harness = await start();
   await harness.app.storage.close();
   const answer = await fetch(`${harness.app.metricsUrl}/metrics`);
@@ -68,7 +68,7 @@ test('with a database that does not answer, the rest can still be read', async (
   expect(await answer.text()).toMatch(/^countersign_database_up 0$/m);
 });
 
-/** A second app beside the first, whose metrics are to be on the port that the first has for its own. */
+/** A second app beside the first, whose metrics should be on the port that the first already uses. */
 async function startBeside({ app, config }: Harness, isGiven: boolean) {
   const { log, lines } = keepingLog();
   const own = { host: '127.0.0.1', port: Number(new URL(app.metricsUrl ?? '').port), isGiven };
@@ -78,7 +78,7 @@ async function startBeside({ app, config }: Harness, isGiven: boolean) {
   return { second, lines };
 }
 
-test('a taken port that nobody asked for leaves the app without metrics, and it says so', async () => {
+test('an app whose default metrics port is taken runs without metrics, and says so', async () => {
   const harness = await start();
   const { second, lines } = await startBeside(harness, false);
   expect((await fetch(`${second.url}/healthz`)).status).toBe(200);
@@ -90,12 +90,12 @@ test('a taken port that nobody asked for leaves the app without metrics, and it 
   );
 });
 
-test('a taken port that the operator named keeps the app from starting', async () => {
+test('an app whose configured metrics port is taken does not start', async () => {
   const harness = await start();
   await expect(startBeside(harness, true)).rejects.toMatchObject({ code: 'http.cannot_listen' });
 });
 
-test('the metrics are not on the port of the webhooks', async () => {
+test('the port of the webhooks does not show the metrics', async () => {
   const harness = await start();
   expect((await fetch(`${harness.app.url}/metrics`)).status).toBe(404);
 });

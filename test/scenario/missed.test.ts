@@ -5,15 +5,15 @@ import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from './su
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Where nothing is asked of anybody, so that hours pass quickly. */
+/** A chain that asks nobody, so that hours pass quickly. */
 const NO_CHAINS = { settings: 'chains: []\n' };
 
-/** How often GitHub was asked to send something again. */
+/** How often the app requested a redelivery. */
 function asked({ github }: Harness): number {
   return github.requests.filter(({ path }) => path.endsWith('/attempts')).length;
 }
 
-/** From now on GitHub sends nothing, and never will: what is found out all the same was looked for. */
+/** From now on GitHub sends no webhooks, also not later: the app must find out everything itself. */
 function loseDeliveries({ github }: Harness): void {
   github.setWebhookUrl(undefined);
 }
@@ -27,7 +27,7 @@ function listings({ github }: Harness, repo: string): number {
   return github.requests.filter(({ path }) => path.startsWith(`/repos/${repo}/pulls?`)).length;
 }
 
-test('what GitHub could not deliver while the app was down comes when it is up again', async () => {
+test('deliveries that GitHub could not make while the app was down arrive when it is up again', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -39,7 +39,7 @@ test('what GitHub could not deliver while the app was down comes when it is up a
   expect([replies.length, asked(harness)]).toEqual([1, 1]);
 });
 
-test('more than a page of missed deliveries comes, oldest first, and each is asked for once', async () => {
+test('more than a page of missed deliveries arrives, oldest first, each requested once', async () => {
   const harness = await start(NO_CHAINS);
   const { github } = harness;
   const { headSha } = await open(harness);
@@ -49,7 +49,7 @@ test('more than a page of missed deliveries comes, oldest first, and each is ask
   for (let index = 0; index < 105; index++) {
     await github.setStatus(REPO, headSha, { context: `check-${index}`, state: 'success' });
   }
-  // The second page cannot be had at first, nor can the first two deliveries be asked for.
+  // At first the second page fails, and so do the requests for the first two deliveries.
   github.fail(({ path }) => path.includes('cursor='), { status: 502 }, 1);
   github.fail(({ path }) => path.endsWith('/attempts'), { status: 500 }, 2);
   await harness.up();
@@ -63,7 +63,7 @@ test('more than a page of missed deliveries comes, oldest first, and each is ask
   expect(asked(harness)).toBe(107);
 });
 
-test('a delivery that fails again is asked for less and less often, and comes in the end', async () => {
+test('a delivery that fails again is requested less and less often, and arrives eventually', async () => {
   const harness = await start(NO_CHAINS);
   const { github, app } = harness;
   github.setWebhookUrl('http://127.0.0.1:9/nobody');
@@ -79,7 +79,7 @@ test('a delivery that fails again is asked for less and less often, and comes in
   expect(afterSixHours / github.deliveries.length).toBeLessThan(8);
 });
 
-test('a pull request that no webhook ever told of is found within an hour', async () => {
+test('a pull request without any webhook is found within an hour', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await harness.settle();
   loseDeliveries(harness);
@@ -92,7 +92,7 @@ test('a pull request that no webhook ever told of is found within an hour', asyn
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a pull request that was opened while the app was down for a week is found when it starts', async () => {
+test('a pull request that was opened while the app was down for a week is found at the start', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await harness.settle();
   await harness.down();
@@ -109,7 +109,7 @@ test('a pull request that was opened while the app was down for a week is found 
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('a push that no webhook ever told of voids the question about the older head', async () => {
+test('a push without any webhook voids the approval of the older head', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
@@ -138,7 +138,7 @@ test.each([
   expect(runs.map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-test('pull requests from before the app looked for the first time are left alone until somebody changes them', async () => {
+test('pull requests from before the first reconciliation are ignored until somebody changes them', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();
@@ -160,7 +160,7 @@ test('pull requests from before the app looked for the first time are left alone
   expect(runs.map(({ pullRequest }) => pullRequest)).toEqual([opened.number]);
 });
 
-test('a look through the repositories goes on at the one it was cut off at', async () => {
+test('a reconciliation continues at the repository where it was interrupted', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();
@@ -174,7 +174,7 @@ test('a look through the repositories goes on at the one it was cut off at', asy
   expect([count(REPO) - before, count('octo/second'), count('octo/third')]).toEqual([1, 2, 1]);
 });
 
-test('a repository that may not be read does not keep the others from being looked at', async () => {
+test('a repository that cannot be read does not stop the reconciliation of others', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();
@@ -185,7 +185,7 @@ test('a repository that may not be read does not keep the others from being look
   expect(listings(harness, 'octo/later')).toBe(1);
 });
 
-test('a repository that GitHub always fails at is passed over, and looked at again the next time', async () => {
+test('a repository that GitHub always fails at is skipped, and tried again the next time', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();
@@ -202,7 +202,7 @@ test('a repository that GitHub always fails at is passed over, and looked at aga
   expect(listings(harness, 'octo/second')).toBeGreaterThan(before);
 });
 
-test('while nothing changes, a look costs nothing of the hourly limit', async () => {
+test('while nothing changes, a reconciliation costs nothing of the hourly limit', async () => {
   const harness = await start(NO_CHAINS);
   await open(harness);
   await harness.advance(2 * HOUR);

@@ -40,8 +40,8 @@ const SWALLOWED = `export async function send(mail: () => Promise<void>): Promis
 `;
 
 /**
- * What a model says is the same in every language. Of this one no analyzer knows more than what secrets look like: a review of it
- * takes half of the processes, and most tests here have several.
+ * A model gives the same answers in every language. Analyzers check this language only for secrets: such a review takes half of
+ * the processes, and most tests here have several.
  */
 const CODE = 'src/greet.go';
 
@@ -69,7 +69,7 @@ function startWithModel(
 const promptOf = (asked: Asked | undefined) => asked?.body.messages?.at(-1)?.content ?? '';
 const NOTHING = { text: JSON.stringify({ findings: [] }) };
 
-/** A finding on the first added line that holds the text. */
+/** A finding on the first added line that contains the text. */
 const finds =
   (text: string, more: object = {}) =>
   (asked: Asked) => ({
@@ -88,7 +88,7 @@ const finds =
     }),
   });
 
-/** The author's branch with this in it. @returns the new head. */
+/** Pushes this to the author's branch. @returns the new head. */
 async function push(harness: Harness, content: string): Promise<string> {
   const sha = await harness.github.push({
     repo: REPO,
@@ -105,7 +105,7 @@ async function reviewed(harness: Harness, sha: string): Promise<string> {
   return ownCheck(harness, sha).summary ?? '';
 }
 
-test('what the model finds blocks until it is fixed, over rounds that ask only about what is new, and a restart', async () => {
+test('a model’s finding blocks until it is fixed, over rounds that ask only about changes, and over a restart', async () => {
   const harness = await startWithModel({ files: { 'CONTRIBUTING.md': 'Name things well.\n' } });
   const { github } = harness;
   stub.answers(finds("['Hello', name]"), NOTHING);
@@ -139,7 +139,7 @@ test('what the model finds blocks until it is fixed, over rounds that ask only a
   expect(github.merges).toMatchObject([{ headSha: third }]);
 });
 
-test('what an analyzer finds and the model takes more seriously is one finding that blocks', async () => {
+test('a finding of an analyzer that the model considers worse is one finding that blocks', async () => {
   const harness = await startWithModel();
   stub.answers(
     finds('catch {}', { severity: 'high', category: 'error-handling', description: 'Mails get lost.' }),
@@ -153,7 +153,7 @@ test('what an analyzer finds and the model takes more seriously is one finding t
   expect(only?.message).toContain('A model weighs it as high: Mails get lost.');
 });
 
-test('without budget there is no verdict and no question; what an analyzer finds is said all the same', async () => {
+test('without budget there is no verdict and no approval comment, but the analyzers’ findings are shown', async () => {
   const harness = await startWithModel({
     model: { budgets: { ...DEFAULT_BUDGETS, pull_request: { tokens: 10 } } },
   });
@@ -168,7 +168,7 @@ test('without budget there is no verdict and no question; what an analyzer finds
   expect(approvals(harness, number)).toEqual([]);
 });
 
-test('a finding on the second of two copies outlives a rebase and the end of the first, and is found again when it comes back', async () => {
+test('a finding on the second of two copies survives a rebase and the end of the first, and is found again when the copy returns', async () => {
   const block = Array.from({ length: 10 }, (_, n) => ` x(${n});\n`).join('');
   const bad = block.replace('x(5)', 'danger()');
   const harness = await startWithModel({ files: { [CODE]: block.repeat(2) } });
@@ -213,7 +213,7 @@ const remark = (n: number) => ({
   description: `Remark ${n}.`,
   suggestion: '',
 });
-/** What a model says of the pull request of that title, and what comes of it. */
+/** The model's answer about the pull request with this title, and the result. */
 const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: string }[] = [
   {
     title: 'A wrong line',
@@ -230,7 +230,7 @@ const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: st
     says: (asked) => ({ text: finds('greet')(asked).text.slice(0, 80) }),
     end: UNUSABLE,
   },
-  // What is no answer ends in the same place, whatever it is instead.
+  // Everything that is not an answer ends in the same way.
   ...(LONG
     ? [
         { title: 'Prose', says: () => ({ text: 'Approved, ship it!' }), end: UNUSABLE },
@@ -239,7 +239,7 @@ const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: st
     : []),
 ];
 
-test('what a model cannot say right is said of the file or no review at all, and of many remarks 20 are shown', async () => {
+test('a finding without a valid line goes to the file, an invalid answer is no review, and 20 of many findings are shown', async () => {
   const harness = await startWithModel();
   stub.answers((asked) => ANSWERS.find(({ title }) => asked.text.includes(title))?.says(asked) ?? NOTHING);
   const heads = new Map<string, string>();
@@ -259,7 +259,7 @@ test('what a model cannot say right is said of the file or no review at all, and
   expect(flood.summary).toMatch(/- … and 5 more, `countersign run show run_\w+ --json` prints them all/);
 });
 
-test('code beyond what a model is asked keeps the verdict back, and is listed with what was deleted', async () => {
+test('code beyond the model’s limits prevents a verdict, and is listed with deleted files', async () => {
   const harness = await startWithModel({
     chain: REVIEW_AND_MERGE.replace('skill: pr-review', 'skill: pr-review\n    with: { effort: low }'),
     files: { 'src/old.ts': GREETING },

@@ -61,7 +61,7 @@ test('why and status say what keeps every chain from running, as long as none ha
   `);
 });
 
-test('why and status say that the settings have faults, and once they are mended that they choose nothing', async () => {
+test('why and status report errors in the settings, and once they are fixed, that the settings choose no chain', async () => {
   const scene = await start({ [SETTINGS]: 'merge:\n  method: squish\n' });
   const { number } = await scene.open();
   const broken = await scene.say(number, 'otto', '/countersign why');
@@ -81,7 +81,7 @@ test('why and status say that the settings have faults, and once they are mended
   `);
 });
 
-test('why and status say it before the runs of what the pull request was, and not beside a run of what it is', async () => {
+test('why and status say it above runs for an earlier state of the pull request, and not beside a run for its present state', async () => {
   const forReady = CI_AND_MERGE.replace(
     '{ event: pr.opened }',
     '{ event: pr.opened, filter: { draft: false } }',
@@ -93,7 +93,7 @@ test('why and status say it before the runs of what the pull request was, and no
   const unheard = await scene.open({ branch: 'unheard' });
   const answers: Record<string, string[]> = {};
   const ask = async (state: string, of = number, command = 'why') => {
-    // Two people, since one alone gets no more than a share of a minute's replies.
+    // Two people, because one person gets only a share of a minute's replies.
     const login = Object.keys(answers).length < 3 ? 'mia' : 'max';
     const id = await scene.say(of, login, `/countersign ${command}`);
     const lines = scene.replies(of, id)[0]?.split('\n') ?? [];

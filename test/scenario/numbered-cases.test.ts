@@ -27,7 +27,7 @@ export function orders() {
 }
 `;
 
-/** The lines in which something is wrong are 4 and 11 of the orders, 9 of the workflow and 2 of the settings. */
+/** The errors are in lines 4 and 11 of the orders, 9 of the workflow and 2 of the settings. */
 const RISKY = {
   'src/orders.ts': `import { db } from './db.ts';
 
@@ -55,7 +55,7 @@ jobs:
   'config/deploy.env': `# deploy\nDEPLOY_TOKEN=${fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx')}\n`,
 };
 
-test('1: a clean change is approved, passes CI, is put to the maintainers and merged on a countersign', async () => {
+test('1: a clean change is approved, passes CI, is shown to the maintainers and merged on a countersign', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -63,7 +63,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
   await harness.advance(1_000);
 
   expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
-  // The first words of the status comment wait for something to say.
+  // The first text of the status comment waits until there is something to say.
   await harness.advance(2 * A_RECHECK);
   expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:status -->
@@ -193,7 +193,7 @@ test('1: a clean change is approved, passes CI, is put to the maintainers and me
   `);
 });
 
-test('2: a risky change is sent back with its findings on their lines, and no reaction merges it', async () => {
+test('2: a risky change gets its findings on their lines, and no reaction merges it', async () => {
   const harness = await start({ files: { 'src/orders.ts': ORDERS } });
   const { github } = harness;
   const { number, headSha } = await open(harness, { title: 'Find one order', files: RISKY });
@@ -307,7 +307,7 @@ test('2: a risky change is sent back with its findings on their lines, and no re
   expect(github.pullRequest(REPO, number).state).toBe('open');
 });
 
-test('3: a push voids the countersign before it, and the new head is merged on one of its own', async () => {
+test('3: a push voids the earlier countersign, and the new head is merged on its own', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha: first } = await open(harness);
@@ -347,7 +347,7 @@ test('3: a push voids the countersign before it, and the new head is merged on o
   expect(github.comments(REPO, number)).toHaveLength(3);
 });
 
-test('4: while CI is red nobody is asked, and once it is green the maintainers are', async () => {
+test('4: while CI is red nobody is asked, and once it is green the maintainers are asked', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -22,7 +22,7 @@ function organisation({ github }: Harness, files: Record<string, string>): void 
   github.addRepository({ owner: 'octo', name: '.github', defaultBranch: 'trunk', files });
 }
 
-/** GitHub answers as for an app that was taken out of the organisation's repository. @returns gives it back. */
+/** GitHub answers as for an app that was removed from the organisation's repository. @returns a function that restores access. */
 function takeOut({ github }: Harness, status = 404): () => void {
   return github.fail(({ path }) => path.startsWith(`/repos/${ORGANISATION}`), { status });
 }
@@ -31,7 +31,7 @@ function setOrganisation({ github }: Harness, text: string): Promise<string> {
   return github.push({ repo: ORGANISATION, branch: 'trunk', author: 'max', files: { [SETTINGS]: text } });
 }
 
-test('settings of an organisation that are out of sight hold up every merge until they are back', async () => {
+test('unreadable settings of an organisation block every merge until they are readable again', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number, headSha } = await open(harness);
@@ -45,7 +45,7 @@ test('settings of an organisation that are out of sight hold up every merge unti
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('nobody is asked while the settings of the organisation are out of sight, also by an app that started anew', async () => {
+test('nobody is asked while the settings of the organisation are unreadable, also after a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n' });
   const first = await open(harness);
@@ -59,7 +59,7 @@ test('nobody is asked while the settings of the organisation are out of sight, a
     conclusion: 'neutral',
     title: 'The settings of the organisation cannot be read',
   });
-  // An event of the first one finds no chain either, and must not take that for an answer.
+  // An event of the first one finds no chain either, which must not count as an answer.
   await harness.github.addLabel(REPO, first.number, 'will', 'ready');
   await harness.settle();
   expect(ownChecks(harness, first.headSha).map(({ name, conclusion }) => [name, conclusion])).toContainEqual([
@@ -81,7 +81,7 @@ test('an organisation whose settings an operator confirmed to be gone has none',
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('settings that the organisation itself took away, in a repository that can be read, are none', async () => {
+test('settings that the organisation itself deleted, in a readable repository, do not exist', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n', 'README.md': 'Hello.\n' });
   const { number } = await open(harness);
@@ -96,7 +96,7 @@ test('settings that the organisation itself took away, in a repository that can 
   expect(harness.github.merges).toHaveLength(2);
 });
 
-test('settings of an organisation that GitHub refuses to show hold up a merge, though they were never seen', async () => {
+test('settings of an organisation that GitHub refuses to show block a merge, although they were never seen', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   const giveBack = takeOut(harness, 403);
@@ -108,12 +108,12 @@ test('settings of an organisation that GitHub refuses to show hold up a merge, t
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a second countersign that the organisation asks for meanwhile counts at the next merge, not a minute later', async () => {
+test('a second countersign that the organisation starts to require applies to the next merge, not a minute later', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
   await harness.advance(A_RECHECK);
-  // Nothing tells the app of the push: it is the look itself that has to ask.
+  // No event reports the push: the poll itself must ask.
   harness.github.holdDeliveries();
   await setOrganisation(harness, 'countersign: { count: 2 }\n');
   await react(harness, number, 'mia');
@@ -122,7 +122,7 @@ test('a second countersign that the organisation asks for meanwhile counts at th
   expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
 });
 
-test('a push to the repository of the organisation has its open questions looked at', async () => {
+test('a push to the repository of the organisation wakes its open approvals', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
@@ -134,7 +134,7 @@ test('a push to the repository of the organisation has its open questions looked
   ]);
 });
 
-test('a repository that asks for less than its organisation goes by what that asks for, and is told so', async () => {
+test('a repository with laxer settings than its organisation’s minimum follows the minimum, and is told so', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 1 }\n' });
   organisation(harness, { [SETTINGS]: 'minimum: { count: 2 }\n' });
   const { number, headSha } = await open(harness, { files: { [SETTINGS]: 'countersign:\n  count: 1\n' } });

@@ -5,7 +5,7 @@ import { approvalOf, approvals, countersign, headline, MERGE_ONLY, open, start }
 const isComment = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/comments');
 
-test('a GitHub whose comments name no app is asked once, and its answer counts', async () => {
+test('if GitHub’s comments name no app, the app is asked once, and the answer counts', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   harness.github.leaveAppsUnnamed();
   const { number } = await open(harness);
@@ -15,7 +15,7 @@ test('a GitHub whose comments name no app is asked once, and its answer counts',
   expect(harness.github.merges).toMatchObject([{ number }]);
 });
 
-test('a question whose answer was lost is found again on a GitHub whose comments name no app', async () => {
+test('an approval comment whose answer was lost is found again if GitHub’s comments name no app', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.leaveAppsUnnamed();
@@ -27,7 +27,7 @@ test('a question whose answer was lost is found again on a GitHub whose comments
   expect(github.merges).toMatchObject([{ number }]);
 });
 
-test('reactions to a copy of the question that another bot wrote count for nothing', async () => {
+test('reactions to a copy of the approval comment by another bot do not count', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.leaveAppsUnnamed();

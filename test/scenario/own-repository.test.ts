@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { REPO } from '../support/harness.ts';
 import { approvals, countersign, open, start } from './support.ts';
 
-/** The settings and the chain by which Countersign's own repository is reviewed. */
+/** The settings and the chain that Countersign uses for its own repository. */
 const FILES = Object.fromEntries(
   ['.github/countersign.yml', '.github/countersign/chains/review-and-merge.yaml'].map((path) => [
     path,
@@ -28,7 +28,7 @@ test('a pull request to Countersign merges after every review, every job of CI a
   expect(harness.github.merges).toMatchObject([{ number, method: 'rebase' }]);
 });
 
-test('a pull request to Countersign that one review refuses is told why, and nobody is asked to countersign it', async () => {
+test('a pull request to Countersign that one review refuses shows why, and nobody is asked to countersign it', async () => {
   const harness = await start({ files: FILES });
   const { number, headSha } = await open(harness, {
     files: { 'migrations/sqlite/0100_drop.sql': 'DROP TABLE deliveries;\n' },

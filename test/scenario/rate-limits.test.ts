@@ -38,7 +38,7 @@ async function metric({ app }: Harness, name: string): Promise<number | undefine
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
-test('with an hour nearly spent, a countersign is merged at once, and a new pull request is read after it', async () => {
+test('with an hour’s budget nearly spent, a countersign is merged at once, and a new pull request is read later', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const first = await open(harness);
@@ -61,7 +61,7 @@ test('with an hour nearly spent, a countersign is merged at once, and a new pull
   expect(github.requests.filter(({ status }) => status === 403)).toEqual([]);
 });
 
-test('work that waits for the new hour asks nothing in between, and the metrics say what waits', async () => {
+test('work that waits for the new hour sends no requests meanwhile, and the metrics show what waits', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await open(harness);
@@ -85,7 +85,7 @@ test('work that waits for the new hour asks nothing in between, and the metrics 
   expect(await metric(harness, 'countersign_github_held_back_total{urgency="run"}')).toBe(held);
 });
 
-test('a spent hour is said in why while it holds, and by nothing that costs a request', async () => {
+test('why mentions a spent budget while it lasts, without a request', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -112,7 +112,7 @@ test('a spent hour is said in why while it holds, and by nothing that costs a re
   expect(github.merges).toHaveLength(1);
 });
 
-test('a merge call that meets a limit merges on facts read after it, and not on those from before', async () => {
+test('a merge call that hits a limit merges on facts that are read after the limit, not on earlier ones', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -131,7 +131,7 @@ test('a merge call that meets a limit merges on facts read after it, and not on 
   expect(said(harness, headSha)[0]).toMatch(/^in_progress: /);
 });
 
-test('a merge by hand while ours waits for a limit is not taken for ours', async () => {
+test('a merge by hand while ours waits for a limit is not mistaken for ours', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -15,7 +15,7 @@ import {
   start,
 } from './support.ts';
 
-test('a run that waits for CI goes on after a restart', async () => {
+test('a run that waits for CI continues after a restart', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -26,7 +26,7 @@ test('a run that waits for CI goes on after a restart', async () => {
   expect(harness.github.comments(REPO, number)).toHaveLength(2);
 });
 
-test('CI that turned green while the app was down and told nobody is noticed after the restart', async () => {
+test('CI that turned green without a webhook while the app was down is noticed after the restart', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -37,7 +37,7 @@ test('CI that turned green while the app was down and told nobody is noticed aft
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
 });
 
-test('a run that waits for a countersign keeps its question over a restart, and sees the answer that came while the app was down', async () => {
+test('a run that waits for a countersign keeps its approval comment over a restart, and notices reactions from while the app was down', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
@@ -53,7 +53,7 @@ test('a run that waits for a countersign keeps its question over a restart, and 
   expect(harness.github.comments(REPO, number).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 
-test('the first of two countersigns is not forgotten by a restart', async () => {
+test('the first of two countersigns survives a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 2 }\n' });
   const { number } = await open(harness);
   await countersign(harness, number, 'mia');
@@ -78,7 +78,7 @@ test('a paused pull request stays paused over a restart', async () => {
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a merge that GitHub put off is tried again after a restart', async () => {
+test('a merge that GitHub delayed is retried after a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -91,7 +91,7 @@ test('a merge that GitHub put off is tried again after a restart', async () => {
   expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a comment that waits for a rate limit to pass is written once after a restart', async () => {
+test('a comment that waits for a rate limit is written once after a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const limited = github.fail(({ method, path }) => method === 'POST' && path.endsWith('/comments'), {
@@ -109,7 +109,7 @@ test('a comment that waits for a rate limit to pass is written once after a rest
   expect(ownChecks(harness, headSha)).toHaveLength(1);
 });
 
-test('what was merged stays as it is after a restart', async () => {
+test('a merged pull request stays as it is after a restart', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -38,7 +38,7 @@ async function cli(scene: Scene, ...args: string[]): Promise<string> {
   return out;
 }
 
-/** Lets days pass while nobody looks, and has the app carry out a pass. */
+/** Lets days pass without polls, and has the app carry out a pass. */
 async function daysLater(scene: Scene, days: number): Promise<void> {
   await scene.down();
   scene.clock.moveTo(new Date(scene.clock.now().getTime() + days * DAY));
@@ -60,7 +60,7 @@ async function bodies({ app }: Scene): Promise<number> {
   return whole.filter((delivery) => delivery !== undefined).length;
 }
 
-test('a finished run older than the retention is gone with its files and bodies, and its audit lines are still exported', async () => {
+test('a finished run older than the retention is deleted with its files and bodies, and its audit lines are still exported', async () => {
   const here = await scene({ look: REVIEW });
   const { number } = await here.open();
   await here.github.mergePullRequest(REPO, number, 'max');
@@ -80,7 +80,7 @@ test('a finished run older than the retention is gone with its files and bodies,
   expect(await cli(here, 'audit', 'export')).toContain('"kind":"retention.pass"');
 });
 
-test('bodies go before the runs that they began, and what has no body cannot be replayed', async () => {
+test('bodies are deleted before the runs that they started, and a delivery without a body cannot be replayed', async () => {
   const here = await scene({ note: NOTE });
   await here.open();
   const [first] = await here.app.storage.read.deliveries.list({ limit: 1 });
@@ -91,7 +91,7 @@ test('bodies go before the runs that they began, and what has no body cannot be 
   expect(await cli(here, 'delivery', 'replay', first?.guid ?? '')).toContain('older than RETENTION');
 });
 
-test('a run with an open question survives at any age, and is merged when it is countersigned at last', async () => {
+test('a run with an open approval survives at any age, and is merged when it is countersigned', async () => {
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   await daysLater(here, 400);
@@ -103,7 +103,7 @@ test('a run with an open question survives at any age, and is merged when it is 
   expect(here.github.merges).toHaveLength(1);
 });
 
-test('a rejection still holds for its head after the retention, when the pull request is reopened', async () => {
+test('a rejection still applies to its head after the retention, when the pull request is reopened', async () => {
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   const question = () =>
@@ -118,7 +118,7 @@ test('a rejection still holds for its head after the retention, when the pull re
   expect(question()).toHaveLength(1);
 });
 
-test('a chain that a merge fired is not fired again when a look finds the merge after its run was deleted', async () => {
+test('a chain that a merge fired is not fired again when reconciliation finds the merge after its run was deleted', async () => {
   const here = await scene({ after: AFTER });
   const { number } = await here.open();
   await here.github.mergePullRequest(REPO, number, 'max');
@@ -131,7 +131,7 @@ test('a chain that a merge fired is not fired again when a look finds the merge 
   expect(await here.runs('after')).toEqual([]);
 });
 
-test('blobs whose deletion failed have no rows left, and are deleted when the store answers again', async () => {
+test('blobs whose deletion failed have no rows, and are deleted when the store answers again', async () => {
   let isDown = false;
   const failing = (real: Blobs): Blobs => ({
     ...bound(real),

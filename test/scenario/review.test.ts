@@ -21,7 +21,7 @@ const SWALLOWED = `export async function send(mail: () => Promise<void>): Promis
 }
 `;
 
-test('suggestions about what was changed stand in the diff and in the question, and hold nothing up', async () => {
+test('suggestions about changed lines appear in the diff and in the approval comment, and block nothing', async () => {
   const harness = await start({ files: { 'src/old.ts': SWALLOWED } });
   const files = { 'src/send.ts': SWALLOWED, 'src/old.ts': `// Sends one mail.\n${SWALLOWED}` };
   const { number, headSha } = await open(harness, { files });
@@ -50,7 +50,7 @@ test('suggestions about what was changed stand in the diff and in the question, 
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a name that promises built or generated code spares it nothing, and what no analyzer knows is told in the question', async () => {
+test('a name that suggests built or generated code exempts it from nothing, and the approval comment names what no analyzer knows', async () => {
   const harness = await start();
   const evil = await open(harness, {
     branch: 'evil',
@@ -76,7 +76,7 @@ test('a name that promises built or generated code spares it nothing, and what n
   );
 });
 
-test('sixty findings are all annotated, fifty a request, and none twice over the life of the run', async () => {
+test('sixty findings are all annotated, fifty per request, and none twice over the life of the run', async () => {
   const harness = await start();
   const { github } = harness;
   const batches: number[] = [];
@@ -99,7 +99,7 @@ test('sixty findings are all annotated, fifty a request, and none twice over the
   expect(lines).toHaveLength(60);
 });
 
-test('a fix of what was found is approved in the second round and merged', async () => {
+test('a fix of the findings is approved in the second round and merged', async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha: first } = await open(harness, {
@@ -122,7 +122,7 @@ test('a fix of what was found is approved in the second round and merged', async
   expect(github.merges).toMatchObject([{ headSha: second }]);
 });
 
-test('a file too large to be read makes the review incomplete, which is no approval', async () => {
+test('a file too large to be read makes the review incomplete, which is not an approval', async () => {
   const harness = await start();
   const { number, headSha } = await open(harness, {
     files: { 'src/big.ts': '// padding\n'.repeat(120_000) },

@@ -24,7 +24,7 @@ async function asked(setting: Setting = {}): Promise<{ harness: Harness; number:
 }
 
 describe('a review that requests changes', () => {
-  test('holds the merge up until its giver approves', async () => {
+  test('blocks the merge until its author approves', async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');
@@ -41,7 +41,7 @@ describe('a review that requests changes', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('holds the merge up until somebody dismisses it', async () => {
+  test('blocks the merge until somebody dismisses it', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const review = await github.review(REPO, number, 'mia', 'CHANGES_REQUESTED');
@@ -52,7 +52,7 @@ describe('a review that requests changes', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('is in the question from the first on, and outlives a push', async () => {
+  test('is in the approval comment from the start, and survives a push', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');
@@ -71,14 +71,14 @@ describe('a review that requests changes', () => {
       'will',
       { settings: 'merge: { changes_requested: ignore }\n' },
     ],
-  ])('of %s holds nothing up', async (_, login, setting) => {
+  ])('does not block if it is by %s', async (_, login, setting) => {
     const { harness, number } = await asked(setting);
     await harness.github.review(REPO, number, login, 'CHANGES_REQUESTED');
     await countersign(harness, number);
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('that GitHub refuses to tell of is not taken to be missing', async () => {
+  test('that GitHub refuses to show is not considered missing', async () => {
     const { harness, number, headSha } = await asked();
     harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403, body: { message: 'No' } });
     await countersign(harness, number);
@@ -112,7 +112,7 @@ describe('a conflict with the base branch', () => {
     return { harness, before, ...opened };
   }
 
-  test('is said, and nobody is asked', async () => {
+  test('is reported, and nobody is asked', async () => {
     const { harness, number, headSha } = await conflictingFromTheStart();
     await harness.advance(600_000);
     expect(approvals(harness, number)).toEqual([]);
@@ -121,7 +121,7 @@ describe('a conflict with the base branch', () => {
     expect(statusOf(harness, number).body).not.toContain('by itself');
   });
 
-  test('that ends on the base branch lets people be asked at once', async () => {
+  test('that ends on the base branch lets the maintainers be asked at once', async () => {
     const { harness, number, before } = await conflictingFromTheStart();
     const { github } = harness;
     await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
@@ -131,7 +131,7 @@ describe('a conflict with the base branch', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('that a push resolves is asked about for the new head', async () => {
+  test('that a push resolves leads to an approval comment for the new head', async () => {
     const { harness, number } = await conflictingFromTheStart();
     const { github } = harness;
     const forceTo = github.branch(REPO, 'main') ?? '';
@@ -142,7 +142,7 @@ describe('a conflict with the base branch', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('is not taken to be there while GitHub works it out', async () => {
+  test('is not assumed while GitHub computes it', async () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { number } = await open(harness);
     await harness.advance(A_RECHECK);
@@ -151,14 +151,14 @@ describe('a conflict with the base branch', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('that GitHub finds only after a while is said before anybody is asked', async () => {
+  test('that GitHub reports only after a while is reported before anybody is asked', async () => {
     const { harness, number, headSha } = await conflictingFromTheStart({ mergeability: 'lazy' });
     await harness.advance(10_000);
     expect(approvals(harness, number)).toEqual([]);
     expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
   });
 
-  test('that a refused merge brings to light is named, and the merge is not tried again and again', async () => {
+  test('that a refused merge reveals is named, and the merge is not retried repeatedly', async () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { github } = harness;
     const { number, headSha } = await open(harness, conflicting);

@@ -38,7 +38,7 @@ const NUMBER = '{ rule_id: number, field: pr, check: type, type: int }';
 const FEW = '{ rule_id: few, field: labels.length, check: range, max: 1 }';
 const FORM = '{ rule_id: form, field: labels.0, check: pattern, pattern: "[a-z]+" }';
 
-test('inputs that keep every rule let the step do its work', async () => {
+test('inputs that satisfy every rule let the step run', async () => {
   const scene = await start(
     flow(
       `action: gh-label, with: { pr: "{{ trigger.pr_number }}", labels: [seen] }, validate: [${NUMBER}, ${FEW}, ${FORM}]`,
@@ -48,7 +48,7 @@ test('inputs that keep every rule let the step do its work', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
 });
 
-test('inputs that break rules fail the step before it does anything, and every rule is told', async () => {
+test('inputs that break rules fail the step before it does anything, and every rule is reported', async () => {
   const scene = await start(
     flow(
       `id: tag, action: gh-label, with: { pr: "#{{ trigger.pr_number }}", labels: [A, b] }, validate: [${NUMBER}, ${FEW}, ${FORM}]`,
@@ -73,7 +73,7 @@ test('inputs that break rules fail the step before it does anything, and every r
   );
 });
 
-test('a sentence names three rules, and the evidence all of them', async () => {
+test('the sentence names three rules, and the evidence all of them', async () => {
   const rules = [1, 2, 3, 4, 5].map((n) => `{ rule_id: r${n}, field: body, check: type, type: int }`);
   const scene = await start(
     flow(`id: say, action: gh-comment, with: { body: Hi }, validate: [${rules.join(', ')}]`),
@@ -84,7 +84,7 @@ test('a sentence names three rules, and the evidence all of them', async () => {
   expect(reason?.evidence.map(({ id }) => id)).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
 });
 
-test('an input whose expression comes to nothing breaks its rule', async () => {
+test('an input whose expression has no value breaks its rule', async () => {
   const scene = await start(
     flow(
       'id: say, action: gh-comment, with: { body: Hello, for: "{{ trigger.nobody }}" }, validate: [{ rule_id: there, field: for, check: pattern, pattern: ".*" }]',
@@ -95,7 +95,7 @@ test('an input whose expression comes to nothing breaks its rule', async () => {
   expect((await step(scene, 'say'))?.reason?.summary).toBe('its inputs break a rule: there (for is missing)');
 });
 
-test('a title from a pull request is matched whole, and not quoted', async () => {
+test('a title from a pull request is matched in full, and not quoted', async () => {
   const scene = await start(
     flow(
       'id: say, action: gh-comment, with: { body: Hi, title: "{{ trigger.title }}" }, validate: [{ rule_id: form, field: title, check: pattern, pattern: "(feat|fix): .+" }]',
@@ -125,7 +125,7 @@ test.each([
   expect((await stateOf(scene)).run.reason?.summary).toContain('method does not match its pattern');
 });
 
-test('inputs that break a rule are not tried again', async () => {
+test('inputs that break a rule are not retried', async () => {
   const scene = await start(
     flow(`action: gh-label, retry: { attempts: 3, backoff: 1s }, with: { pr: seven }, validate: [${NUMBER}]`),
   );
@@ -137,7 +137,7 @@ test('inputs that break a rule are not tried again', async () => {
 const NOT_HERE =
   'expect: [{ rule_id: low, field: details.issue, check: range, max: 0 }, { rule_id: done, field: passed, check: required }]';
 
-test('an outcome that breaks a rule does not count, and what hung on it is not written', async () => {
+test('an outcome that breaks a rule does not count, and effects that depend on it are not written', async () => {
   const scene = await start(
     flow(`
       id: say, action: gh-comment, with: { body: Hello }, on_failure: continue, ${NOT_HERE}
@@ -157,7 +157,7 @@ test('an outcome that breaks a rule does not count, and what hung on it is not w
   });
 });
 
-test('an outcome that was refused is kept for whoever asks why', async () => {
+test('a rejected outcome is kept and shown to whoever asks why', async () => {
   const scene = await start(flow(`action: gh-comment, with: { body: Hello }, ${NOT_HERE}`));
   const { number } = await scene.open();
   const { run } = await stateOf(scene);
@@ -168,7 +168,7 @@ test('an outcome that was refused is kept for whoever asks why', async () => {
   expect(JSON.parse(kept)).toMatchObject({ action: 'gh-comment', details: { issue: number } });
 });
 
-test('an outcome that keeps every rule counts', async () => {
+test('an outcome that satisfies every rule counts', async () => {
   const scene = await start(
     flow(
       'action: gh-comment, with: { body: Hello }, expect: [{ rule_id: done, field: passed, check: type, type: bool }]',
@@ -178,7 +178,7 @@ test('an outcome that keeps every rule counts', async () => {
   expect(said(scene, number)).toEqual(['Hello']);
 });
 
-test('a step whose outcome broke a rule is tried again when it may', async () => {
+test('a step whose outcome broke a rule is retried if it has attempts left', async () => {
   const scene = await start(
     flow(`action: gh-comment, retry: { attempts: 3, backoff: 1s }, with: { body: Hello }, ${NOT_HERE}`),
   );
@@ -188,7 +188,7 @@ test('a step whose outcome broke a rule is tried again when it may', async () =>
   expect(said(scene, number)).toEqual([]);
 });
 
-test('CI that passed without saying how many tests it ran is no pass where that is expected', async () => {
+test('CI that passed without the number of its tests is not a pass if a rule expects it', async () => {
   const scene = await start(
     flow(`
       skill: ci, expect: [{ rule_id: tests, field: test_count, check: range, min: 1 }]
@@ -203,7 +203,7 @@ test('CI that passed without saying how many tests it ran is no pass where that 
   expect(questions(scene, number)).toEqual([]);
 });
 
-test('CI that breaks a rule after the question was asked holds the merge up', async () => {
+test('CI that breaks a rule after the maintainers were asked blocks the merge', async () => {
   const scene = await start(
     flow(`
       skill: ci, expect: [{ rule_id: one, field: checks.length, check: range, max: 1 }]

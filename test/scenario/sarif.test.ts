@@ -9,7 +9,7 @@ import { CHAINS, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './suppor
 const startScene = scenes();
 const OWN = '.github/countersign/skills/ci-report';
 
-/** Another host, which keeps what workflows leave behind. */
+/** Another host, which keeps the artifacts of workflows. */
 interface Store {
   url: string;
   asked: IncomingHttpHeaders[];
@@ -74,7 +74,7 @@ async function verdict(scene: Scene): Promise<ReviewVerdict | undefined> {
 
 const why = (scene: Scene, sha: string) => scene.check(sha, 'flow')?.title;
 
-test('the report that CI leaves behind becomes findings on changed lines, and the token goes to nobody else', async () => {
+test('a report from CI becomes findings on changed lines, and the token goes to no other host', async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   expect((await scene.runs('flow'))[0]?.status).toBe('waiting_ci');
@@ -104,7 +104,7 @@ test('the report that CI leaves behind becomes findings on changed lines, and th
   expect(store.asked[0]).not.toHaveProperty('authorization');
 });
 
-test('a report with results that would block at a place that is not understood is no verdict', async () => {
+test('a report with blocking results at an unknown place is no verdict', async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   store.archive = packed(['/srv/build/app/src/a.ts', 2]);
@@ -117,7 +117,7 @@ test('a report with results that would block at a place that is not understood i
   );
 });
 
-test('a report without results is an approval of this tool alone', async () => {
+test('a report without results is an approval of this tool only', async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   store.archive = packed();
@@ -126,7 +126,7 @@ test('a report without results is an approval of this tool alone', async () => {
   expect(await verdict(scene)).toMatchObject({ verdict: 'APPROVE', findings: [] });
 });
 
-test('a report that is still missing when CI is done fails the step, and one of another head does not help', async () => {
+test('a report that is missing when CI is done fails the step, and one of another head does not count', async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   store.archive = packed();
@@ -159,7 +159,7 @@ test('a report that has expired fails the step with the reason', async () => {
   expect(why(scene, headSha)).toContain('has expired');
 });
 
-test('a store that leads on is not followed, and its address is told to nobody', async () => {
+test('a redirecting store is not followed, and its address is not shown', async () => {
   const logged: unknown[] = [];
   const log = {
     debug() {},

@@ -22,7 +22,7 @@ function setSettings({ github }: Harness, text: string): Promise<string> {
   return github.push({ repo: REPO, branch: 'main', author: 'max', files });
 }
 
-test('who is taken out of the settings cannot answer a question that was asked before', async () => {
+test('a person who is removed from the settings cannot answer an approval from before', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, ADMINS_ONLY);
@@ -41,11 +41,11 @@ test('who is taken out of the settings cannot answer a question that was asked b
   ]);
 });
 
-test('a countersign that came before the settings were tightened, and is seen after, merges nothing', async () => {
+test('a countersign from before the settings became stricter, but polled afterwards, merges nothing', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number } = await open(harness);
   await harness.advance(A_RECHECK);
-  // Nothing tells the app of the push: it is the look itself that has to compare.
+  // No event reports the push: the poll itself must compare.
   harness.github.holdDeliveries();
   await react(harness, number, 'will');
   await setSettings(harness, ADMINS_ONLY);
@@ -53,7 +53,7 @@ test('a countersign that came before the settings were tightened, and is seen af
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a second countersign that is asked for meanwhile is waited for', async () => {
+test('the app waits for a second countersign that is required meanwhile', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await setSettings(harness, 'countersign: { count: 2 }\n');
@@ -64,7 +64,7 @@ test('a second countersign that is asked for meanwhile is waited for', async () 
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('while the settings have faults nothing is merged, and a question is answered again once they are mended', async () => {
+test('nothing is merged while the settings are invalid, and the approval counts again once they are fixed', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, 'countersign: { users: [will\n');
@@ -77,7 +77,7 @@ test('while the settings have faults nothing is merged, and a question is answer
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('settings that say the same, or speak of other things, void no question', async () => {
+test('settings that say the same, or change something else, void no approval', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, `# The same, with a remark.\n${WILL_MAY}noise: quiet\n`);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => web.stop());
 
-/** Stands in for a model: what a prompt says is what it sums up. */
+/** Replaces a model: a prompt's text is the summary. */
 const echo: ArtifactHandler<SkillContext> = {
   kind: 'prompt_template',
   async execute({ content }): Promise<ArtifactOutput> {
@@ -40,7 +40,7 @@ const sync = ({ app, clock }: Scene, version: string, prompt: string) =>
     { force: false, prune: false, signal: new AbortController().signal },
   );
 
-test('a skill of an index is there for chains with their next event; the next version takes its place, also without the index', async () => {
+test('an index’s skill is available to chains from their next event, and its next version replaces it, also without the index', async () => {
   const scene = await startScene(only({ flow: FLOW }), { artifactHandlers: [echo] });
   const before = await scene.open();
   expect(scene.verdicts(before.headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
@@ -56,7 +56,7 @@ test('a skill of an index is there for chains with their next event; the next ve
   web = await startStubIndex();
 });
 
-test('a skill of the repository stays what its chains run, whatever an index lists', async () => {
+test('chains keep running the repository’s own skill, whatever an index lists', async () => {
   const own = '.github/countersign/skills/naming';
   const scene = await startScene(
     {

@@ -9,7 +9,7 @@ const reviewing = (...skills: string[]) =>
     .concat(skills.map((skill) => `  - { id: ${skill}, skill: ${skill}, depends_on: [] }`))
     .join('\n');
 
-/** What each step of the newest run came to, by its id. */
+/** The outcome of each step of the newest run, by its id. */
 async function outcomes(scene: Scene): Promise<Record<string, ReviewVerdict>> {
   const [run] = await scene.runs('flow');
   const state = await scene.app.storage.read.runs.load(run?.id ?? '');
@@ -26,7 +26,7 @@ const findings = ({ findings }: ReviewVerdict) =>
 const LOCK = (integrity: string) =>
   JSON.stringify({ packages: { '': {}, 'node_modules/left': { version: '1.0.0', integrity } } }, null, 1);
 
-test('each skill that ships looks at its own files of a pull request, and compares them with the base branch', async () => {
+test('each shipped skill checks its own files of a pull request, and compares them with the base branch', async () => {
   const names = ['migration-review', 'dependency-review', 'workflow-review', 'docs-review'];
   const scene = await startScene({
     ...only({ flow: reviewing(...names) }),
@@ -80,7 +80,7 @@ own_rules:
     match: { pattern: "import $_ from 'moment'" }
 `;
 
-test('a package of the repository’s own runs all of its analyzers, with the base branch’s rules on changed lines', async () => {
+test('a repository’s own package runs all of its analyzers, with the base branch’s rules on changed lines', async () => {
   const links = 'analyzer: doc-links\nrules: { broken-link: off }\n';
   const scene = await startScene({
     ...own({ style: NO_MOMENT, links }),
@@ -106,14 +106,14 @@ test('a package of the repository’s own runs all of its analyzers, with the ba
   ]);
 });
 
-test('what a package is for and cannot be read is no verdict', async () => {
+test('an unreadable file that a package is for is no verdict', async () => {
   const scene = await startScene(own({ sql: 'analyzer: sql-migrations\n' }));
   await scene.open({ files: { 'db/migrations/1.sql': 'SELECT 1;\0\n' } });
   const came = (await outcomes(scene))['own-review'];
   expect(came).toMatchObject({ verdict: null, passed: null, left_out: [{ path: 'db/migrations/1.sql' }] });
 });
 
-test('a match that ast-grep does not take is no verdict', async () => {
+test('a match that ast-grep does not accept is no verdict', async () => {
   const scene = await startScene(own({ style: NO_MOMENT.replace(/pattern: .*\}/, 'kind: no_such_kind }') }));
   await scene.open({ files: { 'src/new.ts': 'export const a = 1;\n' } });
   expect((await outcomes(scene))['own-review']).toMatchObject({
@@ -122,7 +122,7 @@ test('a match that ast-grep does not take is no verdict', async () => {
   });
 });
 
-test('a package of analyzers that says another outcome fails its step with the reason', async () => {
+test('a package of analyzers that declares another outcome fails its step with the reason', async () => {
   const scene = await startScene(own({ links: 'analyzer: doc-links\n' }, 'gate_verdict'));
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'flow')).toMatchObject({
@@ -131,7 +131,7 @@ test('a package of analyzers that says another outcome fails its step with the r
   });
 });
 
-test('a secret in a file is not shown by a rule that quotes it', async () => {
+test('a rule that quotes a file does not show a secret in it', async () => {
   const token = ['ghp', '0123456789abcdefghijABCDEFGHIJ012345'].join('_');
   const scene = await startScene(own({ links: 'analyzer: doc-links\n' }));
   await scene.open({ files: { 'docs/a.md': `[a](${token}.md)\n` } });

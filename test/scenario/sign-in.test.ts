@@ -27,7 +27,7 @@ const SUSPENDED = refusal(403, 'This installation has been suspended');
 const isToken = ({ path }: { path: string }) => path.endsWith('/access_tokens');
 const isApp = ({ path }: { path: string }) => path === '/app' || path.startsWith('/app/');
 
-/** GitHub refuses the app from now on, which begins with no token in memory. @returns what ends it. */
+/** GitHub refuses the app from now on, which starts without a token in memory. @returns a function that ends it. */
 async function shutOut(harness: Harness, match: typeof isToken, how: Fault): Promise<() => void> {
   await harness.down();
   const back = harness.github.fail(match, how, Number.POSITIVE_INFINITY);
@@ -58,7 +58,7 @@ test.each<[string, typeof isToken, Fault]>([
   ['the installation for a while', isToken, NO_INSTALLATION],
   ['a suspended installation', isToken, SUSPENDED],
 ])(
-  'what was accepted and countersigned while GitHub refuses %s is done once it does not',
+  'what was accepted and countersigned while GitHub refuses %s is done afterwards',
   async (_, match, how) => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
@@ -83,7 +83,7 @@ test.each<[string, typeof isToken, Fault]>([
   },
 );
 
-test('a key that GitHub refuses is shown to operators, told once a minute, and asked about seldom', async () => {
+test('a key that GitHub refuses is shown to operators, logged once a minute, and retried rarely', async () => {
   const { log, lines } = keepingLog();
   const harness = await start({ chain: MERGE_ONLY, log });
   const { number } = await open(harness);
@@ -118,7 +118,7 @@ test('a key that GitHub refuses is shown to operators, told once a minute, and a
   expect(await metrics(harness)).not.toMatch(SINCE);
 });
 
-test('a run outlasts hours in which GitHub refuses the app’s key', async () => {
+test('a run survives hours in which GitHub refuses the app’s key', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.advance(A_RECHECK);

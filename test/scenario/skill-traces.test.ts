@@ -77,7 +77,7 @@ function newFolder(): string {
   return folder;
 }
 
-test('a prompt leaves a trace of what was asked and said, what it took, and what was asserted', async () => {
+test('a prompt leaves a trace of its text, the answer, the cost and the assertions', async () => {
   const said = JSON.stringify({
     summary: `The names are good, but for ${SECRET}.`,
     passed: true,
@@ -115,7 +115,7 @@ test('a prompt leaves a trace of what was asked and said, what it took, and what
   ]);
 });
 
-test('an answer that is no use leaves its words, and why it was none', async () => {
+test('an invalid answer leaves its text, and why it is invalid', async () => {
   stub.answers({ text: 'I approve.' });
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('naming', '', 'Judge.') },
@@ -128,7 +128,7 @@ test('an answer that is no use leaves its words, and why it was none', async () 
   expect(trace?.tokens).toEqual({ input: 240, output: 60 });
 });
 
-test('what breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', async () => {
+test('an answer that breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', async () => {
   const lacks = 'assert: [{ kind: pattern, of: summary, lacks: maybe }]';
   const asking = (name: string) =>
     `name: ${name}\ntrigger: { event: pr.opened }\nsteps: [{ skill: ${name} }]\n`;
@@ -191,7 +191,7 @@ test('what breaks a hard assertion is no verdict, whichever artifact asserts it,
   ]);
 });
 
-test('a program leaves a trace of what it asked a model and what it submitted', async () => {
+test('a program leaves a trace of its questions to a model and its submission', async () => {
   stub.answers({ text: '{"text":"It counts."}' });
   const files = skill('naming', '');
   const program = 'submit({ summary: llm_query("What does it do?"), passed: true, criteria: [] });\n';
@@ -211,7 +211,7 @@ test('a program leaves a trace of what it asked a model and what it submitted', 
   expect(await textAt(scene, trace?.outputPath ?? '')).toContain('"summary":"It counts."');
 });
 
-test('a skill that was called by a question leaves a trace of the call', async () => {
+test('a skill that a question called leaves a trace of the call', async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('spelling', 'trigger_phrases: [spelled]') },
     { artifactHandlers: [echo] },
@@ -223,7 +223,7 @@ test('a skill that was called by a question leaves a trace of the call', async (
   expect(await textAt(scene, trace?.inputPath ?? '')).toBe('{"question":"is it spelled well?"}');
 });
 
-test('traces are exported with what came of them and what people said, and go with their run', async () => {
+test('traces are exported with their results and people’s judgement, and are deleted with their run', async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('naming', '', gate(true, 'Good names.')) },
     { artifactHandlers: [echo] },
@@ -259,7 +259,7 @@ test('traces are exported with what came of them and what people said, and go wi
   expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({ blobs: 0, rows: 0 });
 });
 
-test('what people approved of a module is exported as examples that it can be optimized with', async () => {
+test('approved answers of a module are exported as examples that it can be optimized with', async () => {
   const module = {
     template: 'predict',
     signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
@@ -285,7 +285,7 @@ test('what people approved of a module is exported as examples that it can be op
     input: { title: expect.stringMatching(/^Rename "x" for \[redacted/) },
     expected: { passed: true },
   });
-  // A team would have approved more of them; six are the fewest that are divided.
+  // A team would have approved more of them; six are the fewest that can be divided.
   const six = Array.from({ length: 6 }, (_, n) => example.replace('Rename', `Rename ${n}`)).join('');
   writeFileSync(join(cwd, 'examples.jsonl'), six);
   expect(

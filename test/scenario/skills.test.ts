@@ -8,7 +8,7 @@ import { CHAINS, only, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './
 const startScene = scenes();
 const SKILLS = '.github/countersign/skills';
 
-/** Stands in for a model: what a prompt says is the answer to it. */
+/** Replaces a model: a prompt's text is its answer. */
 const echo: ArtifactHandler<SkillContext> = {
   kind: 'prompt_template',
   async execute({ content }): Promise<ArtifactOutput> {
@@ -40,7 +40,7 @@ function skill(name: string, answer: string, root = SKILLS): Record<string, stri
   return { [`${root}/${name}/SKILL.md`]: skillMd(name), [`${root}/${name}/prompts/ask.md`]: answer };
 }
 
-/** A chain that asks a skill and says in a comment what came of it. */
+/** A chain that runs a skill and comments its outcome. */
 const asking = (name: string, chain = 'flow') => `
 name: ${chain}
 trigger: { event: pr.opened }
@@ -56,7 +56,7 @@ function organisation(scene: Scene, files: Record<string, string>): void {
   scene.github.addRepository({ owner: 'octo', name: '.github', files });
 }
 
-test('a package whose files begin with byte order marks is the one without them', async () => {
+test('a package whose files begin with byte order marks is the same as one without them', async () => {
   const plain = skill('naming', gate(true, 'good names'));
   const marked = Object.entries(plain).map(([path, text]) => [path, `\uFEFF${text}`]);
   const scene = await start({ ...only({ flow: asking('naming') }), ...Object.fromEntries(marked) });
@@ -70,7 +70,7 @@ test('a package whose files begin with byte order marks is the one without them'
   expect(run?.definition.steps[0]?.uses).toMatchObject({ package: { id: packageId('naming', files) } });
 });
 
-test('a step with a package that promises a file and leaves none fails its run, and names it', async () => {
+test('a step whose package promises a file and leaves none fails its run, and names the file', async () => {
   const files = skill('naming', gate(true, 'good names'));
   const promising = 'outcome: gate_verdict\nartifact_defaults: [{ id: report, path: report.json }]\n';
   const scene = await start({
@@ -91,7 +91,7 @@ async function pushToMain(scene: Scene, files: Record<string, string>): Promise<
   await scene.settle();
 }
 
-test('a step runs a skill of the repository, and its outcome is kept with what it said', async () => {
+test('a step runs a skill of the repository, and its outcome is kept with its text', async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(true, 'good names')),
@@ -109,7 +109,7 @@ test('a step runs a skill of the repository, and its outcome is kept with what i
   );
 });
 
-test('a skill of the organisation is there for its repositories, and a repository’s own is nearer', async () => {
+test('an organisation’s skill is available to its repositories, and a repository’s own is nearer', async () => {
   const scene = await start(only({ flow: asking('naming'), other: asking('spelling', 'other') }));
   organisation(scene, {
     ...skill('naming', gate(true, 'of octo'), 'countersign/skills'),
@@ -123,7 +123,7 @@ test('a skill of the organisation is there for its repositories, and a repositor
   expect(said(scene, second.number)).toEqual(expect.arrayContaining(['our own', 'spelled by octo']));
 });
 
-test('what a pull request’s head makes of a skill governs nothing', async () => {
+test('the head’s version of a skill governs nothing', async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(false, 'of the base')),
@@ -133,7 +133,7 @@ test('what a pull request’s head makes of a skill governs nothing', async () =
   expect(scene.verdicts(headSha)['countersign / configuration']).toBe('success');
 });
 
-test('a run keeps the skill it began with, also when the base changes and the app is started anew', async () => {
+test('a run keeps the skill it started with, also when the base changes and the app restarts', async () => {
   const chain = `
 name: flow
 trigger: { event: pr.opened }
@@ -151,7 +151,7 @@ steps:
   expect(said(scene, number)).toEqual(['as it was']);
 });
 
-test('a bad skill is named with every fault, stops what names it, and leaves the rest working', async () => {
+test('an invalid skill is reported with every error, stops the chains that name it, and leaves the rest working', async () => {
   const scene = await start({
     ...only({ flow: asking('naming'), other: asking('spelling', 'other') }),
     ...skill('spelling', gate(true, 'fine')),
@@ -176,7 +176,7 @@ test('a bad skill is named with every fault, stops what names it, and leaves the
   expect(told).toContain('`countersign chain lint` or `countersign skill lint`');
 });
 
-test('a chain is judged anew when a skill of the organisation becomes one that steps can run', async () => {
+test('a chain is judged again when an organisation’s skill becomes one that steps can run', async () => {
   const scene = await start(only({ flow: asking('naming') }));
   organisation(scene, { 'countersign/skills/naming/SKILL.md': skillMd('naming', '') });
   const early = await scene.open();
@@ -192,7 +192,7 @@ test('a chain is judged anew when a skill of the organisation becomes one that s
   expect(said(scene, number)).toEqual(['good names']);
 });
 
-test('a bad skill of the repository does not let the organisation’s of its name run instead', async () => {
+test('an invalid skill of the repository does not let the organisation’s with its name run instead', async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     [`${SKILLS}/naming/SKILL.md`]: 'nothing',
@@ -203,7 +203,7 @@ test('a bad skill of the repository does not let the organisation’s of its nam
   expect(said(scene, number)).toEqual([]);
 });
 
-test('no package takes the place of the built-in review', async () => {
+test('no package replaces the built-in review', async () => {
   const approving = JSON.stringify({
     summary: 'fine',
     passed: true,
@@ -221,7 +221,7 @@ test('no package takes the place of the built-in review', async () => {
   expect(scene.check(headSha, 'base configuration')?.summary).toContain('"pr-review" is built in');
 });
 
-test('a skill that needs more trust than the run has is not carried out', async () => {
+test('a skill that needs more trust than the run has is not run', async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(true, 'good names')),
@@ -233,7 +233,7 @@ test('a skill that needs more trust than the run has is not carried out', async 
   expect(said(scene, number)).toEqual([]);
 });
 
-test('a gate may ask what is built in, and no package', async () => {
+test('a gate can run a built-in skill, and no package', async () => {
   const gated = asking('naming').replace(
     'skill: naming',
     'skill: naming, gates: { pre: [{ id: names, kind: skill, skill: naming }] }',
@@ -246,7 +246,7 @@ test('a gate may ask what is built in, and no package', async () => {
   );
 });
 
-test('a skill of a kind that nothing here can carry out fails its step with that sentence', async () => {
+test('a skill of a kind that cannot run here fails its step with that sentence', async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     [`${SKILLS}/naming/SKILL.md`]: skillMd('naming'),
@@ -267,7 +267,7 @@ test.each([
     'contradicts itself',
   ],
   ['a failure', 'fail: the model said nothing', 'the model said nothing'],
-])('%s is no verdict, and nothing goes on', async (_, answer, message) => {
+])('%s is no verdict, and no later step runs', async (_, answer, message) => {
   const scene = await start({ ...only({ flow: asking('naming') }), ...skill('naming', answer) });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
@@ -275,7 +275,7 @@ test.each([
   expect(said(scene, number)).toEqual([]);
 });
 
-test('a pull request that changes a skill is told its faults, the whole package’s', async () => {
+test('a pull request that changes a skill is told all errors of the package', async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n', ...skill('naming', gate(true, 'x')) });
   const { headSha } = await scene.open({
     files: { [`${SKILLS}/naming/prompts/ask.md`]: null, [`${SKILLS}/naming/modules/m.json`]: '{' },
@@ -286,8 +286,8 @@ test('a pull request that changes a skill is told its faults, the whole package�
   expect(check?.summary).toContain('`countersign skill lint`');
 });
 
-test('a chain may name a skill that comes with the same pull request, and a built-in name is refused', async () => {
-  // So far it is for reading only: the pull request gives it something to come to.
+test('a chain can name a skill of the same pull request, and a built-in name is refused', async () => {
+  // On the base branch it is for reading only; the pull request gives it an outcome.
   const forReading = { [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', '') };
   const scene = await start({ [SETTINGS]: 'chains: []\n', ...forReading });
   const files = { ...skill('naming', gate(true, 'x')), [`${CHAINS}/flow.yaml`]: asking('naming') };

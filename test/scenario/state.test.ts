@@ -8,7 +8,7 @@ import { scenes } from './support-scene.ts';
 
 const scene = scenes();
 
-/** Asks only when nothing that is known speaks against it, whichever step found it. */
+/** Asks the maintainers only if no known risk is in the memory, whichever step found it. */
 const WITHOUT_RISKS = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
 steps:
@@ -28,7 +28,7 @@ async function memoryNow({ app }: Awaited<ReturnType<typeof start>>): Promise<Co
   return memoryOf(state);
 }
 
-test('nobody is asked while a step before has written a risk', async () => {
+test('nobody is asked while an earlier step has written a risk', async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'failure');
@@ -39,7 +39,7 @@ test('nobody is asked while a step before has written a risk', async () => {
   expect(approvals(harness, number)).toEqual([]);
 });
 
-test('a risk that CI shows only after the question keeps a countersigned head from being merged', async () => {
+test('a risk that CI shows only after the maintainers were asked blocks the merge of a countersigned head', async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -55,7 +55,7 @@ test('a risk that CI shows only after the question keeps a countersigned head fr
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('what a step wrote is replaced when it is run again, as CI is after it was red', async () => {
+test('what a step wrote is replaced when it runs again, as CI does after it was red', async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'failure');
@@ -70,7 +70,7 @@ test('what a step wrote is replaced when it is run again, as CI is after it was 
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('the frame stays as it was when the run began, and so does the memory over a restart', async () => {
+test('the frame stays as at the beginning of the run, and the memory survives a restart', async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -83,7 +83,7 @@ test('the frame stays as it was when the run began, and so does the memory over 
   expect(await memoryNow(harness)).toEqual(before);
 });
 
-test('hostile text in the memory stays text where a template shows it, and secrets are not in it', async () => {
+test('hostile text in the memory stays text in a template, and secrets are not in it', async () => {
   const secret = `ghp_${'aB3dE5fG7hJ9kL1mN2pQ'.repeat(2).slice(0, 36)}`;
   const harness = await scene(
     flow(`

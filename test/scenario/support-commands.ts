@@ -16,7 +16,7 @@ export async function waiting(
   return { scene, ...(await scene.open()) };
 }
 
-/** What the app thinks of a comment, in the order it showed it. */
+/** The app's reactions to a comment, in order. */
 export function reactions(scene: Scene, number: number, id: number): string[] {
   return scene.comment(number, id).reactions.map(({ content }) => content);
 }

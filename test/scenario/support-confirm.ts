@@ -2,7 +2,7 @@ import type { Asked } from '../security/forgery/support.ts';
 import { REPO } from '../support/harness.ts';
 import { A_RECHECK, open, ownCheck, type Setting, start } from './support.ts';
 
-/** A chain whose label waits for a person, and whose merge waits for another answer after it. */
+/** A chain whose label waits for a person, and whose merge then waits for another answer. */
 export const LABEL_AND_MERGE = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
 steps:
@@ -16,7 +16,7 @@ steps:
     with: { pr: "{{ trigger.pr_number }}" }
 `;
 
-/** A pull request of ada's whose first step waits for somebody to let it go on. */
+/** A pull request of ada's whose first step waits for an approval. */
 export async function confirming(
   setting: Setting = {},
   input: Parameters<typeof open>[1] = {},
@@ -25,7 +25,7 @@ export async function confirming(
   return { harness, ...(await open(harness, input)) };
 }
 
-/** Somebody comments, and the app has looked. @returns what it replied; nothing when it heard no command. */
+/** Somebody comments, and the app has polled. @returns its replies; none if it found no command. */
 export async function say({ harness, number }: Asked, login: string, body: string): Promise<string[]> {
   const id = await harness.github.comment(REPO, number, login, body);
   await harness.advance(A_RECHECK);
@@ -47,7 +47,7 @@ export function approveButton({ harness, headSha }: Asked): string | undefined {
   return ownCheck(harness, headSha).actions.find(({ label }) => label === 'Approve')?.identifier;
 }
 
-/** Somebody presses the button Approve of the check run as it is now, and the app has looked. */
+/** Somebody presses the check run's current button Approve, and the app has polled. */
 export async function pressApprove(asked: Asked, login: string): Promise<void> {
   const { harness, headSha } = asked;
   await harness.github.clickAction(
@@ -59,7 +59,7 @@ export async function pressApprove(asked: Asked, login: string): Promise<void> {
   await harness.advance(A_RECHECK);
 }
 
-/** Whether the step that waited was let go on: the label is there. */
+/** Whether the step that waited has continued: the label is there. */
 export function wentOn({ harness, number }: Asked): boolean {
   return harness.github.labels(REPO, number).includes('safe-to-test');
 }

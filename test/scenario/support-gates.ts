@@ -51,7 +51,7 @@ export const passes = async (harness: Harness) =>
     ({ gate, gate_passed }) => `${gate}: ${gate_passed ? 'passed' : 'not passed'}`,
   );
 
-/** What `/countersign why` and the command line say. */
+/** The answers of `/countersign why` and the command line. */
 export async function explanationText(harness: Harness): Promise<string> {
   const state = await stateOf(harness);
   const approvals = await harness.app.storage.read.approvals.ofRun(state.run.id);

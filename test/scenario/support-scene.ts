@@ -7,16 +7,16 @@ import { type Harness, type HarnessOptions, REPO, startHarness } from '../suppor
 export const CHAINS = '.github/countersign/chains';
 export const SETTINGS = '.github/countersign.yml';
 
-/** One scenario's world with short words for what its people do and read. */
+/** A scenario's world, with short names for what its people do and read. */
 export interface Scene extends Harness {
-  /** Messages the app logged as errors: what it could not deal with. */
+  /** Messages that the app logged as errors. */
   errors: string[];
   /** ada opens a pull request; everything that is due then happens. */
   open(more?: Partial<Parameters<Harness['github']['openPullRequest']>[0]>): Promise<Opened>;
-  /** Somebody says something; returns the comment's id. */
+  /** Somebody comments. @returns the comment's id. */
   say(number: number, login: string, body: string): Promise<number>;
   comment(number: number, id: number): SeenComment;
-  /** What the app replied to a comment, without the marker; every reply to it. */
+  /** The app's replies to a comment, without the marker. */
   replies(number: number, commentId: number): string[];
   /** The newest check run of a chain on the commit. */
   check(sha: string, chain: string): SeenCheckRun | undefined;
@@ -34,8 +34,8 @@ export interface Opened {
 }
 
 /**
- * Hands out scenes, and at the end of each test looks whether the app came through: it answers, and it asked nothing
- * of GitHub that GitHub's own description does not allow.
+ * Creates scenes, and checks at the end of each test that the app is healthy: it answers, and it sent no request that GitHub's
+ * own description does not allow.
  */
 export function scenes(): (files?: Record<string, string>, options?: HarnessOptions) => Promise<Scene> {
   let scene: Scene | undefined;
@@ -113,7 +113,7 @@ function withoutMarker(body: string): string {
   return body.replace(/^<!--.*?-->\n/, '');
 }
 
-/** After this long, what an update of a check run or comment says can be read on GitHub. */
+/** After this time, an update of a check run or comment is visible on GitHub. */
 export const UPDATES_SHOWN_MS = 2_500;
 
 /** The part of a check run's summary under a heading, up to the next. */

@@ -10,7 +10,7 @@ import type { Scene } from './support-scene.ts';
 
 export const SKILLS = '.github/countersign/skills';
 
-/** Stands in for a model and a sandbox: what a prompt says is what it gives back. */
+/** Replaces a model and a sandbox: a prompt's text is its result. */
 export const echo: ArtifactHandler<SkillContext> = {
   kind: 'prompt_template',
   async execute({ content }): Promise<ArtifactOutput> {
@@ -22,7 +22,7 @@ export function gate(passed: boolean, summary: string): { [key: string]: Json } 
   return { summary, passed, gate_passed: passed, criteria: [] };
 }
 
-/** A package whose prompt echoes a verdict. `lines` of its SKILL.md are its own. */
+/** A package whose prompt echoes a verdict. `lines` are added to its SKILL.md. */
 export function skill(
   name: string,
   lines: string,
@@ -48,7 +48,7 @@ export function modelAt(stub: StubModel, more: Partial<ModelConfig> = {}): Model
   };
 }
 
-/** What the skill of the newest run of the chain `flow` left behind as its log. */
+/** The log that the skill left in the newest run of the chain `flow`. */
 export async function logOf({ app, config, runs }: Scene): Promise<string> {
   const [run] = await runs('flow');
   const artifacts = await app.storage.read.artifacts.ofRun(run?.id ?? '');

@@ -4,8 +4,8 @@ import { type Harness, type HarnessOptions, REPO, startHarness } from '../suppor
 import { until } from '../support/until.ts';
 
 /**
- * The shipped chain without its review: a review takes a child process and a second, and most behaviour has nothing
- * to do with it. The name shadows the shipped one, so no other chain runs beside it.
+ * The shipped chain without its review: a review takes a child process and a second, and most behaviour does not depend on it.
+ * Its name replaces the shipped chain, so no other chain runs beside it.
  */
 export const CI_AND_MERGE = `name: pr-review
 trigger:
@@ -21,7 +21,7 @@ steps:
     with: { pr: "{{ trigger.pr_number }}" }
 `;
 
-/** A chain that asks right away: for what is about the question and the merge alone. */
+/** A chain that asks right away, for tests of the approval comment and the merge. */
 export const MERGE_ONLY = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
 steps:
@@ -32,13 +32,13 @@ steps:
 `;
 
 export interface Setting extends HarnessOptions {
-  /** A chain of the repository's own; the shipped one when left out. */
+  /** The repository's own chain; the shipped one by default. */
   chain?: string;
   /** The text of `.github/countersign.yml`. */
   settings?: string;
 }
 
-/** The app and its GitHub for one test, stopped after it; no request may be one that GitHub does not know. */
+/** The app and its GitHub for one test, stopped after it. A request that GitHub's description does not allow fails the test. */
 export async function start({ chain, settings, files, ...rest }: Setting = {}): Promise<Harness> {
   const harness = await startHarness({
     ...rest,
@@ -57,7 +57,7 @@ export async function start({ chain, settings, files, ...rest }: Setting = {}): 
 
 type OpenInput = Partial<Parameters<Harness['github']['openPullRequest']>[0]>;
 
-/** Whether a request is about a repository, and not the app's own look for deliveries that it missed. */
+/** Whether a request is about a repository, and not the app's own search for missed deliveries. */
 export function isAboutRepository({ path }: { path: string }): boolean {
   return path !== '/app' && !path.startsWith('/app/') && !path.startsWith('/installation/repositories');
 }
@@ -92,7 +92,7 @@ export async function pushAgain({ github, settle }: Harness, content = GREETING.
   return sha;
 }
 
-/** CI says how it went, in a commit status: unlike a completed check run, one can change its mind. */
+/** CI reports its result in a commit status, which can change later, unlike a completed check run. */
 export async function reportCi(
   { github, settle }: Harness,
   sha: string,
@@ -102,7 +102,7 @@ export async function reportCi(
   await settle();
 }
 
-/** Comes with the status that the app answered to the webhook of a pull request's end. */
+/** Resolves with the status that the app answered to the webhook of a pull request's end. */
 export function endDelivered(github: Harness['github']): Promise<number> {
   return until(
     'the webhook of the end',
@@ -111,19 +111,19 @@ export function endDelivered(github: Harness['github']): Promise<number> {
   );
 }
 
-/** Every question that was put to the maintainers, oldest first. */
+/** Every approval comment, oldest first. */
 export function approvals({ github }: Harness, number: number): SeenComment[] {
   return github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:approval'));
 }
 
-/** The newest question. */
+/** The newest approval comment. */
 export function approvalOf(harness: Harness, number: number): SeenComment {
   const newest = approvals(harness, number).at(-1);
   if (!newest) throw new Error(`nobody was asked to countersign #${number}`);
   return newest;
 }
 
-/** The person reacts to the newest question; nothing tells the app about it. @returns the reaction's id. */
+/** The person reacts to the newest approval comment; no webhook reports it. @returns the reaction's id. */
 export function react(
   harness: Harness,
   number: number,
@@ -133,16 +133,16 @@ export function react(
   return harness.github.react(REPO, approvalOf(harness, number).id, login, content);
 }
 
-/** Time enough for a question younger than two minutes to be looked at, and for what came of it to be said. */
+/** Enough time for a poll of an approval younger than two minutes, and for showing its result. */
 export const A_RECHECK = 6_000;
 
-/** The person reacts, and the app has looked. */
+/** The person reacts, and the app has polled. */
 export async function countersign(harness: Harness, number: number, login = 'mia'): Promise<void> {
   await react(harness, number, login);
   await harness.advance(A_RECHECK);
 }
 
-/** The status comment; there is never another one. */
+/** The status comment; there is only one. */
 export function statusOf({ github }: Harness, number: number): SeenComment {
   const found = github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:status'));
   const [only] = found;
@@ -155,7 +155,7 @@ export function ownChecks({ github }: Harness, sha: string): SeenCheckRun[] {
   return github.checkRuns(REPO, sha).filter((run) => run.app === github.app.slug && !isGateCheck(run));
 }
 
-/** The gate checks of a commit, oldest first, as a person sees them: which gate, how it stands, and in which words. */
+/** The gate checks of a commit, oldest first, as a person sees them: which gate, its state, and its text. */
 export function gates({ github }: Harness, sha: string): string[] {
   return github
     .checkRuns(REPO, sha)
@@ -163,7 +163,7 @@ export function gates({ github }: Harness, sha: string): string[] {
     .map(({ name, status, conclusion, title }) => `${name}: ${conclusion ?? status}: ${title}`);
 }
 
-/** How the gate check of a commit stands: of several of one name, GitHub goes by the newest. */
+/** The state of a commit's gate check: the newest of its name counts on GitHub. */
 export function gate(harness: Harness, sha: string, base = 'main'): string {
   const newest = gates(harness, sha).findLast((said) => said.startsWith(`countersign: ${base}: `));
   return newest?.slice(`countersign: ${base}: `.length) ?? 'none';
@@ -176,7 +176,7 @@ export function ownCheck(harness: Harness, sha: string): SeenCheckRun {
   return newest;
 }
 
-/** What the list of checks on a pull request's page shows of the app: how it ended, and in which words. */
+/** What the list of checks on a pull request's page shows of the app: the conclusion and the text. */
 export function said(harness: Harness, sha: string): string[] {
   return ownChecks(harness, sha).map(
     ({ status, conclusion, title }) => `${conclusion ?? status}: ${title ?? 'nothing'}`,
@@ -188,7 +188,7 @@ export function headline({ body }: SeenComment): string {
   return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? '';
 }
 
-/** A text as a snapshot can hold it: commits by name, without ports, the versions of analyzers and sizes of logs, which hold times. */
+/** A text for a snapshot: commits by name, without ports, versions of analyzers and sizes of logs, which contain times. */
 export function readable({ github }: Harness, text: string, commits: Record<string, string> = {}): string {
   const named = Object.entries(commits).reduce(
     (so, [name, sha]) => so.replaceAll(sha, `<${name}>`).replaceAll(sha.slice(0, 7), `<${name}>`),

@@ -5,7 +5,7 @@ import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts
 
 const start = scenes();
 
-test('an issue that is opened fires the chains for issues, once', async () => {
+test('opening an issue fires the chains for issues, once', async () => {
   const scene = await start(
     flow(
       'action: gh-comment, with: { issue: "{{ trigger.issue_number }}", body: "Welcome, {{ trigger.author }}." }',
@@ -22,7 +22,7 @@ test('an issue that is opened fires the chains for issues, once', async () => {
 });
 
 // There is no commit that a check run could be about.
-test('a chain for an issue leaves no failed effects behind', async () => {
+test('a chain for an issue leaves no failed effects', async () => {
   const scene = await start(flow('action: gh-label, with: { labels: [new] }', '{ event: issue.created }'));
   const number = await scene.github.createIssue(REPO, 'otto', 'A question');
   await scene.advance(UPDATES_SHOWN_MS);
@@ -31,7 +31,7 @@ test('a chain for an issue leaves no failed effects behind', async () => {
   expect(scene.errors).toEqual([]);
 });
 
-test('a push fires the chains for the files it changes', async () => {
+test('a push fires the chains for the files that it changes', async () => {
   const scene = await start(
     flow('skill: ci', '{ event: file.changed, filter: { base: main, paths: "docs/**" } }'),
   );
@@ -70,7 +70,7 @@ test('a merge fires the chains for merges, once', async () => {
   expect(said(scene, number)).toEqual(['Merged into main.']);
 });
 
-test('the app’s own merge fires the chains for merges, too', async () => {
+test('the app’s own merge also fires the chains for merges', async () => {
   const merged =
     'name: merged\ntrigger: { event: pr.merged }\nsteps: [{ action: gh-label, with: { labels: [shipped] } }]\n';
   const scene = await start(only({ ship: CI_AND_MERGE, merged }));
@@ -85,7 +85,7 @@ test('the app’s own merge fires the chains for merges, too', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['shipped']);
 });
 
-test('a pull request that is closed without a merge fires the chains for that, and not those for merges', async () => {
+test('closing a pull request without a merge fires the chains for that, and not those for merges', async () => {
   const closed =
     'name: closed\ntrigger: { event: pr.closed }\nsteps: [{ action: gh-label, with: { labels: [closed] } }]\n';
   const merged =
@@ -108,7 +108,7 @@ test('a chain that is fired by hand waits for nothing else', async () => {
   expect(scene.check(headSha, 'flow')?.conclusion).toBe('success');
 });
 
-test('inputs cannot take the place of what the trigger says', async () => {
+test('inputs cannot override the values of the trigger', async () => {
   const scene = await start(
     flow(
       'action: gh-comment, with: { body: "{{ trigger.author }} {{ trigger.input_author }}" }',
@@ -131,7 +131,7 @@ test.each([
   ['author', 'author: [ADA]', { author: 'ada' }, { author: 'will' }],
   ['drafts', 'draft: false', { draft: false }, { draft: true }],
   ['base', 'base: "{{ repo.default_branch }}"', { base: 'main' }, { base: 'next' }],
-])('a filter on %s lets a chain run only where it holds', async (_key, filter, matching, other) => {
+])('a filter on %s lets a chain run only if it matches', async (_key, filter, matching, other) => {
   const scene = await start(
     flow('action: gh-label, with: { labels: [ran] }', `{ event: pr.opened, filter: { ${filter} } }`),
   );
@@ -142,7 +142,7 @@ test.each([
   expect(scene.github.labels(REPO, no.number)).toEqual([]);
 });
 
-test('a label that comes later lets a chain run that asks for it, and its going ends the run', async () => {
+test('adding a label starts a chain that filters on it, and removing the label ends the run', async () => {
   const scene = await start(flow('skill: ci', '{ event: pr.opened, filter: { labels: [ship-*] } }'));
   const { number, headSha } = await scene.open();
   expect(await scene.runs('flow')).toEqual([]);
@@ -154,7 +154,7 @@ test('a label that comes later lets a chain run that asks for it, and its going 
   expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'skipped' });
 });
 
-test('a chain with a mistake in its values says so and merges nothing', async () => {
+test('a chain with an error in its values says so and merges nothing', async () => {
   const scene = await start(flow('action: gh-comment, with: { body: "{{ trigger.no_such_thing }}" }'));
   const { number, headSha } = await scene.open();
   expect(said(scene, number)).toEqual([]);

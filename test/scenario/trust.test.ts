@@ -14,8 +14,8 @@ import { type Opened, type Scene, scenes, section, UPDATES_SHOWN_MS } from './su
 const start = scenes();
 
 /**
- * Steps that need a level each, as those will that run code. They note that they were reached, and one of them first waits, so
- * that it is looked at twice.
+ * One step per level, as steps that run code need them. They record that they were reached, and one of them waits first, so that
+ * it is judged twice.
  */
 function probes() {
   const reached: string[] = [];
@@ -64,7 +64,7 @@ async function scene(steps: string, options: HarnessOptions = {}) {
   return { scene: await start(flow(steps), { ...options, skills }), reached };
 }
 
-/** What became of each step of the chain's newest run. */
+/** The result of each step of the chain's newest run. */
 async function steps(scene: Scene): Promise<Record<string, string>> {
   const [run] = await scene.runs('flow');
   const state = await scene.app.storage.read.runs.load(run?.id ?? '');
@@ -83,7 +83,7 @@ async function fire({ say, advance }: Scene, number: number, by = 'mia'): Promis
 
 const fromFork = { author: 'otto', fork: 'otto/app' };
 const BLOCKED = 'gate.blocked.policy';
-/** Each level in a step of its own, none of which waits for another. */
+/** One step per level, none of which waits for another. */
 const EVERY_LEVEL = `
   id: lint, skill: lint, depends_on: [], on_failure: continue
   id: build, skill: build, depends_on: [], on_failure: continue
@@ -97,7 +97,7 @@ test.each([
     'before a merge',
     'action: gh-merge, requires_approval: true, gates: { pre: [{ id: asked, skill: publish }] }',
   ],
-])('a gate %s asks no skill that the run may not use, and is not passed', async (_, step) => {
+])('a gate %s runs no skill that the run may not use, and does not pass', async (_, step) => {
   const { scene: world, reached } = await scene(`\n  ${step}\n`);
   const { number } = await world.open(fromFork);
   await world.advance(A_RECHECK);
@@ -113,7 +113,7 @@ test.each<[string, Parameters<Scene['open']>[0], string | undefined, string[]]>(
   ['a member’s from a fork', { fork: 'ada/app' }, undefined, ['lint']],
   ['a member’s that a maintainer fired', {}, 'mia', ['lint', 'build', 'deploy']],
   ['an outsider’s from a fork that a maintainer fired', fromFork, 'mia', ['lint', 'build']],
-])('a pull request, %s, reaches what its trust is enough for', async (_, input, by, expected) => {
+])('a pull request, %s, reaches the steps that its trust allows', async (_, input, by, expected) => {
   const { scene: world, reached } = await scene(EVERY_LEVEL);
   const { number } = await world.open(input);
   reached.splice(0, by === undefined ? 0 : reached.length);
@@ -126,7 +126,7 @@ test.each<[string, Parameters<Scene['open']>[0], string | undefined, string[]]>(
   );
 });
 
-test('a refusal says on the check run and in why what was needed, what the run has, and how to get there', async () => {
+test('a refusal says, on the check run and in why, what was needed, what the run has, and how to get there', async () => {
   const { scene: world } = await scene('id: ship, skill: deploy');
   const { number, headSha } = await world.open(fromFork);
   const check = world.check(headSha, 'flow');
@@ -154,7 +154,7 @@ test('a refusal says on the check run and in why what was needed, what the run h
   expect(world.replies(number, id)).toEqual([`\`\`\`\n${shown}\`\`\``]);
 });
 
-test('what needs no more than any run has asks GitHub nothing about trust', async () => {
+test('a step that needs the lowest trust sends GitHub no request about trust', async () => {
   const { scene: world, reached } = await scene('id: lint, skill: lint');
   const asked: string[] = [];
   world.github.onRequest(({ path }) => path.includes('/permission') && asked.push(path));
@@ -163,7 +163,7 @@ test('what needs no more than any run has asks GitHub nothing about trust', asyn
   expect(asked).toEqual([]);
 });
 
-test('a dispatch by somebody who is no maintainer any more when the step comes is none', async () => {
+test('a dispatch does not count if its author is no longer a maintainer when the step starts', async () => {
   const { scene: world, reached } = await scene('id: ci, skill: ci\nid: ship, skill: deploy');
   const { number, headSha } = await world.open();
   await fire(world, number);
@@ -174,7 +174,7 @@ test('a dispatch by somebody who is no maintainer any more when the step comes i
   expect(await steps(world)).toEqual({ ci: 'completed', ship: BLOCKED });
 });
 
-test('a role that is taken away while the step waits counts at its next look', async () => {
+test('a role that is removed while the step waits counts at its next poll', async () => {
   const { scene: world, reached } = await scene('id: slow, skill: slow');
   const { number } = await world.open();
   await fire(world, number);
@@ -185,7 +185,7 @@ test('a role that is taken away while the step waits counts at its next look', a
   expect(await steps(world)).toEqual({ slow: BLOCKED });
 });
 
-test('a push that nothing has told of yet ends what was fired for the head before', async () => {
+test('a push without a webhook ends what was fired for the earlier head', async () => {
   const { scene: world, reached } = await scene('id: slow, skill: slow');
   const { number } = await world.open();
   await fire(world, number);
@@ -200,12 +200,12 @@ test('a push that nothing has told of yet ends what was fired for the head befor
   expect(reached).toEqual(['slow waits']);
   const runs = await world.runs('flow');
   expect(runs.map(({ reason }) => reason?.code)).toContain('run.cancelled.superseded');
-  // The new head's run was begun by the trigger, so nobody fired that.
+  // The trigger started the new head's run, so nobody fired that.
   expect(await steps(world)).toEqual({ slow: BLOCKED });
   await world.github.releaseDeliveries();
 });
 
-test('nothing is done while GitHub cannot say who fired it, and what it may is done once GitHub can', async () => {
+test('nothing is done while GitHub cannot say who fired it, and the step runs once GitHub can', async () => {
   const { scene: world, reached } = await scene('id: ship, skill: deploy');
   const { number } = await world.open();
   let asked = 0;

@@ -1,4 +1,4 @@
-/** More than this is no answer to a question of ours: the longest has some thousand tokens. */
+/** In bytes. The longest answer to one of our questions has a few thousand tokens. */
 export const MAX_RESPONSE_BYTES = 1_000_000;
 
 export class ResponseTooLarge extends Error {
@@ -8,9 +8,9 @@ export class ResponseTooLarge extends Error {
 }
 
 /**
- * `fetch` whose responses end, with an error, after `MAX_RESPONSE_BYTES`: counted as they are read and after decompression, since
- * a header can promise anything. It follows no redirect: a key that goes along in a header of the provider's own, such as
- * `x-api-key`, would be carried to wherever the redirect points.
+ * `fetch` with a limit on the response. Bytes are counted after decompression while they are read, because a
+ * header can claim anything. It follows no redirects: a key in a header of the provider's own, such as
+ * `x-api-key`, would be sent to the new address.
  */
 export const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, redirect: 'error' });

@@ -5,7 +5,10 @@ import { MAX_RESPONSE_BYTES, ResponseTooLarge } from './bounded-fetch.ts';
 
 const NOTHING: Tokens = { input: 0, output: 0 };
 
-/** What the package threw for a call, as a failure of ours. Never with its text of the request, which holds the whole prompt. */
+/**
+ * Converts what the package threw into a failure. Never includes the package's text of the request, which
+ * contains the prompt.
+ */
 export function failedReply(error: unknown): Reply {
   const causes = withCauses(error);
   if (causes.some((cause) => cause instanceof ResponseTooLarge)) {
@@ -17,7 +20,7 @@ export function failedReply(error: unknown): Reply {
     return {
       kind: 'failed',
       failure: refusal(status, call.message),
-      // What a provider refuses or cannot do, it does not charge for.
+      // Providers do not charge for refused or failed requests.
       tokens: NOTHING,
       ...retryAfter(call.responseHeaders),
     };
@@ -41,12 +44,12 @@ export function failedReply(error: unknown): Reply {
 function refusal(status: number, detail: string): Failure {
   if (status === 401 || status === 403) return { kind: 'unauthorized', detail };
   if (status === 429) return { kind: 'rate_limited', detail };
-  // 408 and 409 are what providers answer to their own time-outs and conflicts.
+  // Providers use 408 and 409 for their own time-outs and conflicts.
   if (status >= 500 || status === 408 || status === 409) return { kind: 'unavailable', status, detail };
   return { kind: 'rejected', status, detail };
 }
 
-/** In seconds (RFC 9110, section 10.2.3), as all providers say it; `retry-after-ms` is OpenAI's. */
+/** All providers use seconds (RFC 9110, section 10.2.3); `retry-after-ms` is OpenAI's. */
 function retryAfter(headers: Record<string, string> = {}): { retryAfterMs?: number } {
   const { 'retry-after-ms': ms, 'retry-after': seconds } = headers;
   if (ms !== undefined && /^\d{1,9}$/.test(ms)) return { retryAfterMs: Number(ms) };
@@ -60,7 +63,7 @@ function withCauses(error: unknown): Error[] {
   return found;
 }
 
-/** The system's or undici's name of what went wrong with a connection. */
+/** The error code of the system or of undici for a connection problem. */
 function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' && /^(E[A-Z]|UND_ERR_)/.test(error.code)
     ? error.code

@@ -6,14 +6,14 @@ import { boundedFetch } from './bounded-fetch.ts';
 export interface ModelAccess {
   name: ModelName;
   apiKey: string | undefined;
-  /** Without a trailing slash; the provider's own when not given. */
+  /** Without a trailing slash; `undefined` for the provider's own. */
   baseUrl: string | undefined;
 }
 
 /**
- * The model of the `ai` package, of the one provider that is asked for: loading all of them would take longer than everything else at
- * the start. Addresses and keys are always passed, since the packages would otherwise look for them in the environment, which
- * only the configuration reads.
+ * The model of the `ai` package. Loads only the provider that is needed, because loading all would dominate
+ * the start time. Always passes addresses and keys, because the packages would otherwise read them from the
+ * environment, and only the configuration may.
  */
 export async function languageModel({ name, apiKey = '', baseUrl }: ModelAccess): Promise<LanguageModel> {
   const fetch = boundedFetch;

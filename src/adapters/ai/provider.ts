@@ -6,16 +6,16 @@ import type { Provider, Reply } from '../../ports/model.ts';
 import { failedReply } from './failure.ts';
 import { languageModel, type ModelAccess } from './language-model.ts';
 
-// The package prints warnings to the console otherwise, past the log and what it hides.
+// Otherwise the package prints warnings to the console, which bypasses the log and its redaction.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 /**
- * The schema is sent as a hint only. OpenAI's strict mode takes less than JSON Schema (no optional members, no patterns) and would
- * refuse questions that every model can answer; what comes back is validated by whoever asked.
+ * The schema is only a hint. OpenAI's strict mode supports less than JSON Schema (no optional members, no
+ * patterns) and would refuse questions that every model can answer. The caller validates the answer.
  */
 const NOT_STRICT = { openai: { strictJsonSchema: false }, compatible: { strictJsonSchema: false } };
 
-/** As much as is read of an answer. */
+/** The parts of a response that are used. */
 interface Generated {
   text: string;
   finishReason: FinishReason;
@@ -37,15 +37,17 @@ export async function createAiProvider(access: ModelAccess): Promise<Provider> {
           model,
           system,
           messages: [...messages],
-          // A schema is sent, and the text taken as it comes: the package tells less of an answer in which it finds no JSON.
+          // Sends a schema but reads plain text: for an answer without JSON, the package's JSON mode reports
+          // fewer details.
           output: { ...Output.text(), responseFormat: Promise.resolve({ type: 'json', schema }) },
           include: { responseBody: true },
           maxOutputTokens,
-          // Each call is paid for, so whoever pays decides about the next.
+          // Each call costs money, so the caller decides about retries.
           maxRetries: 0,
           abortSignal: signal,
           providerOptions: NOT_STRICT,
-          // The package would fetch files that an answer names. No answer of these providers does so; none shall.
+          // The package would download files that an answer names. These providers' answers name none, and
+          // none may be downloaded.
           experimental_download: async (files) => {
             if (files.length > 0) throw new Error('the answer names files, and nothing is downloaded');
             return [];
@@ -67,7 +69,7 @@ function reply(generated: Generated, { provider }: ModelName, limit: number): Re
   if (finishReason === 'content-filter') return { kind: 'failed', failure: { kind: 'declined' }, tokens };
   const tool = toolCalls[0]?.toolName;
   if (tool !== undefined) return { kind: 'failed', failure: { kind: 'tool_call', tool }, tokens };
-  const reason = oddEnd(generated, provider);
+  const reason = incompleteReason(generated, provider);
   if (reason !== undefined) return { kind: 'failed', failure: { kind: 'broken_off', reason }, tokens };
   return { kind: 'text', text, tokens };
 }
@@ -75,24 +77,24 @@ function reply(generated: Generated, { provider }: ModelName, limit: number): Re
 const statusSchema = z.object({ status: z.string() });
 
 /**
- * Why the answer ended, unless it ended because it was whole: a beginning of it may be JSON too. OpenAI says of a response that it failed
- * in its status alone, and Anthropic pauses long answers, both of which the package takes for whole ones; some servers that are
- * compatible with OpenAI name no reason at all.
+ * Why an answer is incomplete; `undefined` if it is complete. The beginning of an answer can be valid JSON,
+ * too. OpenAI reports a failed response only in its status, and Anthropic pauses long answers; the package
+ * treats both as complete. Some OpenAI-compatible servers give no reason at all.
  */
-function oddEnd(
+function incompleteReason(
   { finishReason, rawFinishReason, response }: Generated,
   provider: ModelName['provider'],
 ): string | undefined {
   if (provider === 'openai') {
-    const said = statusSchema.safeParse(response.body);
-    if (said.success && said.data.status !== 'completed') return said.data.status;
+    const parsed = statusSchema.safeParse(response.body);
+    if (parsed.success && parsed.data.status !== 'completed') return parsed.data.status;
   }
   const isUnnamed = provider === 'openai-compatible' && rawFinishReason === undefined;
   const isWhole = finishReason === 'stop' && rawFinishReason !== 'pause_turn';
   return isWhole || isUnnamed ? undefined : (rawFinishReason ?? finishReason);
 }
 
-/** A prompt of no tokens is none that was counted. */
+/** A prompt of 0 tokens means that the provider did not count. */
 function tokensOf({ inputTokens, outputTokens }: Partial<LanguageModelUsage> = {}): Tokens | null {
   const counted = (value: number | undefined): value is number =>
     Number.isSafeInteger(value) && (value ?? -1) >= 0;

@@ -1,12 +1,13 @@
 import { CountersignError } from '../../core/errors.ts';
 import { unsafeFilePathReason } from '../../core/path.ts';
 
-/** The folder of a store that is the store's own: no blob may lie there. */
+/** A folder for the store's own files. Blobs cannot be in it. */
 export const OWN_FOLDER = '.countersign';
 
 /**
- * The same paths are refused by every store, so that blobs can be moved from one to another.
- * @throws CountersignError `blobs.unsafe_path` when the path is not relative and plain, or is the store's own.
+ * All stores refuse the same paths, so that blobs can be moved between stores.
+ * @throws CountersignError `blobs.unsafe_path` if the path is not relative and plain, or is in the store's
+ * own folder
  */
 export function expectBlobPath(path: string): void {
   const reason = blobPathReason(path);
@@ -18,9 +19,11 @@ export function isBlobPath(path: string): boolean {
 }
 
 function blobPathReason(path: string): string | undefined {
-  // Some file systems do not tell small letters from capital ones.
-  const own = path.split('/')[0]?.toLowerCase() === OWN_FOLDER;
-  return unsafeFilePathReason(path) ?? (own ? `the folder ${OWN_FOLDER} is the store’s own` : undefined);
+  // Some file systems ignore case.
+  const isReserved = path.split('/')[0]?.toLowerCase() === OWN_FOLDER;
+  return (
+    unsafeFilePathReason(path) ?? (isReserved ? `the folder ${OWN_FOLDER} is the store’s own` : undefined)
+  );
 }
 
 export function unsafePath(path: string, reason: string): CountersignError {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { CountersignError } from '../../core/errors.ts';
 
 /**
- * The pieces as they come, except that the last is held back until the hash of all was found right.
- * @param known the SHA-256 that the bytes may have, in hex, the newest last; none is damage too, and never a pass.
- * @throws CountersignError `blobs.damaged`, naming the path and both hashes.
+ * Yields the pieces as they arrive, except the last, which is held back until the hash of all is verified.
+ * @param known the SHA-256 values that the bytes may have, in hex, newest last; none counts as damage
+ * @throws CountersignError `blobs.damaged` with the path and both hashes
  */
 export async function* checkedRead(
   path: string,

@@ -1,7 +1,7 @@
 import { redact } from '../../core/redact/redact.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 
-/** The store with all that is put into it redacted, so that no writer can forget it. */
+/** The store with redaction of everything that is written, so that no caller can forget it. */
 export function redactedBlobs(blobs: Blobs): Blobs {
   return {
     ...blobs,
@@ -9,7 +9,10 @@ export function redactedBlobs(blobs: Blobs): Blobs {
   };
 }
 
-/** Secrets are ASCII: read byte by byte, bytes of any encoding or of none come back as they were around them. */
+/**
+ * Secrets are ASCII. Reading as latin1 maps each byte to one character, so other bytes survive unchanged in
+ * any encoding.
+ */
 function redactedBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
   const hidden = redact(text);

@@ -6,28 +6,28 @@ import type { Job, JobResult } from '../../ports/jobs.ts';
 import type { Worker } from '../../ports/queue.ts';
 import type { Counted } from '../../ports/storage.ts';
 
-/** How soon a job is tried again that could not reach the database or the store of artifacts. */
+/** The pause before a retry of a job that could not reach the database or the store of artifacts. */
 const UNAVAILABLE_MS = 15_000;
 
-/** What becomes of a job. */
-export type Verdict = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
+/** What happens to a job after an attempt. */
+export type Disposition = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
 
 export interface AttemptOptions {
   clock: Clock;
   log: Log;
-  /** How often a job is tried before it is given up. */
+  /** How often a job is attempted before its retries are exhausted. */
   maxAttempts: number;
   /** From 0 up to 1, for the jitter of the backoff. */
   random: () => number;
 }
 
-/** One try at a job by whoever does its kind, and what becomes of it. Never rejects. */
+/** Makes one attempt at a job with its handler, and returns what happens to the job. Never rejects. */
 export async function attempt(
   options: AttemptOptions,
   worker: Worker,
   job: Job,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<Disposition> {
   const { clock, log, maxAttempts } = options;
   const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
   try {
@@ -37,12 +37,13 @@ export async function attempt(
         `The job was begun ${job.attempts} times, and each time its process ended or giving it up failed.`,
       );
     }
-    return verdictOn(job, await handle(worker, job, signal));
+    return dispositionOf(job, await handle(worker, job, signal));
   } catch (error) {
     if (signal.aborted || isCode(error, 'queue.lease_lost'))
       return { kind: 'return', at: inMs(0), counted: job };
     if (isCode(error, 'storage.unavailable')) {
-      // Not the job's doing: a disk that stays full for an hour must not cost the jobs of that hour their attempts.
+      // Not the job's fault: a disk that is full for an hour must not use up the attempts of that hour's
+      // jobs.
       log.warn({ kind: job.kind, key: job.key, err: error }, `a job waits: ${messageOf(error)}`);
       return { kind: 'return', at: inMs(UNAVAILABLE_MS), counted: job };
     }
@@ -59,14 +60,14 @@ export async function attempt(
   }
 }
 
-/** A kind that nobody does is of a database that a newer version has written to. */
+/** An unknown kind means that a newer version has written to this database. */
 function handle({ handlers }: Worker, job: Job, signal: AbortSignal): Promise<JobResult> {
   const handler = Object.hasOwn(handlers, job.kind) ? handlers[job.kind] : undefined;
   if (handler) return handler(job, signal);
   throw new CountersignError('queue.unknown_kind', `No handler does jobs of kind "${job.kind}".`);
 }
 
-function verdictOn(job: Job, result: JobResult): Verdict {
+function dispositionOf(job: Job, result: JobResult): Disposition {
   switch (result.kind) {
     case 'done':
       return { kind: 'remove' };

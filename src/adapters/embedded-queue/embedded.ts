@@ -6,38 +6,38 @@ import type { Log } from '../../core/log.ts';
 import type { Job, JobKind, NewJob } from '../../ports/jobs.ts';
 import type { Queue, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
-import { type AttemptOptions, attempt, type Verdict } from './attempt.ts';
+import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
 import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
 
-/** How long an aborted handler has to end; one that takes longer keeps its lease until that ends. */
+/** The time for an aborted handler to end. A slower one keeps its lease until it expires. */
 export const ABORT_GRACE_MS = 500;
 
 export interface EmbeddedQueueOptions {
   storage: Storage;
   clock: Clock;
   log: Log;
-  /** How many jobs are under way at once. */
+  /** How many jobs run in parallel. */
   concurrency?: number;
-  /** How long a job stays with a process that shows no sign of life. */
+  /** How long a job stays with a process that does not renew its lease. */
   leaseMs?: number;
-  /** How soon, at the latest, jobs that another process enqueued are noticed. */
+  /** After which time, at most, jobs of another process are noticed. */
   pollMs?: number;
-  /** How often a job is tried before it is given up. */
+  /** How often a job is attempted before its retries are exhausted. */
   maxAttempts?: number;
   /** From 0 up to 1, for the jitter of the backoff. */
   random?: () => number;
 }
 
 /**
- * A queue inside the database and inside this process. Everything it writes happens in turns: one short transaction
- * that records what has ended, renews leases, makes the jobs of what was recorded without, and claims what is due, so that a busy
- * queue pays for one commit where one per change would be three.
+ * A queue in the database and in this process. It writes in turns: one short transaction that records ended
+ * jobs, renews leases, inserts pending jobs and claims due ones. A busy queue thus needs one commit where
+ * separate ones would need three.
  */
 export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
   return new EmbeddedQueue(options);
 }
 
-/** How many jobs a turn takes in that nobody enqueued: its transaction holds up the door's. */
+/** How many pending jobs a turn inserts. Its transaction delays those of the webhooks. */
 const MOST_NEW_JOBS = 128;
 
 /** A job that this process holds. */
@@ -45,10 +45,10 @@ interface Work {
   row: JobRow;
   token: string;
   job: Job;
-  /** When the lease is to be renewed, in ms since 1970. */
+  /** When the lease must be renewed, in ms since 1970. */
   renewAt: number;
   abort: AbortController;
-  /** No longer ours: whatever its handler says counts for nothing. */
+  /** The lease is lost, so the handler's result is ignored. */
   lost: boolean;
   over: Promise<void>;
 }
@@ -66,15 +66,18 @@ class EmbeddedQueue implements Queue {
   #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
   #worker: Worker | undefined;
   readonly #underWay = new Set<Work>();
-  /** What handlers have said and no transaction has recorded yet. */
-  #verdicts: { work: Work; verdict: Verdict }[] = [];
+  /** Results of handlers that no transaction has recorded yet. */
+  #dispositions: { work: Work; disposition: Disposition }[] = [];
   #waitingForIdle: { resolve: () => void; reject: (error: Error) => void }[] = [];
   #deadReleased = false;
 
   #timer: NodeJS.Timeout | undefined;
   #turning: Promise<void> | undefined;
   #woken = false;
-  /** Bound to where the queue was made: `enqueue` runs inside a transaction that the work must not seem part of. */
+  /**
+   * Bound to the context in which the queue was created: `enqueue` runs inside a transaction, and jobs must
+   * not inherit its context.
+   */
   readonly #startTurning = AsyncLocalStorage.bind(() => {
     if (this.#worker) this.#turning ??= this.#turnWhileWoken(this.#worker);
   });
@@ -92,7 +95,7 @@ class EmbeddedQueue implements Queue {
 
   async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
     await this.#insert(tx, jobs);
-    // The turn's own transaction waits for the caller's to end, so it cannot come too early.
+    // The turn's transaction waits for the caller's to end, so this cannot be too early.
     this.#wake();
   }
 
@@ -100,7 +103,7 @@ class EmbeddedQueue implements Queue {
     const rows: Parameters<Tx['jobs']['insert']> = [];
     for (const { kind, key, payload, runAt = this.#clock.now(), coalesce } of jobs) {
       if (coalesce === true) {
-        // Those before it in this call may be the ones to bring forward.
+        // The job to bring forward may be an earlier one of this call.
         await tx.jobs.insert(...rows.splice(0));
         if (await tx.jobs.bringForward(kind, key, runAt)) continue;
       }
@@ -133,11 +136,11 @@ class EmbeddedQueue implements Queue {
     if (this.#state !== 'working') return;
     this.#state = 'stopping';
     await this.#turning;
-    await this.#workOver(ms);
+    await this.#untilIdle(ms);
     for (const work of this.#underWay) {
       work.abort.abort(new CountersignError('queue.stopping', 'The queue is being stopped.'));
     }
-    await this.#workOver(ABORT_GRACE_MS);
+    await this.#untilIdle(ABORT_GRACE_MS);
     for (const work of this.#underWay) {
       work.lost = true;
       this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'a job went on after it was aborted');
@@ -159,7 +162,7 @@ class EmbeddedQueue implements Queue {
     clearTimeout(this.#timer);
     let nextDue: Date | undefined;
     while (this.#woken) {
-      // What ends or is enqueued in the same turn of the event loop shares a transaction.
+      // Everything that ends or is enqueued in one turn of the event loop shares a transaction.
       await nextTurn();
       this.#woken = false;
       try {
@@ -168,18 +171,18 @@ class EmbeddedQueue implements Queue {
         this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
     }
-    // In one go with the last look at `woken`, so that no call falls between.
+    // In the same synchronous step as the last check of `woken`, so that no wake is missed.
     this.#turning = undefined;
     const wait = nextDue ? Math.max(1, nextDue.getTime() - this.#clock.now().getTime()) : this.#pollMs;
     this.#timer = setTimeout(() => this.#wake(), Math.min(wait, this.#pollMs, this.#leaseMs / 3));
   }
 
-  /** Returns when the next waiting job falls due. */
+  /** Returns when the next waiting job is due. */
   async #turn(worker: Worker): Promise<Date | undefined> {
     const now = this.#clock.now();
     const leaseUntil = new Date(now.getTime() + this.#leaseMs);
     const token = leaseToken(this.#owner);
-    const verdicts = [...this.#verdicts];
+    const dispositions = [...this.#dispositions];
     const renewing = [...this.#underWay].filter((work) => !work.lost && work.renewAt <= now.getTime());
     const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size : 0;
     const waiting = this.#waitingForIdle.length;
@@ -189,16 +192,16 @@ class EmbeddedQueue implements Queue {
       if (!this.#deadReleased) {
         const tokens = await jobs.leaseTokens();
         for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
-          for (const row of await jobs.release(dead)) await worker.onInterrupted?.(tx, jobIn(row));
+          for (const row of await jobs.release(dead)) await worker.onInterrupted?.(tx, toJob(row));
         }
       }
       const lost: Work[] = [];
-      for (const { work, verdict } of verdicts) {
+      for (const { work, disposition } of dispositions) {
         const { row } = work;
         const kept =
-          verdict.kind === 'remove'
+          disposition.kind === 'remove'
             ? await jobs.complete(row.id, work.token)
-            : await jobs.retry(row.id, work.token, verdict.at, verdict.counted);
+            : await jobs.retry(row.id, work.token, disposition.at, disposition.counted);
         if (!kept) lost.push(work);
       }
       for (const work of renewing) {
@@ -213,12 +216,12 @@ class EmbeddedQueue implements Queue {
 
     this.#deadReleased = true;
     if (found.fresh.length === MOST_NEW_JOBS) this.#woken = true;
-    this.#verdicts = this.#verdicts.slice(verdicts.length);
+    this.#dispositions = this.#dispositions.slice(dispositions.length);
     const renewAt = now.getTime() + this.#leaseMs / 3;
     for (const work of renewing) work.renewAt = renewAt;
     for (const work of found.lost) this.#lose(work);
     for (const row of found.claimed) this.#begin(worker, row, token, renewAt);
-    // Only for those who waited before the count; a handler that lost its lease is under way all the same.
+    // Only those who waited before the count. Handlers that lost their lease still count as running.
     if (found.due === 0 && this.#underWay.size === 0) {
       for (const { resolve } of this.#waitingForIdle.splice(0, waiting)) resolve();
     }
@@ -232,7 +235,7 @@ class EmbeddedQueue implements Queue {
   }
 
   #begin(worker: Worker, row: JobRow, token: string, renewAt: number): void {
-    const job = jobIn(row);
+    const job = toJob(row);
     const work: Work = {
       row,
       token,
@@ -245,15 +248,15 @@ class EmbeddedQueue implements Queue {
     this.#underWay.add(work);
     work.over = this.#storage
       .fenced({ jobId: row.id, token }, () => attempt(this.#attempt, worker, job, work.abort.signal))
-      .then((verdict) => {
+      .then((disposition) => {
         this.#underWay.delete(work);
-        if (!work.lost) this.#verdicts.push({ work, verdict });
+        if (!work.lost) this.#dispositions.push({ work, disposition });
         this.#wake();
       });
   }
 
-  /** Resolves when nothing is under way, or after `ms`. */
-  async #workOver(ms: number): Promise<void> {
+  /** Resolves when no job is running, or after `ms`. */
+  async #untilIdle(ms: number): Promise<void> {
     if (this.#underWay.size === 0) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
@@ -262,7 +265,7 @@ class EmbeddedQueue implements Queue {
   }
 }
 
-function jobIn({ kind, key, payload, attempts, unavailableSince }: JobRow): Job {
+function toJob({ kind, key, payload, attempts, unavailableSince }: JobRow): Job {
   return { kind: kind as JobKind, key, payload: JSON.parse(payload), attempts, unavailableSince };
 }
 

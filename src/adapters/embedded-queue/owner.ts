@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 export interface Owner {
   host: string;
   pid: number;
-  /** When the process started, in ms since 1970: tells two processes apart that had the same pid. */
+  /** When the process started, in ms since 1970. Distinguishes two processes that had the same pid. */
   start: number;
 }
 
@@ -13,14 +13,14 @@ export function thisProcess(): Owner {
   return { host: hostname(), pid: process.pid, start: Math.round(performance.timeOrigin) };
 }
 
-/** A token for the leases of one claim; never the same twice, so that it fences off whoever held the job before. */
+/** A token for the leases of one claim. It is unique, so it fences off any earlier holder of the job. */
 export function leaseToken(owner: Owner): string {
   return `${owner.host}:${owner.pid}:${owner.start}:${randomUUID()}`;
 }
 
 /**
- * Whether the process behind a lease is certainly gone: of this host, and its pid is nobody's or has become our own.
- * In doubt, as with another host or a pid that someone else has now, the lease is left to end by itself.
+ * Whether the process behind a lease is certainly dead: it ran on this host, and its pid is unused or now our
+ * own. In doubt, for example with another host or a pid that is in use again, the lease expires by itself.
  */
 export function isOfDeadProcess(
   token: string,
@@ -38,7 +38,7 @@ function isPidRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Any other error, such as EPERM, is about a process that exists.
+    // Any other error, such as EPERM, means that the process exists.
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-/** How often a folder is made anew that somebody who deleted its last file took away before the file was in it. */
+/**
+ * How often to create a folder again that another process removed before the file was in it, because it
+ * deleted the folder's last file.
+ */
 const TRIES = 5;
 
 /**
- * Writes beside the target, makes it durable, then renames: a reader, and a crash, find the old bytes or the new ones.
- * A crash can leave a `.tmp-…` file behind, which nothing refers to.
+ * Writes beside the target, makes it durable, then renames, so that a reader, or a restart after a crash,
+ * finds either the old or the new bytes. A crash can leave a `.tmp-…` file behind, which nothing refers to.
  */
 export async function replaceFile(target: string, bytes: Uint8Array): Promise<void> {
-  await inItsFolder(target, async (folder) => {
+  await inFolderOf(target, async (folder) => {
     const temporary = join(folder, `${TEMPORARY}${randomUUID()}`);
     try {
       const file = await open(temporary, 'wx', 0o600);
@@ -28,12 +31,15 @@ export async function replaceFile(target: string, bytes: Uint8Array): Promise<vo
   });
 }
 
-/** What the names of files that are not whole begin with. */
+/** The prefix of incomplete files. */
 export const TEMPORARY = '.tmp-';
 
-/** Adds a line at the end, in one write. It begins with a line end too, so that half a line from a crash spoils none. */
+/**
+ * Appends a line in one write. It also starts with a line end, so that half a line from a crash does not
+ * spoil it.
+ */
 export async function appendLine(target: string, line: string): Promise<void> {
-  await inItsFolder(target, async () => {
+  await inFolderOf(target, async () => {
     const file = await open(target, 'a', 0o600);
     try {
       await file.write(`\n${line}\n`);
@@ -44,7 +50,7 @@ export async function appendLine(target: string, line: string): Promise<void> {
   });
 }
 
-/** Removes the folders above the file up to the root, as far as they are empty; the root stays. */
+/** Removes empty folders above the file, up to but not including the root. */
 export async function removeEmptyFolders(root: string, file: string): Promise<void> {
   const top = await realpath(root).catch(() => undefined);
   if (top === undefined) return;
@@ -52,21 +58,21 @@ export async function removeEmptyFolders(root: string, file: string): Promise<vo
     try {
       await rmdir(at);
     } catch {
-      // Not empty, or another one removed it.
+      // Not empty, or another process removed it.
       return;
     }
   }
 }
 
-/** Makes the folder of the file, does the work, and makes the file's name durable. */
-async function inItsFolder(target: string, work: (folder: string) => Promise<void>): Promise<void> {
+/** Creates the folder of the file, does the work, and makes the file's name durable. */
+async function inFolderOf(target: string, work: (folder: string) => Promise<void>): Promise<void> {
   const folder = dirname(target);
   for (let tries = 1; ; tries += 1) {
     try {
-      // It fails, too, when somebody removes one of the folders above while it goes down.
+      // This also fails if another process removes a parent folder meanwhile.
       const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
       await work(folder);
-      // A name is durable once its folder is, and a new folder's name once the folder above is.
+      // A name is durable once its folder is synced, and a new folder's name once its parent is.
       const highest = firstMade === undefined ? folder : dirname(firstMade);
       for (let at = folder; ; at = dirname(at)) {
         await syncFolder(at);

@@ -11,15 +11,16 @@ import { isAbsence, safeJoin } from './safe-join.ts';
 import { filesBelow } from './walk.ts';
 
 /**
- * Blobs as files below `root`, which is made when it does not exist. The hashes lie beside them, in `.countersign/sha256`
- * under the same names, so that a blob's file holds the blob and nothing else.
- * @throws CountersignError `storage.unavailable`, here and from `put` and `delete`, for what the owner of the disk can mend.
+ * Blobs as files below `root`, which is created if it does not exist. The hashes are in `.countersign/sha256`
+ * under the same names, so that a blob's file contains only the blob.
+ * @throws CountersignError `storage.unavailable`, here and from `put` and `delete`, for problems that the
+ * disk's owner can fix
  */
 export function createFileBlobs(root: string): Blobs {
   try {
     mkdirSync(root, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // Node calls a read-only disk ENOENT here, so the code alone would mislead.
+    // Node reports ENOENT for a read-only disk here, so the message says more than the code.
     throw new CountersignError(
       'storage.unavailable',
       `The folder ${root} for artifacts cannot be made (${messageOf(error)}): the app must be able to write there.`,
@@ -27,7 +28,7 @@ export function createFileBlobs(root: string): Blobs {
     );
   }
 
-  /** The blob's file and that of its hashes. Of a path through a link both are those of where it leads. */
+  /** The blob's file and its file of hashes. For a path through a link, both are at the link's target. */
   async function filesOf(path: string): Promise<{ blob: string; hashes: string }> {
     expectBlobPath(path);
     const blob = await safeJoin(root, path);
@@ -37,20 +38,20 @@ export function createFileBlobs(root: string): Blobs {
     return { blob, hashes: await safeJoin(root, `${OWN_FOLDER}/sha256/${real}`) };
   }
 
-  async function factsOf(path: string): Promise<BlobFacts | undefined> {
+  async function statBlob(path: string): Promise<BlobFacts | undefined> {
     const found = await unlessAbsent(stat((await filesOf(path)).blob));
     return found?.isFile() ? { path, size: found.size, modifiedAt: found.mtime } : undefined;
   }
 
   async function open(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    return (await factsOf(path)) && read(path);
+    return (await statBlob(path)) && read(path);
   }
 
   async function* read(path: string): AsyncIterable<Uint8Array> {
     const { blob, hashes } = await filesOf(path);
     const file = await openFile(blob);
     try {
-      // After the file was opened: then a put that comes in between cannot give bytes whose hash was not seen.
+      // After the file was opened: otherwise a concurrent put could deliver bytes whose hash was not read.
       const lines = (await unlessAbsent(readFile(hashes, 'utf8')))?.split('\n') ?? [];
       const known = lines.filter((line) => /^[0-9a-f]{64}$/.test(line));
       yield* checkedRead(path, file.createReadStream({ autoClose: false }), known);
@@ -65,8 +66,9 @@ export function createFileBlobs(root: string): Blobs {
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const { blob, hashes } = await filesOf(path);
       await onDisk(root, async () => {
-        // Every hash that the path was ever put with stays, and comes before its bytes: neither a crash in between nor a
-        // second writer can leave bytes without theirs, which two files could not promise if the hash were replaced.
+        // Every hash that the path ever had stays, and a hash is written before its bytes. So neither a crash
+        // in between nor a second writer can leave bytes without their hash, which two files could not
+        // guarantee if the hash were replaced.
         await appendLine(hashes, sha256);
         await replaceFile(blob, bytes);
       });
@@ -81,14 +83,14 @@ export function createFileBlobs(root: string): Blobs {
     open,
 
     async has(path) {
-      return (await factsOf(path)) !== undefined;
+      return (await statBlob(path)) !== undefined;
     },
 
-    stat: factsOf,
+    stat: statBlob,
 
     async *list() {
       for await (const path of filesBelow(root)) {
-        const facts = await factsOf(path);
+        const facts = await statBlob(path);
         if (facts) yield facts;
       }
     },
@@ -96,7 +98,8 @@ export function createFileBlobs(root: string): Blobs {
     async delete(path) {
       const { blob, hashes } = await filesOf(path);
       await onDisk(root, async () => {
-        // The bytes first: a crash in between leaves hashes of nothing, which nobody sees and the next put adds to.
+        // The bytes first: a crash in between leaves only hashes, which are invisible and extended by the
+        // next put.
         for (const file of [blob, hashes]) await unlessAbsent(rm(file));
         await removeEmptyFolders(root, blob);
         await removeEmptyFolders(join(root, OWN_FOLDER), hashes);
@@ -105,24 +108,24 @@ export function createFileBlobs(root: string): Blobs {
   };
 }
 
-async function unlessAbsent<T>(looking: Promise<T>): Promise<T | undefined> {
+async function unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return await looking;
+    return await work;
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;
   }
 }
 
-/** Says what the owner of the disk can do about an error of the file system; other errors are thrown on as they are. */
+/** Adds what the disk's owner can do about a file system error. Rethrows other errors unchanged. */
 async function onDisk(root: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const said = DISK_FAILURES[code];
-    if (said === undefined) throw error;
-    const sentence = `The folder ${root}, which holds the artifacts, cannot be written to: ${said}.`;
+    const problem = DISK_FAILURES[code];
+    if (problem === undefined) throw error;
+    const sentence = `The folder ${root}, which holds the artifacts, cannot be written to: ${problem}.`;
     throw new CountersignError('storage.unavailable', sentence, { cause: error });
   }
 }

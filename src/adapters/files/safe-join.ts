@@ -4,12 +4,12 @@ import { unsafeFilePathReason } from '../../core/path.ts';
 import { unsafePath } from '../blobs/blob-path.ts';
 
 /**
- * The real path of `relative` inside `root`, whether it exists or not. The only way from a name to a file: every link
- * on the way is followed, and must end inside the root.
+ * The real path of `relative` inside `root`, whether or not it exists. The only way from a name to a file: it
+ * follows every link on the way and requires its target to be inside the root.
  *
- * Whoever may write into the root can still swap a folder for a link between this answer and its use. Nothing
- * untrusted may write there; `openat2`, which would close the gap, is not within Node's reach.
- * @throws CountersignError `blobs.unsafe_path` when the path is not relative and plain, or leads outside.
+ * A process that can write into the root can still replace a folder with a link before the path is used. So
+ * nothing untrusted may write there. `openat2` would close this gap, but Node does not offer it.
+ * @throws CountersignError `blobs.unsafe_path` if the path is not relative and plain, or leads outside
  */
 export async function safeJoin(root: string, relative: string): Promise<string> {
   const reason = unsafeFilePathReason(relative);

@@ -5,8 +5,8 @@ import { TEMPORARY } from './durable.ts';
 import { isAbsence } from './safe-join.ts';
 
 /**
- * The paths of all blobs below the root. Links are passed over: what they lead to is either found by its own name or outside.
- * So is what has a name that no blob can have; somebody else put it there.
+ * The paths of all blobs below the root. Skips links, whose targets are either found by their own names or
+ * outside, and names that no blob can have, which another program created.
  */
 export async function* filesBelow(root: string, folder = ''): AsyncIterable<string> {
   try {

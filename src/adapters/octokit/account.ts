@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Person } from '../../ports/github.ts';
 
-/** The account that GitHub shows for one that was deleted; its type keeps it from counting as a person. */
+/** GitHub's stand-in for a deleted account. Its type keeps it from counting as a person. */
 const GHOST: Person = { id: 0, login: 'ghost', type: 'Mannequin' };
 
-/** An account type GitHub may add later is nobody's who may countersign. */
+/** A future account type of GitHub maps to `Mannequin`, which may not countersign. */
 export const accountSchema = z.object({
   id: z.int(),
   login: z.string(),
@@ -13,7 +13,7 @@ export const accountSchema = z.object({
 
 export const personOrGhost = accountSchema.nullable().transform((account): Person => account ?? GHOST);
 
-/** Nothing but an answer in words rests on who it is: a role is one without it. */
+/** Only answers by command or button need the account. A role is valid without it. */
 const userSchema = accountSchema.nullish().catch(null);
 export const permissionSchema = z.object({
   permission: z.string(),

@@ -3,9 +3,9 @@ import type { Review } from '../../domain/policy/facts/reviews.ts';
 import type { Commit, Person, TreeEntry } from '../../ports/github.ts';
 import { accountSchema, personOrGhost } from './account.ts';
 
-/*
- * What is read of GitHub's answers, and nothing more: GitHub adds fields and values at any time, so unknown ones are
- * left alone, while a missing one that a decision rests on makes the whole answer unusable (I5).
+/**
+ * The parts of GitHub's responses that are used. GitHub adds fields and values at any time, so unknown ones
+ * are ignored. A missing field that a decision depends on makes the whole response invalid (I5).
  */
 
 export const dateOrNull = z.iso
@@ -13,7 +13,10 @@ export const dateOrNull = z.iso
   .nullish()
   .transform((text) => (text ? new Date(text) : null));
 
-/** For writes whose answer is of no use; but a page of HTML, with whatever status, is no sign that anything was done. */
+/**
+ * For writes whose response is not needed. A page of HTML, with any status, is refused: it does not show that
+ * the write happened.
+ */
 export const anythingSchema = z.record(z.string(), z.unknown()).or(z.array(z.unknown()));
 
 export const repositorySchema = z
@@ -155,12 +158,12 @@ export const filesSchema = z.array(
       blobSha: sha,
       additions,
       deletions,
-      // The list itself names no commit; the address of each file's contents does.
+      // The list names no commit, but the URL of each file's contents does.
       headSha: /[?&]ref=([0-9a-f]{40,64})$/.exec(contents_url ?? '')?.[1] ?? null,
     })),
 );
 
-/** GitHub gives `null` for an address it does not know, and `{}` in some old commits. */
+/** GitHub returns `null` for an unknown address, and `{}` in some old commits. */
 const contributor = accountSchema
   .or(z.strictObject({}).transform(() => null))
   .nullish()
@@ -175,7 +178,7 @@ export const commitsSchema = z.array(
         message: z.string(),
         author: signature,
         committer: signature,
-        // What GitHub does not vouch for, or says nothing about, is not verified.
+        // Without GitHub's confirmation, a commit is not verified.
         verification: z.object({ verified: z.boolean() }).nullish(),
       }),
       author: contributor,
@@ -197,8 +200,8 @@ export const commitsSchema = z.array(
 /** https://docs.github.com/en/rest/repos/repos#list-repository-activities */
 export const pushesSchema = z
   .array(z.object({ before: z.string(), after: z.string(), actor: accountSchema.nullable() }))
-  .transform((moves) =>
-    moves.flatMap(({ before, after, actor }) => (actor ? [{ before, after, actorId: actor.id }] : [])),
+  .transform((activities) =>
+    activities.flatMap(({ before, after, actor }) => (actor ? [{ before, after, actorId: actor.id }] : [])),
   );
 
 export const blobSchema = z.object({
@@ -218,7 +221,7 @@ const contentSchema = z
     }),
   );
 
-/** `undefined` for what is no file; a link of the repository that leads to one is shown as that file. */
+/** `undefined` if it is not a file. GitHub shows a symbolic link to a file as that file. */
 export const fileSchema = contentSchema
   .transform((entry) => (entry.type === 'file' ? entry : undefined))
   .or(z.array(z.unknown()).transform(() => undefined))
@@ -252,7 +255,7 @@ export const reviewsSchema = z.array(
     ),
 );
 
-/** `undefined` for what is no folder: GitHub answers with an object for a file, a link or a submodule. */
+/** `undefined` if it is not a folder: GitHub returns an object for a file, a link or a submodule. */
 export const folderSchema = z
   .array(contentSchema)
   .or(z.looseObject({ type: z.string() }).transform(() => undefined));
@@ -270,7 +273,7 @@ export const treeSchema = z.object({
   ),
 });
 
-/** The account is kept only if it is a bot's: nothing else can be this app. */
+/** Keeps the account only if it is a bot's, because this app is one. */
 export const createdCommentSchema = z
   .object({ id: z.int(), user: accountSchema.nullish().catch(null) })
   .transform(({ id, user }) => ({ id, authorId: user?.type === 'Bot' ? user.id : undefined }));
@@ -280,7 +283,7 @@ export const createdCheckRunSchema = z
 
 export const branchSchema = z.object({ name: z.string(), commit: z.object({ sha: z.string() }) });
 
-/** The counts by content, without the total and the address that GitHub puts among them; none when it shows none. */
+/** The counts by content, without the total and the URL in the same object; empty if GitHub shows none. */
 const reactionCounts = z
   .record(z.string(), z.unknown())
   .nullish()

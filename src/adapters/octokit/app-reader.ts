@@ -3,7 +3,7 @@ import type { GitHubApp } from '../../ports/github.ts';
 import { anythingSchema, deliveryAttemptsSchema, installationsSchema, tokenSchema } from './answers.ts';
 import type { Client } from './client.ts';
 
-/** @param client signed in as the app: these are routes that no installation may ask. */
+/** @param client authenticated as the app; installations cannot use these routes */
 export function createAppReader(client: Client): GitHubApp {
   return {
     installations: () => client.list('GET /app/installations', {}, installationsSchema),

@@ -1,31 +1,34 @@
 import type { BudgetFigures, Urgency } from '../../ports/github.ts';
 
 /**
- * One installation's share of GitHub's limits. It knows only what answers told, so it never refuses by guessing: before the
- * first answer, and once the hour is over, everything may be sent. Limits:
+ * One installation's hourly limit. It uses only figures that GitHub reported, so it never refuses on a guess:
+ * before the first response, and after the hour is over, every request may be sent. Limits:
  * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
  */
 export interface Budget {
   /**
-   * When a request may be sent, if not now.
-   * @param request `mayBeFree`: it asks whether a known answer is still so, and GitHub does not count it if it is.
+   * When a request may be sent; `undefined` for now.
+   * @param request `mayBeFree`: a conditional request, which GitHub does not count if nothing changed
    */
   refusedUntil(
     request: { urgency: Urgency; mayBeFree: boolean; inFlight: number },
     now: Date,
   ): Date | undefined;
-  /** Learns from the `x-ratelimit-*` headers of an answer. */
+  /** Learns from the `x-ratelimit-*` headers of a response. */
   answered(headers: Headers): void;
-  /** GitHub asked for a break: nothing is sent before then, whoever asks. */
+  /** GitHub asked for a pause. Until then, no request is sent, however urgent. */
   hold(until: Date): void;
   heldUntil(now: Date): Date | undefined;
   figures(now: Date): BudgetFigures | undefined;
 }
 
-/** The part of the hour's requests that is kept for what is more urgent. */
-const KEPT: Readonly<Record<Urgency, number>> = { person: 0, run: 0.05, background: 0.2 };
+/** The share of the hour's requests that is reserved for more urgent ones. */
+const RESERVED: Readonly<Record<Urgency, number>> = { person: 0, run: 0.05, background: 0.2 };
 
-/** Clocks differ: a moment that GitHub names may be past here, and then asking again at once would be a loop. */
+/**
+ * Clocks differ, so a time from GitHub may already be past here. Retrying immediately could then become a
+ * loop.
+ */
 const SOONEST_MS = 1_000;
 
 export function createBudget(): Budget {
@@ -43,23 +46,27 @@ export function createBudget(): Budget {
       if (until) return until;
       const hour = figures(now);
       if (!hour) return undefined;
-      // What is known and unchanged costs nothing, and what has changed is worth its one request.
-      const kept = mayBeFree ? 0 : Math.floor(hour.limit * KEPT[urgency]);
-      // Each request under way may cost one that GitHub has not counted yet.
-      if (hour.remaining - inFlight > kept) return undefined;
-      // The last of a refusal's reasons may be only what is under way: then there is room again when that is answered.
-      const spent = hour.remaining <= kept;
+      // An unchanged response costs nothing, and a changed one is worth its request.
+      const reserved = mayBeFree ? 0 : Math.floor(hour.limit * RESERVED[urgency]);
+      // Each request in progress may cost one that GitHub has not counted yet.
+      if (hour.remaining - inFlight > reserved) return undefined;
+      // If only requests in progress exhaust the limit, there may be room when they are answered.
+      const spent = hour.remaining <= reserved;
       return spent
         ? new Date(Math.max(hour.resetAt.getTime(), now.getTime() + SOONEST_MS))
         : new Date(now.getTime() + SOONEST_MS);
     },
     answered(headers) {
-      const told = toldBy(headers);
-      if (!told) return;
-      // Answers overtake each other: within an hour what remains only gets less, and an older hour says nothing.
-      if (!known || told.resetAt > known.resetAt) known = told;
-      else if (told.resetAt.getTime() === known.resetAt.getTime() && told.remaining < known.remaining) {
-        known = told;
+      const reported = figuresIn(headers);
+      if (!reported) return;
+      // Responses can arrive out of order. Within an hour, the remainder only decreases; figures of an older
+      // hour are ignored.
+      if (!known || reported.resetAt > known.resetAt) known = reported;
+      else if (
+        reported.resetAt.getTime() === known.resetAt.getTime() &&
+        reported.remaining < known.remaining
+      ) {
+        known = reported;
       }
     },
     hold(until) {
@@ -69,10 +76,11 @@ export function createBudget(): Budget {
 }
 
 /**
- * Searches and GraphQL have budgets of their own. This app asks one question in GraphQL, seldom, so that one is not counted:
- * should it be spent, GitHub says so, and the question waits until the time that comes with it.
+ * The figures in a response's headers. Searches and GraphQL have separate limits. The app uses GraphQL so
+ * rarely that its limit is not tracked. If it is exhausted, GitHub says so, and the request waits until the
+ * time that GitHub names.
  */
-function toldBy(headers: Headers): BudgetFigures | undefined {
+function figuresIn(headers: Headers): BudgetFigures | undefined {
   if ((headers.get('x-ratelimit-resource') ?? 'core') !== 'core') return undefined;
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
     const text = headers.get(`x-ratelimit-${name}`);

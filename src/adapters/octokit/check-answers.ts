@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { dateOrNull } from './answers.ts';
 
-// What GitHub says of a commit's checks and of those that a branch requires; the rest is in `answers.ts`.
+// GitHub's responses about the checks of a commit and the required checks of a branch. `answers.ts` has the
+// others.
 
-/** Of outputs of up to 64 KB, as many characters as are read for how it went. */
-const MOST_SAID = 2_000;
+/** In characters. Outputs have up to 64 KB; only the beginning is read. */
+const MAX_LENGTH = 2_000;
 const beginning = z
   .string()
   .nullish()
-  .transform((text) => text && (text.length > MOST_SAID ? wholeWords(text.slice(0, MOST_SAID)) : text))
+  .transform((text) => text && (text.length > MAX_LENGTH ? wholeWords(text.slice(0, MAX_LENGTH)) : text))
   .transform((text) => text ?? null);
 
-/** Without a last word that may be cut: half a secret looks like none. */
+/** Without the last word, which may be cut: redaction would not recognise half a secret. */
 function wholeWords(text: string): string {
   return text.slice(0, Math.max(0, text.lastIndexOf(' '), text.lastIndexOf('\n')));
 }
@@ -53,7 +54,7 @@ const checkRunSchema = z
 /** The slug of GitHub's own CI, on every host. */
 const ACTIONS = 'github-actions';
 
-/** GitHub tells it in the address alone: `…/actions/runs/<run>/job/<job>`. */
+/** GitHub gives the run's id only in the URL: `…/actions/runs/<run>/job/<job>`. */
 function workflowRunIn(url: string): number | null {
   const [, id] = /\/actions\/runs\/(\d{1,15})(?:\/|$)/.exec(url) ?? [];
   return id === undefined ? null : Number(id);
@@ -98,7 +99,7 @@ const workflowArtifactSchema = z
     workflow_run: z.object({ id: z.int(), head_sha: z.string() }).nullish(),
   })
   .transform(({ id, name, workflow_run: run }) =>
-    // Without a run nobody can say which commit it is of.
+    // Without a run, the commit is unknown.
     run ? [{ id, name, runId: run.id, headSha: run.head_sha }] : [],
   );
 export const workflowArtifactsSchema = z
@@ -146,7 +147,7 @@ export const statusesSchema = z
     })),
   );
 
-/** The branch's own protection; GitHub shows it to everyone who may read the branch. */
+/** The branch's own protection, which GitHub shows to everybody who can read the branch. */
 export const protectionSchema = z.object({
   protection: z
     .object({
@@ -161,7 +162,7 @@ export const protectionSchema = z.object({
     .nullish(),
 });
 
-/** The rules of all rulesets that apply to a branch; of other types than required checks nothing is read. */
+/** The rules of all rulesets that apply to a branch. Parameters are read only for required checks. */
 export const branchRulesSchema = z.array(
   z.object({
     type: z.string(),

@@ -7,7 +7,7 @@ const MAX_TEXT_BYTES = 65_535;
 const MAX_TITLE_LENGTH = 255;
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
-/** The bodies of the requests that say it all: the first holds everything, the others only more annotations. */
+/** The bodies of the requests for a check run: the first has everything, the others only more annotations. */
 export function checkRunBodies(content: CheckRunContent): [object, ...object[]] {
   refuseOversized(content);
   const { title, summary, text, annotations } = content;
@@ -23,7 +23,7 @@ export function checkRunBodies(content: CheckRunContent): [object, ...object[]] 
       output: { title, summary, text, annotations: first },
       actions: content.actions,
     },
-    // GitHub keeps the text when none is sent, and wants title and summary every time.
+    // GitHub keeps the text if none is sent, but requires title and summary every time.
     ...more.map((chunk) => ({ output: { title, summary, annotations: chunk } })),
   ];
 }
@@ -32,7 +32,7 @@ function annotation({ path, start_line, end_line, level, title, message }: Annot
   return { path, start_line, end_line, annotation_level: level, message, ...(title !== '' && { title }) };
 }
 
-/** An output that is too large leaves a check pending for ever, so it is not sent at all. */
+/** Too large an output would leave the check pending forever, so it is not sent at all. */
 function refuseOversized({ title, summary, text, annotations, actions }: CheckRunContent): void {
   const diagnostics = [
     title.length > MAX_TITLE_LENGTH && `its title has more than ${MAX_TITLE_LENGTH} characters`,

@@ -13,8 +13,8 @@ import {
   conditional,
   type Fetch,
   HeldBack,
-  paced,
   REVALIDATED,
+  rateLimited,
   redirected,
 } from './transport.ts';
 
@@ -22,48 +22,54 @@ export interface ClientDeps {
   timeoutMs: number;
   clock: Clock;
   onAnswer: (answered: AnsweredRequest) => void;
-  /** The app itself kept a request from being sent. */
+  /** The app's own rate limiter refused a request. */
   onHeldBack: (urgency: Urgency) => void;
   fetch: Fetch;
   cache: AnswerCache;
   watch: SignInWatch;
-  /** Asks GitHub who the app is. @throws SignInRefused when GitHub does not accept the app's own key. */
+  /** Asks GitHub for the app's own identity. @throws SignInRefused if GitHub does not accept the app's key */
   expectApp: () => Promise<void>;
 }
 
-/** One installation of the app, or the app itself: all who ask GitHub for it share its token and its limits. */
+/** One installation of the app, or the app itself. All requests for it share its token and its limits. */
 export interface Installation {
-  /** `undefined` for what only the app itself may ask. */
+  /** `undefined` for routes that only the app itself can use. */
   id: number | undefined;
   signIn: SignIn;
   budget: Budget;
   limiter: RequestLimiter;
 }
 
-/** No answer that is used is as large: 100 files with their patches are a few megabytes. */
+/** Larger than any response that is used: 100 files with their patches are a few megabytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const PER_PAGE = 100;
-/** Lists that go on after so many pages are somebody's attack or a loop. */
+/** A list with more pages is an attack or a loop. */
 const MAX_PAGES = 100;
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** How one request differs from the others. */
+/** Options of one request. */
 export interface RequestOptions {
   timeoutMs?: number;
   maxBytes?: number;
-  /** Called when the request is about to leave, after waiting for a token; a throw keeps it from leaving. */
+  /**
+   * Called when the request is about to be sent, after waiting for a token. An error thrown here prevents
+   * sending.
+   */
   beforeSending?: () => void;
-  /** `manual`: where GitHub leads on to is told, and not followed. */
+  /** `manual`: returns the address of a redirect instead of following it. */
   redirect?: 'manual';
 }
 
-/** GitHub's REST API as one installation of the app, or as the app: signed in, bounded, conditional, checked. */
+/**
+ * GitHub's REST API for one installation, or for the app: authenticated, limited, conditional and validated.
+ */
 export interface Client {
   /**
-   * One request, once: trying again is the outbox's and the queue's business.
-   * @param route Octokit's form, as in `GET /repos/{owner}/{repo}`; other parameters go to the query or the body.
-   * @throws GitHubError for every failure, and when the answer is not what the schema says (`unavailable`).
+   * Sends one request, once. Retries are up to the outbox and the queue.
+   * @param route in Octokit's form: `GET /repos/{owner}/{repo}`; other parameters go into the query or the
+   * body
+   * @throws GitHubError for every failure, and if the response does not match the schema (`unavailable`)
    */
   request<T>(
     route: string,
@@ -72,13 +78,15 @@ export interface Client {
     options?: RequestOptions,
   ): Promise<T>;
   /**
-   * One question in GraphQL, for the little that REST does not tell. It only reads, although it is sent as a POST.
-   * @throws GitHubError as `request` does; also (`unavailable`) when GitHub answers with errors, even beside data.
+   * Sends one GraphQL query, for the few things that REST does not offer. It only reads, although it is a
+   * POST.
+   * @throws GitHubError like `request`; also (`unavailable`) if GitHub returns errors, even beside data
    */
   query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
   /**
-   * One change in GraphQL. GitHub's own sentence is kept when it refuses: people are told of it.
-   * @throws GitHubError as `request` does.
+   * Sends one GraphQL mutation. If GitHub refuses, the result has GitHub's own sentence, which is shown to
+   * people.
+   * @throws GitHubError like `request`
    */
   mutate<T>(
     text: string,
@@ -86,17 +94,17 @@ export interface Client {
     schema: z.ZodType<T>,
     options?: RequestOptions,
   ): Promise<{ kind: 'done' } | { kind: 'refused'; message: string }>;
-  /** One page of a list that is not numbered; `next` is the cursor of the page after it. */
+  /** One page of a list with cursors; `next` is the cursor of the next page. */
   page<T>(
     route: string,
     parameters: Parameters,
     schema: z.ZodType<T>,
   ): Promise<{ found: T; next: string | undefined }>;
-  /** The entries of a list, page after page, as they are asked for. @throws GitHubError after 100 pages. */
+  /** The entries of a list; pages are read on demand. @throws GitHubError after 100 pages */
   entries<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>): AsyncGenerator<T, void>;
   /**
-   * What a route leads on to on another host, as one answer of bytes; `undefined` when it is larger than `maxBytes`. The token is
-   * for GitHub alone and does not go there.
+   * The bytes at the address on another host that a route redirects to; `undefined` if larger than
+   * `maxBytes`. The token is not sent there, because it is only for GitHub.
    */
   archive(route: string, parameters: Parameters, maxBytes: number): Promise<Uint8Array | undefined>;
   /** All entries, or the first `max`. */
@@ -118,8 +126,8 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       beforeSending?.();
       return limited(input, init);
     };
-    const inTurn = paced(guarded, { budget, limiter, urgency, clock });
-    return conditional(inTurn, deps.cache, String(installationId ?? 'app'));
+    const limitedFetch = rateLimited(guarded, { budget, limiter, urgency, clock });
+    return conditional(limitedFetch, deps.cache, String(installationId ?? 'app'));
   }
 
   async function send(route: string, parameters: Parameters, options: RequestOptions = {}) {
@@ -152,22 +160,23 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       }
       note(failure.status, { limited: failure.kind === 'rate_limited' });
       if (failure.retryAt) budget.hold(failure.retryAt);
-      // A token that GitHub has revoked would be used for the rest of its hour.
+      // Otherwise a token that GitHub revoked would be used for the rest of its hour.
       if (failure.status === 401 || isSuspension(failure)) signIn.again();
-      throw await meant(failure);
+      throw await classified(failure);
     }
   }
 
   /**
-   * The failure as what it is about: whoever is not signed in was not heard, whatever was asked. GitHub answers 404 for a missing
-   * installation and for a deleted App alike, so the app asks who it is before it takes one for the other.
+   * Classifies a failure by its subject. If authentication failed, the request itself was never examined.
+   * GitHub answers 404 both for a missing installation and for a deleted App, so the app asks for its own
+   * identity to distinguish them.
    */
-  async function meant(failure: RequestFailure): Promise<GitHubError> {
+  async function classified(failure: RequestFailure): Promise<GitHubError> {
     const { status, signIn: isSignIn } = failure;
     if (failure.kind === 'rate_limited') return failure;
     if (isSignIn && (status === 403 || status === 404)) {
-      const stranger = await whyUntrusted();
-      if (stranger) return stranger;
+      const unknownApp = await whyAppUnknown();
+      if (unknownApp) return unknownApp;
       return installationId === undefined
         ? new SignInRefused('installation', status, failure.message)
         : watch.refused(installationId, failure);
@@ -177,12 +186,12 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     if (installationId === undefined)
       return isUnknownApp(failure) ? watch.refused(undefined, failure) : failure;
     if (isSuspension(failure)) return watch.refused(installationId, failure);
-    // A token of before; the next try signs in and learns why.
+    // An outdated token. The next attempt authenticates again and finds the cause.
     return status === 401 ? new SignInRefused('installation', status, failure.message) : failure;
   }
 
-  /** Why GitHub does not know the app, or could not be asked whether it does; `undefined` when it does. */
-  async function whyUntrusted(): Promise<GitHubError | undefined> {
+  /** Why GitHub does not know the app, or could not be asked; `undefined` if it knows the app. */
+  async function whyAppUnknown(): Promise<GitHubError | undefined> {
     try {
       await deps.expectApp();
       return undefined;
@@ -193,7 +202,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     }
   }
 
-  function read<T>(route: string, status: number, data: unknown, schema: z.ZodType<T>): T {
+  function parse<T>(route: string, status: number, data: unknown, schema: z.ZodType<T>): T {
     const parsed = schema.safeParse(data);
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
@@ -213,15 +222,15 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     options?: RequestOptions,
   ): Promise<T> {
     const { status, data } = await send(route, parameters, options);
-    return read(route, status, data, schema);
+    return parse(route, status, data, schema);
   }
 
   async function graphql(text: string, variables: Parameters, options?: RequestOptions) {
-    // On GitHub Enterprise Server, whose REST is at `/api/v3`, it is beside that, at `/api/graphql`.
+    // On GitHub Enterprise Server, REST is at `/api/v3` and GraphQL at `/api/graphql`.
     const { baseUrl } = signIn.octokit().request.endpoint.DEFAULTS;
     const url = `${baseUrl.replace(/\/v3$/, '')}/graphql`;
     const answered = await send(GRAPHQL, { url, query: text, variables }, options);
-    const [error] = read(GRAPHQL, answered.status, answered.data, graphqlErrors).errors ?? [];
+    const [error] = parse(GRAPHQL, answered.status, answered.data, graphqlErrors).errors ?? [];
     return { ...answered, error };
   }
 
@@ -232,13 +241,17 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     options?: RequestOptions,
   ): Promise<{ kind: 'done' } | { kind: 'refused'; message: string }> {
     const { status, data, headers, error } = await graphql(text, variables, options);
-    if (error?.type === 'RATE_LIMITED') throw spent(status, headers, error);
+    if (error?.type === 'RATE_LIMITED') throw limitFailure(status, headers, error);
     if (error) return { kind: 'refused', message: error.message ?? error.type ?? 'no reason given' };
-    read(GRAPHQL, status, data, z.object({ data: schema }));
+    parse(GRAPHQL, status, data, z.object({ data: schema }));
     return { kind: 'done' };
   }
 
-  function spent(status: number, headers: Record<string, unknown>, error: { type?: string | undefined }) {
+  function limitFailure(
+    status: number,
+    headers: Record<string, unknown>,
+    error: { type?: string | undefined },
+  ) {
     const said = `but with an error: ${error.type}`;
     const failure = { status, route: GRAPHQL, said, signIn: false };
     return new RequestFailure({ ...failure, kind: 'rate_limited', retryAt: retryAt(headers, clock.now()) });
@@ -246,33 +259,33 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
 
   async function query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T> {
     const { status, data, headers, error } = await graphql(text, variables);
-    if (!error) return read(GRAPHQL, status, data, z.object({ data: schema })).data;
+    if (!error) return parse(GRAPHQL, status, data, z.object({ data: schema })).data;
     const failure = {
       status,
       route: GRAPHQL,
       said: `but with an error: ${error.type ?? 'of no type'}`,
       signIn: false,
     };
-    // A spent budget comes with status 200 here, and is one of its own: other requests go on.
+    // An exhausted limit has status 200 here. GraphQL has its own limit, so other requests continue.
     if (error.type !== 'RATE_LIMITED') throw new RequestFailure({ ...failure, kind: 'unavailable' });
-    throw spent(status, headers, error);
+    throw limitFailure(status, headers, error);
   }
 
   async function page<T>(route: string, parameters: Parameters, schema: z.ZodType<T>) {
     const { status, headers, data } = await send(route, { ...parameters, per_page: PER_PAGE });
-    return { found: read(route, status, data, schema), next: nextCursor(headers.link ?? '') };
+    return { found: parse(route, status, data, schema), next: nextCursor(headers.link ?? '') };
   }
 
   /**
-   * Not `octokit.paginate`: that one takes a 409 for the end of the list. Nor is the `Link` header enough: a page that
-   * was full and has not changed is a 304 whose stored header knows of no next page, although there is one by now. So
-   * a full page is always followed by another look.
+   * Rejected: `octokit.paginate`, which treats a 409 as the end of the list. The `Link` header alone is not
+   * enough either: a full page that has not changed is a 304, and its stored header has no next page although
+   * one may exist by now. So after a full page, the next one is always requested.
    */
   async function* entries<T>(route: string, parameters: Parameters, page: z.ZodType<T[]>) {
     for (let number = 1; number <= MAX_PAGES; number++) {
       const query = number === 1 ? {} : { page: number };
       const { status, headers, data } = await send(route, { ...parameters, per_page: PER_PAGE, ...query });
-      const found = read(route, status, data, page);
+      const found = parse(route, status, data, page);
       yield* found;
       if (found.length < PER_PAGE && !/;\s*rel="next"/.test(headers.link ?? '')) return;
     }
@@ -302,7 +315,8 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     try {
       return await download(deps.fetch, headers.location, { timeoutMs: deps.timeoutMs, maxBytes });
     } catch (error) {
-      // Neither the address nor what it answered is told: the address alone lets anybody in for a minute.
+      // The error has neither the address nor its response, because the address alone gives access for a
+      // minute.
       const said = `the archive: ${error instanceof NotDownloaded ? error.message : 'the connection broke'}`;
       throw new RequestFailure({ kind: 'unavailable', status, route, said, signIn: false });
     }
@@ -312,14 +326,14 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
 }
 
 const GRAPHQL = 'POST /graphql';
-/** An answer with errors has the status 200 all the same: https://spec.graphql.org/October2021/#sec-Response-Format */
+/** A response with errors still has status 200: https://spec.graphql.org/October2021/#sec-Response-Format */
 const graphqlErrors = z.object({
   errors: z
     .array(z.object({ type: z.string().max(60).optional(), message: z.string().max(2_000).optional() }))
     .optional(),
 });
 
-/** A parameter of dots would be taken for a step up in the path, to another route than the one that was meant. */
+/** A parameter of only dots would move up in the path, to a different route. */
 function refuseDots(route: string, parameters: Parameters): void {
   for (const [name, value] of Object.entries(parameters)) {
     if ((value === '.' || value === '..') && route.includes(`{${name}}`)) {
@@ -333,19 +347,19 @@ function nextCursor(link: string): string | undefined {
   return (next && new URL(next).searchParams.get('cursor')) ?? undefined;
 }
 
-/** The error of a sign-in that was not tried, since GitHub refused the one before. */
+/** The error of an authentication that was not attempted, because GitHub refused the previous one. */
 function signInRefusedIn(error: unknown): SignInRefused | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   if (error instanceof SignInRefused) return error;
   return cause instanceof SignInRefused ? cause : undefined;
 }
 
-/** Under a token of before, too: https://github.com/octokit/octokit.rb/pull/1307 has GitHub's words. */
+/** Also with an old token: https://github.com/octokit/octokit.rb/pull/1307 quotes GitHub's message. */
 function isSuspension({ status, said }: RequestFailure): boolean {
   return status === 403 && /installation has been suspended/i.test(said);
 }
 
-/** What GitHub answers a key whose App is not there: https://github.com/octokit/rest.js/issues/218 */
+/** GitHub's response to a key whose App does not exist: https://github.com/octokit/rest.js/issues/218 */
 function isUnknownApp({ status, said }: RequestFailure): boolean {
   return status === 404 && /integration not found/i.test(said);
 }

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { CommitCredit, Repo } from '../../ports/github.ts';
 import type { Client } from './client.ts';
 
-/** GitHub tells whom a trailer names here alone: https://docs.github.com/en/graphql/reference/objects#commit (`authors`). */
+/**
+ * Only GraphQL says which accounts a commit's trailers name:
+ * https://docs.github.com/en/graphql/reference/objects#commit (`authors`).
+ */
 const CREDITS = `query ($owner: String!, $name: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
@@ -14,10 +17,10 @@ const CREDITS = `query ($owner: String!, $name: String!, $number: Int!, $after: 
   }
 }`;
 
-/** GitHub lists 250 commits of a pull request at most; more pages than that are a loop. */
+/** GitHub lists at most 250 commits of a pull request, so more pages are a loop. */
 const MAX_PAGES = 3;
 
-/** `user` is null for an address that no account on GitHub has. */
+/** `user` is null for an address without an account on GitHub. */
 const author = z.object({ user: z.object({ databaseId: z.int(), login: z.string() }).nullable() });
 const commit = z.object({
   oid: z.string(),

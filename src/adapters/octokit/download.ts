@@ -1,6 +1,6 @@
 import { AnswerTooLarge, type Bounds, bounded, type Fetch } from './transport.ts';
 
-/** Why there are no bytes, in words without the address. */
+/** Why the download failed, without the address. */
 export class NotDownloaded extends Error {
   constructor(message: string) {
     super(message);
@@ -9,10 +9,10 @@ export class NotDownloaded extends Error {
 }
 
 /**
- * Fetches what GitHub has led on to, once: without the token, without cookies, and no further. Such an address is good for a minute and for
- * whoever has it, so it is in no message.
- * @returns `undefined` when it is larger than `maxBytes`.
- * @throws NotDownloaded, or what the connection threw.
+ * Downloads from an address that GitHub redirected to, once: without the token and cookies, and without
+ * further redirects. Such an address is valid for a minute for anybody who has it, so no message contains it.
+ * @returns `undefined` if it is larger than `maxBytes`
+ * @throws NotDownloaded, or the connection's error
  */
 export async function download(
   fetch: Fetch,
@@ -34,7 +34,7 @@ export async function download(
   }
 }
 
-/** Nobody listens in between: encrypted, or on this machine. */
+/** Nobody can listen: encrypted, or on this machine. */
 function isPrivate({ protocol, hostname }: URL): boolean {
   return (
     protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname))

@@ -4,11 +4,13 @@ import { redact } from '../../core/redact/redact.ts';
 import { GitHubError, type GitHubErrorKind } from '../../ports/github.ts';
 import { HeldBack } from './transport.ts';
 
-/** A failed request, with what the adapter itself decides by. */
+/** A failed request, with details for this adapter's own decisions. */
 export class RequestFailure extends GitHubError {
-  /** GitHub's own words, or the connection's. */
+  /** GitHub's message, or the connection's. */
   readonly said: string;
-  /** The app could not sign in to the installation; that says nothing about what was asked for. */
+  /**
+   * The app could not authenticate for the installation. This says nothing about the subject of the request.
+   */
   readonly signIn: boolean;
 
   constructor(facts: {
@@ -28,7 +30,7 @@ export class RequestFailure extends GitHubError {
   }
 }
 
-/** What Octokit's `RequestError` holds; it belongs to a package that is not a dependency of ours. */
+/** The fields of Octokit's `RequestError`, whose package is not a dependency of ours. */
 const requestErrorSchema = z.object({
   message: z.string(),
   request: z.object({ url: z.string() }),
@@ -41,33 +43,33 @@ const requestErrorSchema = z.object({
 const SIGN_IN = /\/app\/installations\/\d+\/access_tokens$/;
 const SIGN_IN_ROUTE = 'POST /app/installations/{installation_id}/access_tokens';
 
-/** How long to wait after a limit for which GitHub names no time, in milliseconds: its own advice is a minute. */
+/** In milliseconds, for a limit without a time from GitHub, whose documentation recommends a minute. */
 const LIMIT_WAIT_MS = 60_000;
 
 /**
- * Anything that a request threw, in the caller's terms. The original error is not kept: it holds the whole request.
- * Limits: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+ * Converts any error of a request into the caller's terms. The original error is dropped, because it contains
+ * the whole request. Limits: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
  */
 export function toFailure(error: unknown, route: string, now: Date): RequestFailure {
   const parsed = requestErrorSchema.safeParse(error);
   if (!parsed.success) {
-    // Not a request at all: the app's own token could not be made.
+    // Not an error of a request: the app's own token could not be created.
     return new RequestFailure({
       kind: 'unavailable',
       status: 0,
       route,
-      said: words(messageOf(error)),
+      said: shortened(messageOf(error)),
       signIn: true,
       cause: error,
     });
   }
   const { request, response, message, cause } = parsed.data;
   const signIn = SIGN_IN.test(request.url);
-  const place = { route: signIn ? SIGN_IN_ROUTE : route, signIn };
+  const common = { route: signIn ? SIGN_IN_ROUTE : route, signIn };
   if (cause instanceof HeldBack) {
     const { retryAt } = cause;
     return new RequestFailure({
-      ...place,
+      ...common,
       kind: 'rate_limited',
       status: 0,
       said: cause.message,
@@ -76,23 +78,26 @@ export function toFailure(error: unknown, route: string, now: Date): RequestFail
     });
   }
   if (!response) {
-    return new RequestFailure({ ...place, kind: 'unavailable', status: 0, said: words(message), cause });
+    return new RequestFailure({ ...common, kind: 'unavailable', status: 0, said: shortened(message), cause });
   }
   const { status, headers } = response;
-  const said = status >= 500 ? '' : words(message);
+  const said = status >= 500 ? '' : shortened(message);
   if (isLimit(status, headers, message)) {
     return new RequestFailure({
-      ...place,
+      ...common,
       kind: 'rate_limited',
       status,
       said,
       retryAt: retryAt(headers, now),
     });
   }
-  return new RequestFailure({ ...place, kind: kindOf(status), status, said });
+  return new RequestFailure({ ...common, kind: kindOf(status), status, said });
 }
 
-/** Whether what was asked for is not there: 404 or 410 about the thing itself, or 409 in a repository without commits. */
+/**
+ * Whether the requested thing does not exist: 404 or 410 about the thing itself, or 409 in a repository
+ * without commits.
+ */
 export function isAbsent(error: unknown): boolean {
   if (!(error instanceof RequestFailure) || error.signIn) return false;
   return error.kind === 'not_found' || (error.status === 409 && /repository is empty/i.test(error.said));
@@ -114,11 +119,15 @@ function isLimit(status: number, headers: Record<string, unknown>, message: stri
   );
 }
 
-/** Clocks differ: a moment that is past here would have everybody ask again at once, and again. */
+/**
+ * Clocks differ. A time that is already past here would make everybody retry immediately, again and again.
+ */
 const SOONEST_MS = 1_000;
 
-/** `retry-after` is seconds or a date; `x-ratelimit-reset` is seconds since 1970 and only meant when none remain. */
-/** When GitHub says that it may be asked again, by an answer that refused for a limit. */
+/**
+ * When GitHub may be asked again after a refusal because of a limit. `retry-after` is seconds or a date;
+ * `x-ratelimit-reset` is seconds since 1970 and only applies if no requests remain.
+ */
 export function retryAt(headers: Record<string, unknown>, now: Date): Date {
   const after = headers['retry-after'];
   const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined;
@@ -134,8 +143,8 @@ export function retryAt(headers: Record<string, unknown>, now: Date): Date {
   return new Date(Math.max(at ?? now.getTime() + LIMIT_WAIT_MS, now.getTime() + SOONEST_MS));
 }
 
-/** One line of at most 300 characters, without secrets and without the link to GitHub's documentation. */
-function words(message: string): string {
+/** One line of at most 300 characters, redacted and without the link to GitHub's documentation. */
+function shortened(message: string): string {
   const line = redact(message)
     .replace(/ - https?:\S+$/, '')
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ')

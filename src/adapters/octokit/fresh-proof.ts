@@ -3,9 +3,9 @@ import { type GateProof, isFreshProof } from '../../domain/policy/merge-gate.ts'
 import { GitHubError } from '../../ports/github.ts';
 
 /**
- * Refuses to send a request whose proof is stale: called before anything is prepared, and again when the request leaves, since a
- * token may have been waited for in between.
- * @returns what throws GitHubError `unavailable` while the proof is not fresh
+ * A check that throws if the proof is stale. Called before anything is prepared, and again when the request
+ * is sent, because the client may have waited for a token in between.
+ * @returns a function that throws GitHubError `unavailable` if the proof is not fresh
  */
 export function refusingStale(proof: GateProof, clock: Clock, route: string): () => void {
   return () => {

@@ -2,9 +2,9 @@ import { neverShowForNow } from '../../core/redact/redact.ts';
 import type { Fetch } from './transport.ts';
 
 /**
- * A `fetch` that has the redaction know every credential before it is sent: installation tokens and JWTs come and go
- * inside Octokit, and no list of ours would hold them otherwise. What GitHub or a proxy echoes of them is hidden by value,
- * whatever GitHub's tokens look like one day.
+ * A `fetch` that registers every credential for redaction before it is sent. Octokit creates installation
+ * tokens and JWTs internally, so no other code sees them. Redaction by value works even if GitHub changes the
+ * format of its tokens.
  */
 export function learningCredentials(fetch: Fetch): Fetch {
   return (input, init) => {

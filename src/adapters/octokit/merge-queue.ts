@@ -11,8 +11,8 @@ import {
 import type { Client } from './client.ts';
 import { refusingStale } from './fresh-proof.ts';
 
-/*
- * GitHub shows and changes merge queues in GraphQL alone:
+/**
+ * GitHub offers merge queues only in GraphQL:
  * https://docs.github.com/en/graphql/reference/mutations#enqueuepullrequest and …/objects#mergequeue
  */
 
@@ -41,7 +41,7 @@ const DEQUEUE = `mutation ($id: ID!) {
   dequeuePullRequest(input: { id: $id }) { clientMutationId }
 }`;
 
-/** A queue holds far fewer; more pages than that are a loop. */
+/** A queue has far fewer entries, so more pages are a loop. */
 const MAX_PAGES = 10;
 
 const queueSchema = z.object({
@@ -71,7 +71,10 @@ const entrySchema = z.object({
 
 const mutationSchema = z.record(z.string(), z.unknown());
 
-/** @throws GitHubError `unavailable` when an entry names no pull request: nobody would know what the group holds. */
+/**
+ * @throws GitHubError `unavailable` if an entry names no pull request, because the content of the group is
+ * then unknown
+ */
 export async function readMergeQueue(client: Client, repo: Repo, branch: string): Promise<MergeQueueEntry[]> {
   const entries: MergeQueueEntry[] = [];
   let after: string | null = null;
@@ -100,7 +103,7 @@ export async function readQueued(client: Client, repo: Repo, number: number): Pr
   return { nodeId: id, isQueued: isInMergeQueue };
 }
 
-/** Adds exactly the head that the proof is about; GitHub refuses any other. */
+/** Adds exactly the head of the proof; GitHub refuses any other. */
 export async function enqueue(
   client: Client,
   clock: Clock,

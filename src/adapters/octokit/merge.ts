@@ -9,10 +9,11 @@ import { refusingStale } from './fresh-proof.ts';
 const ROUTE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
 
 /**
- * The one call that merges. It takes what it merges from the proof alone, and sends the head's SHA, so that GitHub
- * refuses any other. The proof is looked at again when the request leaves: by then a token may have been waited for.
- * @throws GitHubError `unavailable` when nobody knows whether GitHub merged, or the proof is too old: read the pull
- * request before anything else.
+ * The only call that merges. It takes everything from the proof and sends the head's SHA, so that GitHub
+ * refuses any other head. The proof is checked again when the request is sent, because the client may have
+ * waited for a token.
+ * @throws GitHubError `unavailable` if it is unknown whether GitHub merged, or if the proof is too old: read
+ * the pull request first
  */
 export async function merge(
   client: Client,

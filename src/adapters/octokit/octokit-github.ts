@@ -30,33 +30,33 @@ export interface OctokitGitHubOptions {
   apiUrl: string;
   log: Log;
   clock: Clock;
-  /** Told of every answer, and of every request that the app itself held back. */
+  /** Called for every response, and for every request that the app's own limiter refused. */
   metrics?: { answered(request: AnsweredRequest): void; heldBack(urgency: Urgency): void };
   fetch?: Fetch;
-  /** For one request, in milliseconds; 10 s when not given. */
+  /** Per request, in milliseconds; default 10 s. */
   timeoutMs?: number;
-  /** For a merge, which GitHub may take long over; 30 s when not given. */
+  /** For a merge, which can take GitHub longer; default 30 s. */
   mergeTimeoutMs?: number;
-  /** GitHub's own limit, nearly, when not given; for tests that live through hours in seconds. */
+  /** Default: slightly below GitHub's own limit. For tests that simulate hours in seconds. */
   pointsPerMinute?: number;
 }
 
 export interface OctokitGitHub extends GitHub {
-  /** Of every installation that was asked about since the start. */
+  /** Of every installation that was used since the start. */
   rateLimits(): RateLimitStatus[];
-  /** Who GitHub does not let sign in, of those who want to. */
+  /** For which of the installations in use, or for the app itself, GitHub refuses authentication. */
   signedOut(): SignedOut[];
 }
 
-/** For all installations together. */
+/** Shared by all installations. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const LARGEST_CACHED_BYTES = 4 * 1024 * 1024;
 const LARGEST_TOKEN_BYTES = 1024 * 1024;
 
 /**
- * GitHub through Octokit, without its plugins for throttling and retries: when to try again is decided by the outbox
- * and the queue, which survive a restart.
- * @throws CountersignError when the private key is none.
+ * GitHub through Octokit, without its plugins for throttling and retries: the outbox and the queue decide
+ * about retries, because they survive a restart.
+ * @throws CountersignError if the private key is invalid
  */
 export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHub {
   const { appId, log, clock } = options;

@@ -11,10 +11,10 @@ import { refusingStale } from './fresh-proof.ts';
 const ROUTE = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 
 /**
- * The one request that turns a gate check green. It takes the repository, branch and commit from the proof, and looks at
- * the proof again when the request leaves: by then a token may have been waited for.
- * @throws GitHubError `unavailable` when the proof is stale, `invalid` when the words are about another gate; nothing was
- * sent then.
+ * The only request that turns a gate check green. It takes repository, branch and commit from the proof, and
+ * checks the proof again when the request is sent, because the client may have waited for a token.
+ * @throws GitHubError `unavailable` if the proof is stale, `invalid` if the content is about another gate;
+ * nothing was sent then
  */
 export async function passGate(
   client: Client,

@@ -41,23 +41,23 @@ import { AnswerTooLarge } from './transport.ts';
 /** GitHub's own limits: https://docs.github.com/en/rest/pulls/pulls */
 const MAX_FILES = 3_000;
 const MAX_COMMITS = 250;
-/** Ours: GitHub has no limit for them, and whoever may read a repository may write them. */
+/** Ours: GitHub has no limit, and everybody who can read a repository can write reviews. */
 const MAX_REVIEWS = 1_000;
-/** Ours: a page of GitHub's. */
+/** Ours: one page. */
 const MAX_HISTORY = 100;
 /** Ours: those of a head are among the newest. */
 const MAX_ARTIFACTS = 300;
-/** The contents API stops there without saying so. */
+/** The contents API stops there without an error. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
 /**
- * What is in a repository and around a pull request. Files and commits count as truncated from GitHub's limit on, even
- * if there are exactly that many: GitHub does not say which.
+ * Reads repositories and pull requests. A list of files or commits that reaches GitHub's limit counts as
+ * truncated, because GitHub does not say whether it is.
  */
 export function createReader(client: Client): GitHubReader {
   const permission = async (repo: Repo, login: string) => {
     const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
-    const found = await ifThere(client.request(route, { ...at(repo), username: login }, permissionSchema));
+    const found = await ifExists(client.request(route, { ...at(repo), username: login }, permissionSchema));
     return found && { person: found.user, role: roleOf(found.permission, found.role_name ?? undefined) };
   };
 
@@ -109,13 +109,13 @@ export function createReader(client: Client): GitHubReader {
     async folder(repo, path, ref) {
       const route = 'GET /repos/{owner}/{repo}/contents/{path}';
       const parameters = { ...at(repo), path, ...(ref !== undefined && { ref }) };
-      const entries = await ifThere(client.request(route, parameters, folderSchema));
+      const entries = await ifExists(client.request(route, parameters, folderSchema));
       if (entries && entries.length >= MAX_FOLDER_ENTRIES) throw incomplete(route);
       return entries;
     },
 
     file: (repo, path, ref) =>
-      ifThere(
+      ifExists(
         client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...at(repo), path, ref }, fileSchema),
       ),
 
@@ -123,8 +123,8 @@ export function createReader(client: Client): GitHubReader {
 
     async branchTip(repo, branch) {
       const route = 'GET /repos/{owner}/{repo}/branches/{branch}';
-      const found = await ifThere(client.request(route, { ...at(repo), branch }, branchSchema));
-      // For a branch that was renamed, GitHub leads on to its new name; that is another branch to us.
+      const found = await ifExists(client.request(route, { ...at(repo), branch }, branchSchema));
+      // For a renamed branch, GitHub redirects to its new name, which is a different branch for this app.
       return found?.name === branch ? found.commit.sha : undefined;
     },
 
@@ -171,7 +171,7 @@ export function createReader(client: Client): GitHubReader {
     },
 
     workflowArchive: (repo, id, maxBytes) =>
-      ifThere(
+      ifExists(
         client.archive(
           'GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}',
           { ...at(repo), artifact_id: id, archive_format: 'zip' },
@@ -186,7 +186,7 @@ export function createReader(client: Client): GitHubReader {
     branchRules: (repo, branch) => readRuleTypes(client, { ...at(repo), branch }),
 
     comment: (repo, id) =>
-      ifThere(
+      ifExists(
         client.request(
           'GET /repos/{owner}/{repo}/issues/comments/{comment_id}',
           { ...at(repo), comment_id: id },
@@ -213,7 +213,7 @@ export function createReader(client: Client): GitHubReader {
     async isTeamMember(organisation, team, login) {
       const route = 'GET /orgs/{org}/teams/{team_slug}/memberships/{username}';
       const parameters = { org: organisation, team_slug: team, username: login };
-      const found = await ifThere(client.request(route, parameters, membershipSchema));
+      const found = await ifExists(client.request(route, parameters, membershipSchema));
       return found?.state === 'active';
     },
 
@@ -239,8 +239,8 @@ export function at(repo: Repo): { owner: string; repo: string } {
   return { owner: repo.owner, repo: repo.name };
 }
 
-/** The answer, or `undefined` when GitHub says that the thing is not there. Other failures stay failures. */
-async function ifThere<T>(answer: Promise<T>): Promise<T | undefined> {
+/** The response, or `undefined` if GitHub says that the thing does not exist. Rethrows other failures. */
+async function ifExists<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
@@ -252,13 +252,13 @@ async function ifThere<T>(answer: Promise<T>): Promise<T | undefined> {
 async function readTree(client: Client, repo: Repo, ref: string): Promise<TreeEntry[] | undefined> {
   const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
   const parameters = { ...at(repo), tree_sha: ref, recursive: 'true' };
-  const found = await ifThere(client.request(route, parameters, treeSchema));
+  const found = await ifExists(client.request(route, parameters, treeSchema));
   if (found?.truncated) throw incomplete(route);
   return found?.tree
     .filter((entry) => entry.type === 'blob')
     .map(({ path, mode, sha, size = 0 }) => ({
       path,
-      // A symbolic link is a blob too; what it holds is a path, not a file of the project.
+      // A symbolic link is a blob, too, but contains a path and not a file of the project.
       type: mode === '120000' ? 'other' : 'file',
       sha,
       size,
@@ -266,8 +266,8 @@ async function readTree(client: Client, repo: Repo, ref: string): Promise<TreeEn
 }
 
 /**
- * GitHub only tells a blob's size together with its content, so the answer is cut off once it must be too large:
- * base64 takes four bytes for three, and GitHub breaks its lines.
+ * GitHub gives a blob's size only together with its content, so the response is cut off once it must be too
+ * large: base64 takes four bytes for three, and GitHub adds line breaks.
  */
 async function readBlob(
   client: Client,
@@ -290,8 +290,8 @@ async function readBlob(
   }
 }
 
-/** The five roles that GitHub ships, and what `permission` folds each into. */
-const FOLDED: Readonly<Record<string, string>> = {
+/** The five roles that GitHub ships, and the `permission` that each maps to. */
+const PERMISSION_OF: Readonly<Record<string, string>> = {
   admin: 'admin',
   maintain: 'write',
   write: 'write',
@@ -300,11 +300,13 @@ const FOLDED: Readonly<Record<string, string>> = {
   none: 'none',
 };
 
-/** A role of an organisation's own making, or one that contradicts the permission, counts as the permission alone. */
+/**
+ * A custom role of an organisation, or one that contradicts the permission, counts as the permission alone.
+ */
 function roleOf(permission: string, roleName: string | undefined): RepositoryRole {
   const isRole = (name: string | undefined): name is RepositoryRole =>
-    name !== undefined && Object.hasOwn(FOLDED, name);
-  if (isRole(roleName) && FOLDED[roleName] === permission) return roleName;
+    name !== undefined && Object.hasOwn(PERMISSION_OF, name);
+  if (isRole(roleName) && PERMISSION_OF[roleName] === permission) return roleName;
   return isRole(permission) ? permission : 'none';
 }
 

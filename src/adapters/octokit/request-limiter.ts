@@ -1,30 +1,34 @@
 import { URGENCIES, type Urgency } from '../../ports/github.ts';
 
 /**
- * How fast and how many at once: GitHub's secondary limits, which no header tells. Requests wait here for a moment
- * instead of failing: a job that was sent away would begin anew and spend its points on what it had read already.
+ * GitHub's secondary limits, which no header reports: rate and concurrency. Requests wait here briefly
+ * instead of failing, because a job that is rescheduled would start again and spend its points on reading the
+ * same things.
  */
 export interface RequestLimiter {
-  /** Resolves when the request may leave; what it resolves to is called once its answer is there. */
+  /** Resolves when the request may be sent. Call the resolved function when its response has arrived. */
   enter(urgency: Urgency, points: number): Promise<() => void>;
-  /** Requests that have left and are not answered. */
+  /** Requests without a response yet. */
   inFlight(): number;
-  /** Requests that wait for room. */
+  /** Requests waiting to be sent. */
   waiting(): Record<Urgency, number>;
 }
 
 export interface RequestLimiterOptions {
   concurrent: number;
-  /** A read is one point, a write five. */
+  /** A read costs one point, a write five. */
   pointsPerMinute: number;
-  /** Milliseconds that only ever go up; a rate is about time that has really passed, not about the hour of the day. */
+  /** Milliseconds of a monotonic clock, because a rate is about elapsed time. */
   now?: () => number;
 }
 
-/** A little below what GitHub publishes (900 points a minute, 100 requests at once), for what else the app's owner does. */
+/**
+ * Slightly below GitHub's published limits (900 points a minute, 100 concurrent requests), to leave room for
+ * the app owner's other use.
+ */
 export const GITHUB_LIMITER: RequestLimiterOptions = { concurrent: 20, pointsPerMinute: 800 };
 
-/** Up to which part of the lane each may fill it, so that whoever is more urgent always finds room. */
+/** The share of the limits that each urgency may use, so that more urgent requests always find room. */
 const SHARE: Readonly<Record<Urgency, number>> = { person: 1, run: 0.8, background: 0.5 };
 const WINDOW_MS = 60_000;
 
@@ -46,25 +50,28 @@ export function createRequestLimiter({
 
   function fits(urgency: Urgency, points: number): boolean {
     const share = SHARE[urgency];
-    // A request alone in the lane always fits, or one dearer than its share would wait for ever.
+    // A single request always fits. Otherwise one that costs more than its share would wait forever.
     return (
       inFlight < Math.max(1, concurrent * share) && (spent === 0 || spent + points <= pointsPerMinute * share)
     );
   }
 
-  function forget(): void {
+  function dropExpired(): void {
     const gone = sent.filter(({ at }) => at <= now() - WINDOW_MS);
     sent = sent.slice(gone.length);
     spent -= gone.reduce((sum, { points }) => sum + points, 0);
   }
 
-  /** Lets out whoever fits. Shares shrink with urgency, so the first who does not fit ends it for all after them. */
-  function letOut(): void {
-    forget();
+  /**
+   * Sends all requests that fit. Shares decrease with urgency, so the first request that does not fit ends
+   * the loop.
+   */
+  function sendWaiting(): void {
+    dropExpired();
     for (const urgency of URGENCIES) {
       for (let first = queues[urgency][0]; first; first = queues[urgency][0]) {
         if (!fits(urgency, first.points)) {
-          lookAgain();
+          scheduleRecheck();
           return;
         }
         queues[urgency].shift();
@@ -82,18 +89,18 @@ export function createRequestLimiter({
       if (answered) return;
       answered = true;
       inFlight -= 1;
-      letOut();
+      sendWaiting();
     });
   }
 
-  /** An answer makes room in number; only time makes room in points. */
-  function lookAgain(): void {
+  /** A response frees a concurrent slot; only time frees points. */
+  function scheduleRecheck(): void {
     const oldest = sent[0];
     if (timer !== undefined || !oldest) return;
     timer = setTimeout(
       () => {
         timer = undefined;
-        letOut();
+        sendWaiting();
       },
       Math.max(1, Math.ceil(oldest.at + WINDOW_MS - now())),
     );
@@ -104,7 +111,7 @@ export function createRequestLimiter({
     enter(urgency, points) {
       return new Promise((resolve) => {
         queues[urgency].push({ points, leave: resolve });
-        letOut();
+        sendWaiting();
       });
     },
     inFlight: () => inFlight,

@@ -4,8 +4,8 @@ import type { Client, Parameters } from './client.ts';
 import { RequestFailure } from './failure.ts';
 
 /**
- * The checks that the branch's protection or any ruleset requires. Where GitHub does not show one of the two, nothing
- * is known to be required by it: GitHub itself still refuses to merge without.
+ * The checks that the branch's protection or a ruleset requires. If GitHub does not show one of the two, none
+ * is known from it; GitHub itself still refuses to merge without its checks.
  */
 export async function readRequiredChecks(client: Client, branch: Parameters): Promise<RequiredCheck[]> {
   const [fromProtection, fromRules] = await Promise.all([
@@ -31,7 +31,10 @@ async function protectedBy(client: Client, branch: Parameters): Promise<Required
   return [...checks, ...contexts.map((context) => check(context, null))];
 }
 
-/** Rules that GitHub does not show, as on plans without rulesets, guard nothing as far as anybody can tell. */
+/**
+ * The types of the branch's rules. Rules that GitHub does not show, for example on plans without rulesets,
+ * count as absent.
+ */
 export async function readRuleTypes(client: Client, branch: Parameters): Promise<string[]> {
   const rules = await whereShown(rulesOf(client, branch));
   return [...new Set(rules.map(({ type }) => type))];
@@ -50,7 +53,7 @@ async function ruledBy(client: Client, branch: Parameters): Promise<RequiredChec
     .map(({ context, integration_id }) => check(context, integration_id));
 }
 
-/** GitHub writes "any app" as nothing, `null` or -1. */
+/** GitHub represents "any app" as a missing value, `null` or -1. */
 function check(name: string, appId: number | null | undefined): RequiredCheck {
   return { name, appId: appId === undefined || appId === -1 ? null : appId };
 }

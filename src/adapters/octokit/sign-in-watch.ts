@@ -4,33 +4,36 @@ import { type SignedOut, SignInRefused } from '../../ports/github.ts';
 import type { RequestFailure } from './failure.ts';
 import type { Fetch } from './transport.ts';
 
-/** The longest pause between two sign-ins that GitHub may refuse, in milliseconds; the first is a second long. */
+/**
+ * The longest pause between two attempts to authenticate after a refusal, in milliseconds. The first pause is
+ * a second.
+ */
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_PAUSE_MS = 1_000;
-/** Work that waits tries at least this often, in milliseconds; a refusal that is older concerns nobody any more. */
+/** In milliseconds. Waiting work retries at least this often, so an older refusal no longer matters. */
 const FORGOTTEN_MS = 15 * 60_000;
 
 interface Refused {
   error: SignInRefused;
   since: Date;
-  /** When somebody last wanted to sign in. */
+  /** When authentication was last needed. */
   wantedAt: Date;
-  /** When GitHub is asked again. */
+  /** When GitHub may be asked again. */
   askAt: Date;
 }
 
 /**
- * Knows who GitHub does not let sign in, and asks it seldom enough: without a pause, each waiting job would send requests that can
- * only be refused, after which GitHub refuses valid credentials, too ("Failed login limit":
- * https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api#failed-login-limit). One for all installations, since
- * the app's own key is behind each of them.
+ * Records which authentications GitHub refuses, and limits new attempts. Without a pause, each waiting job
+ * would send requests that can only fail, and GitHub would then refuse valid credentials, too ("Failed login
+ * limit": https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api#failed-login-limit).
+ * Shared by all installations, because they all depend on the app's own key.
  */
 export interface SignInWatch {
-  /** @throws SignInRefused when GitHub refused lately, and it is not yet time to ask again. */
+  /** @throws SignInRefused if GitHub refused recently, and the pause is not over */
   mayAsk(installationId: number | undefined): void;
-  /** GitHub refused the installation, or, with none named, the app itself: returns what to throw. */
+  /** GitHub refused the installation, or without an id the app itself. Returns the error to throw. */
   refused(installationId: number | undefined, failure: RequestFailure): SignInRefused;
-  /** GitHub accepted the app's key, and with it the installation, if one is named. */
+  /** GitHub accepted the app's key, and also the installation if an id is given. */
   accepted(installationId: number | undefined): void;
   signedOut(): SignedOut[];
 }
@@ -90,7 +93,7 @@ export function createSignInWatch({ clock, log }: { clock: Clock; log: Log }): S
   };
 }
 
-/** A `fetch` for an installation's tokens that leaves GitHub alone for a while after it refused one. */
+/** A `fetch` for an installation's tokens that pauses after GitHub refused one. */
 export function watched(fetch: Fetch, watch: SignInWatch, installationId: number): Fetch {
   return async (input, init) => {
     watch.mayAsk(installationId);

@@ -11,14 +11,14 @@ export interface SignInDeps {
   log: Log;
 }
 
-/** An installation's token, asked for when it is needed and used for its hour; the app itself signs its own. */
+/** An installation's token, requested on demand and used for an hour. The app itself signs its own. */
 export interface SignIn {
   octokit(): Octokit;
-  /** Forgets the token: the next request asks for a new one. */
+  /** Drops the token, so that the next request asks for a new one. */
   again(): void;
 }
 
-/** @param fetch for tokens; every other request brings its own */
+/** @param fetch for token requests; other requests pass their own */
 export function createSignIn(
   { log, ...deps }: SignInDeps,
   installationId: number | undefined,

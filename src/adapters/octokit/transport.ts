@@ -6,7 +6,7 @@ import type { RequestLimiter } from './request-limiter.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
-/** The answer was cut off because nobody wants that much. */
+/** The response was cut off because it is larger than needed. */
 export class AnswerTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`the answer is larger than ${maxBytes.toLocaleString('en')} bytes`);
@@ -20,9 +20,9 @@ export interface Bounds {
 }
 
 /**
- * A `fetch` that ends: after `timeoutMs` for the whole answer, or once it exceeds `maxBytes`. The body is read in here
- * because Octokit takes a connection that breaks in the middle of a JSON body for an empty answer; like this it is an
- * error. It also bounds the requests for tokens, which a signal given to Octokit does not reach.
+ * A `fetch` with limits: `timeoutMs` for the whole response, and `maxBytes`. The body is read here, because
+ * Octokit treats a connection that breaks inside a JSON body as an empty response; here it is an error. This
+ * also limits the requests for tokens, which a signal passed to Octokit does not reach.
  */
 export function bounded(fetch: Fetch, { timeoutMs, maxBytes }: Bounds): Fetch {
   return async (input, init) => {
@@ -38,13 +38,13 @@ export function bounded(fetch: Fetch, { timeoutMs, maxBytes }: Bounds): Fetch {
   };
 }
 
-/** As many as GitHub leads a request on in a row at most: a renamed repository that was renamed again is one redirect. */
+/** In a row, per request. A repository that was renamed twice is still one redirect. */
 const MAX_REDIRECTS = 3;
 
 /**
- * A `fetch` that follows a redirect of a write as it was meant: a repository that was renamed or moved answers so. By the
- * rules of `fetch` itself, a POST that is answered 301 would be repeated as a GET, whose success would pass for the write's.
- * It goes nowhere but to the same host, since the token goes with it.
+ * A `fetch` that follows redirects of writes with the same method, as GitHub uses them for renamed and moved
+ * repositories. The rules of `fetch` would repeat a POST that is answered 301 as a GET, whose success would
+ * look like that of the write. It only follows to the same host, because the token is sent along.
  */
 export function redirected(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -69,14 +69,14 @@ export interface CachedAnswer {
 }
 export type AnswerCache = LRUCache<string, CachedAnswer>;
 
-/** Set on answers that GitHub confirmed as unchanged, which cost nothing of the hourly limit. */
+/** Marks responses that GitHub confirmed as unchanged, which do not count towards the hourly limit. */
 export const REVALIDATED = 'x-countersign-revalidated';
 
 /**
- * A `fetch` that asks GitHub whether what it knows is still so, and answers from memory when it is. It asks every
- * time: nothing is ever answered without GitHub. A hook of Octokit was rejected: there, a 304 is an exception, and
- * parsed bodies have no known size and could be changed by whoever got them first.
- * @param scope Keeps installations apart: what one may read, another may not.
+ * A `fetch` that makes GET requests conditional, and answers from its cache if GitHub confirms that nothing
+ * changed. It asks GitHub every time. Rejected: a hook of Octokit, where a 304 is an exception, and where
+ * parsed bodies have no known size and could be modified by their first user.
+ * @param scope keeps installations apart, because they can have different permissions
  */
 export function conditional(fetch: Fetch, cache: AnswerCache, scope: string): Fetch {
   return async (input, init) => {
@@ -101,7 +101,7 @@ export function conditional(fetch: Fetch, cache: AnswerCache, scope: string): Fe
   };
 }
 
-/** The app itself did not send the request: the rest of the limit is kept for others, or GitHub asked for a break. */
+/** This app did not send the request: the rest of the limit is reserved, or GitHub asked for a pause. */
 export class HeldBack extends Error {
   readonly retryAt: Date;
 
@@ -112,7 +112,10 @@ export class HeldBack extends Error {
   }
 }
 
-/** A `fetch` for tokens: their limit is the app's, not the installation's, but during a break there is no use for one. */
+/**
+ * A `fetch` for tokens. Their limit is the app's, not the installation's, but during a pause a token is
+ * useless.
+ */
 export function unlessHeld(fetch: Fetch, { budget, clock }: { budget: Budget; clock: Clock }): Fetch {
   return async (input, init) => {
     const until = budget.heldUntil(clock.now());
@@ -122,10 +125,11 @@ export function unlessHeld(fetch: Fetch, { budget, clock }: { budget: Budget; cl
 }
 
 /**
- * A `fetch` that keeps to GitHub's limits: it waits for its turn in the lane, and refuses what the budget does not allow.
+ * A `fetch` that respects GitHub's limits: it waits for the limiter, and refuses what the budget does not
+ * allow.
  * @throws HeldBack
  */
-export function paced(
+export function rateLimited(
   fetch: Fetch,
   {
     budget,
@@ -142,7 +146,7 @@ export function paced(
     if (refused) throw new HeldBack(refused);
     const answered = await limiter.enter(urgency, isRead ? POINTS.read : POINTS.write);
     try {
-      // GitHub may have asked for a break while this one waited.
+      // GitHub may have asked for a pause while this request waited.
       const meanwhile = budget.refusedUntil({ urgency, mayBeFree, inFlight: 0 }, clock.now());
       if (meanwhile) throw new HeldBack(meanwhile);
       const response = await fetch(input, init);
@@ -154,7 +158,9 @@ export function paced(
   };
 }
 
-/** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#calculating-points-for-the-secondary-rate-limit */
+/**
+ * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#calculating-points-for-the-secondary-rate-limit
+ */
 const POINTS = { read: 1, write: 5 };
 
 function answer(status: number, headers: Headers, body: Uint8Array): Response {

@@ -12,13 +12,15 @@ const UPDATE_CHECK_RUN = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}'
 /** https://docs.github.com/en/rest/issues/comments */
 const MAX_BODY_LENGTH = 65_536;
 
-/** Everything that is written to GitHub but the merge. Nothing is tried again in here. */
+/** All writes to GitHub except merging and opening gates. Retries nothing. */
 export function createWriter(
   client: Client,
   appId: number,
 ): Omit<GitHubWriter, 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
   return {
-    /** If a later part of the annotations fails, the run exists: `findCheckRun` says how many it has. */
+    /**
+     * If sending further annotations fails, the check run exists, and `findCheckRun` says how many it has.
+     */
     async createCheckRun(repo, content) {
       const [first, ...more] = checkRunBodies(content);
       const created = await client.request(
@@ -39,7 +41,7 @@ export function createWriter(
       }
     },
 
-    // All, not only the latest: a run of the same name may have come after it.
+    // With `filter: all`, because a newer run of the same name may exist.
     async findCheckRun(repo, headSha, externalId, after) {
       const runs = client.entries(
         'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
@@ -87,7 +89,8 @@ export function createWriter(
       let accountId: number | undefined;
       for await (const comment of comments) {
         if (comment.author.type !== 'Bot' || !comment.body.includes(marker)) continue;
-        // The answer that named the account is the one that was lost, so it is asked for; only where no app is named.
+        // The response that named the account is the one that was lost, so the account is read again, but
+        // only if no app is named.
         if (comment.viaAppId === null) accountId ??= await readOwnAccount(client);
         if (isOwnComment(comment, { appId, accountId }))
           return { id: comment.id, authorId: comment.author.id };
@@ -116,9 +119,9 @@ export function createWriter(
 const viewerSchema = z.object({ viewer: z.object({ databaseId: z.int() }) });
 
 /**
- * The account of this app's bot. REST's `GET /user` is closed to installations; GraphQL's `viewer` is not:
- * https://docs.github.com/en/graphql/reference/queries#viewer, and Renovate asks so for the same purpose.
- * @throws GitHubError when GitHub does not say; whoever looks for a comment must then not take it that there is none.
+ * The account of this app's bot. Installations cannot use REST's `GET /user`, but they can use GraphQL's
+ * `viewer`: https://docs.github.com/en/graphql/reference/queries#viewer. Renovate does the same.
+ * @throws GitHubError if GitHub does not say; the caller must then not conclude that there is no comment
  */
 async function readOwnAccount(client: Client): Promise<number> {
   return (await client.query('query { viewer { databaseId } }', {}, viewerSchema)).viewer.databaseId;

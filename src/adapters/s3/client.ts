@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { formatDuration } from '../../core/duration.ts';
 import { bucketUrl, encodeKey, type S3Access } from '../../ports/s3-location.ts';
-import { isPassing, outOfReach, Passing, refusalOf, refused, statusWords } from './failure.ts';
+import { isTransient, refusalOf, refused, statusWords, TransientError, unavailable } from './failure.ts';
 
-/** How patient the client is; tests put in less. */
+/** The client's retries; tests use shorter times. */
 export interface RetryPolicy {
-  /** For the first word of an answer, and for each piece of it after that, in milliseconds. */
+  /** For the first byte of a response, and for each further piece, in milliseconds. */
   timeoutMs: number;
   attempts: number;
-  /** Before the second attempt, in milliseconds; doubled before each one after it. */
+  /** Before the second attempt, in milliseconds; doubled before each further one. */
   backoffMs: number;
-  /** From 0 to 1, so that what failed together does not come again together. */
+  /** From 0 to 1, so that requests that failed together do not retry together. */
   random: () => number;
-  /** Tests need not wait to know for how long it would. */
+  /** Replaced in tests, so that they need not wait. */
   wait: (ms: number) => Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const RETRIES: RetryPolicy = {
   wait: (ms) => sleep(ms),
 };
 
-/** The slowest line that a large body is sent over, in bytes a millisecond. */
+/** The slowest assumed connection for a large body, in bytes per millisecond. */
 const SLOWEST = 50;
 
 export interface S3Request {
@@ -35,26 +35,30 @@ export interface S3Request {
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array;
-  /** Of the body, in hex. The store refuses a body that arrives as another. */
+  /** Of the body, in hex. The store refuses a body with another hash. */
   sha256: string;
 }
 
 export interface S3Answer {
   headers: Headers;
-  /** @throws Passing when the connection breaks or falls silent. */
+  /** @throws TransientError if the connection breaks or times out */
   pieces: AsyncIterable<Uint8Array>;
 }
 
 export interface S3Client {
   /**
-   * Asks, and reads the answer, `undefined` for an object that is not there; both again when something fails that can pass: an
-   * answer of 5xx or 429, a connection that breaks or falls silent. Whatever this store is asked may be asked twice.
-   * @throws CountersignError `storage.unavailable` for what does not pass.
+   * Sends a request and reads the response, which is `undefined` for a missing object. Retries both after a
+   * transient failure: 5xx, 429, a broken connection or a time-out. All requests to this store are safe to
+   * repeat.
+   * @throws CountersignError `storage.unavailable` for other failures
    */
   send<T>(request: S3Request, read: (answer: S3Answer | undefined) => Promise<T>): Promise<T>;
 }
 
-/** Signed requests to one bucket. aws4fetch signs; its own retries know neither time-outs nor connections that break. */
+/**
+ * Signed requests to one bucket. aws4fetch signs; its own retries handle neither time-outs nor broken
+ * connections.
+ */
 export function createS3Client(bucket: string, access: S3Access, retries: RetryPolicy): S3Client {
   const base = bucketUrl(bucket, access);
 
@@ -73,8 +77,8 @@ export function createS3Client(bucket: string, access: S3Access, retries: RetryP
     const timeoutMs = retries.timeoutMs + (body?.byteLength ?? 0) / SLOWEST;
     const controller = new AbortController();
     const { signal } = controller;
-    const response = await within(timeoutMs, controller, () =>
-      // A redirect would take the signature to another host.
+    const response = await withTimeout(timeoutMs, controller, () =>
+      // Following a redirect would send the signature to another host.
       fetch(signed.url, {
         method,
         headers: signed.headers,
@@ -85,9 +89,9 @@ export function createS3Client(bucket: string, access: S3Access, retries: RetryP
     );
     if (response.ok)
       return { headers: response.headers, pieces: pieces(response, retries.timeoutMs, controller) };
-    const said = await within(retries.timeoutMs, controller, () => response.text());
-    const refusal = refusalOf(response, said, access.region);
-    if (isPassing(refusal)) throw new Passing(`it answered with ${statusWords(refusal)}`);
+    const errorBody = await withTimeout(retries.timeoutMs, controller, () => response.text());
+    const refusal = refusalOf(response, errorBody, access.region);
+    if (isTransient(refusal)) throw new TransientError(`it answered with ${statusWords(refusal)}`);
     if (refusal.status === 404 && refusal.code !== 'NoSuchBucket' && method !== 'PUT' && key !== '') {
       return undefined;
     }
@@ -100,8 +104,8 @@ export function createS3Client(bucket: string, access: S3Access, retries: RetryP
         try {
           return await read(await attempt(request));
         } catch (error) {
-          if (!(error instanceof Passing)) throw error;
-          if (tries >= retries.attempts) throw outOfReach(bucket, error.message);
+          if (!(error instanceof TransientError)) throw error;
+          if (tries >= retries.attempts) throw unavailable(bucket, error.message);
         }
         const full = retries.backoffMs * 2 ** (tries - 1);
         await retries.wait((full * (1 + retries.random())) / 2);
@@ -119,24 +123,28 @@ async function* pieces(
   if (!reader) return;
   try {
     for (;;) {
-      const { done, value } = await within(timeoutMs, controller, () => reader.read());
+      const { done, value } = await withTimeout(timeoutMs, controller, () => reader.read());
       if (done) return;
       yield value;
     }
   } finally {
-    // A reader that has seen enough must not keep the connection.
+    // Closes the connection if the reader stops early.
     controller.abort();
   }
 }
 
-/** Only the system's name of an error is told: its message may hold an address. */
-async function within<T>(timeoutMs: number, controller: AbortController, work: () => Promise<T>): Promise<T> {
+/** Reports only the system's error code, because the message may contain an address. */
+async function withTimeout<T>(
+  timeoutMs: number,
+  controller: AbortController,
+  work: () => Promise<T>,
+): Promise<T> {
   const timer = setTimeout(() => controller.abort(), timeoutMs);
   try {
     return await work();
   } catch (error) {
-    if (controller.signal.aborted) throw new Passing(`it was silent for ${formatDuration(timeoutMs)}`);
-    throw new Passing(`the connection to it failed${nameOf(error)}`);
+    if (controller.signal.aborted) throw new TransientError(`it was silent for ${formatDuration(timeoutMs)}`);
+    throw new TransientError(`the connection to it failed${nameOf(error)}`);
   } finally {
     clearTimeout(timer);
   }

@@ -1,20 +1,20 @@
 import { CountersignError } from '../../core/errors.ts';
 
-/** Thrown for what another attempt may mend; the message says what was wrong with this one. */
-export class Passing extends Error {}
+/** An error that a retry may resolve; the message says what went wrong in this attempt. */
+export class TransientError extends Error {}
 
-/** What stores call a failure that passes although its status is not 5xx. */
-const PASSING_CODES: readonly (string | undefined)[] = ['RequestTimeout', 'SlowDown'];
+/** Codes of transient failures whose status is not 5xx. */
+const TRANSIENT_CODES: readonly (string | undefined)[] = ['RequestTimeout', 'SlowDown'];
 
 export interface Refusal {
   status: number;
-  /** As in the answer's XML; `undefined` when it has none, as answers to HEAD. */
+  /** From the response's XML; `undefined` if it has none, as in responses to HEAD. */
   code: string | undefined;
-  /** Where the bucket is, when that is another region than the one asked. */
-  elsewhere: string | undefined;
+  /** The bucket's region, if it is another one than requested. */
+  actualRegion: string | undefined;
 }
 
-/** Takes no more of an answer than names of a plain form: whatever else the store says is not for our errors. */
+/** Extracts only names in a plain format. Other content of the response must not get into our errors. */
 export function refusalOf(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   body: string,
@@ -24,21 +24,21 @@ export function refusalOf(
   return {
     status,
     code: /<Code>([A-Za-z]{1,64})<\/Code>/.exec(body)?.[1],
-    elsewhere: region === asked ? undefined : region,
+    actualRegion: region === asked ? undefined : region,
   };
 }
 
-export function isPassing({ status, code }: Refusal): boolean {
-  return status >= 500 || status === 429 || PASSING_CODES.includes(code);
+export function isTransient({ status, code }: Refusal): boolean {
+  return status >= 500 || status === 429 || TRANSIENT_CODES.includes(code);
 }
 
-/** A sentence for whoever can mend it. */
+/** A sentence for the person who can fix it. */
 export function refused(bucket: string, refusal: Refusal): CountersignError {
   return new CountersignError('storage.unavailable', `The S3 bucket ${bucket} ${remedy(refusal)}.`);
 }
 
-/** @param because what was wrong with the last attempt. */
-export function outOfReach(bucket: string, because: string): CountersignError {
+/** @param because what went wrong in the last attempt */
+export function unavailable(bucket: string, because: string): CountersignError {
   return new CountersignError(
     'storage.unavailable',
     `The S3 bucket ${bucket} cannot be used now: ${because}.`,
@@ -49,9 +49,9 @@ export function statusWords({ status, code }: Pick<Refusal, 'status' | 'code'>):
   return code === undefined ? `status ${status}` : `${code}, status ${status}`;
 }
 
-/** Codes as in https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-function remedy({ status, code, elsewhere }: Refusal): string {
-  if (elsewhere !== undefined) return `is in the region ${elsewhere}: set AWS_REGION to that`;
+/** Codes of https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+function remedy({ status, code, actualRegion }: Refusal): string {
+  if (actualRegion !== undefined) return `is in the region ${actualRegion}: set AWS_REGION to that`;
   switch (code) {
     case 'NoSuchBucket':
       return 'does not exist: make it, or correct ARTIFACTS_URL';

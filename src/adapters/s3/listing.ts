@@ -1,13 +1,14 @@
 /** One page of ListObjectsV2. */
 export interface Listing {
   objects: { key: string; size: number; modifiedAt: Date }[];
-  /** Where the next page begins; `undefined` on the last. */
+  /** The token of the next page; `undefined` on the last. */
   next: string | undefined;
 }
 
 /**
- * Reads a page of https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html, or gives `undefined` for anything
- * else, an answer cut short among them. An XML parser would be a dependency for four flat elements.
+ * Parses a page of https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html; `undefined` for
+ * anything else, such as a truncated response. Rejected: an XML parser, which would be a dependency for four
+ * flat elements.
  */
 export function parseListing(xml: string): Listing | undefined {
   if (!/<ListBucketResult[\s>]/.test(xml) || !/<\/ListBucketResult>\s*$/.test(xml)) return undefined;
@@ -25,11 +26,11 @@ export function parseListing(xml: string): Listing | undefined {
   );
   const truncated = field(xml, 'IsTruncated') === 'true';
   const next = truncated ? field(xml, 'NextContinuationToken') : undefined;
-  // A page that says there are more and not where must not pass for the last.
+  // A page that is truncated but names no next page must not count as the last.
   return whole && (!truncated || next !== undefined) ? { objects, next } : undefined;
 }
 
-/** Empty when it cannot be read. */
+/** Empty if the key is malformed. */
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key.replaceAll('+', ' '));

@@ -4,20 +4,21 @@ import type { S3Access, S3Place } from '../../ports/s3-location.ts';
 import { expectBlobPath, isBlobPath, unsafePath } from '../blobs/blob-path.ts';
 import { checkedRead, wholeOf } from '../blobs/checked-read.ts';
 import { createS3Client, RETRIES, type RetryPolicy, type S3Answer } from './client.ts';
-import { outOfReach, Passing } from './failure.ts';
+import { TransientError, unavailable } from './failure.ts';
 import { parseListing } from './listing.ts';
 
 /** In bytes; https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html */
 const LONGEST_KEY = 1_024;
 
-/** The hash lies in the object's metadata: it is written with the bytes, in one step, and comes back with them. */
+/** The hash is in the object's metadata: it is written together with the bytes and returned with them. */
 const HASH_HEADER = 'x-amz-meta-sha256';
 
 const NOTHING_SHA256 = sha256Of(new Uint8Array());
 
 /**
- * Blobs as objects of an S3 bucket, whose keys begin with the prefix. Nothing is asked of the store before it is used.
- * @throws CountersignError `storage.unavailable`, from every call, for what the owner of the bucket can mend.
+ * Blobs as objects of an S3 bucket, with the prefix before every key. Sends no request before the first use.
+ * @throws CountersignError `storage.unavailable`, from every call, for problems that the bucket's owner can
+ * fix
  */
 export function createS3Blobs(place: S3Place, access: S3Access, retries: RetryPolicy = RETRIES): Blobs {
   const { bucket, prefix } = place;
@@ -40,7 +41,7 @@ export function createS3Blobs(place: S3Place, access: S3Access, retries: RetryPo
   }
 
   async function stat(path: string): Promise<BlobFacts | undefined> {
-    return ask('HEAD', path, async (answer) => answer && factsOf(path, answer.headers));
+    return ask('HEAD', path, async (answer) => answer && blobFacts(path, answer.headers));
   }
 
   return {
@@ -82,7 +83,7 @@ export function createS3Blobs(place: S3Place, access: S3Access, retries: RetryPo
         );
         for (const { key, size, modifiedAt } of page.objects) {
           const path = key.slice(prefix.length);
-          // What has a name that no blob can have, such as a console's "folder", somebody else put there.
+          // Another program created names that no blob can have, such as a console's "folder".
           if (key.startsWith(prefix) && isBlobPath(path)) yield { path, size, modifiedAt };
         }
         next = page.next;
@@ -99,7 +100,7 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The connection is free for the next request once the answer was read to its end. */
+/** Reading the response to its end frees the connection for the next request. */
 async function drained(answer: S3Answer | undefined): Promise<void> {
   if (answer) await wholeOf(answer.pieces);
 }
@@ -107,24 +108,24 @@ async function drained(answer: S3Answer | undefined): Promise<void> {
 async function listingIn(answer: S3Answer | undefined) {
   const xml = new TextDecoder().decode(answer && (await wholeOf(answer.pieces)));
   const listing = parseListing(xml);
-  if (!listing) throw new Passing('its list of objects is not whole');
+  if (!listing) throw new TransientError('its list of objects is not whole');
   return listing;
 }
 
-function factsOf(path: string, headers: Headers): BlobFacts {
+function blobFacts(path: string, headers: Headers): BlobFacts {
   const size = Number(headers.get('content-length') ?? Number.NaN);
   const modifiedAt = new Date(headers.get('last-modified') ?? Number.NaN);
   if (Number.isNaN(size) || Number.isNaN(modifiedAt.getTime())) {
-    throw new Passing('it does not say how large and how old an object is');
+    throw new TransientError('it does not say how large and how old an object is');
   }
   return { path, size, modifiedAt };
 }
 
-/** What was handed on cannot be taken back, so a stream that breaks off ends in an error. */
+/** Pieces that were already yielded cannot be taken back, so a stream that breaks ends with an error. */
 async function* withoutRetries(bucket: string, pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     yield* pieces;
   } catch (error) {
-    throw error instanceof Passing ? outOfReach(bucket, error.message) : error;
+    throw error instanceof TransientError ? unavailable(bucket, error.message) : error;
   }
 }

@@ -9,6 +9,7 @@ import { degraded } from '../../domain/policy/gate/degraded.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { blocks, gateName, mayPassLater, wantsPerson } from '../../domain/policy/gate/verdict.ts';
 import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
+import { needsApproval, refusedAfter } from '../../domain/policy/permission.ts';
 import { rulesOfStep } from '../../domain/rule/step-rules.ts';
 import { askPeople, judgeApproval, pollApproval, recheckInMs } from '../approvals/approval.ts';
 import type {
@@ -18,7 +19,7 @@ import type {
   ApprovalResult,
 } from '../approvals/approval-context.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
-import { needsApproval, notPermitted, notPermittedAfterAll } from '../gates/permission.ts';
+import { notPermitted } from '../gates/permission.ts';
 import type { StepHandler } from '../steps/step.ts';
 
 /** The stages of an attempt at a step, in their order. */
@@ -96,7 +97,11 @@ export async function judgeMergeStep(
   const judged = await judgeApproval(context, skillOf);
   if (judged === 'busy') return 'busy';
   if (!judged?.decision.proof) return judged?.decision;
-  const refusal = notPermittedAfterAll(context, handler.capability, policy, judged);
+  const refusal = refusedAfter(
+    { capability: handler.capability, policy, run: context.state.run },
+    judged.approval,
+    judged.pullRequest,
+  );
   return refusal
     ? { ...judged.decision, why: criterion('unmet', refusal.summary), proof: undefined }
     : judged.decision;
@@ -113,7 +118,11 @@ async function poll(
 ): Promise<ApprovalAnswer> {
   const answer = await pollApproval(context, skillOf);
   if (answer.kind !== 'granted') return answer;
-  const refusal = notPermittedAfterAll(context, handler.capability, policy, answer);
+  const refusal = refusedAfter(
+    { capability: handler.capability, policy, run: context.state.run },
+    answer.approval,
+    answer.pullRequest,
+  );
   if (!refusal) return answer;
   const approval = { ...answer.approval, status: 'void' } as const;
   return { kind: 'not_yet', result: { kind: 'failed', reason: refusal, retryable: false, approval } };

@@ -5,9 +5,10 @@ import type { Slot } from '../../domain/expression/state-slot.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
 import { builtInPolicy, type PolicyEngine } from '../../domain/policy/engine.ts';
 import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
+import { needsApproval } from '../../domain/policy/permission.ts';
 import { ACTIONS } from '../actions/actions.ts';
 import type { AnsweredHandler, ApprovalContext } from '../approvals/approval-context.ts';
-import { needsApproval, permitted } from '../gates/permission.ts';
+import { permitted } from '../gates/permission.ts';
 import type { StepHandler } from '../steps/step.ts';
 import { type Attempt, attemptStep, judgeMergeStep } from './pipeline.ts';
 

@@ -12,7 +12,7 @@ import { type Conflict, conflictCriteria, conflictOf } from '../../domain/policy
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
 import { degraded } from '../../domain/policy/gate/degraded.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
-import { conditionOf } from '../../domain/policy/gate/verdict.ts';
+import { conditionOf, lastVerdict } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeFacts } from '../../domain/policy/merge-gate.ts';
 import { isOwnComment } from '../../domain/policy/own-comment.ts';
 import { requestedChangesCriterion } from '../../domain/policy/reviews-standing.ts';
@@ -20,7 +20,7 @@ import { stillExpected } from '../../domain/rule/step-rules.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
-import { judgeGates, lastVerdict, type SkillOf } from '../gates/judge-gates.ts';
+import { judgeGates, type SkillOf, verdictsSoFar } from '../gates/judge-gates.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
 import { configurationStatus } from '../runs/what-changed.ts';
 import { pullRequestOf } from '../steps/step.ts';
@@ -231,9 +231,8 @@ async function mergeGates(
   // Those of any other step were judged before anybody was asked.
   if (!actionOf(context.step.uses)?.irreversible) return [];
   const { pre } = gatesOfStep(context.step, context.state.run.settings.gates);
-  const before = pre.flatMap(
-    ({ gate, scope, at }) => lastVerdict(context, { gate: gate.id, scope, at, step: context.step.id }) ?? [],
-  );
+  const known = verdictsSoFar(context);
+  const before = pre.flatMap((placed) => lastVerdict(known, placed, context.step.id) ?? []);
   return thorough || before.length < pre.length ? judgeGates(context, pre, skillOf, fresh) : before;
 }
 

@@ -5,8 +5,9 @@ import type { PlacedGate } from '../../domain/gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { factsFor } from '../../domain/policy/gate/criterion.ts';
-import { question, type World } from '../../domain/policy/gate/judge.ts';
-import { unjudged, verdictKey, verdictOf } from '../../domain/policy/gate/verdict.ts';
+import type { World } from '../../domain/policy/gate/judge.ts';
+import { type Grounds, judgeGate } from '../../domain/policy/gate/judge-gate.ts';
+import { lastVerdict } from '../../domain/policy/gate/verdict.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { readFacts } from './pull-request-facts.ts';
@@ -14,16 +15,17 @@ import { isPassingTrouble } from './temporary-failure.ts';
 
 /** What judging gates needs besides a step's own context. */
 export interface GateContext extends StepContext {
-  /** What the step's gates came to in this attempt, as far as it is news; the session records it with its result. */
+  /** What the step's gates came to in this attempt, if it is news. The session records it with its result. */
   readonly judged: Outcome[];
 }
 
 export type SkillOf = (name: string) => StepHandler | undefined;
 
 /**
- * Judges gates on facts read for this one look, and leaves the verdicts that are news with the session. A gate that throws is
- * not passed and blocks; passing trouble, of GitHub's or the host's, is thrown on, because it is no verdict.
- * @param fresh outcomes that take the place of those recorded.
+ * Judges gates on facts read for this one attempt, and leaves the verdicts that are news with the session. A
+ * gate that throws is not passed and blocks. A temporary failure of GitHub or the host is thrown on, because it
+ * is no verdict.
+ * @param fresh outcomes that replace the recorded ones
  */
 export async function judgeGates(
   context: GateContext,
@@ -32,79 +34,84 @@ export async function judgeGates(
   fresh: ReadonlyMap<string, Outcome> = new Map(),
 ): Promise<GateVerdict[]> {
   if (gates.length === 0) return [];
-  let world: World;
+  const known = verdictsSoFar(context);
+  let world: World | { error: unknown };
   try {
-    world = {
-      facts: await readFacts(context, factsFor(gates.map(({ gate }) => gate))),
-      context: conditionContext(context.state, context.step.id, fresh),
-      now: context.clock.now(),
-    };
+    world = await readWorld(context, gates, fresh);
   } catch (error) {
-    return remembered(
-      context,
-      gates.map((placed) => thrown(context, placed, error)),
-    );
+    world = { error };
   }
   const verdicts: GateVerdict[] = [];
   for (const placed of gates) {
-    try {
-      verdicts.push(await judge(context, placed, world, skillOf));
-    } catch (error) {
-      verdicts.push(thrown(context, placed, error));
-    }
+    const last = lastVerdict(known, placed, context.step.id);
+    verdicts.push(await judge(context, placed, world, skillOf, last));
   }
-  return remembered(context, verdicts);
+  context.judged.push(...verdicts.filter((verdict) => !known.includes(verdict)));
+  return verdicts;
+}
+
+/** Every verdict of the run's gates: of earlier attempts, and of this one. */
+export function verdictsSoFar({ state, judged }: Pick<GateContext, 'state' | 'judged'>): GateVerdict[] {
+  const now = judged.filter((outcome) => outcome.outcome_kind === 'gate_verdict');
+  return [...(state.verdicts ?? []), ...now];
+}
+
+async function readWorld(
+  context: StepContext,
+  gates: readonly PlacedGate[],
+  fresh: ReadonlyMap<string, Outcome>,
+): Promise<World> {
+  return {
+    facts: await readFacts(context, factsFor(gates.map(({ gate }) => gate))),
+    context: conditionContext(context.state, context.step.id, fresh),
+    now: context.clock.now(),
+  };
 }
 
 async function judge(
   context: GateContext,
   placed: PlacedGate,
-  world: World,
+  world: World | { error: unknown },
   skillOf: SkillOf,
+  last: GateVerdict | undefined,
 ): Promise<GateVerdict> {
-  const { gate } = placed;
-  if (gate.kind === 'skill') return bySkill(context, { ...placed, gate }, skillOf);
-  const questions = gate.criteria.map((criterion) => question(criterion, world));
-  const hash = contentHash({ gate, inputs: questions.map(({ inputs }) => inputs) });
-  return (
-    before(context, placed, hash) ??
-    verdictOf(
-      placed,
-      context.step.id,
-      questions.map((asked) => asked.judge()),
-      hash,
-    )
-  );
+  const step = context.step.id;
+  try {
+    if ('error' in world) throw world.error;
+    const { gate } = placed;
+    const grounds: Grounds =
+      gate.kind === 'skill' ? await askSkill(context, gate, skillOf, last) : { kind: 'world', world };
+    return judgeGate(placed, step, grounds, last);
+  } catch (error) {
+    return judgeGate(placed, step, { kind: 'error', because: becauseOf(context, placed, error) }, last);
+  }
 }
 
 /**
- * Runs the gate's skill in this session. What it says of a head holds for that head, so it is asked once; but a skill whose
- * answer can change, such as CI's, and one that came to nothing are asked at every look.
+ * Runs the gate's skill in this session. What it says of a head holds for that head, so it is asked once. A
+ * skill whose answer can change, such as CI's, and one without an outcome are asked at every attempt.
  */
-async function bySkill(
+async function askSkill(
   context: GateContext,
-  placed: PlacedGate & { gate: Extract<Gate, { kind: 'skill' }> },
+  gate: Extract<Gate, { kind: 'skill' }>,
   skillOf: SkillOf,
-): Promise<GateVerdict> {
-  const { gate } = placed;
+  last: GateVerdict | undefined,
+): Promise<Grounds> {
   const { headSha, baseRef } = context.state.run;
   const handler = skillOf(gate.skill);
   if (!handler) throw new CountersignError('step.unknown', `there is no skill named ${gate.skill}`);
   const once = contentHash({ gate, headSha, baseRef });
-  const asked = handler.refresh ? undefined : before(context, placed, once);
-  if (asked) return asked;
+  if (!handler.refresh && last?.inputs_hash === once) return { kind: 'same_answer', verdict: last };
   const result = await handler.run({ ...context, inputs: {}, step: { ...context.step, with: {} } });
   const isLasting = result.kind === 'done' && !handler.refresh;
-  const criterion = cameTo(context, gate.skill, result);
+  const criterion = criterionOf(context, gate.skill, result);
   const hash = isLasting ? once : contentHash({ gate, headSha, baseRef, criterion });
-  const known = before(context, placed, hash);
-  if (known) return known;
-  if (result.kind === 'done') context.judged.push(result.outcome);
-  return verdictOf(placed, context.step.id, [criterion], hash);
+  if (result.kind === 'done' && last?.inputs_hash !== hash) context.judged.push(result.outcome);
+  return { kind: 'answer', criterion, hash };
 }
 
 /** Only an outcome that passed is a pass (I5). */
-function cameTo({ state }: GateContext, skill: string, result: StepResult): Criterion {
+function criterionOf({ state }: StepContext, skill: string, result: StepResult): Criterion {
   const done = result.kind === 'done' ? asConditionsSeeIt(result.outcome, state) : undefined;
   return {
     id: skill,
@@ -115,44 +122,16 @@ function cameTo({ state }: GateContext, skill: string, result: StepResult): Crit
   };
 }
 
-function thrown(context: GateContext, placed: PlacedGate, error: unknown): GateVerdict {
-  if (isPassingTrouble(error, context.signal)) throw error;
-  context.log.error(
-    { run: context.state.run.id, session: context.session.id, gate: placed.gate.id, err: error },
-    'a gate threw',
-  );
-  // What went wrong inside may name paths, hosts or queries: that is for the log, not for a public check run.
-  const because =
-    error instanceof CountersignError
-      ? error.message
-      : `it failed inside Countersign; the log has the details under ${context.session.id}`;
-  const hash = contentHash({ gate: placed.gate, because });
-  return before(context, placed, hash) ?? unjudged(placed, context.step.id, because, hash);
-}
-
-/** The last verdict of the gate, when it was judged on the same inputs. */
-function before(
-  context: GateContext,
-  { gate, scope, at }: PlacedGate,
-  hash: string,
-): GateVerdict | undefined {
-  const last = lastVerdict(context, { gate: gate.id, scope, at, step: context.step.id });
-  return last?.inputs_hash === hash ? last : undefined;
-}
-
-/** Keeps those that say something new for the session's record. */
-function remembered(context: GateContext, verdicts: GateVerdict[]): GateVerdict[] {
-  for (const verdict of verdicts) {
-    if (lastVerdict(context, verdict)?.inputs_hash !== verdict.inputs_hash) context.judged.push(verdict);
-  }
-  return verdicts;
-}
-
-/** The newest verdict of a gate: of this look, or of one before. */
-export function lastVerdict(
-  { state, judged }: Pick<GateContext, 'state' | 'judged'>,
-  of: Pick<GateVerdict, 'gate' | 'scope' | 'at' | 'step'>,
-): GateVerdict | undefined {
-  const now = judged.filter((outcome) => outcome.outcome_kind === 'gate_verdict');
-  return [...(state.verdicts ?? []), ...now].findLast((verdict) => verdictKey(verdict) === verdictKey(of));
+/** @throws the error itself if it is a temporary failure */
+function becauseOf(
+  { state, session, log, signal }: StepContext,
+  { gate }: PlacedGate,
+  error: unknown,
+): string {
+  if (isPassingTrouble(error, signal)) throw error;
+  log.error({ run: state.run.id, session: session.id, gate: gate.id, err: error }, 'a gate threw');
+  // The message of another error may name paths, hosts or queries. It belongs in the log, not in a public check run.
+  return error instanceof CountersignError
+    ? error.message
+    : `it failed inside Countersign; the log has the details under ${session.id}`;
 }

@@ -178,6 +178,16 @@ export function newestVerdicts(verdicts: readonly GateVerdict[]): GateVerdict[] 
   return [...new Map(verdicts.map((found) => [verdictKey(found), found])).values()];
 }
 
+/** The newest verdict of a gate of a step. */
+export function lastVerdict(
+  verdicts: readonly GateVerdict[],
+  { gate, scope, at }: PlacedGate,
+  step: string,
+): GateVerdict | undefined {
+  const key = verdictKey({ gate: gate.id, scope, at, step });
+  return verdicts.findLast((verdict) => verdictKey(verdict) === key);
+}
+
 /** Identifies the gate of a verdict. */
 export function verdictKey({
   step,

@@ -5,7 +5,7 @@ import type { Artifacts } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
 
-const OVER = RUN_STATUSES.filter(isRunOver);
+const ENDED = RUN_STATUSES.filter(isRunOver);
 
 export function artifactsTable(db: Kysely<Database>): Artifacts {
   return {
@@ -45,13 +45,14 @@ export function artifactsTable(db: Kysely<Database>): Artifacts {
     async page({ after, limit, runOverBefore }) {
       let query = db.selectFrom('artifacts').selectAll().where('id', '>', after).orderBy('id').limit(limit);
       if (runOverBefore !== undefined) {
-        // Asked of each artifact in turn: a join might begin at the runs, and read all of them for every page.
+        // EXISTS per artifact: with a join, SQLite might start at the runs and read all of them for every
+        // page.
         query = query.where(({ exists, selectFrom }) =>
           exists(
             selectFrom('chain_runs')
               .select('chain_runs.id')
               .whereRef('chain_runs.id', '=', 'artifacts.run_id')
-              .where('chain_runs.status', 'in', OVER)
+              .where('chain_runs.status', 'in', ENDED)
               .where(
                 ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
                 '<',

@@ -6,10 +6,10 @@ import type { AuditLog } from '../../ports/audit-log.ts';
 import { reading, toDate, toText } from './columns.ts';
 import type { AuditLogTable, Database } from './schema.ts';
 
-/** The log of what people and this app did. Secrets are hidden here, so that no caller can forget to. */
+/** The table of the audit log. It redacts entries, so that no caller can forget it. */
 export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
   return {
-    async record(given, onceKey) {
+    async record(entry, onceKey) {
       const {
         kind,
         by,
@@ -20,7 +20,7 @@ export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
         configuration_sha,
         run_id,
         ...details
-      } = auditEntrySchema.parse(given);
+      } = auditEntrySchema.parse(entry);
       await db
         .insertInto('audit_log')
         .values({
@@ -58,7 +58,7 @@ export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
       let query = db.selectFrom('audit_log').selectAll().where('id', '>', after).orderBy('id').limit(limit);
       if (since !== undefined) query = query.where('at', '>=', toText(since));
       if (repository !== undefined) {
-        // A repository that was renamed has one id under both names.
+        // A renamed repository has one id and several names.
         query = query.where(({ or, eb, selectFrom }) =>
           or([
             eb('repository', '=', repository),
@@ -79,7 +79,7 @@ export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
   };
 }
 
-/** Read as it was written: a line of an older version must not keep the log from being exported. */
+/** Not validated: an entry of an older version must not prevent an export of the log. */
 function lineOf(row: Selectable<AuditLogTable>) {
   return reading('audit_log', row.id, () => ({
     id: row.id,

@@ -1,30 +1,33 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** Bodies that were recorded together, as one text. */
+/** Bodies that were recorded together, as one compressed text. */
 export interface Pack {
-  /** `none`: a body that was recorded before there were packs. */
+  /** `none`: a body from before packs existed. */
   encoding: 'none' | 'zstd';
   bytes: Uint8Array;
 }
 
-/** Where a body is in what its pack unpacks to, in bytes. */
+/** The position of a body in the unpacked pack, in bytes. */
 export interface Place {
   start: number;
   length: number;
 }
 
 /**
- * How many bytes of bodies go into a pack at most, unless it is one body: so far back the quickest level of zstd looks for what
- * is alike, and all of a pack is unpacked (0.3 ms) for each body that is read of it.
+ * Per pack, except for a single larger body. The fastest level of zstd searches about this far back for
+ * repetitions, and reading one body unpacks the whole pack (0.3 ms).
  */
 const MOST_BYTES = 512 * 1_024;
 
-/** What the slower levels save is not worth their time; the sum at the end tells a spoiled pack. */
-const QUICKEST = {
+/** Slower levels save too little for their time. The checksum detects a damaged pack. */
+const FASTEST = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
 
-/** Packs with the places of what is in them, in the order given; one after the other, since bodies can be large. */
+/**
+ * Packs with the positions of their bodies, in the given order. Made one at a time, because bodies can be
+ * large.
+ */
 export function* packBodies<Item extends { body: Uint8Array }>(
   items: readonly Item[],
 ): Generator<{ pack: Pack; contents: { item: Item; place: Place }[] }> {
@@ -37,11 +40,11 @@ export function* packBodies<Item extends { body: Uint8Array }>(
     });
     const [first] = group;
     const text = first && group.length === 1 ? first.body : Buffer.concat(group.map(({ body }) => body));
-    yield { pack: { encoding: 'zstd', bytes: zstdCompressSync(text, QUICKEST) }, contents };
+    yield { pack: { encoding: 'zstd', bytes: zstdCompressSync(text, FASTEST) }, contents };
   }
 }
 
-/** @throws when the pack is spoiled, or too short for the place. */
+/** @throws if the pack is damaged, or too short for the position */
 export function unpackBody(pack: Pack, { start, length }: Place): Uint8Array {
   const all = pack.encoding === 'zstd' ? zstdDecompressSync(pack.bytes) : pack.bytes;
   if (start + length > all.byteLength) throw new Error('the pack of its body is too short');
@@ -50,15 +53,15 @@ export function unpackBody(pack: Pack, { start, length }: Place): Uint8Array {
 
 function groupsOf<Item extends { body: Uint8Array }>(items: readonly Item[]): Item[][] {
   const groups: Item[][] = [];
-  let room = 0;
+  let space = 0;
   for (const item of items) {
     const group = groups.at(-1);
-    if (group && item.body.byteLength <= room) group.push(item);
+    if (group && item.body.byteLength <= space) group.push(item);
     else {
       groups.push([item]);
-      room = MOST_BYTES;
+      space = MOST_BYTES;
     }
-    room -= item.body.byteLength;
+    space -= item.body.byteLength;
   }
   return groups;
 }

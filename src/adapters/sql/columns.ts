@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 
-/** A time as the tables hold it. */
+/** A time as the tables store it. */
 export function toText(date: Date): string;
 export function toText(date: Date | null): string | null;
 export function toText(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-/** @throws RangeError when the text is no time. */
+/** @throws RangeError if the text is not a time */
 export function toDate(text: string): Date {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw new RangeError(`"${text}" is not a time`);
@@ -19,7 +19,7 @@ export function toDateOrNull(text: string | null): Date | null {
   return text === null ? null : toDate(text);
 }
 
-/** JSON that an outer hand may have shaped: it is validated again when it is read. */
+/** Validates JSON that may contain data from outside, or from another version. */
 export function fromJson<T>(schema: z.ZodType<T>, text: string): T {
   return schema.parse(JSON.parse(text));
 }
@@ -33,8 +33,8 @@ export function toJsonOrNull(value: unknown): string | null {
 }
 
 /**
- * Turns a row into its value, and names the row when that fails: a row that cannot be read is a damaged database or
- * one written by another version, and an error without a place would leave its owner with nothing to look at.
+ * Converts a row, and names the row if that fails. An unreadable row means a damaged database or one of
+ * another version, and its owner needs to know which row.
  */
 export function reading<T>(table: string, id: string | number, read: () => T): T {
   try {
@@ -48,7 +48,7 @@ export function reading<T>(table: string, id: string | number, read: () => T): T
   }
 }
 
-/** @throws CountersignError when a row that must be there was not. */
+/** @throws CountersignError if a required row was not found */
 export function mustExist(found: boolean, table: string, id: string | number): void {
   if (!found) throw new CountersignError('storage.no_such_row', `The table ${table} has no row ${id}.`);
 }

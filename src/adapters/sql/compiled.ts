@@ -2,8 +2,8 @@ import { type Compilable, CompiledQuery, type Kysely, type QueryResult } from 'k
 import { perDatabase } from './per-database.ts';
 import type { Database } from './schema.ts';
 
-/** Stands where a parameter will be. */
-class Place {
+/** A placeholder for a parameter. */
+class Placeholder {
   readonly name: PropertyKey;
 
   constructor(name: PropertyKey) {
@@ -12,32 +12,36 @@ class Place {
 }
 
 /**
- * A statement whose text Kysely builds and compiles once for each database; later calls only fill in its parameters. Building and
- * compiling took as long as SQLite took to carry the statement out, so what the queue and every look at a run ask for is worth
- * it; what is asked seldom is not, since `build` may do nothing with a parameter but hand it to Kysely: it sees no values.
+ * A statement that Kysely builds and compiles once per database; later calls only bind parameters. Building
+ * and compiling took as long as SQLite took to execute the statement, so it is worthwhile for the queries of
+ * the queue and of every step. For rare queries it is not: `build` may only pass its parameters on to Kysely,
+ * because it gets placeholders and not values.
  */
 export function compiledOnce<Params extends object, Row>(
   build: (db: Kysely<Database>, params: Params) => Compilable<Row>,
 ): (db: Kysely<Database>, params: Params) => Promise<QueryResult<Row>> {
-  const textFor = perDatabase((db) => {
-    const asked = new Set<PropertyKey>();
-    const places = new Proxy({} as Params, {
+  const compiledFor = perDatabase((db) => {
+    const unbound = new Set<PropertyKey>();
+    const placeholders = new Proxy({} as Params, {
       get(_, name) {
-        asked.add(name);
-        return new Place(name);
+        unbound.add(name);
+        return new Placeholder(name);
       },
     });
-    const text = build(db, places).compile();
-    for (const one of text.parameters) if (one instanceof Place) asked.delete(one.name);
-    if (asked.size > 0) {
-      throw new Error(`a statement changes its parameters before they are bound: ${[...asked].join(', ')}`);
+    const compiled = build(db, placeholders).compile();
+    for (const parameter of compiled.parameters)
+      if (parameter instanceof Placeholder) unbound.delete(parameter.name);
+    if (unbound.size > 0) {
+      throw new Error(`a statement changes its parameters before they are bound: ${[...unbound].join(', ')}`);
     }
-    return text;
+    return compiled;
   });
 
   return (db, params) => {
-    const { sql, parameters } = textFor(db);
-    const bound = parameters.map((one) => (one instanceof Place ? params[one.name as keyof Params] : one));
+    const { sql, parameters } = compiledFor(db);
+    const bound = parameters.map((parameter) =>
+      parameter instanceof Placeholder ? params[parameter.name as keyof Params] : parameter,
+    );
     return db.executeQuery<Row>(CompiledQuery.raw(sql, bound) as CompiledQuery<Row>);
   };
 }

@@ -14,10 +14,10 @@ import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 
-/** GUIDs a statement asks for. */
+/** GUIDs per statement. */
 const BATCH = 500;
 
-/** Returns those that were not there, or had failed. */
+/** Returns those that were new, or whose processing had failed. */
 const insertDeliveries = insertOnceCompiled((db, rows: readonly ReturnType<typeof newRow>[]) =>
   db
     .insertInto('deliveries')
@@ -40,7 +40,9 @@ const insertPacks = insertOnceCompiled((db, rows: readonly Pack[]) =>
   db.insertInto('body_packs').values(rows).returning('id'),
 );
 
-/** One that had failed has its body already: what GitHub sent again takes its place, since the first may be spoiled. */
+/**
+ * A failed delivery already has a body. The redelivered one replaces it, because the first may be damaged.
+ */
 const insertBodies = insertOnceCompiled((db, rows: readonly Database['delivery_bodies'][]) =>
   db
     .insertInto('delivery_bodies')
@@ -129,7 +131,7 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
 
   return {
     async record(deliveries) {
-      // The first of a GUID counts: PostgreSQL refuses a statement that meets its own row again.
+      // Only the first of each GUID: PostgreSQL refuses a statement that updates one row twice.
       const first = new Map<string, NewDelivery>();
       for (const delivery of deliveries) {
         if (!first.has(delivery.guid)) first.set(delivery.guid, delivery);
@@ -150,8 +152,8 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     async claimUnqueued(most) {
       const { rows } = await nextToQueue(db, { most });
       const last = rows.at(-1);
-      // One statement cannot give what it removes. SQLite lets nobody else write before this transaction ends; where others may, each
-      // row would have to be named.
+      // One statement cannot return the old values that it overwrites. SQLite excludes other writers until
+      // the transaction ends; a database that does not would have to name each row.
       if (last) await takeUntil(db, { last: last.id });
       return rows.map(({ id, queue_key, received_at }) => ({
         id,
@@ -177,12 +179,12 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
 
     async get(id) {
       const [row] = (await byId(db, { id })).rows;
-      return row && whole(row);
+      return row && withUnpackedBody(row);
     },
 
     async byGuid(guid) {
       const row = await withBody(db).where('deliveries.guid', '=', guid).executeTakeFirst();
-      return row && whole(row);
+      return row && withUnpackedBody(row);
     },
 
     async setStatus(id, status, at, error) {
@@ -232,7 +234,7 @@ function newRow(delivery: NewDelivery) {
   };
 }
 
-function whole(row: Selectable<DeliveriesTable> & Pack & Place): Delivery {
+function withUnpackedBody(row: Selectable<DeliveriesTable> & Pack & Place): Delivery {
   return { ...summary(row), body: reading('deliveries', row.id, () => unpackBody(row, row)) };
 }
 

@@ -12,22 +12,22 @@ import { compiledOnce } from './compiled.ts';
 import type { Database, EffectsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 
-interface DesiredEffect {
+interface UpsertParams {
   id: string;
   key: string;
   effect_json: string;
   wished_hash: string;
   run_id: string | null;
   at: string;
-  /** What rests until then, or less long, is wished for again. */
+  /** A failed effect whose `rests_until` is at most this is requested again. */
   rested_by: string;
 }
 
-/** After every moment that is written down. */
+/** Later than any stored time. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 const upsertDesired = compiledOnce(
-  (db, { id, key, effect_json, wished_hash, run_id, at, rested_by }: DesiredEffect) =>
+  (db, { id, key, effect_json, wished_hash, run_id, at, rested_by }: UpsertParams) =>
     db
       .insertInto('effects')
       .values({
@@ -63,8 +63,9 @@ const upsertDesired = compiledOnce(
             attempts: 0,
             error: null,
           }))
-          // One that waits to be carried out goes on waiting, with its tries: its job is there. One that was refused stays so, or every
-          // look would ask again and nobody would be told. One that has nothing to wait for is done.
+          // No match, so no change and no new job, in two cases: a pending effect of the same run already has
+          // a job, and keeps its attempts; a refused effect stays refused, or every poll would ask GitHub
+          // again. An effect without changes is set to done.
           .where((eb) => {
             const restsUntil = eb.fn<string | null>('json_extract', [
               'effects.progress_json',
@@ -119,7 +120,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
         .updateTable('effects')
         .set((eb) => ({
           applied_hash: row.appliedHash,
-          // What was carried out may no longer be what is wished for; then it is not done.
+          // The executed effect may no longer be the desired one; then it is not done.
           status:
             row.status === 'done'
               ? eb

@@ -20,7 +20,7 @@ const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
   endLeases(db).where('lease_until', '<=', now),
 );
 
-/** The earliest waiting job of each key that is due, unless another of its key is held. */
+/** The earliest due job of each key, unless another job of that key is held. */
 const claimDue = compiledOnce(
   (
     db,
@@ -75,7 +75,7 @@ const findHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken:
   db.selectFrom('jobs').select('id').where('id', '=', id).where('lease_token', '=', leaseToken),
 );
 
-const giveBack = compiledOnce((db, job: Return) =>
+const returnJob = compiledOnce((db, job: ReturnedJob) =>
   db
     .updateTable('jobs')
     .set({
@@ -89,7 +89,7 @@ const giveBack = compiledOnce((db, job: Return) =>
     .where('lease_token', '=', job.leaseToken),
 );
 
-interface Return {
+interface ReturnedJob {
   id: number;
   leaseToken: string;
   runAt: string;
@@ -97,8 +97,8 @@ interface Return {
   unavailableSince: string | null;
 }
 
-/** The same job as the held one, if it waits to be run by then. */
-const handOver = compiledOnce((db, { id, runAt, attempts, unavailableSince }: Return) =>
+/** Passes the counters on to a waiting job that equals the held one, if it is due by then. */
+const handOver = compiledOnce((db, { id, runAt, attempts, unavailableSince }: ReturnedJob) =>
   db
     .updateTable('jobs')
     .set((eb) => ({
@@ -137,7 +137,7 @@ const firstAfter = compiledOnce((db, { after }: { after: string }) =>
     .limit(1),
 );
 
-// Counts of their own in one statement: with OR in their place, SQLite reads the whole table.
+// Separate counts in one statement: with OR, SQLite would read the whole table.
 const countHeldAndDue = compiledOnce((db, { now, most }: { now: string; most: number }) =>
   db.selectNoFrom((eb) => {
     const upTo = (rows: SelectQueryBuilder<Database, 'jobs' | 'deliveries', { id: number }>) =>
@@ -151,7 +151,7 @@ const countHeldAndDue = compiledOnce((db, { now, most }: { now: string; most: nu
   }),
 );
 
-/** A job is held while it has a lease token, and waits while it has none. */
+/** A job with a lease token is held, one without is waiting. */
 export function jobsTable(db: Kysely<Database>): Jobs {
   async function isHeld(id: number, leaseToken: string): Promise<boolean> {
     const { rows } = await findHeld(db, { id, leaseToken });
@@ -177,13 +177,13 @@ export function jobsTable(db: Kysely<Database>): Jobs {
 
     async bringForward(kind, key, runAt) {
       const { numAffectedRows } = await bringWaitingForward(db, { kind, key, at: toText(runAt) });
-      return someOf(numAffectedRows);
+      return hasAny(numAffectedRows);
     },
 
     async claim(at, until, leaseToken, limit) {
       const now = toText(at);
-      // Ended leases are taken away first, so that a holder who was too slow cannot extend or complete
-      // while another job of its key runs.
+      // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while
+      // another job of its key runs.
       await endLeasesUntil(db, { now });
       const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit });
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
@@ -214,7 +214,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
 
     async complete(id, leaseToken) {
       const { numAffectedRows } = await deleteHeld(db, { id, leaseToken });
-      return someOf(numAffectedRows);
+      return hasAny(numAffectedRows);
     },
 
     async retry(id, leaseToken, runAt, { attempts, unavailableSince }) {
@@ -227,8 +227,8 @@ export function jobsTable(db: Kysely<Database>): Jobs {
         unavailableSince: toText(unavailableSince),
       };
       const { numAffectedRows } = await handOver(db, job);
-      if (someOf(numAffectedRows)) await deleteHeld(db, { id, leaseToken });
-      else await giveBack(db, job);
+      if (hasAny(numAffectedRows)) await deleteHeld(db, { id, leaseToken });
+      else await returnJob(db, job);
       return true;
     },
 
@@ -260,7 +260,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
   };
 }
 
-function someOf(affected: bigint | undefined): boolean {
+function hasAny(affected: bigint | undefined): boolean {
   return affected !== undefined && affected > 0n;
 }
 

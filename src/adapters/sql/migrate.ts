@@ -13,7 +13,7 @@ export interface Migration {
   sha256: string;
 }
 
-/** A line of the table `schema_migrations`. */
+/** A row of the table `schema_migrations`. */
 export interface AppliedMigration {
   version: number;
   name: string;
@@ -22,7 +22,7 @@ export interface AppliedMigration {
 
 /**
  * Reads `0001_initial.sql`, `0002_….sql` and so on, in order.
- * @throws CountersignError when a file is named otherwise or a number is missing or taken twice.
+ * @throws CountersignError if a file has another name, or a number is missing or used twice
  */
 export function readMigrations(folder: string): Migration[] {
   const names = readdirSync(folder)
@@ -48,8 +48,8 @@ export function readMigrations(folder: string): Migration[] {
 }
 
 /**
- * What is left to apply.
- * @throws CountersignError when the database is newer than this program, or was made by another text of a migration.
+ * The migrations to apply.
+ * @throws CountersignError if the database is newer than this program, or if an applied migration has changed
  */
 export function pendingMigrations(
   migrations: readonly Migration[],

@@ -26,7 +26,7 @@ export function modelCallsTable(db: Kysely<Database>): ModelCalls {
     },
 
     async end(id, { tokens, cost, completedAt, error }) {
-      const told = tokens && {
+      const usage = tokens && {
         tokens: tokens.input + tokens.output,
         cost,
         tokens_in: tokens.input,
@@ -34,7 +34,7 @@ export function modelCallsTable(db: Kysely<Database>): ModelCalls {
       };
       const { numUpdatedRows } = await db
         .updateTable('model_calls')
-        .set({ ...told, completed_at: toText(completedAt), error })
+        .set({ ...usage, completed_at: toText(completedAt), error })
         .where('id', '=', id)
         .executeTakeFirst();
       mustExist(numUpdatedRows > 0n, 'model_calls', id);
@@ -51,7 +51,7 @@ export function modelCallsTable(db: Kysely<Database>): ModelCalls {
             ? sums.where('started_at', '>=', toText(of.since))
             : sums.where('repository_id', '=', of.repositoryId).where('pull_request', '=', of.pullRequest);
       const { tokens, cost } = await those.executeTakeFirstOrThrow();
-      // The sum of nothing is NULL.
+      // SUM of no rows is NULL.
       return { tokens: Number(tokens ?? 0), cost: Number(cost ?? 0) };
     },
 

@@ -1,7 +1,7 @@
 import type { DialectAdapter, Kysely } from 'kysely';
 import type { Database } from './schema.ts';
 
-/** Makes a value once for each database, and gives it to its transactions as well: they share its adapter. */
+/** Makes a value once per database. Transactions share it, because they share the database's adapter. */
 export function perDatabase<T>(make: (db: Kysely<Database>) => T): (db: Kysely<Database>) => T {
   const made = new WeakMap<DialectAdapter, { value: T }>();
   return (db) => {

@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 
-/*
- * What keeps a row whatever its age, as conditions in SQL. They are written out as text: each is a row of the table in
- * docs/storage.md, and a person should be able to hold the two side by side.
+/**
+ * The conditions, in SQL, that keep a row regardless of its age. They are plain SQL so that a reader can
+ * compare each with its row of the table in docs/storage.md.
  *
- * A `+` before a column keeps SQLite from an index on it. Without statistics it would take a status, which most rows share, for a
- * better key than a list of ids: 340 ms for a batch in the place of 3.
+ * A `+` before a column keeps SQLite from using an index on it. Without statistics, SQLite would prefer a
+ * status, which most rows share, over a list of ids: 340 ms for a batch instead of 3 ms.
  */
 
-const OVER = sql.join(RUN_STATUSES.filter(isRunOver).map((status) => sql.lit(status)));
+const ENDED = sql.join(RUN_STATUSES.filter(isRunOver).map((status) => sql.lit(status)));
 
-/** The run `r` was over before the moment, and nobody waits for an answer or for work of it. */
+/** The run `r` ended before the time, and neither an approval comment nor a job of it is open. */
 const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
-  +r.status IN (${OVER}) AND coalesce(r.finished_at, r.updated_at) < ${before}
+  +r.status IN (${ENDED}) AND coalesce(r.finished_at, r.updated_at) < ${before}
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE run_id = r.id AND status = 'open')
   AND NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND +status = 'pending')
   AND NOT EXISTS (SELECT 1 FROM jobs WHERE key IN ('wake:' || r.id, 'run:' || r.id))
@@ -24,19 +24,19 @@ const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
   AND NOT EXISTS (
     SELECT 1 FROM deliveries WHERE deliveries.id = r.delivery_id AND deliveries.status IN ('received', 'processing'))`;
 
-/** The pull request `p` of the run `r` is neither open nor unknown. */
-const isOffTheTable = sql<boolean>`p.state IN ('closed', 'merged', 'gone')`;
+/** The pull request `p` of the run `r` is closed, merged or gone. */
+const isClosed = sql<boolean>`p.state IN ('closed', 'merged', 'gone')`;
 
-/** Runs that may be removed, of those with these ids. */
+/** The runs among these ids that may be deleted. */
 export const removableRuns = (ids: readonly unknown[], before: string): RawBuilder<{ id: string }> => sql`
   SELECT r.id FROM chain_runs AS r
     LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
     WHERE r.id IN (${sql.join(ids)}) AND ${isDone(before)}
     AND (r.pull_request IS NULL OR (
-      ${isOffTheTable} AND p.state_at < ${before}
+      ${isClosed} AND p.state_at < ${before}
       AND NOT EXISTS (
         SELECT 1 FROM chain_runs AS other
-          WHERE other.repository_id = r.repository_id AND other.pull_request = r.pull_request AND +other.status NOT IN (${OVER}))
+          WHERE other.repository_id = r.repository_id AND other.pull_request = r.pull_request AND +other.status NOT IN (${ENDED}))
       AND NOT EXISTS (SELECT 1 FROM jobs WHERE key = 'pr:' || r.repository_id || '#' || r.pull_request)
       -- What is not merged can be reopened: a rejection holds for its head however long that takes, unless a countersign followed it.
       AND (p.state = 'merged' OR NOT EXISTS (
@@ -46,14 +46,14 @@ export const removableRuns = (ids: readonly unknown[], before: string): RawBuild
     ))`;
 
 /**
- * Runs that nothing can make go on, of those with these ids: only the newest of its chain can, by a command or by CI that turned
- * green, and only while its pull request is open.
+ * The runs among these ids that cannot continue. Only the newest run of a chain can, by a command or a green
+ * CI, and only while its pull request is open.
  */
 export const endedRuns = (ids: RawBuilder<unknown>, before: string): RawBuilder<{ id: string }> => sql`
   SELECT r.id FROM chain_runs AS r
     LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
     WHERE r.id IN (${ids}) AND ${isDone(before)}
-    AND (r.pull_request IS NULL OR ${isOffTheTable} OR EXISTS (
+    AND (r.pull_request IS NULL OR ${isClosed} OR EXISTS (
       SELECT 1 FROM chain_runs AS newer
         WHERE newer.repository_id = r.repository_id AND newer.pull_request = r.pull_request AND newer.chain = r.chain
         AND (newer.created_at, newer.id) > (r.created_at, r.id)))`;

@@ -7,7 +7,7 @@ import type { Database } from './schema.ts';
 
 type Page = Parameters<Pruning['page']>[1];
 
-/** A row, where it stands in the order of its table, and whether it came before the moment. */
+/** A row, its position in the order of its table, and whether it is older than the time. */
 interface Found {
   id: PrunedId;
   place: string;
@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * A page of old rows of one kind. Each table is gone through by an index in the order in which its rows came, so that a page costs
- * as much as it has rows; the first page without any old row is the last, since what follows is younger.
+ * A page of old rows of one kind. Each table is read by an index in insertion order, so that a page costs as
+ * much as it has rows. The first page without an old row is the last, because later rows are newer.
  */
 export async function pageOf(
   db: Kysely<Database>,
@@ -34,7 +34,7 @@ export async function pageOf(
 
 function selectOf(kind: PrunedKind, after: Json, before: string): RawBuilder<unknown> {
   const isOld = (column: RawBuilder<unknown>) => sql`${column} < ${before} AS old`;
-  // Every place sorts after the empty text and after 0.
+  // Every position sorts after the empty text and after 0.
   const [first, second, third] = Array.isArray(after) ? after : [after ?? 0];
   const text = typeof first === 'string' ? first : '';
   switch (kind) {

@@ -8,7 +8,7 @@ import { endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
 
-/** Events that happen only once, so that a run that they began must not begin again after it was removed. */
+/** Events that happen only once. A run that they began must not begin again after it was deleted. */
 const ONCE = ['pr.merged', 'pr.closed', 'issue.created', 'file.changed'];
 
 export function pruningTable(db: Kysely<Database>): Pruning {
@@ -74,7 +74,7 @@ function removeOf(kind: PrunedKind): Remove {
   }
 }
 
-/** Runs a statement and says how many rows it removed. */
+/** Executes a statement and returns how many rows it deleted. */
 async function removed(db: Kysely<Database>, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows = 0n } = await statement.execute(db);
   return Number(numAffectedRows);
@@ -84,17 +84,20 @@ async function idsOf(db: Kysely<Database>, query: RawBuilder<{ id: string }>): P
   return (await query.execute(db)).rows.map(({ id }) => id);
 }
 
-/** A list for `IN`, which may be empty. */
+/** A list for `IN`; may be empty. */
 function listOf(ids: readonly string[]): RawBuilder<unknown> {
   return ids.length === 0 ? sql`NULL` : sql.join(ids);
 }
 
-/** Notes blobs in the transaction that removes their rows. */
+/** Records blobs for deletion, in the transaction that deletes their rows. */
 async function noteBlobs(db: Kysely<Database>, paths: RawBuilder<unknown>): Promise<void> {
   await sql`INSERT INTO blobs_to_delete (path) ${paths} ON CONFLICT DO NOTHING`.execute(db);
 }
 
-/** With the texts of their traces, which lie below the run or the call, so that no other row has them. */
+/**
+ * Also the blobs of their inputs and outputs, which are in the folder of the run or call, so no other row
+ * refers to them.
+ */
 async function removeTraces(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
   const traces = sql`id IN (${sql.join(ids)})`;
   const runs = await idsOf(
@@ -116,7 +119,7 @@ async function removeTraces(db: Kysely<Database>, ids: readonly PrunedId[], befo
   return removed(db, sql`DELETE FROM skill_execution_traces WHERE ${old}`);
 }
 
-/** Verdicts of gates stay with their run: what a gate lessened must stay so, should the run ever go on. */
+/** Keeps verdicts of gates with their run: a degraded outcome must stay degraded if the run continues. */
 async function removeArtifacts(
   db: Kysely<Database>,
   ids: readonly PrunedId[],
@@ -130,7 +133,10 @@ async function removeArtifacts(
   return removed(db, sql`DELETE FROM artifacts WHERE ${old}`);
 }
 
-/** The delivery itself stays, with its GUID: GitHub may send it again. A pack goes with the last body in it. */
+/**
+ * Keeps the delivery itself with its GUID, because GitHub may send it again. Deletes a pack together with its
+ * last body.
+ */
 async function removeBodies(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
   const old = sql`delivery_id IN (
     SELECT id FROM deliveries WHERE id IN (${sql.join(ids)}) AND status IN ('done', 'failed') AND finished_at < ${before})`;
@@ -139,7 +145,7 @@ async function removeBodies(db: Kysely<Database>, ids: readonly PrunedId[], befo
   const count = await removed(db, sql`DELETE FROM delivery_bodies WHERE ${old}`);
   const { first, last } = rows[0] ?? {};
   if (first == null || last == null) return count;
-  // By range: packs between them that lost their only body to a redelivery are nobody's either.
+  // By range, which also finds packs in between whose only body was replaced by a redelivery.
   await sql`DELETE FROM body_packs WHERE id BETWEEN ${first} AND ${last}
     AND NOT EXISTS (SELECT 1 FROM delivery_bodies WHERE pack_id = body_packs.id)`.execute(db);
   return count;
@@ -165,11 +171,12 @@ async function removeRuns(db: Kysely<Database>, ids: readonly PrunedId[], before
   );
   await sql`DELETE FROM transitions WHERE subject_id IN (${steps})`.execute(db);
   await sql`DELETE FROM transitions WHERE subject_id IN (${these})`.execute(db);
-  // The status comment is the pull request's, and a gate check that of every pull request with its head: the run only changed them last.
+  // The status comment belongs to the pull request, and a gate check to every pull request with its head.
+  // This run was only the last to change them.
   await sql`DELETE FROM effects WHERE run_id IN (${these}) AND key NOT LIKE 'status:%' AND key NOT LIKE 'gate_check:%'`.execute(
     db,
   );
-  // What a pull request has spent stays counted as long as it can be spent on.
+  // A pull request's usage stays counted as long as the pull request can use more.
   await sql`DELETE FROM model_calls WHERE run_id IN (${these}) AND pull_request IS NULL`.execute(db);
   return removed(db, sql`DELETE FROM chain_runs WHERE id IN (${these})`);
 }
@@ -207,7 +214,7 @@ async function removeCalls(db: Kysely<Database>, ids: readonly PrunedId[], befor
   return removed(db, sql`DELETE FROM skill_calls WHERE id IN (${these})`);
 }
 
-/** What a command was answered with, which nothing can bring again after so long; and gate checks of heads that no run is about. */
+/** Replies to commands that are too old to be repeated, and gate checks of heads without runs. */
 function removeReplies(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
   return removed(
     db,
@@ -217,7 +224,10 @@ function removeReplies(db: Kysely<Database>, ids: readonly PrunedId[], before: s
   );
 }
 
-/** What is left of a merged pull request once its runs are gone. Ids are `repository#number`, as in the keys of its effects. */
+/**
+ * The rest of a merged pull request whose runs are deleted. Ids are `repository#number`, as in the keys of
+ * its effects.
+ */
 async function removePullRequests(
   db: Kysely<Database>,
   ids: readonly PrunedId[],
@@ -236,10 +246,10 @@ async function removePullRequests(
       db,
     );
     if (rows.length === 0) continue;
-    // Check runs about the configuration are named after the pull request, with more after a colon.
-    const ofNobody = sql`+run_id IS NULL AND +status <> 'pending'`;
-    await sql`DELETE FROM effects WHERE key = ${`status:${id}`} AND ${ofNobody}`.execute(db);
-    await sql`DELETE FROM effects WHERE key >= ${`check_run:${id}:`} AND key < ${`check_run:${id};`} AND ${ofNobody}`.execute(
+    // The keys of check runs about the configuration are the pull request's id, a colon, and more.
+    const withoutRun = sql`+run_id IS NULL AND +status <> 'pending'`;
+    await sql`DELETE FROM effects WHERE key = ${`status:${id}`} AND ${withoutRun}`.execute(db);
+    await sql`DELETE FROM effects WHERE key >= ${`check_run:${id}:`} AND key < ${`check_run:${id};`} AND ${withoutRun}`.execute(
       db,
     );
     await sql`DELETE FROM model_calls WHERE ${of}`.execute(db);
@@ -252,7 +262,7 @@ async function removePullRequests(
   return count;
 }
 
-/** Those that a run came from stay with it: they are the first link of why it did what it did. */
+/** Keeps deliveries that began a run: they are the start of its history. */
 function removeDeliveries(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
   return removed(
     db,

@@ -3,8 +3,8 @@ import type { Pushes } from '../../ports/storage.ts';
 import { toText } from './columns.ts';
 import type { Database } from './schema.ts';
 
-/** SQLite takes a limited number of parameters in one statement. */
-const AT_ONCE = 500;
+/** SQLite limits the parameters of one statement. */
+const BATCH = 500;
 
 export function pushesTable(db: Kysely<Database>): Pushes {
   return {
@@ -24,12 +24,12 @@ export function pushesTable(db: Kysely<Database>): Pushes {
 
     async of(repositoryIds, shas) {
       const found = [];
-      for (let from = 0; from < shas.length; from += AT_ONCE) {
+      for (let from = 0; from < shas.length; from += BATCH) {
         const rows = await db
           .selectFrom('pushes')
           .select(['before_sha', 'after_sha', 'actor_id'])
           .where('repository_id', 'in', repositoryIds)
-          .where('after_sha', 'in', shas.slice(from, from + AT_ONCE))
+          .where('after_sha', 'in', shas.slice(from, from + BATCH))
           .execute();
         found.push(...rows);
       }

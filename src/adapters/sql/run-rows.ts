@@ -37,8 +37,8 @@ export function runRow(run: Run): Insertable<ChainRunsTable> {
 }
 
 /**
- * Definition, settings and facts were validated before this app wrote them and are a snapshot: validating them again
- * with a later version's schema could make an old run unreadable.
+ * Does not validate definition, settings and facts: they were validated before they were stored as a
+ * snapshot, and a later version's schema could make an old run unreadable.
  */
 export function runOf(row: Selectable<ChainRunsTable>): Run {
   return reading('chain_runs', row.id, () => ({
@@ -84,7 +84,7 @@ export function invocationRow(invocation: Invocation): Insertable<InvocationsTab
   };
 }
 
-/** An invocation with what its current session chose and left behind, which are columns of that session. */
+/** An invocation with its current session's choice and verification, which are columns of that session. */
 export type InvocationRow = Selectable<InvocationsTable> &
   Pick<Selectable<SessionsTable>, 'artifact_verification_json' | 'choice_json'>;
 
@@ -123,7 +123,7 @@ export function sessionRow(session: Session): Insertable<SessionsTable> {
   };
 }
 
-/** The contract is read as it is, like a run's definition; the session that is held to it checks it when it begins to work. */
+/** Does not validate the contract, like a run's definition. The session validates it when it starts. */
 export function sessionOf(row: Selectable<SessionsTable>): Session {
   return reading('sessions', row.id, () => ({
     id: row.id,

@@ -36,7 +36,7 @@ const sessionById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('sessions').selectAll().where('id', '=', id),
 );
 
-/** Runs with their invocations and sessions. Every change of a status leaves a line in `transitions`. */
+/** Runs with their invocations and sessions. Every change of a status adds a row to `transitions`. */
 export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
   async function statusChanges({ run, invocations }: RunState): Promise<Change[]> {
     const [before] = (await statusOfRun(db, { id: run.id })).rows;
@@ -138,7 +138,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
         .where('id', '=', session.id)
         .executeTakeFirst();
       mustExist(before !== undefined, 'sessions', session.id);
-      // A contract is what it was when the session began, whatever is said later.
+      // A contract never changes after the session's start.
       const { artifact_contract_json, ...row } = sessionRow(session);
       await db.updateTable('sessions').set(row).where('id', '=', session.id).execute();
       const change: Change = { kind: 'session', from: before?.status, to: session };

@@ -11,8 +11,9 @@ import type { DeliveryStatus, SkillSource } from '../../ports/storage.ts';
 import type { Pack, Place } from './body-packs.ts';
 
 /**
- * The tables as every database holds them. A driver gives times as ISO-8601 text (UTC, milliseconds), JSON as text,
- * flags as 0 or 1 and big integers as numbers; that is the whole seam between SQLite and PostgreSQL.
+ * The tables as every database has them. A driver returns times as ISO 8601 text (UTC, milliseconds), JSON as
+ * text, flags as 0 or 1, and big integers as numbers. This is the whole interface between SQLite and
+ * PostgreSQL.
  */
 export interface Database {
   deliveries: DeliveriesTable;

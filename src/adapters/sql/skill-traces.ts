@@ -4,7 +4,7 @@ import type { NewSkillTrace, SkillTrace, SkillTraces } from '../../ports/skill-t
 import { reading, toDate, toText } from './columns.ts';
 import type { Database, SkillExecutionTracesTable } from './schema.ts';
 
-const OVER = RUN_STATUSES.filter(isRunOver);
+const ENDED = RUN_STATUSES.filter(isRunOver);
 
 export function skillTracesTable(db: Kysely<Database>): SkillTraces {
   return {
@@ -63,7 +63,7 @@ export function skillTracesTable(db: Kysely<Database>): SkillTraces {
               selectFrom('chain_runs')
                 .select('chain_runs.id')
                 .whereRef('chain_runs.id', '=', 'skill_execution_traces.run_id')
-                .where('chain_runs.status', 'in', OVER)
+                .where('chain_runs.status', 'in', ENDED)
                 .where(
                   ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
                   '<',

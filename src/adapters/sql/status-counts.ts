@@ -6,7 +6,7 @@ const countsOf = compiledOnce((db, { subject }: { subject: StatusCountsTable['su
   db.selectFrom('status_counts').select(['status', 'count']).where('subject', '=', subject),
 );
 
-/** How many there are of each status: kept by triggers, so that nobody has to count. */
+/** The number of rows with each status. Triggers maintain it, so that no query has to count. */
 export async function statusCounts<Status extends string>(
   db: Kysely<Database>,
   subject: StatusCountsTable['subject'],

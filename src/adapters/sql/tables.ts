@@ -21,7 +21,10 @@ import { skillCallsTable } from './skill-calls.ts';
 import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
 
-/** All tables on one connection or transaction. The clock dates the lines of `transitions` and of the audit log. */
+/**
+ * All tables on one connection or transaction. The clock is for the times of `transitions` and of the audit
+ * log.
+ */
 export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
   return {
     deliveries: deliveriesTable(db),

@@ -5,14 +5,14 @@ import type { PastTransition } from '../../domain/run/history.ts';
 import { fromJsonOrNull, reading, toDate, toText } from './columns.ts';
 import type { Database, TransitionsTable } from './schema.ts';
 
-/** A row about to be written, and the status it has so far. */
+/** A row to be written, and its stored status. */
 export interface Change {
   kind: TransitionsTable['subject_kind'];
   from: PastTransition['from'] | undefined;
   to: { id: string; status: PastTransition['to']; reason: Reason | null };
 }
 
-/** Writes a line of history for each change that changes the status. */
+/** Adds a transition for each change of a status. */
 export async function recordTransitions(
   db: Kysely<Database>,
   changes: readonly Change[],
@@ -37,7 +37,7 @@ export async function recordTransitions(
   if (lines.length > 0) await db.insertInto('transitions').values(lines).execute();
 }
 
-/** In the order in which they were written: what belongs to one transaction has one time. */
+/** In insertion order, because all transitions of one transaction have the same time. */
 export async function transitionsOf(db: Kysely<Database>, runId: string): Promise<PastTransition[]> {
   const invocations = db.selectFrom('invocations').select('id').where('run_id', '=', runId);
   const sessions = db.selectFrom('sessions').select('id').where('invocation_id', 'in', invocations);
@@ -56,7 +56,7 @@ export async function transitionsOf(db: Kysely<Database>, runId: string): Promis
   return rows.map(transitionOf);
 }
 
-/** Statuses are read as they were written, like those of the rows they are about. */
+/** Statuses are not validated, like those of the rows that they are about. */
 function transitionOf(row: Selectable<TransitionsTable>): PastTransition {
   return reading('transitions', row.id, () => ({
     subject: { kind: row.subject_kind, id: row.subject_id },

@@ -5,8 +5,8 @@ import { fromJson, reading } from './columns.ts';
 import type { Database } from './schema.ts';
 
 /**
- * The newest verdict of each gate of a run. They are artifacts like other outcomes; a table of their own would say the same
- * twice, and the two could come to differ.
+ * The newest verdict of each gate of a run. Verdicts are artifacts like other outcomes. Rejected: a separate
+ * table, which would store them twice, and the copies could differ.
  */
 export async function verdictsOf(db: Kysely<Database>, runId: string): Promise<GateVerdict[]> {
   const rows = await db

@@ -13,22 +13,22 @@ import {
 } from 'kysely';
 import type { LockWait } from './lock-wait.ts';
 
-/** More than the adapter has different statements, apart from batches of many sizes. */
+/** More than the adapter has different statements, not counting batches of many sizes. */
 const STATEMENTS_KEPT = 300;
 
-/** What is to be thrown in the place of what SQLite threw. */
+/** Returns the error to throw instead of SQLite's. */
 type Translate = (error: unknown) => unknown;
 
-/** How statements wait for the lock of another process. */
+/** How statements wait for another process's lock. */
 export interface LockWaitPolicy {
   lock: LockWait;
-  /** When to give up what the running code asks for, by the lock's clock; `undefined` when it has no time of its own. */
+  /** When the current work must stop waiting, by the lock's clock; `undefined` if it has no deadline. */
   exhaustedAt(): number | undefined;
 }
 
 /**
- * Kysely's own SQLite dialect, but for the driver.
- * @param patience left out, a locked file is an error at once.
+ * Kysely's own SQLite dialect with another driver.
+ * @param lockWait without it, a locked file is an error at once
  */
 export function sqliteDialect(
   db: BetterSqlite3.Database,
@@ -44,11 +44,14 @@ export function sqliteDialect(
 }
 
 /**
- * Differs from Kysely's driver in five things: transactions begin IMMEDIATE, since a plain BEGIN fails without
- * waiting when another process wrote between its first read and its first write; an error after which SQLite has
- * rolled back by itself (a full disk) is not hidden by that of a second rollback; errors are translated where they
- * arise, so that readings fail in the same words as transactions; statements are prepared once; and what finds the file locked waits
- * without standing still.
+ * Differs from Kysely's driver in five ways:
+ * - Transactions begin IMMEDIATE. A plain BEGIN fails without waiting if another process wrote between its
+ *   first read and write.
+ * - If SQLite has rolled back by itself (a full disk), the error of a second rollback does not hide the first
+ *   error.
+ * - Errors are translated where they occur, so that reads fail with the same messages as transactions.
+ * - Statements are prepared once.
+ * - A statement that finds the file locked waits without blocking the process.
  */
 class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
@@ -56,7 +59,7 @@ class ImmediateDriver extends SqliteDriver {
   #connection: DatabaseConnection | undefined;
 
   constructor(db: BetterSqlite3.Database, translate: Translate, lockWait: LockWaitPolicy | undefined) {
-    super({ database: preparingOnce(db, translate) });
+    super({ database: withPreparedStatements(db, translate) });
     this.#db = db;
     this.#lockWait = lockWait;
   }
@@ -67,8 +70,8 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   /**
-   * Only outside of a transaction, where a statement that met the lock has done nothing: that is the one that begins a transaction,
-   * and each reading. Inside, the lock is ours.
+   * Only outside a transaction, where a statement that found the file locked has changed nothing: the one
+   * that begins a transaction, and each read. Inside, this connection holds the lock.
    */
   #waiting(connection: DatabaseConnection): DatabaseConnection {
     const lockWait = this.#lockWait;
@@ -92,8 +95,10 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** Keeps the statements used last; SQLite itself prepares them again when the schema changes. */
-function preparingOnce(db: BetterSqlite3.Database, translate: Translate): SqliteDatabase {
+/**
+ * Keeps the most recently used statements. SQLite itself prepares them again after a change of the schema.
+ */
+function withPreparedStatements(db: BetterSqlite3.Database, translate: Translate): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   const translated = <T>(work: () => T): T => {
     try {

@@ -3,8 +3,8 @@ import { CountersignError } from '../../core/errors.ts';
 import { StorageLocked } from '../../ports/locked.ts';
 
 /**
- * What the owner of the database can do about an error of SQLite; other errors are returned as they are.
- * The codes are SQLite's result codes, https://sqlite.org/rescode.html.
+ * Adds what the database's owner can do about an SQLite error. Returns other errors unchanged. The codes are
+ * SQLite's result codes: https://sqlite.org/rescode.html
  */
 export function sqliteFailure(error: unknown, path: string): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error;
@@ -20,7 +20,9 @@ export function sqliteFailure(error: unknown, path: string): unknown {
     : new CountersignError('storage.unavailable', sentence, { cause: error });
 }
 
-/** Whether the file itself is broken: unlike a full disk, that never passes by itself, and writing makes it worse. */
+/**
+ * Whether the file is damaged. Unlike a full disk, that never passes by itself, and writing makes it worse.
+ */
 export function isDamage(failure: unknown): boolean {
   if (!(failure instanceof CountersignError) || !(failure.cause instanceof BetterSqlite3.SqliteError)) {
     return false;

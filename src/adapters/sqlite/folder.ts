@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 
 /**
- * Makes the folder that a database is to lie in. Only this app's user has business with what a repository keeps
- * private.
- * @throws CountersignError `storage.unavailable` when it cannot be made.
+ * Makes the folder for a database, accessible only to this app's user because the database has data of
+ * private repositories.
+ * @throws CountersignError `storage.unavailable` if it cannot be made
  */
 export function makeFolderFor(path: string): void {
   const folder = dirname(path);

@@ -11,11 +11,12 @@ const HISTORY = `CREATE TABLE IF NOT EXISTS schema_migrations (
 ) STRICT`;
 
 /**
- * Brings the database up to date, all in one transaction: when the last of several migrations fails, the version that
- * ran before still knows the database. Two processes that start together take turns.
+ * Applies all pending migrations in one transaction: if the last of several fails, the previous version can
+ * still use the database. Two processes that start together take turns.
  *
- * Foreign keys are off meanwhile, as SQLite asks for when a table is rebuilt, and are checked before the commit.
- * @throws CountersignError for what `pendingMigrations` refuses, and for a migration that fails.
+ * Foreign keys are off meanwhile, which SQLite requires for rebuilding a table, and are checked before the
+ * commit.
+ * @throws CountersignError if `pendingMigrations` refuses, or if a migration fails
  */
 export function migrateSqlite(
   db: BetterSqlite3.Database,

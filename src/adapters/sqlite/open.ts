@@ -8,19 +8,22 @@ import type { Storage } from '../../ports/storage.ts';
 import { readMigrations } from '../sql/migrate.ts';
 import { sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
-import { STAND_STILL_MS } from './lock-wait.ts';
+import { BUSY_TIMEOUT_MS } from './lock-wait.ts';
 import { migrateSqlite } from './migrate.ts';
 import { SqliteStorage } from './storage.ts';
 
 export const SQLITE_MIGRATIONS = join(PACKAGE_ROOT, 'migrations/sqlite');
 
-/** How long opening the database waits for another process's write, in ms: nothing else of this process is to be done yet. */
+/**
+ * How long opening the database waits for another process's lock, in ms. The process has no other work yet,
+ * so it may block.
+ */
 const OPENING_MS = 5_000;
 
 /**
- * How long the log grows, in pages, before it is moved into the database file and begun anew: 32 MB, or 64 where the file was made when
- * its pages had 8 KB. The two syncs of
- * each move happen while senders wait: with SQLite's 1,000 pages, a twentieth fewer deliveries a second are taken in.
+ * The size of the log, in pages, at which it is moved into the database file: 32 MB, or 64 MB if the file was
+ * created with pages of 8 KB. Senders wait for the two syncs of each move: with SQLite's default of 1,000
+ * pages, 5 % fewer deliveries per second are recorded.
  */
 const PAGES_OF_LOG = 8_000;
 
@@ -32,8 +35,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the database file, makes it when it does not exist, and brings it up to date.
- * @throws CountersignError when it cannot be opened or is not this program's to write.
+ * Opens the database file, creates it if it does not exist, and migrates it.
+ * @throws CountersignError if it cannot be opened or this program must not write to it
  */
 export function openSqlite(
   path: string,
@@ -43,18 +46,19 @@ export function openSqlite(
   let writer: BetterSqlite3.Database | undefined;
   try {
     writer = new BetterSqlite3(path, { timeout: OPENING_MS });
-    // Only before anything is in the file: one that is there is changed by `countersign db vacuum`.
+    // Only for an empty file. `countersign db vacuum` changes an existing one.
     if (writer.pragma('page_count', { simple: true }) === 0) writer.pragma('auto_vacuum = INCREMENTAL');
     writer.pragma('journal_mode = WAL');
-    // better-sqlite3 is compiled to open WAL files at NORMAL, which can lose an acknowledged delivery in a power cut.
+    // better-sqlite3 is compiled to open WAL files with NORMAL, which can lose an acknowledged delivery in a
+    // power cut.
     writer.pragma('synchronous = FULL');
     writer.pragma(`wal_autocheckpoint = ${PAGES_OF_LOG}`);
-    // An INSERT of many rows keeps the pages it changes until it ends; beyond 64 KB SQLite would open a file for them each time, outside
-    // of the folder that is ours to write.
+    // An INSERT of many rows keeps the pages that it changes until it ends. Beyond 64 KB, SQLite would create
+    // a temporary file for them each time, outside our own folder.
     writer.pragma('temp_store = MEMORY');
     migrateSqlite(writer, readMigrations(migrations), clock);
-    writer.pragma(`busy_timeout = ${STAND_STILL_MS}`);
-    const reader = new BetterSqlite3(path, { readonly: true, timeout: STAND_STILL_MS });
+    writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    const reader = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
     return new SqliteStorage(path, writer, reader, clock, timers);
   } catch (error) {
     writer?.close();
@@ -63,8 +67,8 @@ export function openSqlite(
 }
 
 /**
- * A database that `close` throws away. It is a file all the same: two connections cannot share one in memory, and
- * with one connection reads would see, or wait for, what a transaction has not committed.
+ * A database that `close` deletes. It is a file, because two connections cannot share one in memory. With one
+ * connection, reads would see, or wait for, uncommitted changes.
  */
 export function openThrowAwaySqlite(options: SqliteOptions): Storage {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-'));

@@ -8,24 +8,27 @@ import { makeFolderFor } from './folder.ts';
 
 const holderSchema = z.object({ pid: z.number(), host: z.string(), since: z.iso.datetime() });
 
-/** The process that serves a database; `since` is ISO-8601. */
+/** The process that serves a database; `since` is ISO 8601. */
 export type Holder = z.infer<typeof holderSchema>;
 
-/** `holder` is left out when that process could not write down who it is. */
+/** `holder` is left out if that process could not write its lock information. */
 export type Claim = { ok: true; release(): void } | { ok: false; holder: Holder | undefined };
 
-/** A connection that nobody holds any more would be closed by the garbage collector, and the claim lost with it. */
+/**
+ * Keeps a reference: the garbage collector would close an unreferenced connection and so release the claim.
+ */
 const held = new Set<BetterSqlite3.Database>();
 
 /**
- * Makes this process the one that serves the database at `path`, or says which other one does.
+ * Makes this process the one that serves the database at `path`, or returns the other process that does.
  *
- * The claim is an exclusive transaction, never committed, on the empty SQLite file `<path>.lock`. The kernel's lock
- * behind it ends with the process, however that ends, and the file itself never holds a byte: nothing can be left
- * behind that keeps the next start from working. Rejected: a file with a pid in it, which outlives its process; and
- * a lock on the database itself, which would shut out the command line and backups.
- * Nothing but SQLite may open the lock file: closing any other handle on it would end this process's locks.
- * @throws CountersignError `storage.unavailable` when the lock file cannot be made or locked.
+ * The claim is an exclusive transaction, never committed, on the empty SQLite file `<path>.lock`. The
+ * kernel's lock behind it ends with the process, however the process ends, and the file stays empty, so
+ * nothing can remain that prevents the next start. Rejected: a file with a pid, which outlives its process,
+ * and a lock on the database itself, which would exclude the command line and backups.
+ *
+ * Only SQLite may open the lock file: closing another handle on it would release this process's locks.
+ * @throws CountersignError `storage.unavailable` if the lock file cannot be created or locked
  */
 export function claimToServe(path: string, now: Date): Claim {
   makeFolderFor(path);
@@ -34,7 +37,7 @@ export function claimToServe(path: string, now: Date): Claim {
   let lock: BetterSqlite3.Database | undefined;
   try {
     lock = new BetterSqlite3(lockFile, { timeout: 0 });
-    // A journal on disk would be one more file to leave behind.
+    // A journal on disk would be another file that could remain.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('begin exclusive');
   } catch (error) {
@@ -71,12 +74,12 @@ function realPath(path: string): string {
   }
 }
 
-/** The lock stands without it: what is written here only names the process in a sentence. */
+/** Not essential: this file only names the process in messages. */
 function writeHolder(file: string, holder: Holder): void {
   try {
     writeFileSync(file, JSON.stringify(holder), { mode: 0o600 });
   } catch {
-    // On a full disk, no name is better than that of the process before.
+    // On a full disk, no name is better than that of the previous process.
     rmSync(file, { force: true });
   }
 }

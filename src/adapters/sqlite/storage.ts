@@ -11,18 +11,22 @@ import { sqliteDialect } from './dialect.ts';
 import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
 import { createLockWait, type LockWait } from './lock-wait.ts';
 
-/** How much a disk that was full must have to count as one with room, in bytes: some deliveries' worth. */
+/**
+ * The free space, in bytes, that a formerly full disk needs to count as usable: enough for a few deliveries.
+ */
 const ROOM_BYTES = 1_048_576;
 
-/** SQLite's number for it; https://sqlite.org/pragma.html#pragma_auto_vacuum. */
+/** SQLite's number for it: https://sqlite.org/pragma.html#pragma_auto_vacuum */
 const INCREMENTAL = 2;
-/** What stays free in the file, as the next days fill it again: a share of its pages, and a few megabytes at least. */
-const SHARE_KEPT = 0.05;
-const LEAST_PAGES_KEPT = 1_024;
+/**
+ * The free pages that stay in the file for the next days: a share of its pages, and at least a few megabytes.
+ */
+const RESERVED_SHARE = 0.05;
+const MIN_RESERVED_PAGES = 1_024;
 
 /**
- * One connection that writes, for transactions, and one that only reads. Kysely hands the writing connection to one
- * transaction after the other; in WAL mode the reading one neither waits for it nor sees what it has not committed.
+ * One connection for transactions, and one that only reads. Kysely runs the transactions one after the other
+ * on the first. In WAL mode, the second neither waits for it nor sees its uncommitted changes.
  */
 export class SqliteStorage implements Storage {
   readonly read: ReadTx;
@@ -31,16 +35,24 @@ export class SqliteStorage implements Storage {
   readonly #connections: readonly [reader: BetterSqlite3.Database, writer: BetterSqlite3.Database];
   readonly #writer: Kysely<Database>;
   readonly #reader: Kysely<Database>;
-  /** The transaction that the running code is part of; `open` ends with it, for what it started and left behind. */
+  /**
+   * The transaction that the current code is part of. `open` becomes false at its end, for code that it
+   * started and did not await.
+   */
   readonly #current = new AsyncLocalStorage<{ open: boolean; exhaustedAt: number }>();
   readonly #writerLock: LockWait;
   readonly #readerLock: LockWait;
-  /** The lease for which the running code works. Carried along by the runtime, so that no handler can forget it. */
+  /** The lease of the current code's job. The runtime passes it on, so that no handler can forget it. */
   readonly #lease = new AsyncLocalStorage<Lease>();
   #closed = false;
-  /** Whether the last transaction that tried could not write: then reading alone does not prove that all is well. */
+  /**
+   * Whether the last transaction failed to write. A successful read then does not prove that the storage
+   * works.
+   */
   #unwritable = false;
-  /** Set for good once SQLite finds the file damaged: whatever is accepted from then on might be lost with it. */
+  /**
+   * Set permanently once SQLite finds the file damaged, because anything accepted after that could be lost.
+   */
   #damage: unknown;
 
   constructor(
@@ -52,19 +64,20 @@ export class SqliteStorage implements Storage {
   ) {
     this.#path = path;
     this.#clock = clock;
-    // The one that writes is closed last: the last connection to close moves the log into the database file.
+    // The writer is closed last: the last connection to close moves the log into the database file.
     this.#connections = [reader, writer];
     const translate = (error: unknown) => this.#failureOf(error);
     this.#writerLock = createLockWait(timers);
     this.#readerLock = createLockWait(timers);
-    // A transaction waits from when it is asked for, its turn included; a reading has nobody's turn to wait for.
-    const ofTransaction = {
+    // A transaction's waiting time starts when it is requested, so it includes its place in line. Reads have
+    // no line.
+    const transactionWait = {
       lock: this.#writerLock,
       exhaustedAt: () => this.#current.getStore()?.exhaustedAt,
     };
-    const ofReading = { lock: this.#readerLock, exhaustedAt: () => undefined };
-    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, ofTransaction) });
-    this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate, ofReading) });
+    const readWait = { lock: this.#readerLock, exhaustedAt: () => undefined };
+    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, transactionWait) });
+    this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate, readWait) });
     this.read = tablesOn(this.#reader, clock);
   }
 
@@ -82,7 +95,7 @@ export class SqliteStorage implements Storage {
       return await this.#current.run(current, () =>
         this.#writer.transaction().execute(async (transaction) => {
           const tx = tablesOn(transaction, this.#clock);
-          await this.#refuseOvertaken(tx);
+          await this.#refuseLostLease(tx);
           return work(tx);
         }),
       );
@@ -104,8 +117,8 @@ export class SqliteStorage implements Storage {
     return this.#lease.run(lease, work);
   }
 
-  /** Looking once is enough: nobody else can write, and so take the job, before this transaction ends. */
-  async #refuseOvertaken({ jobs }: Tx): Promise<void> {
+  /** One check is enough: no other process can write, and so take the job, before this transaction ends. */
+  async #refuseLostLease({ jobs }: Tx): Promise<void> {
     const lease = this.#lease.getStore();
     if (!lease || (await jobs.isHeld(lease.jobId, lease.token))) return;
     throw new CountersignError(
@@ -114,7 +127,7 @@ export class SqliteStorage implements Storage {
     );
   }
 
-  /** Reads; and writes, when the last attempt at writing failed. */
+  /** Reads. Also writes, if the last write failed. */
   async check(): Promise<void> {
     if (this.#damage !== undefined) throw this.#damage;
     const locked = this.#writerLock.locked() ?? this.#readerLock.locked();
@@ -123,9 +136,9 @@ export class SqliteStorage implements Storage {
       await sql`select max(version) from schema_migrations`.execute(this.#reader);
       if (!this.#unwritable) return;
       await this.#expectRoom();
-      // Writes a page as it is: an UPDATE that changes nothing is written all the same.
+      // Rewrites a page: SQLite also writes an UPDATE that changes nothing.
       const rewrite = sql`update schema_migrations set name = name where version = 1`;
-      // One try: whoever asks how things are wants to know now.
+      // One attempt, because the caller wants the current state.
       await this.#current.run({ open: false, exhaustedAt: 0 }, () =>
         this.#writer.transaction().execute((transaction) => rewrite.execute(transaction)),
       );
@@ -138,7 +151,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** A page alone proves nothing: it fits into what a transaction that found the disk full has left of the log. */
+  /** Writing one page is no proof, because it fits into the log space that a failed transaction left. */
   async #expectRoom(): Promise<void> {
     const { bavail, bsize } = await statfs(this.#path);
     if (bavail * bsize < ROOM_BYTES) {
@@ -150,7 +163,8 @@ export class SqliteStorage implements Storage {
     await claimNewFile(path);
     const source = new BetterSqlite3(this.#path, { readonly: true });
     try {
-      // An open read holds one moment of the database fast: without it, each write begins the copy anew.
+      // An open read transaction keeps one state of the database. Without it, each write would restart the
+      // copy.
       source.exec('begin');
       source.prepare('select count(*) from schema_migrations').get();
       await source.backup(path);
@@ -162,22 +176,23 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  /** A file that was made without room for it (`auto_vacuum`) keeps its free pages, and fills them again. */
+  /** Does nothing for a file created without `auto_vacuum`, which keeps its free pages and reuses them. */
   giveBack(pages: number): Promise<boolean> {
     return this.transaction(async () => {
       const [, writer] = this.#connections;
       const pragma = (name: string) => Number(writer.pragma(name, { simple: true }));
       if (pragma('auto_vacuum') !== INCREMENTAL) return false;
-      const kept = Math.max(LEAST_PAGES_KEPT, Math.ceil(pragma('page_count') * SHARE_KEPT));
-      const spare = pragma('freelist_count') - kept;
+      const reserved = Math.max(MIN_RESERVED_PAGES, Math.ceil(pragma('page_count') * RESERVED_SHARE));
+      const spare = pragma('freelist_count') - reserved;
       if (spare <= 0) return false;
-      // Not as a query: each step of the statement frees one page, and a query that gives no columns is stepped once.
+      // `exec` and not a query: each step of the statement frees one page, and a query without columns is
+      // stepped only once.
       writer.exec(`PRAGMA incremental_vacuum(${Math.min(pages, spare)})`);
       return spare > pages;
     });
   }
 
-  /** Waits for the transactions that have been asked for and refuses new ones. */
+  /** Waits for the requested transactions and refuses new ones. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -186,7 +201,7 @@ export class SqliteStorage implements Storage {
   }
 }
 
-/** Makes an empty file, which nobody else can have made: SQLite's backup would write over another's. */
+/** Creates an empty file, which fails if it exists: SQLite's backup would overwrite it. */
 async function claimNewFile(path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();

@@ -4,7 +4,7 @@ import { checkPackages } from './skill-files.ts';
 
 export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Output> {
   const { builtIn } = await tools.skills();
-  const [{ syntaxDiagnostics }, { missingWay }] = await Promise.all([
+  const [{ syntaxDiagnostics }, { missingArtifact }] = await Promise.all([
     import('../../skills/lint/syntax.ts'),
     import('../../skills/lint/missing-artifact.ts'),
   ]);
@@ -12,7 +12,7 @@ export async function skillLint({ cwd, tools }: Context, paths: readonly string[
     checkPackages(cwd, paths, builtIn).map(async (one) => ({
       ...one,
       diagnostics: one.skill
-        ? [...missingWay(one.skill, one.folder), ...(await syntaxDiagnostics(one.skill, one.folder))]
+        ? [...missingArtifact(one.skill, one.folder), ...(await syntaxDiagnostics(one.skill, one.folder))]
         : one.diagnostics,
     })),
   );

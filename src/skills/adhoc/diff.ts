@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { PullRequestFile } from '../../ports/github.ts';
 
-/** Reads what `git diff` writes, as GitHub would list the same change; `undefined` when it is something else. */
+/**
+ * Reads the output of `git diff` as the file list that GitHub would give for the same change. `undefined` if
+ * the text is not such output.
+ */
 export function filesInDiff(text: string): PullRequestFile[] | undefined {
-  // Lines of hunks begin with a sign, so nothing in a file can look like this.
+  // Each line of a hunk begins with a sign, so no file content can look like this header.
   const [before = '', ...sections] = text.replaceAll('\r\n', '\n').split(/^diff --git /m);
   if (sections.length === 0 || before.trim() !== '') return undefined;
   const files = sections.map(fileOf);
@@ -34,25 +37,28 @@ function fileOf(section: string): PullRequestFile | undefined {
   };
 }
 
-/** Stands for the file of that path in the working folder. */
+/** Stands for the working folder's file at that path. */
 export function blobIdOf(path: string): string {
   return createHash('sha1').update(path).digest('hex');
 }
 
-/** `b/src/a.ts` after `+++`, and `src/a.ts` after `rename to`. */
+/** Accepts `b/src/a.ts` from `+++` and `src/a.ts` from `rename to`. */
 function pathOf(written: string | undefined): string | undefined {
   if (written === undefined || written === '/dev/null') return undefined;
   return unquoted(written.replace(/\t$/, '')).replace(/^[ab]\//, '');
 }
 
-/** Where nothing else names the file, as when only its mode changes, both halves of the first line are alike. */
+/**
+ * If no other line names the file, for example when only its mode changes, both halves of the first line are
+ * equal.
+ */
 function pathOfHeader(head: string): string | undefined {
   const [line = ''] = head.split('\n');
   const [, path] = /^a\/(.+) b\/\1$/.exec(line) ?? [];
   return path;
 }
 
-/** Git writes paths with unusual letters in quotes, with the bytes of each as octal numbers. */
+/** Git quotes paths with special characters and writes each byte as an octal number. */
 function unquoted(path: string): string {
   if (!path.startsWith('"')) return path;
   const bytes = path

@@ -10,7 +10,7 @@ import {
 } from '../../ports/github.ts';
 import { blobIdOf } from './diff.ts';
 
-/** What a change in the working folder would be as a pull request. */
+/** The pull request that a change in the working folder would be. */
 export const LOCAL_PULL_REQUEST: PullRequest = {
   number: 1,
   repositoryId: 0,
@@ -40,16 +40,16 @@ export const LOCAL_PULL_REQUEST: PullRequest = {
 
 type Reads = 'pullRequest' | 'pullRequestFiles' | 'blob' | 'file' | 'history';
 
-/** The working folder in the place of GitHub: its files are the head's, and what it does not know cannot be read. */
+/** Reads the working folder instead of GitHub: its files are those of the head. All other reads fail. */
 export function localReader(folder: string, files: readonly PullRequestFile[]): GitHubReader {
   const paths = new Map<string, string>();
-  const known = (path: string): TreeEntry | undefined => {
+  const entryAt = (path: string): TreeEntry | undefined => {
     const file = fileAt(folder, path);
     if (file === undefined) return undefined;
     paths.set(blobIdOf(path), file);
     return { path, type: 'file', sha: blobIdOf(path), size: lstatSync(file).size };
   };
-  for (const { path, status } of files) if (status !== 'removed') known(path);
+  for (const { path, status } of files) if (status !== 'removed') entryAt(path);
 
   const reads: Pick<GitHubReader, Reads> = {
     pullRequest: async () => ({ ...LOCAL_PULL_REQUEST, changedFiles: files.length }),
@@ -59,7 +59,7 @@ export function localReader(folder: string, files: readonly PullRequestFile[]): 
       if (file === undefined) throw new GitHubError('not_found', 404, 'the working folder has no such file');
       return lstatSync(file).size > maxBytes ? undefined : readFileSync(file);
     },
-    file: async (_, path) => known(path),
+    file: async (_, path) => entryAt(path),
     history: async () => [],
   };
   return new Proxy(reads as GitHubReader, {
@@ -71,7 +71,7 @@ export function localReader(folder: string, files: readonly PullRequestFile[]): 
   });
 }
 
-/** The file at a path of the folder, if it is one and no link leads out of there. */
+/** The regular file at a path of the folder, unless a symbolic link leads out of the folder. */
 function fileAt(folder: string, path: string): string | undefined {
   if (unsafePathReason(path) !== undefined) return undefined;
   try {

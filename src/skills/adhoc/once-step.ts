@@ -8,7 +8,7 @@ import type { StepContext } from '../../engine/steps/step.ts';
 import type { GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
 import { unstoredStep } from '../runtime/unstored-step.ts';
 
-/** What a skill is carried out for, outside of any run. */
+/** What a skill runs on, outside of any chain run. */
 export interface Subject {
   repo: Repo;
   pullRequest: PullRequest;
@@ -16,9 +16,7 @@ export interface Subject {
   installationId: number;
 }
 
-/**
- * The step that would be the only one of a chain with this skill.
- */
+/** The only step of a chain with this skill. */
 export function onceStep(
   skill: string,
   { repo, pullRequest, reader, installationId }: Subject,

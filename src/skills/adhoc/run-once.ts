@@ -4,23 +4,23 @@ import type { StepContext, StepHandler } from '../../engine/steps/step.ts';
 import type { Model } from '../../ports/model.ts';
 import type { ActivationDeps } from '../runtime/activate.ts';
 import { outcomeOf } from '../runtime/outcome-of.ts';
-import { saidIn } from '../runtime/trace/execute-artifact.ts';
+import { logWithWarnings } from '../runtime/trace/execute-artifact.ts';
 import { variantFor } from '../runtime/variant.ts';
 
-export interface Came {
+export interface AdhocResult {
   outcome: Outcome | null;
-  /** Why there is none. */
+  /** Why there is no outcome. */
   because: string | null;
-  /** What it said while it worked. */
+  /** The skill's log. */
   log: string;
 }
 
-/** Carries out a package as a step of a chain would. */
+/** Executes a package as a step of a chain would. */
 export async function runPackageOnce(
   skill: SkillPackage,
   { handlers, modelFamily, executeArtifact }: Omit<ActivationDeps, 'skills'>,
   step: StepContext,
-): Promise<Came> {
+): Promise<AdhocResult> {
   const { outcome } = skill;
   const first = skill.artifacts.find(({ kind }) => kind !== 'description');
   const artifact = first && variantFor(skill.artifacts, first.name, modelFamily);
@@ -33,7 +33,7 @@ export async function runPackageOnce(
   const owner = { callId: step.session.id };
   const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });
   if (output.kind === 'waits') return none(output.reason.summary);
-  const log = saidIn(output);
+  const log = logWithWarnings(output);
   if (output.kind === 'failed') return { ...none(output.because), log };
   const known = {
     headSha: step.state.run.headSha,
@@ -47,8 +47,8 @@ export async function runPackageOnce(
   return 'because' in made ? { ...none(made.because), log } : { outcome: made.outcome, because: null, log };
 }
 
-/** Carries out a skill that is built in. */
-export async function runBuiltInOnce(handler: StepHandler, step: StepContext): Promise<Came> {
+/** Executes a built-in skill. */
+export async function runBuiltInOnce(handler: StepHandler, step: StepContext): Promise<AdhocResult> {
   const result = await handler.run(step);
   switch (result.kind) {
     case 'done': {
@@ -62,7 +62,7 @@ export async function runBuiltInOnce(handler: StepHandler, step: StepContext): P
   }
 }
 
-/** The model for calls that belong to no run: the budgets of the pull request and of the day still hold. */
+/** The model for calls without a run. The budgets of the pull request and of the day still apply. */
 export function outsideOfRuns(model: Model): Model {
   return {
     name: model.name,
@@ -71,6 +71,6 @@ export function outsideOfRuns(model: Model): Model {
   };
 }
 
-function none(because: string): Came {
+function none(because: string): AdhocResult {
   return { outcome: null, because, log: '' };
 }

@@ -28,7 +28,7 @@ import type { Storage } from '../../ports/storage.ts';
 import type { Activation } from '../catalogue/activation/activation.ts';
 import { contextOfCall } from './context.ts';
 
-/** Answers the question of a call in one comment; run twice, it answers once. */
+/** Answers the question of a call in one comment. If the job runs twice, it answers once. */
 export function askJobs(deps: {
   storage: Storage;
   github: GitHub;
@@ -105,7 +105,7 @@ export function askJobs(deps: {
     }
   }
 
-  /** Packages in force for the base branch; what is built in is asked for by commands of its own. */
+  /** The packages in force for the base branch. Built-in skills have commands of their own. */
   async function candidatesIn({ skills, names }: Configuration): Promise<Candidate[]> {
     const usable = skills.filter(
       ({ skill }) => skill.outcome !== null && !names.builtIn.includes(skill.name),
@@ -134,7 +134,7 @@ export function askJobs(deps: {
 
   return {
     run: answer,
-    /** Says that there is no answer. */
+    /** Reports that there is no answer. */
     async onRetriesExhausted(job, error) {
       log.error({ call: job.callId, err: error }, 'gave up on answering a question');
       const call = await storage.read.skillCalls.get(job.callId);

@@ -14,7 +14,8 @@ import { unstoredStep } from '../runtime/unstored-step.ts';
 const NAME = 'ask';
 
 /**
- * What a skill can read that answers a question in a comment: a run of one step, under the call's id, which nobody stores.
+ * The context of a skill that answers a question in a comment: a run of one step under the call's id, which
+ * is never stored.
  */
 export function contextOfCall(
   deps: { github: GitHub; clock: Clock; ids: Ids; log: Log },

@@ -2,14 +2,15 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import { PLACES, SKILL_FILE } from '../../domain/skill/place.ts';
 
-const WAYS = PLACES.filter((place) => place !== SKILL_FILE && !place.startsWith('tests/'));
+const ARTIFACT_PATHS = PLACES.filter((place) => place !== SKILL_FILE && !place.startsWith('tests/'));
 
 /**
- * That a package says what it comes to, and has no file that says how: every step that asks it fails. Told by lint alone, since a
- * package grows file by file, and what is told when it is read keeps all chains that name it from running.
+ * A package that declares an outcome but has no file that produces it: every step with it fails. Only lint
+ * reports this, because a package grows file by file, and an error found while reading it would stop all
+ * chains that name it.
  */
-export function missingWay({ outcome, artifacts }: SkillPackage, folder: string): Diagnostic[] {
+export function missingArtifact({ outcome, artifacts }: SkillPackage, folder: string): Diagnostic[] {
   if (outcome === null || artifacts.some(({ kind }) => kind !== 'description')) return [];
-  const message = `no file of the package says how it comes to a ${outcome}; add one of ${WAYS.join(', ')}`;
+  const message = `no file of the package says how it comes to a ${outcome}; add one of ${ARTIFACT_PATHS.join(', ')}`;
   return [{ file: `${folder}/${SKILL_FILE}`, line: 1, column: 1, message }];
 }

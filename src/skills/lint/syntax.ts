@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors.ts';
 import { filesOf, type PackageFile, type SkillPackage } from '../../domain/skill/package.ts';
 import { placeOf } from '../../domain/skill/place.ts';
 
-/** As much as a program has when it is run, so that what is nested too deeply is told here too. */
+/** The stack of a running program, so that too deep nesting is reported here too. */
 const STACK_BYTES = 512 * 1_024;
 
 interface Place {
@@ -13,21 +13,22 @@ interface Place {
 }
 
 /**
- * Whether the prompts and JavaScript programs of a package parse, each told by the engine that will carry it out. Nothing of them is
- * carried out, so this needs no process of its own, other than a rendering or a run. Python is not parsed: its interpreter takes seconds to
- * load, and `skill test` tells. The app does not ask this when it reads a package: a step that carries out such a file fails.
+ * Parses the prompts and JavaScript programs of a package with the engines that will execute them. Nothing is
+ * executed, so this needs no process of its own. Python is not parsed, because its interpreter takes seconds
+ * to load; `skill test` reports its errors. The app does not run this when it reads a package: a step that
+ * executes such a file fails.
  */
 export async function syntaxDiagnostics(skill: SkillPackage, folder: string): Promise<Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
   for (const file of filesOf(skill)) {
-    const { line, column = 1, message } = (await faultIn(file)) ?? {};
+    const { line, column = 1, message } = (await syntaxErrorIn(file)) ?? {};
     if (line !== undefined && message !== undefined)
       diagnostics.push({ file: `${folder}/${file.path}`, line, column, message });
   }
   return diagnostics;
 }
 
-function faultIn({ path, text }: PackageFile): Promise<Place | undefined> | undefined {
+function syntaxErrorIn({ path, text }: PackageFile): Promise<Place | undefined> | undefined {
   if (placeOf(path)?.kind === 'prompt_template') return templateDiagnostic(text);
   if (placeOf(path)?.kind === 'code_template' && path.endsWith('.js')) return programDiagnostic(text);
   return undefined;
@@ -47,7 +48,7 @@ async function templateDiagnostic(text: string): Promise<Place | undefined> {
 
 async function programDiagnostic(text: string): Promise<Place | undefined> {
   const { newQuickJSWASMModuleFromVariant } = await import('quickjs-emscripten-core');
-  // An engine for each: one whose stack ran out is of no use afterwards.
+  // A new engine for each program: one whose stack overflowed cannot be used again.
   const engine = await newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-wasmfile-release-sync'));
   const vm = engine.newContext();
   try {

@@ -13,7 +13,7 @@ interface CaseFile {
   after: string | undefined;
 }
 
-/** GitHub as the case describes it; what a case cannot describe is refused. */
+/** A GitHub reader for the case. Anything that a case cannot describe fails. */
 export function caseReader(of: SkillCase, pullRequest: number): GitHubReader {
   const files = filesOf(of);
   const blobs = new Map(

@@ -13,7 +13,7 @@ const PULL_REQUEST = 1;
 const NOW = new Date(0);
 const REPOSITORY = { full_name: 'acme/shop', owner: 'acme', name: 'shop', default_branch: 'main' };
 
-/** What the only step of a chain that runs the skill on the case's pull request gets to see. */
+/** The context of a chain's only step, which runs the skill on the case's pull request. */
 export function caseStep(skill: SkillPackage, of: SkillCase, signal: AbortSignal): StepContext {
   const step = stepOf(skill, of);
   const state = newRun(

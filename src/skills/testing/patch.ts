@@ -1,14 +1,17 @@
-/** Above this many pairs of lines to compare, what lies between the first and the last change counts as changed. */
+/**
+ * With more pairs of lines than this to compare, everything between the first and the last change counts as
+ * changed.
+ */
 const MOST_PAIRS = 4_000_000;
 
 export interface Patch {
-  /** One hunk with all lines, as the files API sends hunks. */
+  /** One hunk with all lines, in the format of the files API. */
   text: string;
   additions: number;
   deletions: number;
 }
 
-/** What turns one text into another, line by line. An empty text is that of a file that is not there. */
+/** The line-by-line difference between two texts. An empty text means that the file does not exist. */
 export function patchBetween(before: string, after: string): Patch {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   const edits = editsBetween(old, fresh);
@@ -25,7 +28,7 @@ function range(count: number): string {
   return count === 0 ? '0,0' : `1,${count}`;
 }
 
-/** With their line ends, so that a missing last one is seen. */
+/** Keeps line ends, so that a missing last one shows. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
@@ -53,7 +56,10 @@ function editsBetween(old: readonly string[], fresh: readonly string[]): Edit[] 
   return [...marked(' ', old.slice(0, head)), ...middle, ...marked(' ', old.slice(old.length - tail))];
 }
 
-/** Keeps the longest common run of lines; `lengths[i][j]` is that of what follows `i` and `j`. */
+/**
+ * Keeps the longest common subsequence of lines. `lengths[i][j]` is its length for the lines from `i` and `j`
+ * on.
+ */
 function longestCommon(a: readonly string[], b: readonly string[]): Edit[] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
   const at = (i: number, j: number) => lengths[i]?.[j] ?? 0;

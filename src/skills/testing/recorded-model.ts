@@ -4,13 +4,16 @@ import type { Model } from '../../ports/model.ts';
 
 const SPENT = { calls: 1, tokens: null, cost: null };
 
-/** A model of a case. */
+/** The model of a case. */
 export interface RecordedModel extends Model {
-  /** How many answers nobody has asked for yet. */
+  /** The number of recorded answers that are unused. */
   left(): number;
 }
 
-/** A model that gives a case's answers in turn. One that does not have the shape that was asked for is refused, as a real one's is. */
+/**
+ * A model that returns a case's answers in order. An answer of the wrong shape is rejected, as for a real
+ * model.
+ */
 export function recordedModel(answers: readonly Json[]): RecordedModel {
   const left = [...answers];
   return {

@@ -5,7 +5,7 @@ import { executedWith } from '../../domain/skill/executed-with.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
 import { runBuiltInOnce } from '../adhoc/run-once.ts';
-import { brokenWithoutAsking } from '../runtime/assertion/assert.ts';
+import { brokenWithoutModel } from '../runtime/assertion/assert.ts';
 import type { AnyHandler } from '../runtime/handler.ts';
 import { outcomeOf } from '../runtime/outcome-of.ts';
 import type { SkillContext } from '../runtime/skill-context.ts';
@@ -16,29 +16,32 @@ import { caseStep } from './case-step.ts';
 export type CaseResult =
   | { kind: 'passed' }
   | { kind: 'failed'; differences: Difference[] }
-  /** It needs something that is not here. */
+  /** The case needs something that is missing here. */
   | { kind: 'left_out'; because: 'no_model' | 'no_ci' | 'no_outcome' | 'kind_not_known' };
 
-/** What a case is carried out with. */
+/** The parts that run a case. */
 export interface CaseTools {
   handlers: readonly AnyHandler<SkillContext>[];
-  /** The skills that are more than their packages. */
+  /** Skills with a handler in the app's code. */
   builtIn: readonly StepHandler[];
-  /** How many of the case's answers nobody has asked for yet. */
+  /** The number of recorded answers that are unused. */
   answersLeft(): number;
 }
 
-/** What a case expected, and what came instead; `null` for nothing. */
+/** What a case expected and what it got; `null` for nothing. */
 export interface Difference {
   what: 'verdict' | 'passed' | 'finding' | 'failure' | 'answers';
   expected: string | null;
   actual: string | null;
 }
 
-/** What a skill came to: an outcome, or why there is none. */
-type Came = { outcome: Outcome } | { because: string };
+/** The result of a skill: an outcome, or why there is none. */
+type SkillResult = { outcome: Outcome } | { because: string };
 
-/** Runs one case of a package as a step of a chain would run the skill, without GitHub and, unless given one, without a model. */
+/**
+ * Runs one case of a package as a chain's step would, without GitHub and with recorded answers as the only
+ * model.
+ */
 export async function runCase(
   skill: SkillPackage,
   of: SkillCase,
@@ -66,28 +69,28 @@ export async function runCase(
   const because =
     output.kind === 'failed'
       ? output.because
-      : brokenWithoutAsking(executedWith(artifact, skill), output.value);
-  const came: Came =
+      : brokenWithoutModel(executedWith(artifact, skill), output.value);
+  const came: SkillResult =
     because === undefined && output.kind === 'done'
       ? outcomeOf(output.value, outcome, known)
       : { because: because ?? '' };
   return resultOf(of, came, answersLeft());
 }
 
-function resultOf(of: SkillCase, came: Came, answersLeft: number): CaseResult {
-  const unlike = differencesOf(of, came);
-  // What failed before it asked leaves answers over: that is no fault of the case beside the one that is told.
-  const hasFailed = 'because' in came && unlike.length > 0;
-  const differences = hasFailed ? unlike : [...unlike, ...unasked(answersLeft)];
+function resultOf(of: SkillCase, came: SkillResult, answersLeft: number): CaseResult {
+  const unexpected = differencesOf(of, came);
+  // A skill that failed before it asked leaves answers unused, which is not another error.
+  const hasFailed = 'because' in came && unexpected.length > 0;
+  const differences = hasFailed ? unexpected : [...unexpected, ...unusedAnswers(answersLeft)];
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
 }
 
-/** A case holds an answer for each question: one too many was written for a question that is not asked. */
-function unasked(left: number): Difference[] {
+/** A case has one answer per question. An unused answer was written for a question that is not asked. */
+function unusedAnswers(left: number): Difference[] {
   return left === 0 ? [] : [{ what: 'answers', expected: null, actual: String(left) }];
 }
 
-function differencesOf({ expect }: SkillCase, came: Came): Difference[] {
+function differencesOf({ expect }: SkillCase, came: SkillResult): Difference[] {
   const failure = 'because' in came ? came.because : null;
   if (expect.fails !== undefined) {
     return failure?.includes(expect.fails)
@@ -115,12 +118,12 @@ function differencesOf({ expect }: SkillCase, came: Came): Difference[] {
   ];
 }
 
-/** `high sql/drop-table db/1.sql:3`, as cases write it. */
+/** Format: `high sql/drop-table db/1.sql:3`, as in cases. */
 function asWritten({ severity, rule, file, line }: Finding): string {
   return `${severity} ${rule} ${file}${line === undefined ? '' : `:${line}`}`;
 }
 
-/** What is left of a list when each entry of another has taken one away. */
+/** Removes one occurrence from the list for each entry of the other list. */
 function without(list: readonly string[], taken: readonly string[]): string[] {
   const left = [...taken];
   return list.filter((one) => {

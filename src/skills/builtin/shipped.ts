@@ -5,10 +5,10 @@ import { type PrReviewDeps, prReview } from './review/pr-review.ts';
 
 export { ci };
 
-/** The skills that ship with Countersign. */
+/** The built-in skills. */
 export function builtInSkills(deps: PrReviewDeps): readonly StepHandler[] {
   return [prReview(deps), ci];
 }
 
-/** The same without a model, for whoever only asks which there are. */
+/** The same without a model, for callers that only need their names and declarations. */
 export const SHIPPED_SKILLS = builtInSkills({ model: undefined });

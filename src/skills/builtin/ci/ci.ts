@@ -11,20 +11,21 @@ import { readCommands } from './commands.ts';
 import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
 
 /**
- * How long a commit may be without any check before it counts as having none, in milliseconds: CI systems take a
- * moment to report their first one, and "none yet" must not pass for "none".
+ * How long a commit may be without checks before it counts as having none, in milliseconds. CI systems report
+ * their first check with a delay, so "none yet" must not count as "none".
  */
 export const FIRST_CHECK_GRACE_MS = 30_000;
 
-/** The net under GitHub's events, in milliseconds: how often pending checks are read without being told. */
+/** How often pending checks are read without an event from GitHub, in milliseconds. */
 const SLOW_POLL_MS = 120_000;
 
 /**
- * `required` in the place of `full` was rejected: where nothing is required, nothing would be left to wait for, and what is red would be merged.
+ * Rejected: `required` as an alternative to `full`. Without required checks, there would be nothing to wait
+ * for, and a failing check would not stop the merge.
  */
 const inputsSchema = z.object({ scope: z.literal('full', { error: INPUT.scope }).default('full') });
 
-/** Waits for the checks that other apps and services report on the head, and says what they say together. */
+/** Waits for the checks that other apps and services report on the head, and summarises them. */
 export const ci: StepHandler = {
   name: 'ci',
   capability: CAPABILITIES.ci,
@@ -33,8 +34,8 @@ export const ci: StepHandler = {
   ],
   cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties'] },
   async run(context) {
-    const asked = readInputs(inputsSchema, context);
-    if (!asked.ok) return asked.result;
+    const inputs = readInputs(inputsSchema, context);
+    if (!inputs.ok) return inputs.result;
     const judgement = await read(context);
     switch (judgement.kind) {
       case 'concluded':
@@ -93,7 +94,10 @@ async function read(context: StepContext): Promise<CiJudgement> {
   return judgeCi({ ...facts, suites: await suitesOf(context, soFar.runs) });
 }
 
-/** The suites of the apps whose checks count, asked for one by one: unlike the whole list, they rarely change. */
+/**
+ * The check suites of the apps whose checks count, one request per app. Unlike the full list, these rarely
+ * change, so GitHub mostly answers 304.
+ */
 async function suitesOf(
   { reader, repo, state }: StepContext,
   counted: readonly CheckRunFacts[],

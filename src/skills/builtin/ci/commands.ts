@@ -8,20 +8,21 @@ import {
   type WorkflowJob,
 } from '../../../ports/github.ts';
 
-/** Of one head: whoever has more reads of them where they run. */
+/** Workflow runs read per head. With more, people can read the commands on GitHub. */
 const MOST_RUNS = 10;
 const MOST_COMMANDS = 100;
 /** In characters. */
 const LONGEST_NAME = 300;
 
-/** What GitHub's runner does around the steps of a workflow. */
-const AROUND = /^(Set up job|Complete job|Initialize containers|Stop containers|Post .*|Pre .*)$/;
-/** A step that uses an action and has no name of its own: `Run actions/checkout@v5`. */
+/** Steps that GitHub's runner adds around those of a workflow. */
+const RUNNER_STEP = /^(Set up job|Complete job|Initialize containers|Stop containers|Post .*|Pre .*)$/;
+/** A step with an action and no name of its own: `Run actions/checkout@v5`. */
 const ACTION = /^Run (docker:\/\/\S+|[\w.-]+\/[^\s@]+@\S+)$/;
 
 /**
- * The commands that GitHub Actions ran for these checks, red and green, with how long each took; other CI tells nobody. Without the
- * permission to read them there are none: they are for reading, and no verdict rests on them.
+ * The commands that GitHub Actions ran for these checks, passed and failed, with their durations. Other CI
+ * systems do not report commands. Without the permission to read them, the list is empty: it is for readers,
+ * and no verdict relies on it.
  */
 export async function readCommands(
   reader: Pick<GitHubReader, 'workflowJobs'>,
@@ -47,12 +48,14 @@ async function jobsOf(
   }
 }
 
-/** In the order in which they ran, job by job; a job's name comes first where there are several. */
+/**
+ * In the order of execution, job by job. If there are several jobs, each command begins with its job's name.
+ */
 export function commandsIn(jobs: readonly WorkflowJob[]): CiResult['commands'] {
   const commands = jobs.flatMap(({ name: job, steps }) =>
     steps.flatMap(({ name, conclusion, startedAt, completedAt }) => {
       const ran = conclusion !== null && conclusion !== 'skipped' && startedAt && completedAt;
-      if (!ran || AROUND.test(name) || ACTION.test(name)) return [];
+      if (!ran || RUNNER_STEP.test(name) || ACTION.test(name)) return [];
       const command = name.replace(/^Run /, '');
       return {
         command: clip(jobs.length > 1 ? `${job}: ${command}` : command, LONGEST_NAME),

@@ -4,15 +4,15 @@ import { makeOutcome } from '../../../domain/outcome/outcome.ts';
 import { gateCheckName } from '../../../domain/policy/gate-check.ts';
 import { clip } from '../../../messages/text/pretty.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck, StatusFacts } from '../../../ports/github.ts';
-import { testsOf, wordsOf } from './check-text.ts';
+import { summaryOf, testsOf } from './check-text.ts';
 
 export interface CiFacts {
   headSha: string;
   baseRef: string;
-  /** This app's id: its own check runs say nothing about the code. */
+  /** This app's id. Its own check runs say nothing about the code. */
   ownAppId: number;
   checkRuns: readonly CheckRunFacts[];
-  /** Read when every check run is green: a workflow may have jobs left that have no check run yet. */
+  /** Read when every check run has passed: a workflow may still have jobs without a check run. */
   suites: readonly CheckSuiteFacts[];
   statuses: readonly StatusFacts[];
   required: readonly RequiredCheck[];
@@ -21,20 +21,21 @@ export interface CiFacts {
 }
 
 export type CiJudgement =
-  /** With the check runs that count. */
+  /** Includes the check runs that count. */
   | { kind: 'concluded'; result: CiResult; runs: readonly CheckRunFacts[] }
   | { kind: 'pending'; summary: string; checks: CiCheck[] }
-  /** No check has shown up at all. */
+  /** The head has no checks at all. */
   | { kind: 'none'; result: CiResult };
 
-/** In characters, for all red checks together. */
+/** In characters, for all failed checks together. */
 const MOST_FAILURE_WORDS = 2_000;
 
 const PASSING = new Set(['success', 'neutral', 'skipped']);
 
 /**
- * What all checks of one head say together. A red one decides as soon as everything has reported; a required one that
- * has not shown up is pending, never passed. Only the newest of several runs of one check by one app counts.
+ * The combined result of all checks of one head. A failed check decides as soon as everything has reported. A
+ * required check that is missing is pending, never passed. Of several runs of one check by one app, only the
+ * newest counts.
  */
 export function judgeCi(facts: CiFacts): CiJudgement {
   const runs = countedRuns(facts);
@@ -84,17 +85,20 @@ export function judgeCi(facts: CiFacts): CiJudgement {
   return { kind: 'concluded', result, runs: runs.toSorted((a, b) => a.id - b.id) };
 }
 
-/** What is told of a red check: its name, GitHub's word, and what it says of itself. */
+/** The text about a failed check: its name, GitHub's conclusion, and its own summary. */
 function failureOf({ name, conclusion, said }: CiCheck): string {
   return `${name}: ${conclusion}${said === undefined ? '' : ` (${said})`}`;
 }
 
-/** The check runs that count: not this app's own nor those the settings ignore, and of several runs of one check the newest. */
+/**
+ * The check runs that count: not this app's own, not those that the settings ignore, and only the newest of
+ * several runs of one check.
+ */
 function countedRuns(facts: CiFacts): CheckRunFacts[] {
   const newest = new Map<string, CheckRunFacts>();
   for (const run of facts.checkRuns) {
     if (run.appId === facts.ownAppId || facts.ignore.includes(run.name)) continue;
-    // Also by suite: a second workflow with a job of the same name must not hide a red one behind its green.
+    // The key includes the suite: a second workflow with a job of the same name must not hide a failed one.
     const key = `${run.appId ?? ''} ${run.suiteId ?? ''} ${run.name}`;
     const other = newest.get(key);
     if (!other || run.id > other.id) newest.set(key, run);
@@ -103,13 +107,13 @@ function countedRuns(facts: CiFacts): CheckRunFacts[] {
 }
 
 function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
-  const meets = (rule: RequiredCheck, name: string, appId: number | null) =>
+  const matches = (rule: RequiredCheck, name: string, appId: number | null) =>
     rule.name === name && (rule.appId === null || rule.appId === appId);
   const isRequired = (name: string, appId: number | null) =>
-    facts.required.some((rule) => meets(rule, name, appId));
-  // A rule that requires this app's own check run is GitHub's to hold: waiting for it here would be waiting for oneself. The
-  // gate check is this app's, whether it is there yet or not.
-  const own = [
+    facts.required.some((rule) => matches(rule, name, appId));
+  // GitHub enforces a rule that requires this app's own check run. Waiting for it here would be a deadlock.
+  // The gate check belongs to this app, whether it exists yet or not.
+  const ownNames = [
     gateCheckName(facts.baseRef),
     ...facts.checkRuns.filter((run) => run.appId === facts.ownAppId).map((run) => run.name),
   ];
@@ -117,7 +121,7 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   for (const run of runs) {
     const conclusion = run.status === 'completed' ? (run.conclusion ?? 'unknown') : run.status;
     const state = run.status !== 'completed' ? 'pending' : stateOf(conclusion);
-    const said = state === 'failed' ? wordsOf(run) : undefined;
+    const said = state === 'failed' ? summaryOf(run) : undefined;
     checks.push({
       name: run.name,
       source: 'check_run',
@@ -135,7 +139,7 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   for (const status of facts.statuses) {
     if (facts.ignore.includes(status.context)) continue;
     const state = status.state === 'success' ? 'passed' : status.state === 'pending' ? 'pending' : 'failed';
-    const said = state === 'failed' ? wordsOf({ title: status.description, summary: null }) : undefined;
+    const said = state === 'failed' ? summaryOf({ title: status.description, summary: null }) : undefined;
     checks.push({
       name: status.context,
       source: 'status',
@@ -148,7 +152,8 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
     });
   }
   for (const suite of facts.suites) {
-    // Every app with the permission gets an empty suite that stays queued for ever: only one with checks is at work.
+    // GitHub creates an empty suite for every app with the permission, and it stays queued forever. Only a
+    // suite with checks is active.
     const atWork = suite.checkRuns > 0 && suite.status !== 'completed';
     const waitsForIgnored = facts.checkRuns.some(
       (run) => run.appId === suite.appId && run.status !== 'completed' && facts.ignore.includes(run.name),
@@ -167,9 +172,9 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   }
   const missing = facts.required.filter((rule) => {
     const reported =
-      runs.some((run) => meets(rule, run.name, run.appId)) ||
-      facts.statuses.some((status) => meets(rule, status.context, null));
-    const isOwn = rule.appId === facts.ownAppId || (rule.appId === null && own.includes(rule.name));
+      runs.some((run) => matches(rule, run.name, run.appId)) ||
+      facts.statuses.some((status) => matches(rule, status.context, null));
+    const isOwn = rule.appId === facts.ownAppId || (rule.appId === null && ownNames.includes(rule.name));
     return !reported && !isOwn && !facts.ignore.includes(rule.name);
   });
   for (const rule of eachOnce(missing)) {
@@ -183,12 +188,15 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
       url: null,
     });
   }
-  // Down to the last member: what GitHub lists in another order must not look like news.
+  // Compares all members: a different order in GitHub's list must not look like a change.
   const order = (check: CiCheck) => [check.name, check.source, JSON.stringify(check)].join('\0');
   return checks.sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
 }
 
-/** The branch and the settings may ask for one check: twice alike, or only one of them naming the app it must come from. */
+/**
+ * The branch and the settings may require the same check, possibly with only one of them naming the app that
+ * must report it.
+ */
 function eachOnce(rules: readonly RequiredCheck[]): RequiredCheck[] {
   return rules.filter(
     (rule, index) =>
@@ -199,7 +207,10 @@ function eachOnce(rules: readonly RequiredCheck[]): RequiredCheck[] {
   );
 }
 
-/** `action_required`, `cancelled`, `stale`, `startup_failure`, `timed_out` and any new word are no pass (I5). */
+/**
+ * `action_required`, `cancelled`, `stale`, `startup_failure`, `timed_out` and unknown values do not pass
+ * (I5).
+ */
 function stateOf(conclusion: string): CiCheck['state'] {
   if (conclusion === 'success') return 'passed';
   return PASSING.has(conclusion) ? 'neutral' : 'failed';

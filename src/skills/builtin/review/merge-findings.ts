@@ -6,11 +6,11 @@ import { worstFirst } from '../../../messages/cards/review-card.ts';
 const MAX_DESCRIPTION = 2_000;
 
 /**
- * Puts what a model says together with what the analyzers say. A model's finding is the same as an analyzer's when it is on one of
- * its lines and of the same family of causes: then the analyzer's words and rule stay, and the worse of both severities counts. Two of
- * the model are the same on one line and of one category; of a file as a whole, when they say the same. So a model adds findings
- * or weighs them higher, and takes none away.
- * @returns worst first.
+ * Combines the findings of a model with those of the analyzers. A model's finding equals an analyzer's if it
+ * is on one of its lines and in the same family of causes. Then the analyzer's text and rule stay, and the
+ * higher severity counts. Two findings of the model are equal on one line and of one category; for a whole
+ * file, if their texts are equal. So a model adds findings or raises severities, and removes none.
+ * @returns worst first
  */
 export function mergeFindings(analyzers: readonly Finding[], model: readonly Finding[]): Finding[] {
   const merged = [...analyzers];
@@ -51,7 +51,7 @@ function raised(same: Finding, { severity, description }: Finding): Finding {
   return { ...same, severity, description: words.slice(0, MAX_DESCRIPTION) };
 }
 
-/** Without what differs when the same is said twice: case, white space, marks. */
+/** Removes what differs between equal statements: case, white space, punctuation. */
 export function normalised(text: string): string {
   return text
     .toLowerCase()

@@ -19,31 +19,40 @@ import { mergeFindings } from './merge-findings.ts';
 import { EFFORTS } from './model/budget.ts';
 import type { QuestionTraces } from './model/questions.ts';
 import { reviewByModel } from './model/review.ts';
-import { type Now, sinceEarlier } from './since.ts';
+import { type RoundFacts, sinceEarlier } from './since.ts';
 
-/** What the analyzers said, word by word. */
+/** The analyzers' full output. */
 const LOG = 'analyzers.log';
-/** 25 times what the largest honest review needs; some analyzers are quadratic, and somebody will make use of it. */
+/**
+ * 25 times what the largest legitimate review needs. Some analyzers take quadratic time, which an attacker
+ * can exploit.
+ */
 const REVIEW_TIMEOUT_MS = 3 * 60_000;
 
 const inputsSchema = z.object({
   /** How much of a large change a model is asked about. */
   effort: z.enum(EFFORTS, { error: INPUT.effort }).default('high'),
-  /** `false`: the analyzers alone, whether or not there is a model. */
+  /** `false` uses only the analyzers, even if a model is configured. */
   model: z.boolean({ error: INPUT.model }).default(true),
 });
 type Inputs = z.infer<typeof inputsSchema>;
 
 export interface PrReviewDeps extends PromptDeps {
-  /** Left out, what a model is asked leaves no trace. */
+  /** Without it, questions to a model leave no trace. */
   traces?: {
     record: QuestionTraces['record'];
-    /** Asked for only by a review with a model: reading all that ships was an eighth of the app's start. */
+    /**
+     * Called only for a review with a model, because reading all shipped skills took an eighth of the app's
+     * start.
+     */
     skill: () => QuestionTraces['skill'];
   };
 }
 
-/** Reviews what the pull request adds and changes: with analyzers that need no model and no key, and with a model where there is one. */
+/**
+ * Reviews what the pull request adds and changes: with analyzers, which need neither model nor key, and with
+ * a model if one is configured.
+ */
 export function prReview(deps: PrReviewDeps): StepHandler {
   return {
     name: 'pr-review',
@@ -63,9 +72,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
       const report = await withModel(context, deps, asked.value, analysis, changed, earlier?.model);
       const { headSha } = context.state.run;
       const since =
-        earlier && earlier.head_sha !== headSha
-          ? sinceEarlier(earlier, lookedAt(report, changed))
-          : undefined;
+        earlier && earlier.head_sha !== headSha ? sinceEarlier(earlier, roundOf(report, changed)) : undefined;
       return {
         kind: 'done',
         outcome: verdictOf({ ...report, ...(since && { since }) }, { headSha, round: await context.round() }),
@@ -99,7 +106,7 @@ async function withModel(
     findings: mergeFindings(report.findings, review.findings).slice(0, MAX_FINDINGS),
     analyzers: [...report.analyzers, ...(review.report ? [review.report] : [])],
     leftOut: [
-      // What no analyzer knows is read all the same.
+      // Files without an analyzer count as read if the model read them.
       ...report.leftOut.filter(({ path, reason }) => reason !== UNKNOWN_LANGUAGE || !review.read.has(path)),
       ...review.leftOut,
     ],
@@ -108,7 +115,10 @@ async function withModel(
   };
 }
 
-function lookedAt({ findings, analyzers, leftOut }: ReviewReport, changed: readonly ChangedFile[]): Now {
+function roundOf(
+  { findings, analyzers, leftOut }: ReviewReport,
+  changed: readonly ChangedFile[],
+): RoundFacts {
   return {
     findings,
     analyzers,

@@ -3,22 +3,22 @@ import type { Finding } from '../../../domain/outcome/finding.ts';
 import type { ReviewVerdict, Since } from '../../../domain/outcome/review-verdict.ts';
 import { worstFirst } from '../../../messages/cards/review-card.ts';
 
-/** What this round looked at. */
-export interface Now extends Pick<ReviewVerdict, 'findings' | 'analyzers'> {
+/** What this round reviewed. */
+export interface RoundFacts extends Pick<ReviewVerdict, 'findings' | 'analyzers'> {
   /** The files that the head changes. */
   present: ReadonlySet<string>;
-  /** Those of them that were not reviewed, or not in full. */
+  /** Changed files that were not reviewed, or not completely. */
   unread: ReadonlySet<string>;
 }
 
 const MOST_KEPT = 20;
 
 /**
- * What became of an earlier round's findings. One is fixed when nothing says it any more and whoever said it has looked again: the
- * silence of an analyzer that crashed, or of a file that could not be read, mends nothing.
- * @returns `undefined` when nothing had been found.
+ * What became of the findings of an earlier round. A finding is fixed if nothing reports it any more and its
+ * source has run again. An analyzer that crashed, or a file that could not be read, fixes nothing.
+ * @returns `undefined` if the earlier round had no findings
  */
-export function sinceEarlier(earlier: ReviewVerdict, now: Now): Since | undefined {
+export function sinceEarlier(earlier: ReviewVerdict, now: RoundFacts): Since | undefined {
   if (earlier.findings.length === 0) return undefined;
   const open = counted(now.findings);
   const fixed: Finding[] = [];
@@ -26,7 +26,7 @@ export function sinceEarlier(earlier: ReviewVerdict, now: Now): Since | undefine
     const print = fingerprint(finding);
     const left = open.get(print) ?? 0;
     if (left > 0) open.set(print, left - 1);
-    else if (wasLookedAt(finding, now)) fixed.push(finding);
+    else if (wasReviewed(finding, now)) fixed.push(finding);
   }
   return {
     round: earlier.round,
@@ -36,16 +36,16 @@ export function sinceEarlier(earlier: ReviewVerdict, now: Now): Since | undefine
   };
 }
 
-function wasLookedAt({ file, rule }: Finding, { present, unread, analyzers }: Now): boolean {
+function wasReviewed({ file, rule }: Finding, { present, unread, analyzers }: RoundFacts): boolean {
   if (!present.has(file)) return true;
   const analyzer = analyzers.find(({ name }) => rule.startsWith(`${name}/`));
   return analyzer?.status === 'ok' && !unread.has(file);
 }
 
 /**
- * By what a finding is known from round to round: file, rule and content of its line, not the line's number. White space does not
- * count, since a fix elsewhere often indents. Of a model the family of causes stands for the rule: it calls the same fault
- * `security` in one round and `injection` in the next.
+ * Identifies a finding across rounds: file, rule and content of its line, but not the line's number. White
+ * space is ignored, because a fix elsewhere often changes the indentation. For a model, the family of causes
+ * replaces the rule: it calls the same problem `security` in one round and `injection` in the next.
  */
 export function fingerprint({ file, rule, category, evidence, description }: Finding): string {
   const cause = rule.startsWith('model/') ? `model/${FAMILY[category]}` : rule;

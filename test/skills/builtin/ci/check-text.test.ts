@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { testCount, wordsOf } from '../../../../src/skills/builtin/ci/check-text.ts';
+import { summaryOf, testCount } from '../../../../src/skills/builtin/ci/check-text.ts';
 import { withinEffort } from '../../../support/effort.ts';
 import { judge, OWN_APP, run, status } from './facts.ts';
 
@@ -43,14 +43,14 @@ describe('the number of tests in a check’s text', () => {
 });
 
 test('a check’s text becomes one short line without hidden characters', () => {
-  expect(wordsOf({ title: 'Broken\u202E\u0000', summary: 'line\r\n\n  two' })).toBe('Broken: line two');
-  expect(wordsOf({ title: null, summary: 'x'.repeat(400) })).toHaveLength(300);
-  expect(wordsOf({ title: null, summary: ' \n' })).toBeUndefined();
+  expect(summaryOf({ title: 'Broken\u202E\u0000', summary: 'line\r\n\n  two' })).toBe('Broken: line two');
+  expect(summaryOf({ title: null, summary: 'x'.repeat(400) })).toHaveLength(300);
+  expect(summaryOf({ title: null, summary: ' \n' })).toBeUndefined();
 });
 
 test('a secret in a check’s text is hidden before the text is cut', () => {
   const secret = `ghp_${'aB3dE5gH7j'.repeat(4).slice(0, 36)}`;
-  const words = wordsOf({ title: null, summary: `${'x '.repeat(140)}${secret}` });
+  const words = summaryOf({ title: null, summary: `${'x '.repeat(140)}${secret}` });
   expect(words).not.toContain(secret.slice(0, 10));
 });
 

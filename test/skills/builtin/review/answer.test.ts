@@ -2,7 +2,11 @@ import { describe, expect, it, test } from 'vitest';
 import { masker } from '../../../../src/analyzers/mask.ts';
 import type { Json } from '../../../../src/core/canonical.ts';
 import { anchorOf } from '../../../../src/skills/builtin/review/model/anchor.ts';
-import { answerSchema, placed, type ShownFile } from '../../../../src/skills/builtin/review/model/answer.ts';
+import {
+  answerSchema,
+  locatedFindings,
+  type ShownFile,
+} from '../../../../src/skills/builtin/review/model/answer.ts';
 import { piecesOf, printOfFile } from '../../../../src/skills/builtin/review/model/piece.ts';
 import { asReadersSee, titleAsReadersSee } from '../../../../src/skills/builtin/review/model/plain-text.ts';
 import { withinEffort } from '../../../support/effort.ts';
@@ -27,7 +31,8 @@ const answer = (more: { [key: string]: Json } = {}): { findings: Json[] } => ({
     },
   ],
 });
-const one = (more: { [key: string]: Json } = {}, mask = noMask) => placed(answer(more), files, mask)[0];
+const one = (more: { [key: string]: Json } = {}, mask = noMask) =>
+  locatedFindings(answer(more), files, mask)[0];
 
 describe('a finding', () => {
   it('is on the line that its anchor names, with that line as evidence', () => {

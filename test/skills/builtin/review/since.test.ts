@@ -3,7 +3,7 @@ import type { Finding } from '../../../../src/domain/outcome/finding.ts';
 import type { AnalyzerReport } from '../../../../src/domain/outcome/review-verdict.ts';
 import { sinceWords } from '../../../../src/messages/cards/review.ts';
 import { reviewCard } from '../../../../src/messages/cards/review-card.ts';
-import { fingerprint, type Now, sinceEarlier } from '../../../../src/skills/builtin/review/since.ts';
+import { fingerprint, type RoundFacts, sinceEarlier } from '../../../../src/skills/builtin/review/since.ts';
 import { makeReview } from '../../../messages/builders.ts';
 import { finding } from './support.ts';
 
@@ -16,7 +16,7 @@ const analyzer = (name: string, status: AnalyzerReport['status'] = 'ok'): Analyz
 });
 const lint = (line: number, evidence: string, more: Partial<Finding> = {}) =>
   finding({ rule: 'oxlint/no-eval', line, evidence, ...more });
-const now = (findings: Finding[], more: Partial<Now> = {}): Now => ({
+const now = (findings: Finding[], more: Partial<RoundFacts> = {}): RoundFacts => ({
   findings,
   analyzers: [analyzer('oxlint'), analyzer('model')],
   present: new Set(['src/a.ts', 'src/b.ts']),
@@ -24,7 +24,7 @@ const now = (findings: Finding[], more: Partial<Now> = {}): Now => ({
   ...more,
 });
 const earlier = (findings: Finding[]) => makeReview({ round: 1, findings });
-const fixed = (before: Finding[], after: Now) => sinceEarlier(earlier(before), after)?.fixed;
+const fixed = (before: Finding[], after: RoundFacts) => sinceEarlier(earlier(before), after)?.fixed;
 
 describe('a finding of an earlier round', () => {
   it('is recognised by file, rule and content, whatever its line is now', () => {
@@ -56,7 +56,7 @@ describe('a finding of an earlier round', () => {
     expect(fixed([lint(2, 'eval(x)'), lint(3, 'eval(x)')], now([lint(2, 'eval(x)')]))).toBe(1);
   });
 
-  it.each<[string, Partial<Now>, number]>([
+  it.each<[string, Partial<RoundFacts>, number]>([
     ['its analyzer crashed', { analyzers: [analyzer('oxlint', 'crashed')] }, 0],
     ['its analyzer did not run', { analyzers: [] }, 0],
     ['its file could not be read', { unread: new Set(['src/a.ts']) }, 0],

@@ -6,23 +6,23 @@ import type { Said } from '../../../../domain/outcome/model-memory.ts';
 import { anchorOf } from './anchor.ts';
 import { type Piece, printOfFile } from './piece.ts';
 
-/** A file as one question shows it, by the number that the answer names it with. */
+/** A file as one question shows it. The answer refers to it by number. */
 export interface ShownFile {
   path: string;
-  /** Those of its pieces that the question shows. */
+  /** The pieces of it that the question shows. */
   pieces: readonly Piece[];
-  /** All of them. */
+  /** All its pieces. */
   all: readonly Piece[];
 }
 
-/** The most that is believed of one answer; more than this is no review. */
+/** The most findings accepted from one answer. An answer with more is not a review. */
 const MAX_FINDINGS = 100;
 const MAX_WORDS = 1_000;
 
 /**
- * What is asked for: findings and nothing else. The verdict follows from them by a rule, so a model that was talked into approving has
- * no word to say it with.
- * @param files How many the question shows. A finding of a file that it does not show makes the answer unusable.
+ * The schema of answers: findings only. The verdict follows from them by a rule, so a manipulated model has
+ * no way to approve.
+ * @param files the number of files in the question; a finding for any other file makes the answer invalid
  */
 export function answerSchema(files: number) {
   return z.strictObject({
@@ -46,14 +46,21 @@ export function answerSchema(files: number) {
 }
 export type ReviewAnswer = z.infer<ReturnType<typeof answerSchema>>;
 
-/** The most that a finding of these kinds weighs, whatever the model says: taste holds up no merge. */
-const MOST: Partial<Record<Finding['category'], Severity>> = { style: 'low', debugging: 'medium' };
+/**
+ * The highest severity for findings of these categories, whatever the model says: matters of taste must not
+ * block a merge.
+ */
+const MAX_SEVERITY: Partial<Record<Finding['category'], Severity>> = { style: 'low', debugging: 'medium' };
 
 /**
- * What the model said, each at its place. A line that it names wrongly is one it made up, and what it says is then of the file; that
- * makes it no lighter, or else a change that confuses a model about lines would be judged more mildly.
+ * The model's findings with their locations. If it names a line wrongly, the finding applies to the file,
+ * with the same severity. Otherwise a change that confuses a model about lines would be judged more mildly.
  */
-export function placed(answer: Json, files: readonly ShownFile[], mask: (text: string) => string): Said[] {
+export function locatedFindings(
+  answer: Json,
+  files: readonly ShownFile[],
+  mask: (text: string) => string,
+): Said[] {
   return answerSchema(files.length)
     .parse(answer)
     .findings.flatMap(({ file: number, anchor, severity, category, ...words }): Said[] => {
@@ -87,11 +94,11 @@ function placeOf(anchor: string, pieces: readonly Piece[]) {
 }
 
 function clamped(severity: Severity, category: Finding['category']): Severity {
-  const most = MOST[category];
+  const most = MAX_SEVERITY[category];
   return most !== undefined && SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(most) ? most : severity;
 }
 
-/** A model may repeat a secret that it was not shown as one, or write what nobody sees. */
+/** A model may repeat a secret that it was shown unrecognised, or write invisible characters. */
 function oneLine(text: string, mask: (text: string) => string): string {
   return shown(mask(text).replaceAll(/\s+/g, ' '), MAX_WORDS);
 }

@@ -1,34 +1,42 @@
-/** Of the change, in one question: 72 KB of text. With the guidelines and what is said around, it stays far below what is sent. */
+/**
+ * The share of the change in one question: 72 KB of text. With guidelines and instructions, this stays far
+ * below the limit on prompts.
+ */
 export const QUESTION_TOKENS = 24_000;
 export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
-/** Questions of one review; the most of them hold what a person could still read in a day. */
+/** Questions per review. The maximum covers about as much as a person can read in a day. */
 export const QUESTIONS: Readonly<Record<Effort, number>> = { low: 2, medium: 4, high: 8 };
 
-/** Code has three to four, so this errs on the side of smaller questions. */
+/** Code has three to four bytes per token. Three makes the questions rather smaller. */
 export const BYTES_A_TOKEN = 3;
 
-/** How many tokens a text is taken for. Money is counted elsewhere (`model/ledger.ts`), with figures that cannot err. */
+/**
+ * An estimate of a text's tokens. Costs are counted elsewhere (`engine/models/ledger.ts`), with upper bounds.
+ */
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN);
 }
 
 export interface Share<T> {
-  /** What each question is about, in the given order. */
+  /** The parts of each question, in the given order. */
   questions: T[][];
-  /** What there is no room for. */
+  /** The parts that do not fit. */
   rest: T[];
 }
 
-/** How many tokens a part takes. To know it well, its text has to be made; so there is a guess for parts that have no chance. */
+/**
+ * The tokens of a part. The exact number requires rendering the part, so there is a lower bound for parts
+ * that cannot fit.
+ */
 export interface Size<T> {
   atLeast(part: T): number;
   exactly(part: T): number;
 }
 
 /**
- * Shares parts out among questions: a group, that is all parts of a file, stays together where one question can hold it. What comes
- * first is read first, so the order is the caller's to choose.
+ * Distributes parts over questions. A group (all parts of a file) stays together if one question can hold it.
+ * Parts are read in the given order, so the caller sets the priority.
  */
 export function shareOut<T>(
   groups: readonly (readonly T[])[],
@@ -37,24 +45,24 @@ export function shareOut<T>(
 ): Share<T> {
   const questions: T[][] = [];
   const rest: T[] = [];
-  let room = 0;
+  let left = 0;
   const mayBegin = () => questions.length < most;
   const beginIfNeeded = (tokens: number) => {
-    if (tokens <= room || tokens > perQuestion || !mayBegin()) return;
+    if (tokens <= left || tokens > perQuestion || !mayBegin()) return;
     questions.push([]);
-    room = perQuestion;
+    left = perQuestion;
   };
   for (const group of groups) {
     if (mayBegin()) beginIfNeeded(group.reduce((sum, part) => sum + size.exactly(part), 0));
     for (const part of group) {
-      const tokens = !mayBegin() && size.atLeast(part) > room ? Number.POSITIVE_INFINITY : size.exactly(part);
+      const tokens = !mayBegin() && size.atLeast(part) > left ? Number.POSITIVE_INFINITY : size.exactly(part);
       beginIfNeeded(tokens);
-      if (tokens > room) {
+      if (tokens > left) {
         rest.push(part);
         continue;
       }
       questions.at(-1)?.push(part);
-      room -= tokens;
+      left -= tokens;
     }
   }
   return { questions, rest };

@@ -6,14 +6,14 @@ export interface Guideline {
 }
 
 const NAMES = ['AGENTS.md', 'REVIEW.md', 'CONTRIBUTING.md'];
-/** In bytes, of one file; each of them is sent with every question. */
+/** In bytes per file. Each file is part of every question. */
 const MAX_SHOWN = 8_000;
-/** A larger file is not read at all. */
+/** Larger files are not read at all. */
 const MAX_READ = 200_000;
 
 /**
- * What the repository says of how its code should be, from the root folder of one commit of the base branch. Never from a head: whoever
- * is reviewed does not say how.
+ * The repository's guidelines for code, from the root folder of one commit of the base branch. Never from a
+ * head: the author under review must not set the rules.
  * @throws GitHubError
  */
 export async function readGuidelines(

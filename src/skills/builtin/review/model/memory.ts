@@ -3,34 +3,34 @@ import type { ModelMemory, Said } from '../../../../domain/outcome/model-memory.
 import { fingerprint } from '../since.ts';
 import { type Piece, printOfFile } from './piece.ts';
 
-/** What a round has to ask, seen from what an earlier round read and said. */
+/** What a round has to ask, given what an earlier round read and found. */
 export interface Plan {
-  /** Pieces that were read in the same words, with what was said of them, at their lines in this head. */
+  /** Pieces that were read before and are unchanged, with their findings at their lines in this head. */
   kept: Piece[];
   carried: Said[];
-  /** Pieces to be read. */
+  /** Pieces to read. */
   ask: Piece[];
-  /** What was said of pieces that are not what they were. */
+  /** Findings on pieces that have changed. */
   open: Said[];
 }
 
-/** Prints that one outcome keeps. What is not kept is read again. */
+/** The most fingerprints of pieces in one outcome. Pieces beyond that are read again. */
 const MAX_READ = 2_000;
 const MAX_SAID = 500;
 
-/** Compares a head's pieces with what is remembered. Pure. */
+/** Compares a head's pieces with the memory. Pure. */
 export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undefined): Plan {
   const { read, said } = earlier ?? { read: [], said: [] };
   const known = new Set(read);
   const byPath = Map.groupBy(pieces, ({ path }) => path);
-  const isAsItWas = (path: string, of: string) => printOfFile(byPath.get(path) ?? []) === of;
-  // What was said of a file as a whole is judged again on the whole file, as soon as any piece of it is another.
-  const anew = new Set(
+  const isUnchanged = (path: string, of: string) => printOfFile(byPath.get(path) ?? []) === of;
+  // A finding on a whole file is judged again on the whole file as soon as any piece of it changes.
+  const changed = new Set(
     said.flatMap(({ of, offset, finding: { file } }) =>
-      offset === null && !isAsItWas(file, of) ? [file] : [],
+      offset === null && !isUnchanged(file, of) ? [file] : [],
     ),
   );
-  const isKept = ({ path, print }: Piece) => known.has(print) && !anew.has(path);
+  const isKept = ({ path, print }: Piece) => known.has(print) && !changed.has(path);
   const kept = pieces.filter(isKept);
   const byPrint = new Map(kept.map((piece) => [piece.print, piece]));
 
@@ -39,7 +39,7 @@ export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undef
   for (const one of said) {
     const { of, offset, finding } = one;
     const at = offset === null ? undefined : byPrint.get(of)?.lines[offset];
-    if (offset === null && isAsItWas(finding.file, of)) carried.push(one);
+    if (offset === null && isUnchanged(finding.file, of)) carried.push(one);
     else if (at?.mark === '+') carried.push({ ...one, finding: { ...finding, line: at.line } });
     else open.push(one);
   }
@@ -47,11 +47,11 @@ export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undef
 }
 
 /**
- * What is to be remembered after a round. What was said of a piece that is gone is fixed once all of its file was read and it was not
- * said again; as long as something of the file is unread, it stays, said of the file.
- * @param read The pieces that were asked about, and answered.
- * @param fresh What was said of them.
- * @param present The files that the head changes, also those without pieces.
+ * The memory after a round. A finding on a piece that is gone is fixed once all of its file was read and the
+ * finding did not recur. While part of the file is unread, the finding stays, attached to the file.
+ * @param read the pieces that were asked about and answered
+ * @param fresh the findings on them
+ * @param present the files that the head changes, including those without pieces
  */
 export function afterRound(
   { kept, carried, ask, open }: Plan,
@@ -63,7 +63,8 @@ export function afterRound(
   const unread = new Set(ask.filter((piece) => !answered.has(piece)).map(({ path }) => path));
   const withPieces = new Set([...kept, ...ask].map(({ path }) => path));
   const weights = weightsOf(fresh);
-  // Said again of its line where that is by now, and no more mildly. A milder word may be about an equal line elsewhere.
+  // Reported again at its current line, at least as severe. A milder finding may be about an equal line
+  // elsewhere.
   const isSaidAgain = ({ finding }: Said) =>
     (weights.get(fingerprint(finding)) ?? SEVERITIES.length) <= weightOf(finding);
   const isOpen = (one: Said) => {
@@ -74,12 +75,12 @@ export function afterRound(
     .filter(isOpen)
     .map(({ of, finding: { line, ...finding } }) => ({ of, offset: null, finding }));
   const said = [...carried, ...fresh, ...still];
-  // What is not remembered must not look as if it had been read with nothing to say.
+  // A finding that is not remembered must not look as if its piece had been read without findings.
   if (said.length > MAX_SAID) return { read: [], said };
   return { read: [...kept, ...read].slice(0, MAX_READ).map(({ print }) => print), said };
 }
 
-/** How much the worst of what was said weighs, by what findings are known: the less, the worse. */
+/** The severity index of the worst finding per fingerprint. A lower index is worse. */
 function weightsOf(said: readonly Said[]): Map<string, number> {
   const weights = new Map<string, number>();
   for (const { finding } of said) {

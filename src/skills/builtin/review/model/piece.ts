@@ -2,22 +2,24 @@ import { createHash } from 'node:crypto';
 import type { AdmittedFile } from '../../../../analyzers/admit.ts';
 import { type HunkLine, readHunks } from '../../../../analyzers/hunks.ts';
 
-/** A part of a file's change that a model is shown as a whole: a hunk, or a run of lines of a large one. */
+/** A part of a file's change that a model sees as a whole: a hunk, or a run of lines of a large one. */
 export interface Piece {
   path: string;
   heading: string;
   lines: readonly HunkLine[];
-  /** Of its content and what surrounds it there, not of where it stands: a rebase that only moves it changes nothing. */
+  /**
+   * A fingerprint of its content and context, not its position: a rebase that only moves it changes nothing.
+   */
   print: string;
 }
 
-/** The most that one piece holds, so that any of them fits into a question. */
+/** The most in one piece, so that each fits into a question. */
 const MAX_LINES = 400;
 const MAX_CHARACTERS = 20_000;
 
 /**
- * The pieces of a file's change. Where it is not known which lines changed, every line counts, as it does for the analyzers.
- * @param lens What else a judgement depends on, such as the model; another lens makes other prints.
+ * The pieces of a file's change. If the changed lines are unknown, every line counts, as for the analyzers.
+ * @param lens what else a judgement depends on, such as the model; another lens gives other fingerprints
  */
 export function piecesOf(file: AdmittedFile, lens: string): Piece[] {
   const runs = runsOf(file).map(({ heading, lines }) => ({
@@ -29,19 +31,20 @@ export function piecesOf(file: AdmittedFile, lens: string): Piece[] {
   return runs.map((run) => {
     const { heading, lines, content } = run;
     const copies = same.get(content) ?? [];
-    // Nothing tells which of several copies is gone. So when their number changes they are all others, and read again: with the place
-    // among them alone, what was said of the last copy would be lost with whichever goes.
+    // If one of several copies disappears, nothing says which. So their number is part of the fingerprint:
+    // when it changes, all copies are read again. With only the position among them, removing any copy would
+    // lose the findings on the last one.
     const print = printOf([content, String(copies.indexOf(run)), String(copies.length)]);
     return { path: file.path, heading, lines, print };
   });
 }
 
-/** The print of a file's pieces together. */
+/** The combined fingerprint of a file's pieces. */
 export function printOfFile(pieces: readonly Piece[]): string {
   return printOf(pieces.map(({ print }) => print));
 }
 
-/** 160 bits: with fewer, somebody could make a harmless and a harmful piece that have the same one. */
+/** 160 bits: with fewer, somebody could craft a harmless and a harmful piece with the same fingerprint. */
 export function printOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 20).toString('base64url');
 }

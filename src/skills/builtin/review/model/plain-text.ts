@@ -2,24 +2,28 @@ import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { isHostileMarkdown } from '../../../../core/hostile-markdown.ts';
 
-/** In characters; what a person writes about a change is shorter, and what is longer is no description. */
+/** In characters. Real descriptions are shorter. */
 const MAX_TITLE = 500;
 const MAX_BODY = 8_000;
 
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-/** GitHub's own, which the parser does not know. One that nothing refers to is not shown, and where it ends has no mark. */
+/**
+ * GitHub's own syntax, unknown to the parser. GitHub hides a footnote that nothing refers to, and nothing
+ * marks its end.
+ */
 const FOOTNOTE = /^(?:[ \t>]|[*+-][ \t]|\d{1,9}[.)][ \t])*\[\^[^\]\n]*\]:/m;
-/** Emphasis hides nothing, and is what takes the parser longest. */
+/** Emphasis hides no text, and it takes the parser longest. */
 const WITHOUT_EMPHASIS = { extensions: [{ disable: { null: ['attention'] } }] };
 
 /**
- * A description as its readers see it on GitHub: without HTML, images, definitions of links, where links lead to and what is said when they are
- * pointed at, the words behind a fence of code, and footnotes with all that follows. What only a program reads is where orders to programs
- * are put. In code such texts stay: there, people do read them. Patterns in the place of a parser were rejected: each had its gaps.
- * @returns nothing of a text that was written to keep a parser busy.
+ * A description as people see it on GitHub: without HTML, images, link definitions, link targets and titles,
+ * the info string of code fences, and footnotes with all text after them. Text that only programs read is
+ * where instructions to programs are hidden. Inside code, such text stays, because people see it there.
+ * Rejected: patterns instead of a parser, because each left gaps.
+ * @returns an empty text if the input is built to exhaust the parser
  */
 export function asReadersSee(markdown: string): string {
-  // A lone carriage return ends a line on GitHub, too.
+  // GitHub treats a lone carriage return as a line end, too.
   const text = withoutUnseen(markdown.slice(0, MAX_BODY).replaceAll(/\r\n?/g, '\n'));
   if (isHostileMarkdown(text)) return '';
   const footnotes = FOOTNOTE.exec(text)?.index ?? text.length;
@@ -30,7 +34,7 @@ export function titleAsReadersSee(title: string): string {
   return withoutUnseen(title.slice(0, MAX_TITLE)).trim();
 }
 
-/** Taken out, not written out as in code: nobody needs to know of them here. */
+/** Removed, unlike in code, where they are made visible: a description does not need them. */
 function withoutUnseen(text: string): string {
   const isUnseen = (point: number) => point <= 0x10ffff && String.fromCodePoint(point).search(UNSEEN) === 0;
   return text
@@ -55,7 +59,7 @@ function cut(text: string): string {
   return [...kept, text.slice(from)].join('');
 }
 
-/** What readers do not see, in the order of the text; no two of these overlap. */
+/** The ranges that people do not see, in order and without overlaps. */
 function unseenIn(node: Nodes, text: string): Range[] {
   const { start, end } = rangeOf(node);
   const inside = 'children' in node ? node.children.flatMap((child) => unseenIn(child, text)) : [];

@@ -6,7 +6,10 @@ export const PROMPT_PATH = 'prompts/review.md';
 
 let loaded: SkillArtifact | undefined;
 
-/** The review's prompt, as it ships in the package `skills/pr-review`; it never comes from a repository. Read once a process. */
+/**
+ * The review's prompt from the shipped package `skills/pr-review`, never from a repository. Read once per
+ * process.
+ */
 export function shippedPrompt(): SkillArtifact {
   const file = `${PACKAGE_ROOT}skills/pr-review/${PROMPT_PATH}`;
   loaded ??= {

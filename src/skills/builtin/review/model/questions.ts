@@ -7,13 +7,13 @@ import type { ArtifactHandler } from '../../../runtime/handler.ts';
 import type { Owner } from '../../../runtime/skill-context.ts';
 import type { Executed, Recorder } from '../../../runtime/trace/record.ts';
 import { watchModel } from '../../../runtime/trace/watch-model.ts';
-import { answerSchema, placed, type ShownFile } from './answer.ts';
+import { answerSchema, locatedFindings, type ShownFile } from './answer.ts';
 import type { Guideline } from './guidelines.ts';
 import type { Piece } from './piece.ts';
 import { shippedPrompt } from './prompt.ts';
 
-/** What is the same in every question of a review. */
-export interface Setting {
+/** What all questions of a review have in common. */
+export interface QuestionFrame {
   repository: string;
   baseBranch: string;
   title: string;
@@ -25,7 +25,7 @@ export interface Setting {
   signal: AbortSignal;
 }
 
-/** A piece as it is shown. */
+/** A piece with its rendered text. */
 export interface ShownPiece {
   piece: Piece;
   text: string;
@@ -34,14 +34,14 @@ export interface ShownPiece {
 export interface Answers {
   read: Piece[];
   said: Said[];
-  /** Why a question was not answered; those after it were not asked any more. */
+  /** Why a question failed. The questions after it were not asked. */
   failure: string | undefined;
   log: string;
 }
 
-const AT_ONCE = 2;
+const CONCURRENCY = 2;
 
-/** What writes the trace of each question. */
+/** Writes the trace of each question. */
 export interface QuestionTraces {
   record: Recorder;
   skill: Executed['context']['skill'];
@@ -51,23 +51,23 @@ export interface QuestionTraces {
 }
 
 export interface QuestionDeps extends PromptDeps {
-  /** Left out, no question leaves a trace. */
+  /** Without it, questions leave no trace. */
   traces?: QuestionTraces;
 }
 
 type Ask = ArtifactHandler<PromptContext>['execute'];
 
 /**
- * Asks a model about parts of a change, and puts what it says at its places. One question without an answer ends it: what the others say
- * is kept, and nobody pays for a review that has no verdict anyway.
- * @param all Every piece of the head, by file.
- * @throws the signal's reason when aborted.
+ * Asks a model about parts of a change and locates its findings. The first failed question stops the rest:
+ * the other answers are kept, and there are no further costs for a review without a verdict.
+ * @param all every piece of the head, by file
+ * @throws the signal's reason if aborted
  */
 export async function askAll(
   deps: QuestionDeps,
   questions: readonly (readonly ShownPiece[])[],
   all: ReadonlyMap<string, readonly Piece[]>,
-  setting: Setting,
+  setting: QuestionFrame,
 ): Promise<Answers> {
   const ask = deps.traces ? traced(deps, deps.traces) : promptHandler(deps).execute;
   const values: { files: ShownFile[]; value: Json }[] = [];
@@ -106,18 +106,21 @@ export async function askAll(
       log[index] = `question ${index + 1} of ${questions.length}: ${output.log}\n${setting.mask(words)}`;
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
 
   const answered = values.filter((value) => value !== undefined);
   return {
     read: answered.flatMap(({ files }) => files.flatMap(({ pieces }) => pieces)),
-    said: answered.flatMap(({ files, value }) => placed(value, files, setting.mask)),
+    said: answered.flatMap(({ files, value }) => locatedFindings(value, files, setting.mask)),
     failure,
     log: log.filter((line) => line !== undefined).join('\n'),
   };
 }
 
-/** Each question is watched by itself: several are asked at once under one session, and each is an execution of its own. */
+/**
+ * Each question gets its own watch: several run at the same time under one session, and each is a separate
+ * execution.
+ */
 function traced(deps: PromptDeps, { record, owner, clock, skill, inputs }: QuestionTraces): Ask {
   return async (artifact, context) => {
     const watch = watchModel(deps.model);

@@ -21,25 +21,25 @@ import { shownPiece } from './shown.ts';
 
 export interface ModelReviewDeps extends QuestionDeps {
   model: Model;
-  /** `high` when left out. */
+  /** The default is `high`. */
   effort?: Effort;
 }
 
-/** What a model says of a change, in this round and in earlier ones of what did not change since. */
+/** A model's findings on a change: those of this round, and those of earlier rounds for unchanged parts. */
 export interface ModelReview {
   findings: Finding[];
-  /** How it went, as for an analyzer; `undefined` when there was nothing for it to read. */
+  /** How it went, as for an analyzer; `undefined` if there was nothing to read. */
   report: AnalyzerReport | undefined;
   leftOut: Omission[];
-  /** Files of which it read everything that changed. */
+  /** Files whose changes it read completely. */
   read: ReadonlySet<string>;
   memory: ModelMemory;
   log: string;
 }
 
 /**
- * Has a model read what a pull request changes, as far as no earlier round did.
- * @throws GitHubError, and the signal's reason when aborted. What goes wrong with the model is in the report.
+ * Lets a model read the changes of a pull request that no earlier round has read.
+ * @throws GitHubError, or the signal's reason if aborted. Failures of the model are in the report.
  */
 export async function reviewByModel(
   step: StepContext,
@@ -60,7 +60,7 @@ export async function reviewByModel(
   const plan = planRound(pieces, earlier);
   const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
   const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
-  const textOf = once((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
+  const textOf = memoized((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
   const most = QUESTIONS[deps.effort ?? 'high'];
   const size = {
     atLeast: ({ lines }: Piece) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN,
@@ -111,12 +111,18 @@ export async function reviewByModel(
   };
 }
 
-/** What nobody wrote is not worth the tokens; lines as long as minified code are listed as left out already. */
+/**
+ * Generated files are not worth the tokens. Files with lines as long as minified code are already listed as
+ * left out.
+ */
 function isForModel({ path, lines }: AdmittedFile): boolean {
   return notWritten(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
 }
 
-/** A file that analyzers know and a model is not shown. What only secrets were looked for in is listed as that. */
+/**
+ * A file that analyzers read and the model does not. Files that are only scanned for secrets are listed
+ * elsewhere.
+ */
 function skipped({ path, language }: AdmittedFile): Omission[] {
   const what = notWritten(path);
   if (what === undefined || language === 'other') return [];
@@ -140,8 +146,8 @@ function beyond(
   }));
 }
 
-/** The function, doing its work for each piece one time at most. */
-function once(work: (piece: Piece) => string): (piece: Piece) => string {
+/** Caches the result per piece. */
+function memoized(work: (piece: Piece) => string): (piece: Piece) => string {
   const done = new Map<Piece, string>();
   return (piece) => {
     const text = done.get(piece) ?? work(piece);

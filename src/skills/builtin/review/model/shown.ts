@@ -25,7 +25,10 @@ function anchor(line: HunkLine): string {
   return line.mark === '+' ? anchorOf(line.line, line.text) : '';
 }
 
-/** A line's end on Windows is no part of it. Masked together, since a secret may span lines. Then the lines cannot be told apart any more, and none of them is shown. */
+/**
+ * Strips the carriage return of Windows line ends. Masks all lines together, because a secret can span lines.
+ * If it does, the lines cannot be separated again, and none is shown.
+ */
 function withoutSecrets(lines: readonly HunkLine[], mask: (text: string) => string): string[] {
   const masked = mask(lines.map(({ text }) => text.replace(/\r$/, '')).join('\n')).split('\n');
   return masked.length === lines.length ? masked : lines.map(() => NOT_SHOWN);

@@ -1,15 +1,18 @@
-/** A text as weighted words: how often each occurs, more where it weighs more. */
+/** A text as weighted words: the number of occurrences, multiplied by a weight. */
 export type WeightedWords = ReadonlyMap<string, number>;
 
-/** How soon more of one word stops to matter, and how much a long text is held against its words. The usual values. */
+/** How fast repetitions of a word lose influence, and how much long texts are penalised. The usual values. */
 const [K1, B] = [1.2, 0.75];
 
 export interface Bm25 {
-  /** For each text that has one of the words: how well it fits them, by its index. Above 0, without an upper limit. */
+  /**
+   * For each text that contains one of the words, by index: how well it matches. Above 0, without an upper
+   * limit.
+   */
   scores(words: Iterable<string>): Map<number, number>;
 }
 
-/** Okapi BM25 over a few hundred short texts: a word counts for more the fewer texts have it. */
+/** Okapi BM25 over a few hundred short texts: the fewer texts have a word, the more it counts. */
 export function createBm25(texts: readonly WeightedWords[]): Bm25 {
   const lengths = texts.map((text) => [...text.values()].reduce((sum, count) => sum + count, 0));
   const mean = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, texts.length);

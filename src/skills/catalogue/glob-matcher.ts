@@ -1,22 +1,25 @@
 import { compileGlob } from '../../core/glob.ts';
 
-/** More paths are not looked at, nor are long ones: a skill is for a kind of files, and these show which kinds there are. */
+/** Limits on the paths used for matching. A skill is for kinds of files, and these paths show the kinds. */
 export const MAX_PATHS = 100;
 export const MAX_PATH_LENGTH = 200;
 
-/** Those that are looked at. */
-export function pathsLookedAt(paths: readonly string[]): string[] {
+/** The paths within these limits. */
+export function consideredPaths(paths: readonly string[]): string[] {
   return paths.filter(({ length }) => length <= MAX_PATH_LENGTH).slice(0, MAX_PATHS);
 }
 
-/** Tells of a glob whether one of the paths matches it. Skills share many globs, so each is asked of the paths once. */
+/**
+ * Returns a function that says whether any of the paths matches a glob. Skills share many globs, so each is
+ * evaluated once.
+ */
 export function somePathMatcher(paths: readonly string[]): (glob: string) => boolean {
-  const some = pathsLookedAt(paths);
+  const some = consideredPaths(paths);
   const known = new Map<string, boolean>();
   return (glob) => {
     const before = known.get(glob);
     if (before !== undefined) return before;
-    // Most globs match nothing, and a look for their longest plain part says so in no time.
+    // Most globs match nothing, and searching for their longest literal part shows that quickly.
     const part = longestPlainPart(glob);
     const maybe = some.filter((path) => path.includes(part));
     const answer = maybe.length > 0 && maybe.some(compileGlob(glob));
@@ -25,7 +28,10 @@ export function somePathMatcher(paths: readonly string[]): (glob: string) => boo
   };
 }
 
-/** What every match holds as it is. A `**` and its slash may stand for nothing, so the slash is not part of it. */
+/**
+ * The longest text that every match contains. A `**` with its slash can match nothing, so the slash is not
+ * part of it.
+ */
 function longestPlainPart(glob: string): string {
   const parts = glob.split(/\*{2,}\/?|[*?]/);
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');

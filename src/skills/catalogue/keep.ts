@@ -11,8 +11,8 @@ const SOURCES: Readonly<Record<SkillScope, SkillSource>> = {
 };
 
 /**
- * Stores packages that runs are to begin with. Each is written once a process: they never change, and the configuration that
- * names them is read with every event.
+ * Stores packages that runs are about to use. Each is written once per process: packages never change, and
+ * the configuration that names them is read with every event.
  */
 export function createSkillKeeper(deps: {
   storage: Storage;
@@ -27,7 +27,7 @@ export function createSkillKeeper(deps: {
   };
 }
 
-/** A package as it is stored; in force is one of an index only once it is adopted. */
+/** A package as it is stored. A package of an index takes effect only once it is adopted. */
 export function toStored({ skill, scope }: Pick<SkillInForce, 'skill' | 'scope'>, now: Date): StoredSkill {
   const { id, name, description, version, tags, author, intentPatterns, triggerPhrases, artifacts } = skill;
   return {

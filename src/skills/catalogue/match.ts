@@ -2,52 +2,52 @@ import { compileIntent } from '../../domain/skill/intent.ts';
 import type { SkillDescription } from '../../domain/skill/package.ts';
 import { createBm25, type WeightedWords } from './bm25.ts';
 import { somePathMatcher } from './glob-matcher.ts';
-import { holdsPhrase, tellingWordsOf, wordsOf } from './words.ts';
+import { holdsPhrase, significantWordsOf, wordsOf } from './words.ts';
 
-/** What a match is looked for. Both may be empty, and may come from anybody. */
+/** What to match. Both may be empty, and both are untrusted. */
 export interface Question {
   text: string;
   /** Files that a pull request changes. */
   paths: readonly string[];
 }
 
-/** One thing that speaks for a skill, and by how much. */
+/** One reason for a skill, with its weight. */
 export interface MatchReason {
   kind: 'name' | 'phrase' | 'intent' | 'tag' | 'path' | 'words';
-  /** Which name, phrase, pattern, tag or glob it is; for `words`, the words that both have. */
+  /** The matching name, phrase, pattern, tag or glob; for `words`, the common words. */
   said: string;
   score: number;
 }
 
 export interface SkillMatch {
   name: string;
-  /** The sum of its reasons. */
+  /** The sum over its reasons. */
   score: number;
-  /** The strongest first. */
+  /** Strongest first. */
   reasons: MatchReason[];
 }
 
-/** What is said on purpose weighs more than what a path or a description happens to have in common with a question. */
+/** An explicit mention weighs more than a path or a description that happens to match. */
 const WEIGHTS = { name: 10, phrase: 8, intent: 6, path: 4, tag: 2 } as const;
-/** All words together, however many; a description is no magic spell. */
+/** The limit for all words together, so that a long description does not win by its length. */
 const MOST_FOR_WORDS = 5;
 const MOST_TAGS = 3;
 const FIELD_WEIGHTS = { name: 3, tags: 2, phrases: 2, description: 1 } as const;
 
-/** More of a text, in UTF-16 units, is not looked at: what comes first says what it is about. */
+/** In UTF-16 units. Longer texts are cut: the beginning says what they are about. */
 export const MAX_TEXT_LENGTH = 500;
 
 export interface Matcher {
-  /** The skills that anything speaks for, the best first; of two that are equal, by name. */
+  /** The skills with at least one reason, best first; ties are ordered by name. */
   match(question: Question): SkillMatch[];
 }
 
-/** Phase 1 of finding a skill: from the skills and the question alone, without a model, the same every time. */
+/** Phase 1 of finding a skill: deterministic, from the skills and the question alone, without a model. */
 export function createMatcher(skills: readonly SkillDescription[]): Matcher {
   return matcherOf(skills.map(prepareSkill));
 }
 
-/** The same of skills that were prepared before, which is by far the most of the work. */
+/** The same for prepared skills. Preparation is by far most of the work. */
 export function matcherOf(entries: readonly PreparedSkill[]): Matcher {
   const bm25 = createBm25(entries.map(({ text }) => text));
 
@@ -55,7 +55,7 @@ export function matcherOf(entries: readonly PreparedSkill[]): Matcher {
     match({ text, paths }) {
       const clipped = text.slice(0, MAX_TEXT_LENGTH);
       const words = wordsOf(clipped);
-      const telling = new Set(tellingWordsOf(clipped));
+      const telling = new Set(significantWordsOf(clipped));
       const fits = bm25.scores(telling);
       const someMatch = somePathMatcher(paths);
       return entries
@@ -77,7 +77,7 @@ export function matcherOf(entries: readonly PreparedSkill[]): Matcher {
   };
 }
 
-/** What of a skill does not depend on the others. */
+/** The part of a skill that does not depend on the others. */
 export type PreparedSkill = ReturnType<typeof prepareSkill>;
 
 export function prepareSkill(skill: SkillDescription) {
@@ -94,7 +94,7 @@ export function prepareSkill(skill: SkillDescription) {
 function weighted(skill: SkillDescription): WeightedWords {
   const counts = new Map<string, number>();
   const add = (text: string, weight: number) => {
-    for (const word of tellingWordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + weight);
+    for (const word of significantWordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + weight);
   };
   add(skill.name, FIELD_WEIGHTS.name);
   add(skill.tags.join(' '), FIELD_WEIGHTS.tags);
@@ -107,7 +107,7 @@ function ofName({ skill, name }: PreparedSkill, words: readonly string[]): Match
   return holdsPhrase(words, name) ? [{ kind: 'name', said: skill.name, score: WEIGHTS.name }] : [];
 }
 
-/** One phrase is enough: more of them say the same again. */
+/** One phrase is enough; further phrases add no information. */
 function ofPhrases({ phrases }: PreparedSkill, words: readonly string[]): MatchReason[] {
   const found = phrases.find((phrase) => holdsPhrase(words, phrase.words));
   return found ? [{ kind: 'phrase', said: found.said, score: WEIGHTS.phrase }] : [];

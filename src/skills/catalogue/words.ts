@@ -1,4 +1,4 @@
-/** Too common to tell skills apart, and asked with everything. */
+/** Words that are too common to distinguish skills. */
 const COMMON = new Set(
   'a an and are at be by can check do does for from has have how i in is it me my of on or our please pull request should so that the their this to us was we what when which who why will with you your'.split(
     ' ',
@@ -6,8 +6,8 @@ const COMMON = new Set(
 );
 
 /**
- * The words of a text, as they are compared: small letters, without a plural's "s". Rejected: a real stemmer, which finds little
- * more in names and one-line descriptions, and finds wrong things that nobody can explain.
+ * The words of a text in comparable form: lower case, without a plural "s". Rejected: a real stemmer. In
+ * names and one-line descriptions it finds little more, and its wrong matches are hard to explain.
  */
 export function wordsOf(text: string): string[] {
   return (
@@ -18,12 +18,12 @@ export function wordsOf(text: string): string[] {
   ).map(singular);
 }
 
-/** The words that say something. */
-export function tellingWordsOf(text: string): string[] {
+/** The words that distinguish skills. */
+export function significantWordsOf(text: string): string[] {
   return wordsOf(text).filter((word) => !COMMON.has(word));
 }
 
-/** Whether the words stand in the text, in this order and side by side. */
+/** Whether the phrase occurs in the words, in order and without gaps. */
 export function holdsPhrase(words: readonly string[], phrase: readonly string[]): boolean {
   if (phrase.length === 0) return false;
   return words.some((_, start) => phrase.every((word, index) => words[start + index] === word));

@@ -13,40 +13,43 @@ import type { Skills } from '../../ports/storage.ts';
 import type { AnyHandler, Waiting } from './handler.ts';
 import { outcomeOf } from './outcome-of.ts';
 import type { Owner, SkillContext } from './skill-context.ts';
-import { type ExecuteArtifact, type ExecutedArtifact, saidIn } from './trace/execute-artifact.ts';
+import { type ExecuteArtifact, type ExecutedArtifact, logWithWarnings } from './trace/execute-artifact.ts';
 import { variantFor } from './variant.ts';
 
 export interface ActivationDeps {
   skills: Pick<Skills, 'get'>;
-  /** One for each kind of artifact that can be carried out here. */
+  /** One handler for each kind of artifact that can be executed here. */
   handlers: readonly AnyHandler<SkillContext>[];
-  /** The family of the configured model; `null` when there is none. */
+  /** The family of the configured model; `null` if there is none. */
   modelFamily: string | null;
   executeArtifact: ExecuteArtifact;
 }
 
-/** A package to be carried out, as it was when that was decided. */
+/** A package to execute, as it was when that was decided. */
 export interface PackageCall {
   name: string;
-  /** Of its content; `undefined`: nobody kept it. */
+  /** The hash of its content; `undefined` if it was not stored. */
   id: string | undefined;
-  /** The path of one of its artifacts; the first after its SKILL.md when left out. */
+  /** The path of an artifact; the default is the first after the SKILL.md. */
   artifact?: string;
   owner: Owner;
   /**
-   * Set when it was chosen after its session had begun, whose contract therefore knows nothing of the package: what it leaves
-   * behind is then held against the package’s own word here.
+   * Set if the package was chosen after its session began. The session's contract then does not cover it, so
+   * its artifacts are checked here against the package's own declaration.
    */
   contract?: 'package';
 }
 
-/** Carries out a stored package, with what its files were when it was stored. */
+/** Executes a stored package, with its files as they were when it was stored. */
 export type RunPackage = (call: PackageCall, step: StepContext) => Promise<StepResult>;
 
-/** What the artifact said while it worked, as an artifact of its session. */
+/** The artifact's log, as an artifact of its session. */
 const LOG = 'skill.log';
 
-/** Steps that name a skill package: they carry it out as the run began with it, never as its files became since. */
+/**
+ * The handler of steps that name a package: it executes the package as it was when the run began, not as its
+ * files are now.
+ */
 export function packageSkill(runPackage: RunPackage): (step: Step) => StepHandler {
   return ({ uses: { name, package: reference } }) => ({
     name,
@@ -56,9 +59,9 @@ export function packageSkill(runPackage: RunPackage): (step: Step) => StepHandle
   });
 }
 
-/** What it takes to carry a package out. */
+/** What executing a package requires. */
 export function capabilityOf(name: string, reference: PackageReference | undefined): Capability {
-  // Unheard of without a reference; what is not known is not allowed.
+  // Without a reference the package is unknown, so it requires the highest trust.
   const minimumTrust = reference?.trust ?? 'privileged';
   return { name, minimumTrust, sideEffects: false, confirmation: 'none' };
 }
@@ -67,7 +70,7 @@ export function ownerOf({ state, session }: StepContext): Owner {
   return { runId: state.run.id, sessionId: session.id };
 }
 
-/** The package's artifact that is carried out finds the others in its context. */
+/** The executed artifact receives the whole package in its context. */
 export function createRunPackage({
   skills,
   handlers,
@@ -153,6 +156,6 @@ function missingOf(
 }
 
 function logOf(output: Exclude<ExecutedArtifact, Waiting>): Blob[] {
-  const data = saidIn(output);
+  const data = logWithWarnings(output);
   return data === '' ? [] : [{ kind: 'log', name: LOG, data }];
 }

@@ -5,13 +5,13 @@ import { CATEGORIES, SEVERITIES } from '../../domain/outcome/finding.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
 import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 
-/** What of the change a model was shown. */
+/** What a model saw of the change. */
 export interface Shown {
   /** By path, the lines of the head's version that the change adds. */
   added: ReadonlyMap<string, ReadonlySet<number>>;
-  /** Files that it was told of and whose content it did not see. */
+  /** Files whose names it saw, but not their content. */
   leftOut: readonly { path: string; reason: string }[];
-  /** What findings are said to come from, as `skill/artifact`. */
+  /** The rule of its findings, as `skill/artifact`. */
   rule: string;
 }
 
@@ -50,8 +50,8 @@ const reviewAnswer = z.strictObject({
 });
 
 /**
- * What a model is asked for: less than the outcome, since what the run knows is not the model's to say, and nothing twice that could
- * contradict itself.
+ * The schema of a model's answer. It has less than the outcome: facts that the run knows are not the model's
+ * to state, and nothing appears twice, so that it cannot contradict itself.
  */
 export function answerSchema(kind: SkillOutcome): z.ZodType<Json> {
   switch (kind) {
@@ -64,7 +64,7 @@ export function answerSchema(kind: SkillOutcome): z.ZodType<Json> {
   }
 }
 
-/** The answer as the outcome's value. */
+/** Converts the answer to the outcome's value. */
 export function asOutcomeValue(answer: Json, kind: SkillOutcome, shown: Shown): { [key: string]: Json } {
   switch (kind) {
     case 'gate_verdict': {
@@ -91,7 +91,7 @@ function review(
     findings: findings.map(({ line, ...finding }) => ({
       ...finding,
       rule,
-      // A line that the change does not add is one the model made up: what it says is then of the file.
+      // If the change does not add the line, the model invented it. The finding then applies to the file.
       ...(line !== null && added.get(finding.file)?.has(line) ? { line } : {}),
     })),
   };

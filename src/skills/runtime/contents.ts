@@ -5,8 +5,8 @@ import type { PullRequestFile } from '../../ports/github.ts';
 const MAX_FILES_READ_AT_ONCE = 6;
 
 /**
- * Fetches the head's version of every file worth reading, a few at a time.
- * @param maxBytes of one file; what is larger is named as left out.
+ * Fetches the head's version of every relevant file, a few at a time.
+ * @param maxBytes the limit per file; larger files are listed as left out
  */
 export async function withContents(
   context: StepContext,
@@ -27,8 +27,8 @@ export async function withContents(
 }
 
 /**
- * The text of a file that the pull request adds, read from its patch: that spares a request for each. `undefined` when
- * the patch is not there or not whole, which its count of lines tells.
+ * The text of an added file, taken from its patch, which saves a request. `undefined` if the patch is missing
+ * or incomplete, as its line count shows.
  */
 function wholeFile({ status, patch, additions }: PullRequestFile): string | undefined {
   if (status !== 'added' || patch === undefined) return undefined;

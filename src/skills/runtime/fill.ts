@@ -7,15 +7,16 @@ import type { PromptValues } from './values.ts';
 
 export interface FillOptions {
   signal: AbortSignal;
-  /** Left out, a process is started for this prompt alone. */
+  /** Without it, a process is started for this prompt alone. */
   render?: Render;
-  /** Makes the code of the prompt's fences. */
+  /** Creates the code of the prompt's fences. */
   newCode?: () => string;
 }
 
 /**
- * A package's prompt with its values, those of strangers in fences; or why there is none, as a sentence.
- * @throws the signal's reason when aborted.
+ * Renders a package's prompt with untrusted values in fences. Returns the text, or a sentence that says why
+ * there is none.
+ * @throws the signal's reason if aborted
  */
 export async function filledPrompt(
   template: Place & { content: string },

@@ -3,7 +3,7 @@ import type { Reason } from '../../domain/explanation/reason.ts';
 import type { SkillArtifact } from '../../domain/skill/skill.ts';
 import type { Spent } from '../../ports/model.ts';
 
-/** One kind of artifact; what it gives back is not believed until it was validated. Only some kinds ever wait. */
+/** Executes one kind of artifact. Its result is validated before it counts. Only some kinds can wait. */
 export interface ArtifactHandler<Context, Output extends ArtifactOutput | Waiting = ArtifactOutput> {
   readonly kind: SkillArtifact['kind'];
   execute(artifact: SkillArtifact, context: Context): Promise<Output>;
@@ -13,15 +13,15 @@ export type ArtifactOutput = (
   | { kind: 'done'; value: Json; log: string }
   | { kind: 'failed'; because: string; retryable: boolean; log: string }
 ) & {
-  /** Of what it had carried out in its place: what was asserted softly and does not hold. */
+  /** Soft assertions that failed in artifacts that it executed in turn. */
   warnings?: readonly string[];
-  /** The values that a module was called with, from which examples for it can be made. */
+  /** The inputs of a module, from which examples can be made. */
   inputs?: { [name: string]: Json };
-  /** What it asked a model on a way of its own, as agents do; every other question is watched. */
+  /** Model calls that bypass the watched model, as agents make them. */
   asked?: { model: string; prompt: string; spent: Spent };
 };
 
-/** What it needs is made by CI, which is not done yet; it is carried out again then. */
+/** It needs an artifact of CI that does not exist yet, and is executed again later. */
 export interface Waiting {
   kind: 'waits';
   until: Date;

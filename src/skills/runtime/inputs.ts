@@ -4,8 +4,9 @@ import type { StepContext, StepResult } from '../../engine/steps/step.ts';
 import { wrongInput } from '../../messages/skills/skill-inputs.ts';
 
 /**
- * What a step's `with:` says of the inputs that a built-in skill reads; those it does not know are for the chain's own rules. They may be
- * expressions, so they cannot be looked at before the step runs; and one that is wrong is no reason to go on with what was not asked for.
+ * Reads the inputs of a built-in skill from a step's `with:`. Unknown inputs are left to the chain's own
+ * rules. Inputs can be expressions, so they cannot be checked before the step runs. An invalid input fails
+ * the step instead of falling back to a default that nobody asked for.
  */
 export function readInputs<T>(
   schema: z.ZodType<T>,
@@ -15,6 +16,6 @@ export function readInputs<T>(
   if (read.success) return { ok: true, value: read.data };
   const said = read.error.issues.map(({ path, message }) => wrongInput(path.join('.'), message));
   const because = reason('step.failed.invalid_input', said.join('; '));
-  // The inputs are those of the run: another attempt would have the same ones.
+  // Not retryable: the inputs belong to the run, so another attempt would have the same.
   return { ok: false, result: { kind: 'failed', reason: because, retryable: false } };
 }

@@ -8,22 +8,22 @@ import { makeOutcome, type Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 
-/** What is known of the run and is not a skill's to say. */
+/** Facts that the run knows, so that a skill cannot state them. */
 export interface KnownFacts {
   headSha: string;
   round: number;
   skill: string;
   step: string;
-  /** Of the package and what it was given. */
+  /** A hash of the package and its inputs. */
   inputsHash: string;
-  /** What is to be said beside a gate’s verdict. */
+  /** Notes to add to a gate's verdict. */
   notes?: readonly string[];
 }
 
 /**
- * What an artifact gave back, as the outcome its package declares, or why it is none. What the run knows is filled in, whatever
- * the value says about it. A value that contradicts itself is no verdict (I5): passing on the half that says yes would be a
- * guess.
+ * Turns the result of an artifact into the outcome that its package declares, or returns why that fails.
+ * Facts that the run knows replace those in the value. A contradictory value is no verdict (I5): accepting
+ * its positive half would be a guess.
  */
 export function outcomeOf(
   value: Json,
@@ -37,7 +37,7 @@ export function outcomeOf(
   }
   const full = { ...completed(said, kind, known), outcome_kind: kind };
   try {
-    // The schema checks it: what comes in is anything.
+    // The cast is safe because the schema validates the value.
     const outcome = makeOutcome(full as unknown as Parameters<typeof makeOutcome>[0]);
     const because = contradictionIn(outcome);
     return because === undefined ? { outcome } : { because: `its ${kind} contradicts itself: ${because}` };
@@ -62,7 +62,7 @@ function completed(said: { [key: string]: Json }, kind: SkillOutcome, known: Kno
             ? [...(said.notes ?? []), ...(known.notes ?? [])]
             : said.notes,
         criteria: criteriaOf(said.criteria),
-        // No gate of a chain has such a name, so this is never taken for the verdict of one.
+        // No gate in a chain can have this name, so it is never mistaken for one.
         gate: `skill ${known.skill}`,
         scope: 'step',
         step: known.step,
@@ -75,7 +75,7 @@ function completed(said: { [key: string]: Json }, kind: SkillOutcome, known: Kno
   }
 }
 
-/** Nobody asks a skill again about the same head, so nothing it did not pass can change. */
+/** A skill is not asked again about the same head, so none of its criteria can change. */
 function criteriaOf(criteria: Json | undefined): Json {
   if (!Array.isArray(criteria)) return criteria ?? [];
   return criteria.map((one) => (isMapping(one) ? { ...one, may_change: false } : one));

@@ -6,7 +6,7 @@ import { NOT_SHOWN } from '../../messages/skills/prompt.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
 import type { Shown } from './answer.ts';
 
-/** What this app knows of a run by itself. All else was written by strangers, or can quote them. */
+/** What this app itself knows about a run. Everything else is untrusted or can quote untrusted text. */
 export async function knownOf(step: StepContext) {
   const { repository, pullRequest, headSha, baseRef } = step.state.run;
   return {
@@ -18,8 +18,8 @@ export async function knownOf(step: StepContext) {
   };
 }
 
-/** What the pull request says of itself, at this moment. */
-export async function said(step: StepContext): Promise<{ [key: string]: Json }> {
+/** The pull request's own text, as it is now. */
+export async function pullRequestFields(step: StepContext): Promise<{ [key: string]: Json }> {
   const { title, body, author, headRef, labels } = await step.reader.pullRequest(
     step.repo,
     pullRequestOf(step),
@@ -27,12 +27,12 @@ export async function said(step: StepContext): Promise<{ [key: string]: Json }> 
   return { title, body: body ?? '', author: author.login, branch: headRef, labels: [...labels] };
 }
 
-/** What the steps before it found out, as the run's working memory holds it. */
+/** What earlier steps found, from the run's working memory. */
 export function remembered({ state, step }: StepContext): Json {
   return conditionContext(state, step.id).state as Json;
 }
 
-/** @param rule what findings are said to come from, as `skill/artifact` */
+/** @param rule the rule of findings, as `skill/artifact` */
 export function shownOf(files: readonly PullRequestFile[], rule: string): Shown {
   const added = files.map(({ path, patch = '' }) => [path, new Set(parsePatch(patch).added.keys())] as const);
   const hidden = files.filter(({ status, patch }) => patch === undefined && status !== 'removed');

@@ -2,8 +2,8 @@ import type { StepContext } from '../../engine/steps/step.ts';
 import type { Purpose } from '../../ports/model.ts';
 
 /**
- * For whom a step asks a model: whose budgets that counts against, and what its rows name.
- * @param of the skill and the path of its artifact; left out where none is chosen yet.
+ * The purpose of a step's call to a model: whose budgets it counts against, and what its rows name.
+ * @param of the skill and the path of its artifact; omit it if none is chosen yet
  */
 export function purposeOf(
   { state: { run }, session }: Pick<StepContext, 'state' | 'session'>,

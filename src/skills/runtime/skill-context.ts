@@ -2,14 +2,14 @@ import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
 
-/** What a handler may know: the step it works for, and the package its artifact belongs to. */
+/** What a handler receives: its step, and the package of its artifact. */
 export interface SkillContext {
   step: StepContext;
   skill: SkillPackage;
-  /** What the value it gives back must be. */
+  /** The kind of outcome that its result must be. */
   outcome: SkillOutcome;
   owner: Owner;
 }
 
-/** For whom something is executed. A call in a comment has neither run nor session that a row could name. */
+/** The owner of an execution. A call in a comment has neither run nor session. */
 export type Owner = { runId: string; sessionId: string } | { callId: string };

@@ -7,8 +7,8 @@ type Given = Pick<
 >;
 
 /**
- * What a skill is given that runs for no stored run.
- * @param state a run of this one step, which nobody stores
+ * The context of a skill that runs without a stored run.
+ * @param state a run of this one step, which is never stored
  */
 export function unstoredStep(
   state: RunState,

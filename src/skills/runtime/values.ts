@@ -1,19 +1,19 @@
 import type { Json } from '../../core/canonical.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
-import { knownOf, remembered, said } from './pull-request.ts';
+import { knownOf, pullRequestFields, remembered } from './pull-request.ts';
 
-/** By what authority a value stands in a prompt. Of two values of one name, that of a stranger is used. */
+/** The values of a prompt by trust. If both have the same name, the untrusted value is used. */
 export interface PromptValues {
-  /** What the app knows, and what comes from the base branch. */
+  /** What the app knows, and values from the base branch. */
   trusted: { [name: string]: Json };
-  /** What a pull request says; its texts reach the model in fences. */
+  /** Texts of the pull request. They reach the model in fences. */
   untrusted: { [name: string]: Json };
 }
 
 /**
- * What every prompt of a package can name, whoever is asked with it; docs/skills.md lists it.
- * @throws GitHubError when GitHub could not be read.
+ * The values that every prompt of a package can use; docs/skills.md lists them.
+ * @throws GitHubError if GitHub could not be read
  */
 export async function promptValues(
   step: StepContext,
@@ -22,7 +22,7 @@ export async function promptValues(
   return {
     trusted: await knownOf(step),
     untrusted: {
-      pr: await said(step),
+      pr: await pullRequestFields(step),
       files: files.map(({ path, status, patch = '' }) => ({ path, status, patch })),
       diff: files.map(asDiff).join('\n'),
       state: remembered(step),

@@ -1,9 +1,9 @@
 import type { SkillArtifact } from '../../domain/skill/skill.ts';
 
 /**
- * The variant of a named artifact for a family of models: its own, else the one for all, else the first there is.
- * @param artifacts by ordinal.
- * @param family `null` when no model is configured.
+ * The variant of a named artifact for a family of models: its own, or the general one, or the first.
+ * @param artifacts by ordinal
+ * @param family `null` if no model is configured
  */
 export function variantFor(
   artifacts: readonly SkillArtifact[],

@@ -11,17 +11,17 @@ import { noLongerThere } from '../../../messages/skills/activation.ts';
 import { capabilityOf, type RunPackage } from '../../runtime/activate.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
 import type { Owner } from '../../runtime/skill-context.ts';
-import { inNameOf } from '../../runtime/trace/watch-model.ts';
+import { storedPurpose } from '../../runtime/trace/watch-model.ts';
 import type { Select, Selected } from './select.ts';
 
-/** Choosing among skills and carrying out the chosen one, for steps that leave it open and for questions in comments. */
+/** Chooses a skill and executes it, for open steps and for questions in comments. */
 export interface Activation {
   /** Chooses among the candidates that this run may use. */
   choose(
     context: StepContext,
     asked: { text: string; candidates: readonly Candidate[]; mayAnswer: boolean; owner: Owner },
   ): Promise<Selected>;
-  /** Carries the choice out; held, at this look, against what the run may do by then. */
+  /** Executes the chosen skill. Checks again what the run may do now. */
   executeArtifact(
     context: StepContext,
     chosen: { choice: SkillChoice; candidates: readonly Candidate[]; owner: Owner },
@@ -40,8 +40,9 @@ export function createActivation(deps: {
       const { run } = context.state;
       const trust = await trustFor(context, candidates);
       const gates = run.settings.gates ?? [];
-      const fitting = candidates.filter((candidate) => {
-        // Nobody judges the gates that the settings put on its use: those of the step were placed before it was chosen.
+      const permittedCandidates = candidates.filter((candidate) => {
+        // Excluded if the settings put gates on its use: the step's gates were fixed before the skill was
+        // chosen, so nothing would evaluate them.
         if (gates.some(({ uses }) => uses === candidate.name)) return false;
         const capability = capabilityOf(candidate.name, candidate);
         return (
@@ -52,9 +53,9 @@ export function createActivation(deps: {
         run.pullRequest === null ? [] : (await filesOfHead(context)).files.map(({ path }) => path);
       return select({
         question: { text, paths },
-        ids: fitting.map(({ id }) => id),
+        ids: permittedCandidates.map(({ id }) => id),
         mayAnswer,
-        purpose: inNameOf(owner, purposeOf(context)),
+        purpose: storedPurpose(owner, purposeOf(context)),
         signal: context.signal,
       });
     },
@@ -75,13 +76,14 @@ export function createActivation(deps: {
         capability: capabilityOf(name, found),
         run: (step) => runPackage(call, step),
       };
-      // A countersign approved the step, and no skill that nobody had chosen yet: it raises no trust here.
+      // A countersign approved the step, not a skill that was unknown then, so it does not raise the trust
+      // here.
       return permitted(handler, policy).run(context);
     },
   };
 }
 
-/** Read only when a skill asks for more than every run has. */
+/** Read from GitHub only if a skill needs more than the lowest trust. */
 async function trustFor(context: StepContext, candidates: readonly Candidate[]): Promise<Trust> {
   const { reader, repo, state } = context;
   const isEnough = candidates.every(({ trust }) => isTrusted(LEAST_TRUST.level, trust));

@@ -9,8 +9,8 @@ import { ownerOf } from '../../runtime/activate.ts';
 import type { Activation } from './activation.ts';
 
 /**
- * Steps that leave their skill open. Which ones there are was settled when the run began; which one it is, each session chooses once:
- * the choice is kept before anything is done on it, so that a restart, or another look, goes on with the same one.
+ * Steps that leave their skill open. The candidates were fixed when the run began. Each session chooses once
+ * and stores the choice before acting on it, so that a restart or a recheck continues with the same skill.
  */
 export function autoSkill(deps: {
   storage: Pick<Storage, 'transaction'>;
@@ -52,7 +52,7 @@ export function autoSkill(deps: {
   }
 }
 
-/** What the step asks; a step that asks nothing is known by its name. */
+/** The step's question, or its name if it has none. */
 function questionOf({ inputs, step }: StepContext): string {
   return typeof inputs.question === 'string' && inputs.question.trim() !== '' ? inputs.question : step.id;
 }

@@ -11,17 +11,21 @@ import { type PreparedSkill, prepareSkill } from '../match.ts';
 export interface Candidate {
   outline: SkillOutline;
   described: SkillDescription;
-  /** Paths of what can be carried out, in its order. */
+  /** The paths of its executable artifacts, in order. */
   artifacts: string[];
   prepared: PreparedSkill;
 }
 
-/** Of so many packages is kept what was read of them: ten times as many as a repository and its organisation can have. */
+/**
+ * The number of packages whose metadata stays cached: ten times what a repository and its organisation can
+ * have.
+ */
 const MOST_KEPT = 1_000;
 
 /**
- * Reads candidates by their ids, of each its SKILL.md alone: what else is in a package is read once it is chosen. An id is that of a
- * content, so what was made of it once holds for good; making it anew for every question took three times as long as the match.
+ * Reads candidates by their ids, only the SKILL.md of each; the chosen one is read completely. An id is a
+ * hash of the content, so prepared data can be cached forever. Preparing it for every question took three
+ * times as long as matching.
  */
 export function createCandidates({
   skills,
@@ -29,7 +33,7 @@ export function createCandidates({
   mostKept = MOST_KEPT,
 }: {
   skills: Pick<Skills, 'outlines'>;
-  /** Kinds of artifacts that can be carried out here: a skill with nothing of them would be chosen for nothing. */
+  /** The executable kinds of artifacts. A skill without any of them could not run. */
   kinds: readonly SkillArtifact['kind'][];
   mostKept?: number;
 }): (ids: readonly string[]) => Promise<Candidate[]> {
@@ -47,7 +51,7 @@ export function createCandidates({
   };
 }
 
-/** What can be chosen: it comes to an outcome, and has something that is carried out. */
+/** A candidate must produce an outcome and have an executable artifact. */
 function candidateOf(outline: SkillOutline, kinds: readonly SkillArtifact['kind'][]): Candidate | undefined {
   const described = describedIn(outline.description);
   const artifacts = outline.artifacts.filter(({ kind }) => kinds.includes(kind)).map(pathOf);

@@ -1,11 +1,11 @@
 import type { Json } from '../../../core/canonical.ts';
 import type { SkillDescription } from '../../../domain/skill/package.ts';
-import { pathsLookedAt } from '../glob-matcher.ts';
+import { consideredPaths } from '../glob-matcher.ts';
 import type { Question } from '../match.ts';
 
-/** Of each description; what a skill does is said first. In UTF-16 units. */
+/** Per description, in UTF-16 units. What a skill does comes first in it. */
 const LONGEST_DESCRIPTION = 4_000;
-/** More than a match looks at, since a model that answers by itself has nothing else to go by. In UTF-16 units. */
+/** In UTF-16 units. More than matching uses, because a model that answers by itself has no other source. */
 const LONGEST_QUESTION = 4_000;
 
 interface Shown {
@@ -15,11 +15,11 @@ interface Shown {
 }
 
 /**
- * What strangers wrote of a question, as far as it is shown, and how many more files there are: all of a large pull request would be
- * more than is sent.
+ * The untrusted texts of a question, cut to length, and the number of further files. All paths of a large
+ * pull request would not fit into a prompt.
  */
 export function askedOf({ text, paths }: Question) {
-  const shown = pathsLookedAt(paths);
+  const shown = consideredPaths(paths);
   return {
     texts: { question: text.slice(0, LONGEST_QUESTION), paths: shown.join('\n') },
     morePaths: paths.length - shown.length,
@@ -27,8 +27,8 @@ export function askedOf({ text, paths }: Question) {
 }
 
 /**
- * What a model is asked that selects. Descriptions are of the base branch and of what ships, and stand as they are; the question and
- * the paths stand in fences.
+ * The prompt for choosing a skill. Descriptions come from the base branch or from shipped skills, so they
+ * appear as they are. The question and the paths are fenced.
  */
 export function selectionPrompt(
   shown: readonly Shown[],

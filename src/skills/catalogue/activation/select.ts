@@ -19,18 +19,18 @@ import { type Candidate, createCandidates } from './candidates.ts';
 import { askedOf, selectionPrompt } from './prompt.ts';
 
 /**
- * The least score that decides without a model: that of a changed file which the skill is for. Less is a few common words, or a tag
- * or two; a wrong skill's verdict is worth less than none.
+ * The lowest score that decides without a model: a changed file that the skill is for. Anything lower is a
+ * few common words or tags, and a wrong skill's verdict is worse than none.
  */
 export const LEAST_SCORE = 4;
-/** Of phase 1, the first so many are shown to a model. */
+/** How many of the best matches a model sees. */
 export const MOST_SHOWN = 8;
 
 const LIMITS: Limits = { maxOutputTokens: 2_000, timeoutMs: 60_000 };
 
 export interface Selection {
   question: Question;
-  /** By content: those that may be chosen. */
+  /** The ids (content hashes) of the skills that may be chosen. */
   ids: readonly string[];
   /** Whether the model may answer by itself. */
   mayAnswer: boolean;
@@ -42,10 +42,10 @@ export type Selected =
   | { kind: 'decided'; decision: Decision }
   | { kind: 'failed'; because: string; retryable: boolean };
 
-/** Decides what is done about a question: phase 2, after the ranking by what skills say of themselves. */
+/** Decides how to handle a question: phase 2, after the ranking by metadata. */
 export type Select = (selection: Selection) => Promise<Selected>;
 
-/** What a model is asked for: flat, since providers differ in what they make of alternatives. */
+/** The model's answer. Flat, because providers differ in how they treat alternatives. */
 const answerSchema = z.strictObject({
   decision: z.enum(['skill', 'answer', 'question']),
   skill: z.string().max(100).nullable().describe('With decision "skill": its name, as listed.'),
@@ -58,7 +58,7 @@ export function createSelect({
   model,
   ...packages
 }: Parameters<typeof createCandidates>[0] & {
-  /** `undefined`: none is configured. */
+  /** `undefined` if no model is configured. */
   model: Model | undefined;
 }): Select {
   const candidatesOf = createCandidates(packages);
@@ -88,13 +88,13 @@ export function createSelect({
     }
     const answer = await model.ask({ prompt, schema: answerSchema, limits: LIMITS, purpose, signal });
     return answer.kind === 'answered'
-      ? believed(answer.value, shown, mayAnswer)
+      ? decisionOf(answer.value, shown, mayAnswer)
       : failed(describeFailure(answer.failure), answer.retryable);
   };
 }
 
-/** Only what it was shown can be named: anything else would be a guess at what it means. */
-function believed(
+/** A model can only choose from what it was shown. Any other name would be a guess. */
+function decisionOf(
   { decision, skill, artifact, text }: ModelAnswer,
   shown: readonly Candidate[],
   mayAnswer: boolean,
@@ -132,7 +132,7 @@ function asksBack(): Decision {
   return { kind: 'question', text: NOTHING_FITS };
 }
 
-/** It is kept, and a model may repeat what it was shown. */
+/** Redacted, because it is stored and a model can repeat what it was shown. */
 function decided(decision: Decision): Selected {
   return { kind: 'decided', decision: redactValue(decision) };
 }

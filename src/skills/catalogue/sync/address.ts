@@ -1,10 +1,11 @@
 import { isLoopback } from '../../../core/loopback.ts';
 
 /**
- * Where an index or a package may be read from: https, so that nobody on the way can change it; plain http only of this machine
- * itself. An index elsewhere leads to nothing on this machine, where services trust whoever reaches them.
- * @param index The address of the index that names it, relative to which it may be written.
- * @returns the address, or what is wrong with it.
+ * Validates the address of an index or a package. It must be https, so that nobody on the network can change
+ * the content; http is allowed only for this machine. An index elsewhere must not lead to this machine, where
+ * services trust local requests.
+ * @param index the index that contains the address, which may be relative to it
+ * @returns the address, or the reason why it is invalid
  */
 export function addressOf(text: string, index?: URL): URL | { because: string } {
   if (!URL.canParse(text, index?.href)) return { because: 'it is no web address' };

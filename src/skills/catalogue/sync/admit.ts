@@ -10,18 +10,18 @@ import { compareVersions } from './version.ts';
 export interface SyncStatus {
   /** The address of the index. */
   index: string;
-  /** What its name stands for at this moment, from whichever index. */
+  /** The package that now has its name, from any index. */
   current: AdoptedSkill | undefined;
-  /** Names of what is built in or ships. */
+  /** Names of built-in and shipped skills. */
   reserved: readonly string[];
-  /** A person has said that an older or a changed package, or one of another index, is meant. */
+  /** A person confirmed that an older or changed package, or one of another index, may be installed. */
   force: boolean;
 }
 
-export type Wanted = { kind: 'unchanged' } | { kind: 'download' } | { kind: 'refused'; because: string };
+export type SyncAction = { kind: 'unchanged' } | { kind: 'download' } | { kind: 'refused'; because: string };
 
-/** What is to become of an entry, before anything of it is downloaded. */
-export function wanted(entry: IndexEntry, { index, current, reserved, force }: SyncStatus): Wanted {
+/** What to do with an entry, before its download. */
+export function syncAction(entry: IndexEntry, { index, current, reserved, force }: SyncStatus): SyncAction {
   const { name, version, sha256 } = entry;
   if (name === AUTO_SKILL || reserved.includes(name)) {
     return refused(`"${name}" is Countersign's own, and no package of an index takes its place`);
@@ -42,8 +42,8 @@ export function wanted(entry: IndexEntry, { index, current, reserved, force }: S
 const ANYWAY = '; --force takes it anyway';
 
 /**
- * The package that was downloaded, when it is what the index says, whole and without faults; or everything that is wrong. What it is
- * called must be told alike in the index, in its document and in its SKILL.md.
+ * The downloaded package if it matches the index and has no errors, or everything that is wrong. Index,
+ * document and SKILL.md must agree on its name and version.
  */
 export function admit(entry: IndexEntry, bytes: Uint8Array): { skill: SkillPackage } | { because: string[] } {
   const { name, version, sha256, size, url } = entry;
@@ -62,6 +62,6 @@ export function admit(entry: IndexEntry, bytes: Uint8Array): { skill: SkillPacka
   return { skill };
 }
 
-function refused(because: string): Wanted {
+function refused(because: string): SyncAction {
   return { kind: 'refused', because };
 }

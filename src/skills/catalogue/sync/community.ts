@@ -3,8 +3,8 @@ import { parsePackage } from '../../../domain/skill/parse.ts';
 import type { Skills } from '../../../ports/storage.ts';
 
 /**
- * Reads the packages of indexes that are in force at this moment. Asked with every event, it reads and parses only those that it
- * has not seen: a package's content never changes under its id.
+ * Reads the adopted packages of indexes. Called with every event, so it reads and parses only new ones: a
+ * package's content never changes under its id.
  */
 export function communitySkills(skills: Pick<Skills, 'adopted' | 'get'>): () => Promise<ParsedPackage[]> {
   let known = new Map<string, ParsedPackage>();

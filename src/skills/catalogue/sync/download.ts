@@ -9,7 +9,7 @@ export interface DownloadBounds {
   /** After decompression. */
   maxBytes: number;
   signal: AbortSignal;
-  /** Of what is here already: the server then only says that it is the same. */
+  /** Of the stored copy. The server then answers only that it is unchanged. */
   etag?: string | undefined;
 }
 
@@ -17,8 +17,8 @@ const TIMEOUT_MS = 20_000;
 const UNCHANGED = 304;
 
 /**
- * Reads a document of the web, with neither cookies nor keys. Redirects are not followed: the address was checked, and where one leads
- * was not. Never rejects.
+ * Downloads a document without cookies or keys. Does not follow redirects, because only the given address was
+ * checked. Never rejects.
  */
 export async function download(url: URL, { maxBytes, signal, etag }: DownloadBounds): Promise<Downloaded> {
   try {
@@ -39,7 +39,7 @@ export async function download(url: URL, { maxBytes, signal, etag }: DownloadBou
     let bytes = 0;
     for await (const part of response.body ?? []) {
       bytes += part.byteLength;
-      // Leaving the loop ends the connection.
+      // Leaving the loop closes the connection.
       if (bytes > maxBytes) return failed(`it has more than ${maxBytes} bytes`);
       parts.push(part);
     }

@@ -5,7 +5,9 @@ import { addressOf } from './address.ts';
 export const INDEX_FORMAT = 'countersign-index/1';
 export const MAX_INDEX_BYTES = 1_000_000;
 const MAX_SKILLS = 500;
-/** In bytes, of a package as one JSON document: its 512 KB of texts, of which a control character takes six. */
+/**
+ * In bytes, for a package as one JSON document: 512 KB of text, in which a control character takes six bytes.
+ */
 export const MAX_DOCUMENT_BYTES = 3_200_000;
 
 const indexSchema = z.strictObject({
@@ -16,28 +18,28 @@ const indexSchema = z.strictObject({
 const entrySchema = z.strictObject({
   name: z.string().max(MAX_NAME_LENGTH).regex(SKILL_NAME),
   version: manifestSchema.shape.version.unwrap(),
-  /** Of its document, as `skill export` writes one; may be relative to the index. */
+  /** The address of its document, in the format of `skill export`. May be relative to the index. */
   url: z.string().min(1).max(2_000),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** In bytes. */
   size: z.int().positive().max(MAX_DOCUMENT_BYTES),
 });
 
-/** One package as an index names it. */
+/** One package in an index. */
 export interface IndexEntry extends Omit<z.infer<typeof entrySchema>, 'url'> {
   url: URL;
 }
 
 export interface SkillIndex {
   entries: IndexEntry[];
-  /** What cannot be taken for a package, by the name that it goes by, as far as it has one. */
+  /** Entries that are invalid, with their names as far as they have one. */
   refused: { name: string; because: string }[];
 }
 
 /**
- * Reads an index. Wrong entries leave the others as they are; what is no index at all is told as a whole. Never throws, whatever the
- * text.
- * @param at where it was read from
+ * Reads an index. Invalid entries do not affect the others; an invalid document is reported as a whole. Never
+ * throws, whatever the text.
+ * @param at the address that it was read from
  */
 export function readIndex(text: string, at: URL): SkillIndex | { because: string } {
   let value: unknown;
@@ -58,7 +60,7 @@ export function readIndex(text: string, at: URL): SkillIndex | { because: string
     if ('because' in entry) index.refused.push({ name: nameIn(written, position), because: entry.because });
     else index.entries.push(entry);
   }
-  return withoutTwins(index);
+  return withoutDuplicates(index);
 }
 
 function readEntry(written: unknown, at: URL): IndexEntry | { because: string } {
@@ -77,8 +79,8 @@ function nameIn(written: unknown, position: number): string {
   return named.success ? named.data.name : `skills[${position}]`;
 }
 
-/** Of two packages of one name nobody knows which is meant. */
-function withoutTwins({ entries, refused }: SkillIndex): SkillIndex {
+/** If two packages have the same name, both are rejected, because it is unclear which one is meant. */
+function withoutDuplicates({ entries, refused }: SkillIndex): SkillIndex {
   const count = Map.groupBy(entries, ({ name }) => name);
   const twins = [...count].filter(([, all]) => all.length > 1).map(([name]) => name);
   return {

@@ -3,23 +3,23 @@ import type { Clock } from '../../../core/clock.ts';
 import type { SkillPackage } from '../../../domain/skill/package.ts';
 import type { AdoptedSkill, Storage, Tx } from '../../../ports/storage.ts';
 import { toStored } from '../keep.ts';
-import { admit, type SyncStatus, wanted } from './admit.ts';
+import { admit, type SyncStatus, syncAction } from './admit.ts';
 import { download } from './download.ts';
 import { type IndexEntry, MAX_INDEX_BYTES, readIndex } from './skill-index.ts';
 
 /** What a sync did with one package. */
 export interface SyncedSkill {
   name: string;
-  /** The one that is in force now. */
+  /** The version in force now. */
   version: string | null;
   status: 'new' | 'updated' | 'unchanged' | 'refused' | 'not_listed' | 'removed';
-  /** Every reason why it was refused. */
+  /** Every reason for a refusal. */
   because: string[];
 }
 
 export interface SyncReport {
   index: string;
-  /** `unusable`: what was here before stays in force, and `because` says what is wrong with the index. */
+  /** `unusable`: the installed packages stay in force, and `because` says what is wrong with the index. */
   state: 'read' | 'unchanged' | 'unusable';
   because: string | null;
   skills: SyncedSkill[];
@@ -28,13 +28,13 @@ export interface SyncReport {
 export interface SyncDeps {
   storage: Storage;
   clock: Clock;
-  /** Names of what is built in or ships. */
+  /** Names of built-in and shipped skills. */
   reserved: readonly string[];
 }
 
 export interface SyncOptions {
   force: boolean;
-  /** Takes packages out of force that the index lists no more. */
+  /** Removes packages that the index no longer lists. */
   prune: boolean;
   signal: AbortSignal;
 }
@@ -42,8 +42,9 @@ export interface SyncOptions {
 const cursorSchema = z.object({ etag: z.string().nullable() });
 
 /**
- * Makes the packages that an index lists those of the account. Each is taken as a whole or not at all, in a transaction of its own;
- * what goes wrong with one is told and leaves the others as they are. An index that cannot be read changes nothing.
+ * Installs the packages of an index for the whole account. Each package has its own transaction and is
+ * installed completely or not at all. An error in one does not affect the others. An unreadable index changes
+ * nothing.
  */
 export async function syncSkills(
   index: URL,
@@ -52,14 +53,14 @@ export async function syncSkills(
 ): Promise<SyncReport> {
   const { href } = index;
   const before = await storage.read.skills.adopted();
-  const ours = before.filter(({ marketplaceId }) => marketplaceId === href);
+  const installed = before.filter(({ marketplaceId }) => marketplaceId === href);
   const report = (state: SyncReport['state'], skills: SyncedSkill[], because: string | null = null) => ({
     index: href,
     state,
     because,
     skills: skills.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   });
-  const asBefore = ours.map((skill) => synced(skill, 'unchanged'));
+  const asBefore = installed.map((skill) => synced(skill, 'unchanged'));
 
   const etag = force || prune ? undefined : await etagOf(storage, href);
   const read = await download(index, { maxBytes: MAX_INDEX_BYTES, signal, etag });
@@ -73,13 +74,14 @@ export async function syncSkills(
     return { name, version, status: 'refused', because: [because] };
   });
   for (const entry of listed.entries) skills.push(await take(entry));
-  for (const skill of ours.filter(({ name }) => !skills.some((one) => one.name === name))) {
+  for (const skill of installed.filter(({ name }) => !skills.some((one) => one.name === name))) {
     if (prune) await storage.transaction((tx) => tx.skills.withdraw(skill.id));
     skills.push(synced(skill, prune ? 'removed' : 'not_listed'));
   }
-  // With one refused, the same index is read again next time: what was wrong is then said again, or gone.
-  const whole = skills.every(({ status }) => status !== 'refused');
-  await storage.transaction((tx) => keepEtag(tx, href, whole ? read.etag : null));
+  // After a refusal, the etag is dropped, so that the next sync reads the index again and reports the problem
+  // or finds it fixed.
+  const isComplete = skills.every(({ status }) => status !== 'refused');
+  await storage.transaction((tx) => keepEtag(tx, href, isComplete ? read.etag : null));
   return report('read', skills);
 
   async function take(entry: IndexEntry): Promise<SyncedSkill> {
@@ -92,7 +94,7 @@ export async function syncSkills(
       status: 'refused',
       because,
     });
-    const want = wanted(entry, status);
+    const want = syncAction(entry, status);
     if (want.kind === 'refused') return refused([want.because]);
     if (want.kind === 'unchanged') return { name, version, status: 'unchanged', because: [] };
     const got = await download(entry.url, { maxBytes: entry.size, signal });
@@ -111,7 +113,7 @@ export async function syncSkills(
   ): Promise<void> {
     const stored = toStored({ skill, scope: 'community' }, clock.now());
     await tx.skills.adopt({ ...stored, marketplaceId: href, syncEtag: sha256 });
-    // The index that loses the name would otherwise be believed to be as it was taken.
+    // Otherwise the index that lost this name would look unchanged at its next sync.
     if (current && current.marketplaceId !== href) await keepEtag(tx, current.marketplaceId, null);
   }
 

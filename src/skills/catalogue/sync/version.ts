@@ -1,7 +1,7 @@
 /**
- * Orders two versions as Semantic Versioning does: below 0 when `a` is the older one. A pre-release is older than its release.
- * https://semver.org/#spec-item-11
- * @param a a version as a SKILL.md may have it
+ * Compares two versions by Semantic Versioning: negative if `a` is older. A pre-release is older than its
+ * release. https://semver.org/#spec-item-11
+ * @param a a version as in a SKILL.md
  */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [split(a), split(b)];
@@ -28,7 +28,7 @@ function split(version: string): { numbers: number[]; pre: string[] } {
   };
 }
 
-/** Numbers by their value and before words. */
+/** Numbers are ordered by value and come before words. */
 function comparePart(a: string, b: string): number {
   const [one, other] = [a, b].map((part) => (/^\d+$/.test(part) ? Number(part) : undefined));
   if (one !== undefined && other !== undefined) return one - other;

@@ -11,7 +11,7 @@ import type { GitHubError, PullRequestFile } from '../../../ports/github.ts';
 import type { Model } from '../../../ports/model.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
-import { knownOf, remembered, said, shownOf } from '../../runtime/pull-request.ts';
+import { knownOf, pullRequestFields, remembered, shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
 import type { SkillContext } from '../../runtime/skill-context.ts';
 import { codeTemplate } from './code-template.ts';
@@ -81,7 +81,7 @@ async function inputOf(
 ): Promise<{ [name: string]: Json }> {
   return {
     ...(await knownOf(step)),
-    pr: await said(step),
+    pr: await pullRequestFields(step),
     files: files.map(({ path, previousPath = null, status, additions, deletions }) => ({
       path,
       previous_path: previousPath,

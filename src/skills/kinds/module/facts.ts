@@ -3,7 +3,7 @@ import type { KNOWN_INPUTS, Module } from '../../../domain/skill/module.ts';
 import type { StepContext } from '../../../engine/steps/step.ts';
 import type { ModuleFault } from '../../../messages/skills/module.ts';
 import type { PullRequestFile } from '../../../ports/github.ts';
-import { knownOf, said } from '../../runtime/pull-request.ts';
+import { knownOf, pullRequestFields } from '../../runtime/pull-request.ts';
 import { unifiedDiff } from '../code/diff.ts';
 import type { Fences } from './fences.ts';
 import { inputsSchema, type Values } from './shape.ts';
@@ -43,7 +43,7 @@ export function hideUntrusted(inputs: Values, fences: Fences): Values {
 }
 
 async function factsOf(step: StepContext, files: readonly PullRequestFile[]): Promise<Known> {
-  const { title = '', body = '', author = '', branch = '', labels = [] } = await said(step);
+  const { title = '', body = '', author = '', branch = '', labels = [] } = await pullRequestFields(step);
   return {
     ...(await knownOf(step)),
     title,

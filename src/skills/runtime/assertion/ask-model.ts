@@ -6,7 +6,7 @@ import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { fenced } from '../../templating/fence.ts';
 import { MAX_RENDERED_BYTES } from '../../templating/render.ts';
 
-/** `unknown`: nobody could judge it. */
+/** `unknown`: it could not be judged. */
 export type Judgement =
   | { kind: 'holds' }
   | { kind: 'broken'; because: string }
@@ -20,13 +20,16 @@ const answer = z.strictObject({
 });
 
 export interface ModelAsking {
-  /** `undefined`: none is configured. */
+  /** `undefined` if no model is configured. */
   model: Model | undefined;
   purpose: Purpose;
   signal: AbortSignal;
 }
 
-/** Asks a model whether something holds of a text, which reaches it as data: whoever wrote it may want to be believed. */
+/**
+ * Asks a model whether a statement holds for a text. The text is fenced as data, because its author may try
+ * to influence the answer.
+ */
 export async function askWhether(
   question: string,
   text: string,

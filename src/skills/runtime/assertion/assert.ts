@@ -9,19 +9,21 @@ import {
   NO_SUCH_MEMBER,
 } from '../../../messages/skills/assertion.ts';
 import { askWhether, type Judgement, type ModelAsking } from './ask-model.ts';
-import { asText, brokenBecause, lookedAt } from './holds.ts';
+import { asText, brokenBecause, memberAt } from './holds.ts';
 
 export interface Asserted {
-  /** How many were judged, and how many of them hold. */
+  /** The number of evaluated assertions, and of those that hold. */
   run: number;
   passed: number;
-  /** Soft ones that do not hold or that nobody could judge, as sentences without a full stop. */
+  /** Soft assertions that fail or could not be judged, as sentences without a full stop. */
   warnings: string[];
-  /** The first hard one that does not hold, or that nobody could judge (I5): those after it were not looked at. */
+  /**
+   * The first hard assertion that fails or could not be judged (I5). The ones after it were not evaluated.
+   */
   broken: { because: string; retryable: boolean } | undefined;
 }
 
-/** Holds what an artifact gave back against what its package asserts of it. Those that cost nothing come first. */
+/** Checks a result against the assertions of its package, those without cost first. */
 export async function assertAll(
   artifact: SkillArtifact,
   value: Json,
@@ -51,8 +53,8 @@ export async function assertAll(
   return asserted;
 }
 
-/** The first hard assertion that does not hold, of those that nobody has to be asked about; `undefined` when there is none. */
-export function brokenWithoutAsking(artifacts: readonly SkillArtifact[], value: Json): string | undefined {
+/** The first hard assertion that fails, among those that need no model; `undefined` if there is none. */
+export function brokenWithoutModel(artifacts: readonly SkillArtifact[], value: Json): string | undefined {
   for (const artifact of artifacts) {
     for (const [index, assertion] of assertionsOf(artifact).entries()) {
       if (assertion.kind === 'semantic' || assertion.on_failure === 'warn') continue;
@@ -70,7 +72,7 @@ function cost({ kind }: Assertion): number {
 
 async function judge(assertion: Assertion, value: Json, asking: ModelAsking): Promise<Judgement> {
   if (assertion.kind === 'semantic') {
-    const seen = lookedAt(value, assertion.of);
+    const seen = memberAt(value, assertion.of);
     return seen === undefined
       ? { kind: 'broken', because: NO_SUCH_MEMBER }
       : askWhether(assertion.question, asText(seen), asking);

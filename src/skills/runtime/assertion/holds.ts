@@ -12,14 +12,14 @@ import {
   TOO_LONG_TO_SEARCH,
 } from '../../../messages/skills/assertion.ts';
 
-/** Bytes of UTF-8 for a token: near enough for English and code, and the same whatever model there is. */
+/** UTF-8 bytes per token: close enough for English and code, and independent of the model. */
 const BYTES_A_TOKEN = 4;
 
-/** Those that are judged by looking. */
+/** Assertions that need no model. */
 export type PlainAssertion = Exclude<Assertion, { kind: 'semantic' }>;
 
-/** What is looked at: the member that `of` names, `undefined` when there is none. */
-export function lookedAt(value: Json, of: string | undefined): Json | undefined {
+/** The member that `of` names; `undefined` if there is none. */
+export function memberAt(value: Json, of: string | undefined): Json | undefined {
   if (of === undefined) return value;
   let at: Json | undefined = value;
   for (const key of of.split('.')) {
@@ -29,14 +29,14 @@ export function lookedAt(value: Json, of: string | undefined): Json | undefined 
   return at;
 }
 
-/** A text is looked at as it is, everything else as its JSON. */
+/** A string is checked as it is, any other value as its JSON. */
 export function asText(value: Json): string {
   return typeof value === 'string' ? value : canonicalJson(value);
 }
 
-/** Why it does not hold, as a clause; `undefined` when it does. */
+/** Why it fails, as a clause; `undefined` if it holds. */
 export function brokenBecause(assertion: PlainAssertion, value: Json): string | undefined {
-  const seen = lookedAt(value, assertion.of);
+  const seen = memberAt(value, assertion.of);
   if (seen === undefined) return NO_SUCH_MEMBER;
   switch (assertion.kind) {
     case 'structural': {
@@ -64,7 +64,7 @@ function outOfBounds(assertion: Extract<Assertion, { kind: 'length' }>, text: st
   return undefined;
 }
 
-/** Of a text that is too long to be searched neither is known, so neither holds. */
+/** If a text is too long to search, neither condition is known, so neither holds. */
 function unmatched(
   { contains, lacks }: Extract<Assertion, { kind: 'pattern' }>,
   text: string,

@@ -8,17 +8,17 @@ import type { AnyHandler, ArtifactOutput, Waiting } from '../handler.ts';
 import { purposeOf } from '../purpose.ts';
 import type { SkillContext } from '../skill-context.ts';
 import type { Recorder } from './record.ts';
-import { addTo, inNameOf, type ModelWatch } from './watch-model.ts';
+import { addTo, type ModelWatch, storedPurpose } from './watch-model.ts';
 
-/** What a handler gave back, held against the artifact's assertions; soft ones that do not hold are told beside it. */
+/** A handler's result after its assertions were checked, with the soft ones that failed. */
 export type ExecutedArtifact = (ArtifactOutput & { warnings: readonly string[] }) | Waiting;
 
-/** All that was said while it worked. */
-export function saidIn({ log, warnings }: Exclude<ExecutedArtifact, Waiting>): string {
+/** The log with the warnings. */
+export function logWithWarnings({ log, warnings }: Exclude<ExecutedArtifact, Waiting>): string {
   return [log, ...warnings].filter(Boolean).join('\n');
 }
 
-/** Has a handler execute an artifact: checked and traced, whatever its kind. */
+/** Executes an artifact of any kind through its handler, with assertions and a trace. */
 export type ExecuteArtifact = (
   handler: AnyHandler<SkillContext>,
   artifact: SkillArtifact,
@@ -27,7 +27,7 @@ export type ExecuteArtifact = (
 
 const NOTHING_ASSERTED: Asserted = { run: 0, passed: 0, warnings: [], broken: undefined };
 
-/** Every kind goes through here, so that no handler can leave out its trace or what is asserted of it. */
+/** All kinds pass through here, so that no handler can omit its trace or its assertions. */
 export function createArtifactExecutor(deps: {
   watch: ModelWatch;
   record: Recorder;
@@ -46,12 +46,12 @@ export function createArtifactExecutor(deps: {
     const executed = { owner, context, asked, startedAt, completedAt: clock.now() };
     if ('error' in ended) {
       const trace = { value: undefined, log: '', error: messageOf(ended.error), asserted: NOTHING_ASSERTED };
-      // What was thrown is for the queue to judge, and a trouble with its trace must not take its place.
+      // The queue must see the original error, so an error while recording its trace is ignored.
       for (const one of all) await record({ ...executed, ...trace, artifact: one }).catch(() => undefined);
       throw ended.error;
     }
     const { output } = ended;
-    // Nothing was executed yet, and it is looked at again: a trace of each look would say nothing.
+    // Nothing was executed yet. A trace per recheck would be useless.
     if (output.kind === 'waits') return output;
     const { log, inputs, warnings = [] } = output;
     if (output.asked) addTo(asked, output.asked);
@@ -75,7 +75,7 @@ export function createArtifactExecutor(deps: {
 
   function askingIn({ step, skill, owner }: SkillContext, artifact: SkillArtifact) {
     const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
-    return { model: watch.apart, purpose: inNameOf(owner, purpose), signal: step.signal };
+    return { model: watch.unwatched, purpose: storedPurpose(owner, purpose), signal: step.signal };
   }
 }
 

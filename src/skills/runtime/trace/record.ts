@@ -10,7 +10,7 @@ import type { Owner, SkillContext } from '../skill-context.ts';
 import { moduleInput } from './module-input.ts';
 import type { Asked } from './watch-model.ts';
 
-/** One execution, as it came to be. */
+/** One finished execution. */
 export interface Executed {
   owner: Owner;
   artifact: SkillArtifact;
@@ -19,9 +19,9 @@ export interface Executed {
     skill: Pick<SkillContext['skill'], 'id' | 'name'>;
   };
   asked: Asked;
-  /** The values that a module was called with. */
+  /** The inputs of a module. */
   inputs?: { [name: string]: Json } | undefined;
-  /** What the artifact gave back; `undefined` when it failed. */
+  /** The artifact's result; `undefined` if it failed. */
   value: Json | undefined;
   log: string;
   error: string | null;
@@ -33,8 +33,9 @@ export interface Executed {
 export type Recorder = (executed: Executed) => Promise<void>;
 
 /**
- * Writes the trace of an execution, its texts before its row: a text without a row is litter, a row without its texts is a loss. A
- * trace tells what was done and is no verdict, so it is written apart from what its session comes to, which may be refused.
+ * Writes the trace of an execution, its texts before its row: an orphaned text does no harm, but a row
+ * without texts would be a loss. A trace is no verdict, so it is written apart from the session's result,
+ * which may be refused.
  */
 export function createRecorder({
   storage,
@@ -74,12 +75,12 @@ export function createRecorder({
   };
 }
 
-/** Below the run or the call, so that nothing is shared that would have to be counted before it is pruned. */
+/** A folder per run or call, so that pruning needs no reference counts. */
 function folderOf(owner: Owner): string {
   return `traces/${'callId' in owner ? owner.callId : owner.runId}/`;
 }
 
-/** What models were asked, as it was rendered; of an execution that asked none, what its step was given. */
+/** The rendered prompts. If no model was asked, the inputs of the step. */
 function inputOf({ asked: { prompts }, context, inputs }: Executed): string {
   if (inputs) return moduleInput(inputs, prompts);
   const [only, ...more] = prompts;
@@ -87,7 +88,7 @@ function inputOf({ asked: { prompts }, context, inputs }: Executed): string {
   return more.length === 0 ? only : canonicalJson(prompts);
 }
 
-/** A program only asks by the way; for all others, what the model said is what they gave. */
+/** The model's last answer, except for programs, which can ask models along the way. */
 function outputOf({ artifact, asked, value, log }: Executed): string | undefined {
   const said = artifact.kind === 'code_template' ? undefined : asked.answers.at(-1);
   if (said !== undefined) return said;

@@ -4,10 +4,10 @@ import type { Answer, Model, Purpose, Question, Spent } from '../../../ports/mod
 import type { ArtifactOutput } from '../handler.ts';
 import type { Owner } from '../skill-context.ts';
 
-/** What one execution asked of models, and what they said. */
+/** The prompts and answers of one execution. */
 export interface Asked {
   prompts: string[];
-  /** The answers as they came; for one that did not come, why. */
+  /** The answers as they arrived, or the reason why there was none. */
   answers: string[];
   model: string | null;
   tokens: Spent['tokens'];
@@ -15,24 +15,27 @@ export interface Asked {
 }
 
 export interface ModelWatch {
-  /** The model as handlers are given it; `undefined` when there is none. */
+  /** The model for handlers; `undefined` if there is none. */
   model: Model | undefined;
-  /** The same unwatched, for questions about an execution that are no part of it. */
-  apart: Model | undefined;
-  /** Notes what is asked under this purpose's session until the work is done; of works within each other, for the innermost. */
+  /** The same model without the watch, for questions about an execution that do not belong to it. */
+  unwatched: Model | undefined;
+  /**
+   * Records the calls under this owner's session until the work is done. In nested work, the innermost
+   * records.
+   */
   during<T>(owner: Owner, work: (asked: Asked) => Promise<T>): Promise<T>;
 }
 
 /**
- * Watches over the model of all handlers, so that none of them has to tell what it asked. Whose question it is, its purpose says: the
- * runtime's own way of carrying things along (`AsyncLocalStorage`) was rejected, since questions that come from a process of long
- * life would count for whoever started that.
+ * Wraps the model of all handlers, so that no handler must report its calls. A call's purpose says which
+ * execution it belongs to. Rejected: `AsyncLocalStorage`, because calls from a long-lived process would be
+ * attributed to the execution that started it.
  */
 export function watchModel(model: Model | undefined): ModelWatch {
   const open = new Map<string, { owner: Owner; asked: Asked }>();
 
   return {
-    apart: model,
+    unwatched: model,
     model: model && {
       name: model.name,
       async ask<T>(question: Question<T>): Promise<Answer<T>> {
@@ -41,8 +44,8 @@ export function watchModel(model: Model | undefined): ModelWatch {
         const { owner, asked } = found;
         asked.prompts.push(question.prompt);
         asked.model = formatModelName(model.name);
-        const answer = await model.ask({ ...question, purpose: inNameOf(owner, question.purpose) });
-        asked.answers.push(wordsOf(answer));
+        const answer = await model.ask({ ...question, purpose: storedPurpose(owner, question.purpose) });
+        asked.answers.push(textOf(answer));
         count(asked, answer.spent);
         return answer;
       },
@@ -69,23 +72,23 @@ export function watchModel(model: Model | undefined): ModelWatch {
   };
 }
 
-/** By which name its questions are known: a call gives its own in the place of a session's. */
+/** The session under which its calls are recorded. A call in a comment uses its own id. */
 function sessionOf(owner: Owner): string {
   return 'callId' in owner ? owner.callId : owner.sessionId;
 }
 
-/** What the rows about a question may name: of a call, there is neither run nor session. */
-export function inNameOf(owner: Owner, purpose: Purpose): Purpose {
+/** The purpose for rows about a call: a question in a comment has neither run nor session. */
+export function storedPurpose(owner: Owner, purpose: Purpose): Purpose {
   return 'callId' in owner ? { ...purpose, runId: null, sessionId: null } : purpose;
 }
 
-function wordsOf(answer: Answer<unknown>): string {
+function textOf(answer: Answer<unknown>): string {
   const { said } = answer;
   if (answer.kind === 'answered') return said ?? JSON.stringify(answer.value);
   return said ?? describeFailure(answer.failure);
 }
 
-/** Counts what was asked on another way than through the watched model. */
+/** Adds calls that did not pass through the watched model. */
 export function addTo(asked: Asked, { model, prompt, spent }: NonNullable<ArtifactOutput['asked']>): void {
   asked.prompts.push(prompt);
   asked.model = model;

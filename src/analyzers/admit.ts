@@ -14,28 +14,28 @@ import {
 } from './changed-file.ts';
 import { type ChangedLines, changedLines } from './hunks.ts';
 
-/** The most text that one review reads, in bytes; 3,000 files of usual size fit. */
+/** The most text per review, in bytes. 3,000 files of usual size fit. */
 export const MAX_TOTAL_BYTES = 24_000_000;
-/** GitHub lists no more files of a pull request than this; at the limit there may be more. */
+/** GitHub lists at most this many files of a pull request, so at the limit there may be more. */
 export const MAX_FILES = 3_000;
 export const UNKNOWN_LANGUAGE = 'no analyzer knows its language: searched for secrets only';
 
-/** Something that was not reviewed, or not in full. `needed`: without it there can be no verdict. */
+/** Something that was not reviewed, or not completely. `needed`: without it there is no verdict. */
 export interface Omission extends LeftOut {
   needed: boolean;
 }
 
-/** A file that the analyzers see. */
+/** A file for the analyzers. */
 export interface AdmittedFile {
   path: string;
-  /** What it is called in the child process. */
+  /** Its name in the child process. */
   name: string;
-  /** `other` also for files of which only secrets are looked for. */
+  /** `other` includes files that are only scanned for secrets. */
   language: Language;
   text: string;
   lines: readonly string[];
   changed: ChangedLines;
-  /** GitHub's patch, when it says which lines those are. */
+  /** GitHub's patch, if the changed lines come from it. */
   patch?: string;
   test: boolean;
 }
@@ -45,25 +45,31 @@ export interface Admission {
   leftOut: Omission[];
 }
 
-/** What one kind of review asks of files. */
+/** The rules of one kind of review for accepting files. */
 export interface Admittance {
   /** Whether there is no verdict without this file. */
   isNeeded(path: string): boolean;
-  /** Why only secrets are looked for in a file, or `undefined` when every analyzer may look at it; lines are counted in characters. */
+  /**
+   * Why a file is only scanned for secrets; `undefined` if every analyzer may read it. Lines are measured in
+   * characters.
+   */
   secretsOnly(path: string, longestLine: number): string | undefined;
-  /** Of one file. */
+  /** Per file. */
   maxBytes: number;
 }
 
-/** The review of everything that changes. */
-const OF_ALL: Admittance = {
+/** The review of all changes. */
+const ALL_CHANGES: Admittance = {
   isNeeded: isCode,
   secretsOnly: secretsOnlyReason,
   maxBytes: MAX_FILE_BYTES,
 };
 
-/** Sorts the changed files into those that can be reviewed and those that cannot, each with a word why. Pure. */
-export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Admission {
+/**
+ * Divides the changed files into those that can be reviewed and those that cannot, with a reason for each.
+ * Pure.
+ */
+export function admit(changedFiles: readonly ChangedFile[], admittance = ALL_CHANGES): Admission {
   const files: AdmittedFile[] = [];
   const leftOut: Omission[] = [];
   let total = 0;
@@ -75,7 +81,7 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
     });
   }
   const attributesChanged = changedFiles.some((file) => /(?:^|\/)\.gitattributes$/.test(file.path));
-  // Code first: when the total is reached, it is better to have skipped data.
+  // Code first: if the total is reached, skipping data is better.
   const inOrder = [
     ...changedFiles.filter((file) => isCode(file.path)),
     ...changedFiles.filter((file) => !isCode(file.path)),
@@ -83,9 +89,9 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
   for (const file of inOrder) {
     if (file.status === 'removed' || file.status === 'unchanged' || isPureRename(file, attributesChanged))
       continue;
-    const omit = (reason: string, seenBy: SeenBy = 'nobody', needed = asked.isNeeded(file.path)) => {
-      const isTold = !needed && isRunnable(file.path);
-      leftOut.push({ path: file.path, reason, needed, ...(isTold && { seen_by: seenBy }) });
+    const omit = (reason: string, seenBy: SeenBy = 'nobody', needed = admittance.isNeeded(file.path)) => {
+      const isReported = !needed && isRunnable(file.path);
+      leftOut.push({ path: file.path, reason, needed, ...(isReported && { seen_by: seenBy }) });
     };
 
     const unsafe = unsafePathReason(file.path);
@@ -94,7 +100,7 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
       continue;
     }
     const size = file.content?.byteLength ?? 0;
-    const reason = unreadableReason({ path: file.path, size, maxBytes: asked.maxBytes }) ?? file.leftOut;
+    const reason = unreadableReason({ path: file.path, size, maxBytes: admittance.maxBytes }) ?? file.leftOut;
     if (reason !== undefined) {
       omit(reason);
       continue;
@@ -107,7 +113,7 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
       omit(`beyond the ${MAX_TOTAL_BYTES / 1_000_000} MB of text that one review reads`);
       continue;
     }
-    const text = decode(file.content, asked.maxBytes);
+    const text = decode(file.content, admittance.maxBytes);
     if (text === undefined) {
       omit('not UTF-8 text');
       continue;
@@ -115,10 +121,10 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
     total += size;
     const lines = text.split('\n');
     const longest = lines.reduce((most, line) => Math.max(most, line.length), 0);
-    const secretsOnly = asked.secretsOnly(file.path, longest);
+    const secretsOnly = admittance.secretsOnly(file.path, longest);
     const language = secretsOnly === undefined ? languageOf(file.path) : 'other';
     if (secretsOnly !== undefined) omit(secretsOnly, 'secret_search');
-    else if (asked === OF_ALL && language === 'other' && isRunnable(file.path)) {
+    else if (admittance === ALL_CHANGES && language === 'other' && isRunnable(file.path)) {
       omit(UNKNOWN_LANGUAGE, 'secret_search', false);
     }
     if (file.status !== 'added' && file.patch === undefined) {
@@ -141,8 +147,8 @@ export function admit(changedFiles: readonly ChangedFile[], asked = OF_ALL): Adm
 }
 
 /**
- * A rename whose patch is absent because nothing changed. GitHub also sends none, and counts no change, for what Git
- * takes for binary: that is a NUL in the content, or a `.gitattributes` that this very pull request may have changed.
+ * A rename without changes. GitHub also sends no patch, and counts no changes, for files that Git treats as
+ * binary: those with a NUL, or so declared in a `.gitattributes`, which this pull request may have changed.
  */
 function isPureRename(file: ChangedFile, attributesChanged: boolean): boolean {
   return (
@@ -156,8 +162,9 @@ function isPureRename(file: ChangedFile, attributesChanged: boolean): boolean {
 }
 
 /**
- * Analyzers differ in whether a lone carriage return or a Unicode line separator ends a line, Git counts line feeds
- * only. Such a character could move a finding off its changed line and so hide it, hence every line counts then.
+ * Analyzers disagree on whether a lone carriage return or a Unicode line separator ends a line; Git counts
+ * only line feeds. Such a character could move a finding off its changed line and hide it. So then every line
+ * counts as changed.
  */
 function linesOf(file: ChangedFile, text: string): ChangedLines {
   if (file.patch === undefined || /\r(?!\n)|[\v\f\u0085\u2028\u2029]/.test(text)) return 'all';

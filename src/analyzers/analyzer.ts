@@ -1,25 +1,28 @@
 import type { Language } from './changed-file.ts';
 
-/** A file as an analyzer sees it: text without its path. `index` is how findings refer back to it. */
+/** A file as an analyzer sees it: text without its path. Findings refer to it by `index`. */
 export interface SourceFile {
   index: number;
-  /** A neutral name with a known extension, safe to write and to pass on. */
+  /** A neutral name with a known extension, safe as a file name and argument. */
   name: string;
   language: Language;
   text: string;
 }
 
-/** What an analyzer says, before it is known whether the pull request changed the place. Lines count from 1. */
+/** A finding before it is known whether the pull request changed its lines. Lines count from 1. */
 export interface RawFinding {
   file: number;
   rule: string;
   line: number;
   endLine?: number;
-  /** Other lines that are part of the cause; the finding moves to one of them when only that was changed. */
+  /** Other lines that belong to the cause. If only one of them was changed, the finding moves there. */
   alsoAt?: readonly number[];
-  /** It kept the analyzer from the rest of the file, so it is told whatever of the file was changed. */
+  /**
+   * The problem kept the analyzer from reading the rest of the file, so it is reported whatever lines were
+   * changed.
+   */
   wholeFile?: true;
-  /** The analyzer's own words, for the `{message}` in a rule's description. */
+  /** The analyzer's message, for the `{message}` in a rule's description. */
   message?: string;
 }
 
@@ -27,22 +30,28 @@ export interface Analysis {
   findings: RawFinding[];
   /** Raw output, for the log. */
   log: string;
-  /** Literal secrets that were found, so that nothing shows them. */
+  /** The literal secrets that were found, so that they can be redacted everywhere. */
   secrets?: string[];
 }
 
 /**
- * The one export of an analyzer's module. It runs in a thread of its own inside the worker process, with an empty
- * environment and an empty working directory; throwing makes the review incomplete.
+ * The single export of an analyzer's module. It runs in its own thread of the worker process, with an empty
+ * environment and an empty working directory. An exception makes the review incomplete.
  */
 export type Analyze<Config> = (files: readonly SourceFile[], config: Config) => Promise<Analysis>;
 
-/** Of what kept an analyzer from a file; its words name the line, since it may be shown at another. */
+/**
+ * For problems that kept an analyzer from reading a file. The message names the line, because the finding may
+ * appear at another.
+ */
 export function ofWholeFile(line: number, message: string): Pick<RawFinding, 'wholeFile' | 'message'> {
   return { wholeFile: true, message: `line ${line}: ${message}` };
 }
 
-/** Tells the line of a character offset, from 1. The line ends are looked up once: one file may hold 30,000 findings. */
+/**
+ * Returns a function that maps a character offset to its line, from 1. It indexes the line ends once, because
+ * a file can have 30,000 findings.
+ */
 export function linesIn(text: string): (offset: number) => number {
   const ends: number[] = [];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) ends.push(at);
@@ -58,8 +67,8 @@ export function linesIn(text: string): (offset: number) => number {
 }
 
 /**
- * The text with every comment that would switch an analyzer off made meaningless, at the same length so that places
- * stay. Whoever is reviewed does not decide what is looked at.
+ * The text with comments that would disable an analyzer made ineffective, at equal length so that positions
+ * stay. The author under review must not decide what is checked.
  */
 export function withoutSuppressions(text: string): string {
   return text

@@ -3,9 +3,12 @@ import { OWN_EXTENSION, PACKAGE_ROOT } from '../core/package-root.ts';
 import type { Language } from './changed-file.ts';
 import type { AnalyzerName } from './rules.ts';
 
-/** One analyzer as the parent knows it: what it reads, and where its code lies. Only the worker loads that code. */
+/**
+ * An analyzer as the parent process knows it: what it reads and where its code is. Only the worker loads that
+ * code.
+ */
 export interface AnalyzerSpec {
-  /** The name of its package, as people know it. */
+  /** The name of its package. */
   name: string;
   rules: AnalyzerName;
   languages: ReadonlySet<Language> | 'all';
@@ -25,7 +28,7 @@ export const ANALYZERS = {
 } as const satisfies Record<string, AnalyzerSpec>;
 export type KnownAnalyzer = keyof typeof ANALYZERS;
 
-/** markdownlint is off: prose is not what holds up a merge. */
+/** markdownlint is off: style of prose must not block a merge. */
 export const DEFAULT_ANALYZERS: readonly KnownAnalyzer[] = [
   'secrets',
   'oxlint',
@@ -44,7 +47,7 @@ function spec(name: string, rules: AnalyzerName, languages: readonly Language[] 
   };
 }
 
-/** What is read of our own manifest. */
+/** The part of our own manifest that is read. */
 interface Manifest {
   version: string;
   dependencies: Record<string, string>;
@@ -61,7 +64,7 @@ export function versionOf(packageName: string): string {
   return ownManifest().dependencies[packageName] ?? 'unknown';
 }
 
-/** The version of Countersign, which is that of what is written here. */
+/** The version of Countersign, for analyzers in its own code. */
 export function ownVersion(): string {
   return ownManifest().version;
 }

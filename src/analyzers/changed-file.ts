@@ -1,22 +1,25 @@
-/** One file of a pull request, as GitHub's list of files names it. Every member is hostile input. */
+/** One file of a pull request, as in GitHub's list. Every member is hostile input. */
 export interface ChangedFile {
   path: string;
   status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied' | 'changed' | 'unchanged';
   previousPath?: string;
-  /** GitHub's unified patch; absent for binary and for large files. */
+  /** GitHub's unified patch. Absent for binary and large files. */
   patch?: string;
-  /** GitHub's count of changed lines; tells a pure rename from one whose patch is too large to be sent. */
+  /**
+   * GitHub's count of changed lines. It distinguishes a pure rename from one whose patch is too large to
+   * send.
+   */
   changes?: number;
-  /** The bytes at the head; absent when they could not or need not be fetched. */
+  /** The bytes at the head. Absent if they could not or need not be fetched. */
   content?: Uint8Array;
-  /** Why the caller has no content, such as `larger than 1 MB`. */
+  /** Why there is no content, such as `larger than 1 MB`. */
   leftOut?: string;
 }
 
-/** The most a file may hold and still be reviewed, in bytes. */
+/** The largest file that is reviewed, in bytes. */
 export const MAX_FILE_BYTES = 1_000_000;
 
-/** What a file is to the analyzers. `config` and `other` are searched for secrets only. */
+/** The kind of a file for the analyzers. `config` and `other` are only scanned for secrets. */
 export type Language =
   | 'javascript'
   | 'typescript'
@@ -59,11 +62,14 @@ const BY_EXTENSION: ReadonlyMap<string, Language> = new Map(
 const BINARY =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|psd|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|exe|dll|so|dylib|a|o|wasm|node|pyc|woff2?|ttf|otf|eot|mp[34]|m4a|wav|ogg|flac|webm|mov|avi|sqlite|db|bin|dat|parquet)$/i;
 
-/** Text that no machine runs: when it cannot be read whole, people are told, and the verdict still stands. */
+/**
+ * Text that no machine executes. If it cannot be read completely, the review says so and the verdict still
+ * counts.
+ */
 const DATA =
   /\.(?:md|markdown|txt|rst|adoc|csv|tsv|json|jsonl|ndjson|geojson|svg|css|map|log|snap|po|pot|lock|sum|xml|html?)$/i;
 
-/** What is listed here runs when it is named, and none of us can read it. */
+/** Binaries that are executed, and that no analyzer can read. */
 const RUNNABLE_BINARY = /\.(?:jar|war|class|exe|dll|so|dylib|a|o|wasm|node|pyc)$/i;
 
 const LOCK_FILE =
@@ -77,33 +83,36 @@ const DERIVED: readonly (readonly [pattern: RegExp, word: string])[] = [
 
 const MINIFIED = /\.min\.(?:js|css)$|\.bundle\.js$/;
 
-/** In characters; people write no longer lines. */
+/** In characters. People do not write longer lines. */
 export const MAX_LINE = 20_000;
-/** The same for a file that is called minified. */
+/** The same for a file whose name says that it is minified. */
 const MAX_LINE_MINIFIED = 1_000;
 
-/** Whether a machine may run what the file holds. */
+/** Whether a machine may execute the file's content. */
 export function isRunnable(path: string): boolean {
   return RUNNABLE_BINARY.test(path) || !(BINARY.test(path) || DATA.test(path) || LOCK_FILE.test(path));
 }
 
-/** Whether there is no verdict when it is not reviewed. People do not write the others, and cannot make them smaller: they are told of. */
+/**
+ * Whether there is no verdict if the file is not reviewed. Lock files and generated files are excluded:
+ * people cannot make them smaller, so they are only reported.
+ */
 export function isCode(path: string): boolean {
-  return isRunnable(path) && !BINARY.test(path) && notWritten(path) === undefined;
+  return isRunnable(path) && !BINARY.test(path) && derivedKind(path) === undefined;
 }
 
 /**
- * By what a file's name says that nobody wrote it by hand, or `undefined`. The name is its author's to choose, so it spares the file
- * nothing but a model's time.
+ * Why a file's name suggests that it was generated, or `undefined`. Its author chooses the name, so this only
+ * decides whether a model reads the file.
  */
-export function notWritten(path: string): string | undefined {
+export function derivedKind(path: string): string | undefined {
   if (LOCK_FILE.test(path)) return 'a lock file';
   return DERIVED.find(([pattern]) => pattern.test(path))?.[1];
 }
 
 /**
- * Why only the search for secrets looks at a file, or `undefined` when every analyzer may.
- * @param longestLine in characters.
+ * Why a file is only scanned for secrets; `undefined` if every analyzer may read it.
+ * @param longestLine in characters
  */
 export function secretsOnlyReason(path: string, longestLine: number): string | undefined {
   if (LOCK_FILE.test(path)) return 'a lock file: searched for secrets only';
@@ -120,14 +129,14 @@ export function languageOf(path: string): Language {
   return BY_EXTENSION.get(extensionOf(path)) ?? 'other';
 }
 
-/** The part after the last dot of the file's name, in lower case; empty without one. */
+/** The file name's extension in lower case; empty if there is none. */
 export function extensionOf(path: string): string {
   return /\.([A-Za-z0-9]{1,12})$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
 
 /**
- * The name under which a file is written and handed on: a number and a known extension. No byte that the pull
- * request chose ever reaches a path or an argument, and no file can pose as an analyzer's configuration.
+ * The name under which a file is written and passed on: a number and a known extension. So no byte from the
+ * pull request reaches a path or an argument, and no file can pose as an analyzer's configuration.
  */
 export function neutralName(index: number, path: string): string {
   const number = String(index + 1).padStart(4, '0');
@@ -136,7 +145,7 @@ export function neutralName(index: number, path: string): string {
   return `${number}.${BY_EXTENSION.has(extension) ? extension : 'txt'}`;
 }
 
-/** Test and example code, where a made-up credential is the rule. */
+/** Test and example code, where invented credentials are normal. */
 export function isTestPath(path: string): boolean {
   return /(?:^|\/)(?:tests?|__tests__|spec|fixtures?|testdata|examples?|mocks?)\/|[._-](?:test|spec)\.[a-z]+$|(?:^|\/)test_[^/]+\.py$|\.env\.(?:example|sample|template)$/i.test(
     path,
@@ -144,14 +153,14 @@ export function isTestPath(path: string): boolean {
 }
 
 /**
- * Whether the caller should fetch the file's content at the head. Lock files, vendored and built files are wanted too,
- * since a secret in them is as public as anywhere. Without `size` (bytes) the file counts as small.
+ * Whether to fetch the file's content at the head. Includes lock files, vendored and built files, because a
+ * secret in them is just as public. Without `size` (bytes), the file counts as small.
  */
 export function wantsContent(file: Pick<ChangedFile, 'path' | 'status'> & { size?: number }): boolean {
   return file.status !== 'removed' && file.status !== 'unchanged' && unreadableReason(file) === undefined;
 }
 
-/** Why a file is not read at all, as people see it, or `undefined` when it is. */
+/** Why a file is not read at all, in words for people; `undefined` if it is read. */
 export function unreadableReason(file: {
   path: string;
   size?: number;

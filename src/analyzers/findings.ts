@@ -5,14 +5,17 @@ import { firstChanged } from './hunks.ts';
 import { shown } from './mask.ts';
 import type { Rule } from './rules.ts';
 
-/** What one analyzer found, with the rules that say how much it weighs. */
+/** The findings of one analyzer, with the rules that say how severe they are. */
 export interface AnalyzerFindings {
   analyzer: string;
   rules: Readonly<Record<string, Rule>>;
   findings: readonly RawFinding[];
 }
 
-/** A finding before its words. `rank` is the place of its rule among all: of two that say the same, the first stays. */
+/**
+ * A finding without its text. `rank` is the index of its rule among all: of two equal findings, the lower
+ * rank stays.
+ */
 interface Placed {
   file: AdmittedFile;
   line: number;
@@ -25,7 +28,7 @@ interface Placed {
   rank: number;
 }
 
-/** Categories that different analyzers use for the same cause. */
+/** Maps categories to families, because analyzers use different categories for the same cause. */
 export const FAMILY: Readonly<Record<Finding['category'], string>> = {
   secret: 'secret',
   injection: 'security',
@@ -38,17 +41,21 @@ export const FAMILY: Readonly<Record<Finding['category'], string>> = {
   container: 'container',
 };
 
-/** The most that one review says. */
+/** The most findings of one review. */
 export const MAX_FINDINGS = 1_000;
-/** The longest run of lines that one finding is shown at: in nested code each of thousands could reach to the file's end. */
+/**
+ * The longest range of lines per finding. In nested code, each of thousands of findings could reach to the
+ * end of the file.
+ */
 const MAX_SPAN = 100;
-/** Letters of a line or message that are worth looking through for secrets; what is longer is not shown. */
+/** The most characters of a line or message that are searched for secrets; longer text is not shown. */
 const MAX_SHOWN = 2_000;
 
 /**
- * The findings a person sees: on changed lines only, one for each cause, worst first, in an order that depends on
- * nothing but the findings. `mask` hides secrets; without it (they are not known) no text of the files is shown.
- * @returns the worst `MAX_FINDINGS`, and how many more there are.
+ * The findings for people: only on changed lines, one per cause, worst first, in an order that depends only
+ * on the findings. `mask` hides secrets. Without it the secrets are unknown, and no text of the files is
+ * shown.
+ * @returns the worst `MAX_FINDINGS`, and the number of further ones
  */
 export function conclude(
   files: readonly AdmittedFile[],
@@ -69,16 +76,16 @@ export function conclude(
     }
   }
   const kept = distinct(placed.sort(compare));
-  const findings = kept.slice(0, MAX_FINDINGS).map((one) => worded(one, mask));
+  const findings = kept.slice(0, MAX_FINDINGS).map((one) => withText(one, mask));
   return { findings, more: kept.length - findings.length };
 }
 
-/** Where the finding belongs in the changed lines, or `undefined` when the pull request did not touch it. */
+/** The finding's position in the changed lines; `undefined` if the pull request did not touch it. */
 function placeOf(
   raw: Pick<RawFinding, 'line' | 'endLine' | 'alsoAt' | 'wholeFile'>,
   file: AdmittedFile,
 ): { line: number; endLine: number } | undefined {
-  // After the last line feed there is no line, though parsers place there what they miss.
+  // There is no line after the last line feed, but parsers report missing text there.
   const last = Math.max(1, file.lines.length - (file.lines.at(-1) === '' ? 1 : 0));
   const from = Math.min(raw.line, last);
   const to = Math.min(Math.max(from, raw.endLine ?? from), last);
@@ -96,14 +103,14 @@ function placeOf(
     if (firstChanged(file.changed, line, line) !== undefined) return { line, endLine: line };
   }
   if (!raw.wholeFile) return undefined;
-  // Where only lines were taken away, none is left to be named but its own.
+  // If lines were only removed, no changed line is left, so the finding keeps its own.
   const line = firstChanged(file.changed, 1, last) ?? from;
   return { line, endLine: line };
 }
 
 /**
- * Keeps the first, that is the worst, of those that say the same: the same rule on a line, another analyzer of the
- * same family on it, or two secrets that overlap. Different rules of one analyzer are different causes.
+ * Keeps the first and worst of equal findings: the same rule on a line, another analyzer of the same family
+ * on it, or two overlapping secrets. Different rules of one analyzer have different causes.
  */
 function distinct(sorted: readonly Placed[]): Placed[] {
   const kept: Placed[] = [];
@@ -127,7 +134,7 @@ function distinct(sorted: readonly Placed[]): Placed[] {
   return kept;
 }
 
-function worded(
+function withText(
   { file, line, endLine, severity, analyzer, rule, text, message }: Placed,
   mask: ((text: string) => string) | undefined,
 ): Finding {

@@ -1,29 +1,29 @@
-/** The lines of a head's file that a pull request added or changed, from 1. `all`: every line counts. */
+/** The lines of the head's file that a pull request added or changed, from 1. `all`: every line counts. */
 export type ChangedLines = ReadonlySet<number> | 'all';
 
-/** One line of a hunk. `line` is its number in the head; `null` for one that is removed. */
+/** One line of a hunk. `line` is its number in the head, `null` for a removed line. */
 export type HunkLine =
   | { mark: '+' | ' '; text: string; line: number }
   | { mark: '-'; text: string; line: null };
 
 export interface Hunk {
-  /** What GitHub writes behind the numbers: mostly the function around. */
+  /** The text after the numbers in GitHub's header: usually the enclosing function. */
   heading: string;
   lines: HunkLine[];
 }
 
 export interface ParsedPatch {
-  /** Head line number → the line's text, without its line feed. */
+  /** Maps line numbers in the head to texts without line feed. */
   added: ReadonlyMap<number, string>;
-  /** False when a line fits no hunk or a hunk ends early, as in a patch that was cut. */
+  /** False if a line belongs to no hunk or a hunk is too short, as in a truncated patch. */
   whole: boolean;
 }
 
 const HEADER = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)/;
 
 /**
- * Reads the hunks of a unified patch as GitHub's files API sends it: hunks only, no file header. A missing count is 1.
- * Lines are taken by the header's counts, so that text which looks like a header is still text.
+ * Parses the hunks of a unified patch from GitHub's files API, which has no file header. A missing count is
+ * 1. The header's counts delimit the lines, so text that looks like a header is still text.
  */
 export function readHunks(patch: string): { hunks: Hunk[]; whole: boolean } {
   const hunks: Hunk[] = [];
@@ -77,9 +77,9 @@ export function parsePatch(patch: string): ParsedPatch {
 }
 
 /**
- * Which lines of `content` the pull request is answerable for. Whenever the patch cannot be trusted to say so
- * (cut, or of another version than the content), every line counts: a finding too many is explained in a comment,
- * a finding too few is merged.
+ * The lines of `content` that the pull request is responsible for. If the patch is unreliable (truncated, or
+ * of another version than the content), every line counts: an extra finding can be explained in a comment,
+ * but a missing one gets merged.
  */
 export function changedLines(patch: string, content: string): ChangedLines {
   const { added, whole } = parsePatch(patch);
@@ -92,10 +92,13 @@ export function changedLines(patch: string, content: string): ChangedLines {
   return new Set(added.keys());
 }
 
-/** The lines in order, made once for each set: nested code can make thousands of findings that reach to the file's end. */
+/**
+ * The sorted lines, cached per set: nested code can have thousands of findings that reach to the end of the
+ * file.
+ */
 const inOrder = new WeakMap<ReadonlySet<number>, readonly number[]>();
 
-/** The first changed line from `from` to `to`, both included, or `undefined` when none of them was changed. */
+/** The first changed line from `from` to `to` inclusive, or `undefined`. */
 export function firstChanged(changed: ChangedLines, from: number, to: number): number | undefined {
   if (changed === 'all') return from;
   const lines = inOrder.get(changed) ?? [...changed].sort((a, b) => a - b);

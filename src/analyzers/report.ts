@@ -3,23 +3,26 @@ import type { ModelMemory } from '../domain/outcome/model-memory.ts';
 import type { AnalyzerReport, Since } from '../domain/outcome/review-verdict.ts';
 import type { AdmittedFile, Omission } from './admit.ts';
 
-/** What is said about a pull request's changed files, before a verdict follows from it. */
+/** The result for a pull request's changed files, before the verdict. */
 export interface ReviewReport {
   findings: Finding[];
   analyzers: AnalyzerReport[];
   leftOut: Omission[];
   filesReviewed: number;
-  /** Raw output of the analyzers for the blob store: at most 5 MB, secrets masked. */
+  /** The analyzers' raw output for the blob store: at most 5 MB, with secrets masked. */
   log: string;
   since?: Since;
   notes?: string[];
   model?: ModelMemory;
 }
 
-/** The analyzers' report, and apart from it, since it is fit to be shown, what the rest of a review works on. */
+/** The analyzers' report. What is not safe to show, and the rest of a review needs, is separate. */
 export interface Analysis {
   report: ReviewReport;
   files: readonly AdmittedFile[];
-  /** Hides the secrets that were found; `undefined` when they are not known, and no text of the files may be shown. */
+  /**
+   * Hides the secrets that were found. `undefined` if they are unknown; then no text of the files may be
+   * shown.
+   */
   mask: ((text: string) => string) | undefined;
 }

@@ -12,27 +12,27 @@ import { shippedRules } from './rules.ts';
 import { type Analyzer, type Limits, runAnalyzers } from './run-analyzers.ts';
 
 export interface ReviewOptions extends Limits {
-  /** Which analyzers may run; each runs only when a file is for it. */
+  /** The analyzers that may run. Each runs only if there is a file for it. */
   analyzers?: readonly KnownAnalyzer[];
-  /** Analyzers of a test's own, by the address of their module; they get every file. */
+  /** Analyzers of a test, by the address of their module. They get every file. */
   extra?: readonly { name: string; module: URL }[];
 }
 
 /**
- * Reviews the changed files with the analyzers that ship in our dependencies, in one child process without secrets.
- * An analyzer that fails is reported as such and the findings of the others are kept.
- * @throws the signal's reason when aborted. Nothing about the files themselves throws.
+ * Reviews the changed files with the analyzers of our dependencies, in one sandboxed process. If an analyzer
+ * fails, the report says so and the findings of the others stay.
+ * @throws the signal's reason if aborted. No content of a file can cause an exception.
  */
 export async function reviewFiles(
   changedFiles: readonly ChangedFile[],
   options: ReviewOptions,
 ): Promise<Analysis> {
   const { analyzers = DEFAULT_ANALYZERS, extra = [] } = options;
-  const all = [...analyzers.map(shippedAnalyzer), ...extra.map(ofATest)];
+  const all = [...analyzers.map(shippedAnalyzer), ...extra.map(testAnalyzer)];
   return runAnalyzers(admit(changedFiles), all, options);
 }
 
-/** An analyzer of our dependencies with all the rules that ship for it. */
+/** An analyzer of our dependencies with all its shipped rules. */
 export function shippedAnalyzer(known: KnownAnalyzer): Analyzer {
   const { name, languages, module, rules }: AnalyzerSpec = ANALYZERS[known];
   const config = shippedRules()[rules];
@@ -47,6 +47,6 @@ export function shippedAnalyzer(known: KnownAnalyzer): Analyzer {
   };
 }
 
-function ofATest({ name, module }: { name: string; module: URL }): Analyzer {
+function testAnalyzer({ name, module }: { name: string; module: URL }): Analyzer {
   return { name, version: 'unknown', module, rules: {}, wants: () => true, config: () => ({}) };
 }

@@ -6,18 +6,18 @@ import { CATEGORIES, severitySchema } from '../domain/outcome/finding.ts';
 
 const ruleSchema = z.strictObject({
   severity: severitySchema,
-  /** In test and example code, where made-up values and shortcuts are the rule. */
+  /** The severity in test and example code, where invented values and shortcuts are normal. */
   severity_in_tests: severitySchema.optional(),
   category: z.enum(CATEGORIES),
   description: z.string().min(1).max(1_000),
   suggestion: z.string().min(1).max(1_000),
 });
-/** What people read about a rule, and how much it weighs. */
+/** The texts of a rule for people, and its severity. */
 export type Rule = z.infer<typeof ruleSchema>;
 
 const shapeSchema = z.record(z.string(), z.json());
 
-/** Says of a file in `analyzers/` that it is one of these, and not the settings of an analyzer. */
+/** Marks a file in `analyzers/` as one of these, and not as the settings of an analyzer. */
 const book = z.string();
 
 const schemas = {
@@ -27,10 +27,10 @@ const schemas = {
     rules: z.record(
       z.string(),
       ruleSchema.extend({
-        /** Absent for the rules of the secretlint preset, which bring their own. */
+        /** Absent for rules of the secretlint preset, which have their own. */
         pattern: z.string().optional(),
         ignore_case: z.boolean().optional(),
-        /** Least Shannon entropy of the group `value`, in bits a character. */
+        /** The lowest Shannon entropy of the group `value`, in bits per character. */
         min_entropy: z.number().optional(),
         config_files_only: z.boolean().optional(),
       }),
@@ -43,7 +43,7 @@ const schemas = {
       z.string(),
       ruleSchema.extend({
         languages: z.array(z.enum(['javascript', 'typescript', 'tsx', 'python'])).min(1),
-        /** Text without which nothing can match; saves compiling and walking. */
+        /** A text that every match contains, to skip parsing most files. */
         mentions: z.string(),
         match: shapeSchema,
       }),
@@ -68,8 +68,8 @@ export type RuleBook = { readonly [Name in AnalyzerName]: RuleFile<Name> };
 let loaded: RuleBook | undefined;
 
 /**
- * The rule files that ship in `skills/pr-review/analyzers/`, read once a process.
- * @throws ZodError or YAMLParseError when a shipped file is broken, which the tests rule out.
+ * The shipped rule files in `skills/pr-review/analyzers/`, read once per process.
+ * @throws ZodError or YAMLParseError if a shipped file is invalid, which the tests rule out
  */
 export function shippedRules(): RuleBook {
   loaded ??= {

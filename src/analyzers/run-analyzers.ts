@@ -9,45 +9,48 @@ import type { Rule } from './rules.ts';
 import { runWorker } from './run-worker.ts';
 import type { Job, JobResult } from './worker/protocol.ts';
 
-/** One analyzer with what it is to look for. */
+/** One analyzer with its rules and settings. */
 export interface Analyzer {
-  /** As findings and reports name it; no two of one review have the same. */
+  /** Its name in findings and reports, unique within a review. */
   name: string;
   version: string;
   module: URL;
-  /** What is found by another rule is not told. */
+  /** Findings of other rules are dropped. */
   rules: Readonly<Record<string, Rule>>;
   wants(file: AdmittedFile): boolean;
-  /** What its module is given beside the files it wants, which are told by their place among all. */
+  /** The module's settings for the files that it wants. Files are identified by their index. */
   config(files: readonly AdmittedFile[]): unknown;
-  /** Set for the search for secrets: what it finds is hidden wherever files are quoted. */
+  /** It finds secrets, which are then masked wherever files are quoted. */
   findsSecrets?: boolean;
 }
 
-/** What somebody else's analyzer has found, told by the files' paths. */
+/** Findings of an external analyzer, by the files' paths. */
 export interface Told {
   name: string;
   version: string;
   rules: Readonly<Record<string, Rule>>;
-  /** Without a line, the finding is about the file as a whole. */
+  /** Without a line, the finding applies to the whole file. */
   findings: readonly { path: string; rule: string; line?: number; endLine?: number; message: string }[];
 }
 
 export interface Limits {
-  /** For all of them together; a single analyzer gets 80 % of it. */
+  /** For all of them together. A single analyzer gets 80 % of it. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** In characters, of what a review leaves behind beside its outcome. */
+/** In characters, for the log that a review stores beside its outcome. */
 export const MAX_LOG = 5_000_000;
-/** Each is looked for in all that is shown. Whoever commits more than this is told where they are, and shown nothing. */
+/**
+ * Every shown text is searched for each of them. A change with more secrets gets their positions, but no
+ * text.
+ */
 const MAX_SECRETS = 200;
 
 /**
- * Lets the analyzers look at the files in one child process without secrets. One that fails is reported as such and the
- * findings of the others are kept; one that wants none of the files is not run.
- * @throws the signal's reason when aborted. Nothing about the files themselves throws.
+ * Runs the analyzers on the files in one sandboxed process. If one fails, the report says so and the findings
+ * of the others stay. An analyzer that wants none of the files does not run.
+ * @throws the signal's reason if aborted. No content of a file can cause an exception.
  */
 export async function runAnalyzers(
   { files, leftOut }: Admission,
@@ -77,7 +80,11 @@ export async function runAnalyzers(
         ]
       : [],
   );
-  const heard = told.map((one) => ({ analyzer: one.name, rules: one.rules, findings: placed(one, files) }));
+  const heard = told.map((one) => ({
+    analyzer: one.name,
+    rules: one.rules,
+    findings: positioned(one, files),
+  }));
   const { findings, more } = conclude(files, [...ran, ...heard], mask);
   const notListed = {
     path: '(findings)',
@@ -103,8 +110,8 @@ export async function runAnalyzers(
   return { report, files, mask };
 }
 
-/** A finding about a whole file is put on the first line that was changed. Of other files than those that change, none is. */
-function placed({ findings }: Told, files: readonly AdmittedFile[]): RawFinding[] {
+/** A finding on a whole file moves to the first changed line. Findings on unchanged files are dropped. */
+function positioned({ findings }: Told, files: readonly AdmittedFile[]): RawFinding[] {
   const byPath = new Map(files.map((file, index) => [file.path, { index, file }]));
   return findings.flatMap(({ path, rule, message, line, endLine }) => {
     const known = byPath.get(path);
@@ -115,7 +122,7 @@ function placed({ findings }: Told, files: readonly AdmittedFile[]): RawFinding[
   });
 }
 
-/** Known only when the search for secrets went through; otherwise nothing of the files may be shown. */
+/** Known only if the search for secrets succeeded. Otherwise no text of the files may be shown. */
 function maskFrom(results: readonly JobResult[]): ((text: string) => string) | undefined {
   const known: string[] = [];
   for (const result of results) {
@@ -143,7 +150,7 @@ function reportOf(
     case 'timed_out':
       return { ...report, status: result.status, message: result.message };
     case 'crashed':
-      // The message may quote the file.
+      // The message can quote the file.
       return {
         ...report,
         status: result.status,

@@ -5,8 +5,9 @@ import { lessThanReviewed, sinceWords } from '../messages/cards/review.ts';
 import type { ReviewReport } from './report.ts';
 
 /**
- * The verdict by the stated rule, see `docs/review.md`: it follows from the findings, whoever said them, and is nobody's word. It is
- * never REJECT: that a change should not exist at all is a judgement about its purpose, which no rule can make.
+ * The verdict by the documented rule (`docs/review.md`): it follows from the findings, whatever their source,
+ * and nobody can state it directly. It is never REJECT: whether a change should exist at all depends on its
+ * purpose, which no rule can judge.
  */
 export function verdictOf(report: ReviewReport, at: { headSha: string; round: number }): ReviewVerdict {
   const { findings, analyzers, leftOut, filesReviewed, since, notes, model } = report;
@@ -30,13 +31,13 @@ export function verdictOf(report: ReviewReport, at: { headSha: string; round: nu
 }
 
 function decide(findings: readonly Finding[], incomplete: boolean) {
-  // Bad news stays true when something else is missing.
+  // A blocking finding counts even if another part is missing.
   if (findings.some(isBlocking)) return 'REQUEST_CHANGES';
   if (incomplete) return null;
   return findings.some((finding) => finding.severity !== 'info') ? 'APPROVE_WITH_SUGGESTIONS' : 'APPROVE';
 }
 
-/** Why there can be no approval, as parts of a sentence; empty when the review is complete. */
+/** Why there is no approval, as parts of a sentence; empty if the review is complete. */
 function missingFrom({ analyzers, leftOut }: ReviewReport): string[] {
   const failed = brokenOff(analyzers);
   const needed = leftOut.filter((omission) => omission.needed);
@@ -78,7 +79,7 @@ function summaryOf(
   return sentences.join(' ').slice(0, 4_000);
 }
 
-/** `2 critical and 1 high finding`. */
+/** Format: `2 critical and 1 high finding`. */
 function countOf(findings: readonly Finding[]): string {
   const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
   const parts = SEVERITIES.filter((severity) => count(severity) > 0).map(

@@ -2,7 +2,7 @@ import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
 import type { Entry, Lock } from './dependencies/entry.ts';
 import { looseness, UNBOUNDED } from './dependencies/looseness.ts';
 import { type Asked, type Manifest, readManifest } from './dependencies/manifest.ts';
-import { nearName } from './dependencies/near-name.ts';
+import { similarName } from './dependencies/near-name.ts';
 import { readPackageLock } from './dependencies/package-lock.ts';
 import { readPnpmLock } from './dependencies/pnpm-lock.ts';
 import { registrySettings } from './dependencies/settings.ts';
@@ -19,34 +19,40 @@ const LOCKS: Readonly<Record<string, (text: string) => Lock>> = {
   'pnpm-lock.yaml': readPnpmLock,
 };
 
-/** What a change makes an installation fetch and run: compared with what was there before, not with any list of good packages. */
+/**
+ * What a change makes an installation download and run, compared with the state before. Rejected: a list of
+ * trusted packages.
+ */
 export const analyze = eachFile(lookAtDependencies);
 
 export function lookAtDependencies(file: OwnFile, sight: Sight): Found<Rule>[] {
   const name = baseOf(file.path);
   const readLock = Object.hasOwn(LOCKS, name) ? LOCKS[name] : undefined;
-  if (readLock) return readable(file, readLock, (lock, before) => lookAtLock(lock, before, sight));
+  if (readLock) return readable(file, readLock, (lock, before) => checkLock(lock, before, sight));
   if (name === 'package.json') {
-    return readable(file, readManifest, (manifest, before) => lookAtManifest(manifest, before, file, sight));
+    return readable(file, readManifest, (manifest, before) => checkManifest(manifest, before, file, sight));
   }
   return registrySettings(file.text);
 }
 
-/** What cannot be read is told as such: a file in a form of its own could hide anything from us, and not from its tool. */
+/**
+ * A file that cannot be parsed is reported: its package manager might still read it, so it could hide
+ * anything.
+ */
 function readable<T>(
   { text, before }: OwnFile,
   read: (text: string) => T,
-  look: (now: T, before: T | undefined) => Found<Rule>[],
+  check: (now: T, before: T | undefined) => Found<Rule>[],
 ): Found<Rule>[] {
-  const now = orFault(text, read);
+  const now = orDiagnostic(text, read);
   if ('diagnostic' in now) {
     return [{ rule: 'unreadable', line: 1, endLine: text.split('\n').length, message: now.diagnostic }];
   }
-  const earlier = before === undefined ? undefined : orFault(before, read);
-  return look(now.value, earlier && 'value' in earlier ? earlier.value : undefined);
+  const earlier = before === undefined ? undefined : orDiagnostic(before, read);
+  return check(now.value, earlier && 'value' in earlier ? earlier.value : undefined);
 }
 
-function orFault<T>(text: string, read: (text: string) => T): { value: T } | { diagnostic: string } {
+function orDiagnostic<T>(text: string, read: (text: string) => T): { value: T } | { diagnostic: string } {
   try {
     return { value: read(text) };
   } catch (error) {
@@ -55,7 +61,7 @@ function orFault<T>(text: string, read: (text: string) => T): { value: T } | { d
   }
 }
 
-function lookAtLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<Rule>[] {
+function checkLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<Rule>[] {
   const known = before?.entries ?? [];
   const same = new Set(known.map(identity));
   const hosts = hostsOf(known, lock.entries);
@@ -63,7 +69,7 @@ function lookAtLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<R
   const ofName = Map.groupBy(known, ({ name }) => name);
   const direct = new Set(
     sight.files.filter(isManifest).flatMap(({ text }) => {
-      const read = orFault(text, readManifest);
+      const read = orDiagnostic(text, readManifest);
       return 'value' in read ? read.value.asked.map(({ name }) => name) : [];
     }),
   );
@@ -88,7 +94,7 @@ function lookAtLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<R
       if (entry.installScript && !earlier.some(({ installScript }) => installScript)) {
         found.push(at('install-script', `${name}@${entry.version}`));
       }
-      const near = earlier.length === 0 && !direct.has(name) ? nearName(name, names) : undefined;
+      const near = earlier.length === 0 && !direct.has(name) ? similarName(name, names) : undefined;
       if (near !== undefined) found.push(at('near-name', `${name}, and there is ${near}`));
       return found;
     });
@@ -98,7 +104,10 @@ function identity({ key, name, version, resolved, integrity, installScript }: En
   return JSON.stringify([key, name, version, resolved, integrity, installScript]);
 }
 
-/** Two hashes of one kind that differ, or a strong one that is gone. A strong one in the place of a weak one is no other content. */
+/**
+ * Two different hashes of the same kind, or a strong hash that is gone. Replacing a weak hash by a strong one
+ * does not mean other content.
+ */
 function isOtherContent({ integrity: before }: Entry, { integrity: now }: Entry): boolean {
   if (!before || !now) return false;
   const [old, fresh] = [hashes(before), hashes(now)];
@@ -116,7 +125,7 @@ function hashes(integrity: string): Map<string, string> {
   );
 }
 
-function lookAtManifest(
+function checkManifest(
   manifest: Manifest,
   before: Manifest | undefined,
   { path }: OwnFile,
@@ -125,7 +134,9 @@ function lookAtManifest(
   const earlier = new Map(before?.asked.map((asked) => [asked.name, asked]));
   const known = [...earlier.keys()];
   const changed = manifest.asked.filter(({ name, range }) => earlier.get(name)?.range !== range);
-  const found: Found<Rule>[] = changed.flatMap((asked) => lookAtAsked(asked, earlier.get(asked.name), known));
+  const found: Found<Rule>[] = changed.flatMap((asked) =>
+    checkRequested(asked, earlier.get(asked.name), known),
+  );
   for (const [name, { command, line }] of manifest.scripts) {
     if (before?.scripts.get(name)?.command !== command) {
       found.push({ rule: 'lifecycle-script', line, message: `${name}: ${command}` });
@@ -142,7 +153,7 @@ function lookAtManifest(
       ...installed.map(({ line, name }) => ({ rule: 'lock-not-updated' as const, line, message: name })),
     ];
   }
-  const read = orFault(lock.text, LOCKS[baseOf(place)] ?? readPackageLock);
+  const read = orDiagnostic(lock.text, LOCKS[baseOf(place)] ?? readPackageLock);
   const folder = folderOf(path).slice(folderOf(place).length).replace(/^\//, '');
   const locked = 'value' in read ? read.value.asked.get(folder) : undefined;
   if (!locked) return found;
@@ -157,7 +168,7 @@ function lookAtManifest(
   ];
 }
 
-function lookAtAsked(
+function checkRequested(
   { name, range, peer, line }: Asked,
   earlier: Asked | undefined,
   known: readonly string[],
@@ -165,7 +176,7 @@ function lookAtAsked(
   const found: Found<Rule>[] = [];
   const source = directSource(range);
   if (source) found.push({ rule: source, line, message: `${name} comes from ${range}` });
-  const near = earlier ? undefined : nearName(name, known);
+  const near = earlier ? undefined : similarName(name, known);
   if (near !== undefined) found.push({ rule: 'near-name', line, message: `${name}, and there is ${near}` });
   if (peer || source) return found;
   const loose = looseness(range);
@@ -174,7 +185,7 @@ function lookAtAsked(
   return found;
 }
 
-/** The lock file of a manifest: the nearest upwards, since a workspace has one for all of its folders. */
+/** The lock file of a manifest: the nearest one upwards, because a workspace has one for all its folders. */
 function lockFor(path: string, tree: ReadonlySet<string>): string | undefined {
   for (let folder = folderOf(path); ; folder = folderOf(folder)) {
     const prefix = folder === '' ? '' : `${folder}/`;

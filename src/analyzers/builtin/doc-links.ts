@@ -7,7 +7,7 @@ import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
 
 type Rule = RuleName<'doc-links'>;
 
-/** Links of documents that lead to no file of the repository, or to a heading that the document does not have. */
+/** Finds links in documents to missing files of the repository, or to missing headings. */
 export const analyze = eachFile(lookAtLinks);
 
 const folders = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>();
@@ -29,7 +29,7 @@ export function lookAtLinks(file: OwnFile, { files, tree }: Sight): Found<Rule>[
       continue;
     }
     const document = files.find((one) => one.path === path);
-    // Of a document that does not change, the text is not read; and lines of code are no headings.
+    // Unchanged documents are not read, and lines of code are not headings.
     if (anchor === '' || !document || !/\.(?:md|markdown)$/i.test(path)) continue;
     if (!slugsOf(document).has(anchor.toLowerCase())) found.push(at('broken-anchor'));
   }

@@ -1,42 +1,42 @@
 import type { Analysis, Analyze, RawFinding, SourceFile } from '../analyzer.ts';
 
-/** What an analyzer of our own knows of a file beside its text at the head. */
+/** What one of our own analyzers knows about a file besides its text at the head. */
 export interface FileFacts {
   path: string;
-  /** Its text on the base branch; absent when it is new, or nobody asked for it. */
+  /** Its text on the base branch. Absent if the file is new or the analyzer did not request it. */
   before?: string;
 }
 
 export interface OwnConfig {
-  /** By the file's place among all. */
+  /** By the file's index. */
   files: { readonly [index: number]: FileFacts };
-  /** Every path of the head's commit; absent when nobody asked for it. */
+  /** All paths of the head's commit. Absent if the analyzer did not request it. */
   tree?: readonly string[];
 }
 
-/** A file as an analyzer of our own sees it. */
+/** A file as one of our own analyzers sees it. */
 export interface OwnFile extends FileFacts {
   text: string;
 }
 
-/** What was found in one file. */
+/** A finding in one file. */
 export type Found<Rule extends string> = Omit<RawFinding, 'file' | 'rule'> & { rule: Rule };
 
-/** All of the files an analyzer wants, since some mistakes are between two of them. */
+/** All files of an analyzer, because some problems involve two of them. */
 export interface Sight {
   files: readonly OwnFile[];
   tree: ReadonlySet<string>;
 }
 
-/** Makes an analyzer's module of a function that looks at one file at a time. */
+/** Makes an analyzer's module from a function that checks one file at a time. */
 export function eachFile<Rule extends string>(
-  look: (file: OwnFile, sight: Sight) => readonly Found<Rule>[],
+  check: (file: OwnFile, sight: Sight) => readonly Found<Rule>[],
 ): Analyze<OwnConfig> {
   return async (sources, config): Promise<Analysis> => {
     const known = sources.map((source) => ({ source, file: ownFile(source, config) }));
     const sight = { files: known.map(({ file }) => file), tree: new Set(config.tree) };
     const findings = known.flatMap(({ source, file }) =>
-      look(file, sight).map((found): RawFinding => ({ file: source.index, ...found })),
+      check(file, sight).map((found): RawFinding => ({ file: source.index, ...found })),
     );
     const log = findings.map(({ file, rule, line, message = '' }) => `${file} ${rule} ${line} ${message}`);
     return { findings, log: log.join('\n') };

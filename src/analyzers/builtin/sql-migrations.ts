@@ -4,16 +4,16 @@ import { partsOf, type Statement, statementsOf, type Token, tokenize, wordsOf } 
 
 type Rule = RuleName<'sql-migrations'>;
 
-/** What a whole file tells about its statements. */
+/** Facts of a whole file that matter for its statements. */
 interface FileFacts {
-  /** Signs of MySQL or SQLite: advice that holds for PostgreSQL only is not given. */
+  /** False with signs of MySQL or SQLite, so that no advice for PostgreSQL appears. */
   isPostgres: boolean;
   inTransaction: boolean;
-  /** Tables that the file itself creates: nobody waits for a lock on them. */
+  /** Tables that the file itself creates: a lock on them blocks no other client. */
   created: ReadonlySet<string>;
 }
 
-/** Statements of a migration that lose data, hold up a running application or cannot be taken back. */
+/** Finds statements of a migration that lose data, block a running application or cannot be undone. */
 export const analyze = eachFile(lookAtMigration);
 
 export function lookAtMigration(file: OwnFile, { tree }: Pick<Sight, 'tree'>): Found<Rule>[] {
@@ -21,7 +21,7 @@ export function lookAtMigration(file: OwnFile, { tree }: Pick<Sight, 'tree'>): F
   const lastLine = file.text.split('\n').length;
   const found: Found<Rule>[] =
     unreadable === undefined ? [] : [{ rule: 'unreadable', line: unreadable, endLine: lastLine }];
-  // What undoes a migration is there to drop what it made.
+  // A migration's undo part is meant to drop what it created.
   if (isDown(file.path)) return found;
 
   const downFrom = comments.length > 0 ? downLine(file.text) : undefined;
@@ -32,7 +32,7 @@ export function lookAtMigration(file: OwnFile, { tree }: Pick<Sight, 'tree'>): F
     inTransaction: words.some((text) => /^(?:BEGIN|START TRANSACTION)\b/.test(text)),
     created: new Set(statements.flatMap(({ tokens }, index) => createdTable(tokens, words[index] ?? ''))),
   };
-  for (const statement of statements) found.push(...lookAtStatement(statement, facts));
+  for (const statement of statements) found.push(...checkStatement(statement, facts));
   if (isWithoutRollback(file, downFrom, tree))
     found.push({ rule: 'no-rollback', line: 1, endLine: lastLine });
   return found;
@@ -44,13 +44,13 @@ function isDown(path: string): boolean {
   );
 }
 
-/** The line from which on a file of dbmate, goose, sql-migrate and the like undoes what it does above. */
+/** The line where a file of dbmate, goose, sql-migrate or a similar tool starts to undo its changes. */
 function downLine(text: string): number | undefined {
   const before = /^[ \t]*--[ \t]*(?:migrate:down|\+goose Down|\+migrate Down|!?down\b)/im.exec(text);
   return before ? text.slice(0, before.index).split('\n').length : undefined;
 }
 
-/** Only where the way a migration is written has a place for the way back. */
+/** Only for tools whose format has a place for the undo part. */
 function isWithoutRollback({ path, text }: OwnFile, downFrom: number | undefined, tree: ReadonlySet<string>) {
   if (/\.up\.sql$/i.test(path)) return !tree.has(path.replace(/\.up\.sql$/i, '.down.sql'));
   if (/(?:^|\/)up\.sql$/.test(path)) return !tree.has(path.replace(/up\.sql$/, 'down.sql'));
@@ -63,14 +63,14 @@ function createdTable(tokens: readonly Token[], words: string): string[] {
   return [nameAt(tokens, words.includes('TABLE IF NOT EXISTS') ? at + 3 : at)];
 }
 
-/** A table's name, without its schema and in small letters. */
+/** A table's name without its schema, in lower case. */
 function nameAt(tokens: readonly Token[], at: number): string {
   let name = tokens[at]?.value ?? '';
   for (let next = at + 1; tokens[next]?.value === '.'; next += 2) name = tokens[next + 1]?.value ?? '';
   return name.toLowerCase();
 }
 
-function lookAtStatement(statement: Statement, facts: FileFacts): Found<Rule>[] {
+function checkStatement(statement: Statement, facts: FileFacts): Found<Rule>[] {
   const { tokens, line, endLine } = statement;
   const words = wordsOf(tokens);
   const at = (rule: Rule): Found<Rule> => ({ rule, line, endLine });
@@ -81,26 +81,26 @@ function lookAtStatement(statement: Statement, facts: FileFacts): Found<Rule>[] 
   if (is(/^DROP TABLE\b/)) found.push(at('drop-table'));
   if (is(/^DROP\b.* CASCADE\b/) || is(/^TRUNCATE\b.* CASCADE\b/)) found.push(at('cascade'));
   if (is(/^TRUNCATE\b/)) found.push(at('truncate'));
-  if (is(/^(?:WITH\b.*)?\bDELETE FROM\b/) && !is(SOME)) found.push(at('delete-all'));
-  if (is(/^(?:WITH\b.*\) )?UPDATE\b.* SET\b/) && !is(SOME)) found.push(at('update-all'));
+  if (is(/^(?:WITH\b.*)?\bDELETE FROM\b/) && !is(PARTIAL_CONDITION)) found.push(at('delete-all'));
+  if (is(/^(?:WITH\b.*\) )?UPDATE\b.* SET\b/) && !is(PARTIAL_CONDITION)) found.push(at('update-all'));
   if (is(/^LOCK\b/)) found.push(at('explicit-lock'));
   if (is(/^VACUUM\b.*\bFULL\b/) || is(/^CLUSTER\b/)) found.push(at('rewrites-table'));
   if (is(/^REINDEX\b/) && !is(/\bCONCURRENTLY\b/)) found.push(at('rewrites-table'));
   if (is(/^GRANT\b.* TO (?:GROUP )?PUBLIC\b/)) found.push(at('grant-to-everybody'));
   if (is(/^(?:RENAME TABLE|ALTER (?:VIEW|TYPE|SCHEMA)\b.* RENAME)\b/)) found.push(at('rename'));
   if (is(/^(?:EXECUTE (?!FUNCTION|PROCEDURE)|PREPARE\b.* FROM)/)) found.push(at('dynamic-sql'));
-  found.push(...lookAtIndex(statement, words, facts));
-  if (is(/^ALTER TABLE\b/)) found.push(...lookAtAlter(statement, facts));
-  // The body of a DO block is run here and now; that of a function later, if at all.
+  found.push(...checkIndex(statement, words, facts));
+  if (is(/^ALTER TABLE\b/)) found.push(...checkAlter(statement, facts));
+  // The body of a DO block runs immediately; that of a function later, if at all.
   if (is(/^DO\b/)) {
     for (const body of tokens.filter(({ kind }) => kind === 'string')) {
-      found.push(...lookAtBody(body, facts));
+      found.push(...checkBody(body, facts));
     }
   }
   return found;
 }
 
-function lookAtIndex({ tokens, line, endLine }: Statement, words: string, facts: FileFacts): Found<Rule>[] {
+function checkIndex({ tokens, line, endLine }: Statement, words: string, facts: FileFacts): Found<Rule>[] {
   if (!facts.isPostgres || !/^(?:CREATE (?:UNIQUE )?|DROP )INDEX\b/.test(words)) return [];
   if (/\bINDEX CONCURRENTLY\b/.test(words)) {
     return facts.inTransaction ? [{ rule: 'concurrently-in-transaction', line, endLine }] : [];
@@ -110,7 +110,7 @@ function lookAtIndex({ tokens, line, endLine }: Statement, words: string, facts:
   return on >= 0 && facts.created.has(table) ? [] : [{ rule: 'index-locks-writes', line, endLine }];
 }
 
-function lookAtAlter({ tokens }: Statement, facts: FileFacts): Found<Rule>[] {
+function checkAlter({ tokens }: Statement, facts: FileFacts): Found<Rule>[] {
   const named = tokens.findIndex(
     ({ value }, index) => index > 1 && !['IF', 'EXISTS', 'ONLY'].includes(value),
   );
@@ -125,15 +125,15 @@ function lookAtAlter({ tokens }: Statement, facts: FileFacts): Found<Rule>[] {
   });
 }
 
-/** A condition that not every row meets. */
-const SOME = /\bWHERE (?!(?:TRUE|1 = 1)$)/;
+/** A condition that excludes some rows. */
+const PARTIAL_CONDITION = /\bWHERE (?!(?:TRUE|1 = 1)$)/;
 
 const ALTERATION = new Set(['ADD', 'DROP', 'ALTER', 'RENAME', 'MODIFY', 'CHANGE', 'DISABLE', 'NO', 'SET']);
 const NOT_A_COLUMN =
   /^(?:ADD|DROP) (?:CONSTRAINT|INDEX|KEY|PRIMARY|FOREIGN|UNIQUE|CHECK|PARTITION|FULLTEXT|SPATIAL)\b/;
 const HAS_A_VALUE = /\b(?:DEFAULT|GENERATED|IDENTITY|SERIAL|BIGSERIAL|SMALLSERIAL|AUTO_INCREMENT)\b/;
 
-/** What is wrong with one part of an ALTER TABLE. */
+/** The findings on one part of an ALTER TABLE. */
 function alteration(words: string, isNew: boolean, { isPostgres }: FileFacts): Rule[] {
   const is = (pattern: RegExp) => pattern.test(words);
   const isColumn = !NOT_A_COLUMN.test(words);
@@ -156,14 +156,14 @@ function alteration(words: string, isNew: boolean, { isPostgres }: FileFacts): R
 
 const BLOCK_WORDS = new Set(['BEGIN', 'THEN', 'ELSE', 'LOOP', 'DECLARE']);
 
-/** The statements inside a block of procedural SQL, without the words that hold them together. */
-function lookAtBody(body: Token, facts: FileFacts): Found<Rule>[] {
+/** The statements in a block of procedural SQL, without the keywords around them. */
+function checkBody(body: Token, facts: FileFacts): Found<Rule>[] {
   const { tokens, unreadable } = tokenize(body.value, body.line);
   const inner = statementsOf(tokens).flatMap(({ tokens: all, line, endLine }) => {
     const start = all.findLastIndex(({ kind, value }) => kind === 'word' && BLOCK_WORDS.has(value)) + 1;
     const [first] = all.slice(start);
     return first ? [{ tokens: all.slice(start), line: Math.max(line, first.line), endLine }] : [];
   });
-  const found = inner.flatMap((statement) => lookAtStatement(statement, facts));
+  const found = inner.flatMap((statement) => checkStatement(statement, facts));
   return unreadable === undefined ? found : [...found, { rule: 'unreadable', line: unreadable }];
 }

@@ -5,8 +5,8 @@ import { eachFile, type Found, type OwnFile } from './each-file.ts';
 type Rule = RuleName<'workflow-security'>;
 
 /**
- * What makes a workflow dangerous beyond what actionlint and the rules beside it look for. YAML that cannot be read is left to
- * those, which tell of it.
+ * Finds dangers in workflows beyond those that actionlint and the rules in `linters/workflow.ts` find. Those
+ * also report YAML that cannot be parsed.
  */
 export const analyze = eachFile(lookAtWorkflow);
 
@@ -42,7 +42,7 @@ export function lookAtWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): 
     found.push(...images(job));
   }
   for (const holder of [...jobs, ...(isMap(runs) ? [runs] : [])]) {
-    for (const step of mapsIn(holder.get('steps', true))) found.push(...lookAtStep(step));
+    for (const step of mapsIn(holder.get('steps', true))) found.push(...checkStep(step));
   }
   if (isMap(runs)) found.push(...image(runs.get('image', true)));
   const withoutAny = isWorkflow && !root.has('permissions') && jobs.some((job) => !job.has('permissions'));
@@ -50,13 +50,13 @@ export function lookAtWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): 
   if (withoutAny && jobsKey) found.push(at(jobsKey, 'no-permissions'));
   return found;
 
-  function lookAtStep(step: YAMLMap): Found<Rule>[] {
+  function checkStep(step: YAMLMap): Found<Rule>[] {
     const uses = step.get('uses', true);
     const script = step.get('run', true);
-    return [...(isScalar(uses) ? pinned(uses) : []), ...(isScalar(script) ? lookAtScript(script) : [])];
+    return [...(isScalar(uses) ? pinned(uses) : []), ...(isScalar(script) ? checkScript(script) : [])];
   }
 
-  function lookAtScript(script: { range?: readonly [number, number, number] | null }): Found<Rule>[] {
+  function checkScript(script: { range?: readonly [number, number, number] | null }): Found<Rule>[] {
     const [from = 0, to = from] = script.range ?? [];
     const source = text.slice(from, to);
     const all = (pattern: RegExp, rule: Rule) =>
@@ -83,7 +83,7 @@ export function lookAtWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): 
   }
 
   function image(node: unknown, name = isScalar(node) ? String(node.value) : ''): Found<Rule>[] {
-    // A file of the repository, or put together when the workflow runs.
+    // A file of the repository, or a name that is only known when the workflow runs.
     if (name === '' || /^(?:Dockerfile|\.)|\$\{\{/.test(name) || /@sha256:[0-9a-f]{64}$/.test(name))
       return [];
     const tag = /:([^/:]+)$/.exec(name)?.[1];
@@ -91,7 +91,7 @@ export function lookAtWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): 
   }
 }
 
-/** Events that people without any right on the repository can make happen. */
+/** Events that people without any permission on the repository can trigger. */
 const OUTSIDERS = [
   'pull_request',
   'pull_request_target',
@@ -108,7 +108,7 @@ function isForOutsiders(on: unknown): boolean {
   return OUTSIDERS.some((event) => mentions(on, event));
 }
 
-/** Whether the node is, lists or has as a key the word. */
+/** Whether the node is the word, or contains it as an item or key. */
 function mentions(node: unknown, word: string): boolean {
   if (isScalar(node)) return node.value === word;
   if (isSeq(node)) return node.items.some((item) => mentions(item, word));
@@ -116,7 +116,7 @@ function mentions(node: unknown, word: string): boolean {
   return node.items.some(({ key, value }) => mentions(key, word) || mentions(value, word));
 }
 
-/** YAML 1.1 reads the key `on` as true, and so may whoever wrote the file have. */
+/** YAML 1.1 parses the key `on` as true. */
 function triggerOf(root: YAMLMap): unknown {
   return root.items.find(({ key }) => isScalar(key) && (key.value === 'on' || key.value === true))?.value;
 }

@@ -11,8 +11,8 @@ const GRAMMARS = {
 } as const;
 
 /**
- * Structural rules. The Python grammar is a prebuilt library inside its package and is loaded from there, so a plain
- * install is enough; its postinstall script only builds one where no prebuilt exists.
+ * Structural rules. The Python grammar is a prebuilt library in its package, so a plain installation
+ * suffices; its postinstall script only builds one where no prebuilt library exists.
  */
 export const analyze: Analyze<RuleBook['ast-grep']> = async (files, { rules }) => {
   if (files.some((file) => file.language === 'python')) registerDynamicLanguage({ python });

@@ -2,7 +2,7 @@ import { lint } from 'markdownlint/promise';
 import type { Analyze, RawFinding } from '../analyzer.ts';
 import type { RuleBook } from '../rules.ts';
 
-/** markdownlint with the rules of our file only; comments that would configure it are not heeded. */
+/** markdownlint with only the rules of our file. It ignores comments that would configure it. */
 export const analyze: Analyze<RuleBook['markdown']> = async (files, { rules }) => {
   const config = { default: false, ...Object.fromEntries(Object.keys(rules).map((rule) => [rule, true])) };
   const results = await lint({

@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path';
 import { type Analyze, ofWholeFile, type RawFinding, withoutSuppressions } from '../analyzer.ts';
 import type { RuleBook } from '../rules.ts';
 
-/** What we read of the output; the version is pinned, and another shape makes the analyzer fail, not pass. */
+/**
+ * The fields that we read. The version is pinned; with another format, the analyzer fails instead of passing.
+ */
 interface Output {
   number_of_files: number;
   diagnostics: {
@@ -21,8 +23,8 @@ const CONFIG = 'oxlintrc.json';
 const MAX_OUTPUT = 16_000_000;
 
 /**
- * oxlint on copies of the files in a folder of our own, so that no configuration, ignore file or plugin of the pull
- * request is near; the flags say so a second time. A JSON configuration is the only kind that cannot run code.
+ * Runs oxlint on copies of the files in a folder of our own, away from any configuration, ignore file or
+ * plugin of the pull request. The flags also disable these. Only a JSON configuration cannot execute code.
  */
 export const analyze: Analyze<RuleBook['oxlint']> = async (files, { rules }) => {
   await mkdir(FOLDER);
@@ -58,7 +60,7 @@ export const analyze: Analyze<RuleBook['oxlint']> = async (files, { rules }) => 
   return { findings, log };
 };
 
-/** `typescript-eslint(no-misused-new)` → `typescript/no-misused-new`, the name a configuration uses. */
+/** `typescript-eslint(no-misused-new)` → `typescript/no-misused-new`, the name in a configuration. */
 function ruleOf(code: string): string {
   const match = /^([\w-]+)\(([\w/-]+)\)$/.exec(code);
   if (!match) return 'parse-error';
@@ -87,7 +89,7 @@ function run(args: readonly string[]): Promise<string> {
     });
     child.on('error', reject);
     child.on('close', (code, signal) => {
-      // 1 means that errors were reported, which they are in the JSON.
+      // 1 means that there are errors, which the JSON contains.
       if (code === 0 || code === 1) resolve(output);
       else reject(new Error(`oxlint ended with ${signal ?? `exit code ${code}`}: ${errors.slice(0, 500)}`));
     });

@@ -2,7 +2,9 @@ import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs';
 import { type Analyze, ofWholeFile, type RawFinding, withoutSuppressions } from '../analyzer.ts';
 import type { RuleBook } from '../rules.ts';
 
-/** What we read of a diagnostic; the version is pinned, and another shape makes the analyzer fail, not pass. */
+/**
+ * The fields that we read. The version is pinned; with another format, the analyzer fails instead of passing.
+ */
 interface Diagnostic {
   code: string | null;
   message: string;
@@ -10,13 +12,13 @@ interface Diagnostic {
   end_location: { row: number };
 }
 
-/** Ruff in WebAssembly with exactly the rules of our file; it reads no configuration by itself. */
+/** Ruff in WebAssembly with only the rules of our file. It reads no configuration. */
 export const analyze: Analyze<RuleBook['ruff']> = async (files, { rules }) => {
   const select = Object.keys(rules).filter((rule) => rule !== 'parse-error');
   const workspace = new Workspace({ lint: { select } }, PositionEncoding.Utf16);
   const findings: RawFinding[] = [];
   for (const file of files) {
-    // After a syntax error ruff goes on and may report thousands; one a line is enough.
+    // After a syntax error, ruff continues and can report thousands. One per line is enough.
     const broken = new Set<number>();
     for (const diagnostic of workspace.check(withoutSuppressions(file.text)) as Diagnostic[]) {
       const { code, message, start_location, end_location } = diagnostic;

@@ -13,11 +13,11 @@ interface Hit {
   value: string;
 }
 
-/** `secretlint-disable` comments are a rule of the preset; a pull request must not be able to use them. */
+/** `secretlint-disable` comments are a rule of the preset. A pull request must not be able to use them. */
 const FILTER = '@secretlint/secretlint-rule-filter-comments';
 const PREFIX = '@secretlint/secretlint-rule-';
 
-/** Secrets by secretlint's rules for known services, and by our own patterns for those it leaves out. */
+/** Finds secrets by secretlint's rules for known services and by our own patterns for others. */
 export const analyze: Analyze<Config> = async (files, config) => {
   const placeholders = config.placeholders.map((pattern) => new RegExp(pattern, 'i'));
   const findings: RawFinding[] = [];
@@ -77,7 +77,7 @@ function* ownHits(file: SourceFile, config: Config): Generator<Hit> {
   }
 }
 
-/** The password of a URL, or the right side of an assignment; otherwise the text itself. */
+/** The password of a URL, or the right side of an assignment; otherwise the whole text. */
 function credentialIn(text: string): string {
   const password = /:\/\/[^/\s:@]*:([^@\s]+)@/.exec(text)?.[1];
   if (password !== undefined) return password;

@@ -15,10 +15,12 @@ import type { RuleBook } from '../rules.ts';
 type Config = RuleBook['workflow'];
 
 /**
- * GitHub workflows and composite actions: our own rules for what an outsider could exploit, and actionlint.
+ * Checks GitHub workflows and composite actions with actionlint and with our own rules for what an untrusted
+ * user could exploit.
  *
- * actionlint alone is not enough: it places an injection at the start of the script, which the pull request may not
- * have touched, names only the first of several, and traps on broken YAML, after which the instance is unusable.
+ * actionlint alone is not enough. It reports an injection at the start of the script, which the pull request
+ * may not have changed, names only the first of several, and crashes on invalid YAML so that the instance is
+ * unusable.
  */
 export const analyze: Analyze<Config> = async (files, config) => {
   const findings: RawFinding[] = [];
@@ -104,7 +106,7 @@ function isHead(expression: string): boolean {
   );
 }
 
-/** Every `permissions:` of the workflow and of its jobs. */
+/** Every `permissions:` of the workflow and its jobs. */
 function* permissions(root: YAMLMap): Generator<{ key: Node; value: unknown }> {
   for (const map of [root, ...jobs(root)]) {
     for (const { key, value } of map.items) {
@@ -118,7 +120,7 @@ function* jobs(root: YAMLMap): Generator<YAMLMap> {
   if (isMap(all)) for (const { value } of all.items) if (isMap(value)) yield value;
 }
 
-/** The steps of a workflow's jobs, or of a composite action. */
+/** The steps of a workflow's jobs or of a composite action. */
 function* steps(root: YAMLMap): Generator<YAMLMap> {
   const runs = root.get('runs', true);
   for (const holder of [...jobs(root), ...(isMap(runs) ? [runs] : [])]) {

@@ -5,11 +5,11 @@ import { pathOf } from './path-of.ts';
 import type { SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';
 import { ruleIdOf, rulesOf } from './rule-of.ts';
 
-/** A result, before it is known whether the pull request changed its place. */
+/** A result before it is known whether the pull request changed its lines. */
 export interface ReportedFinding {
   rule: string;
   path: string;
-  /** Absent: it is about the file as a whole. */
+  /** Absent if it applies to the whole file. */
   line?: number;
   endLine?: number;
   message: string;
@@ -18,17 +18,23 @@ export interface ReportedFinding {
 export interface ReportedFindings {
   rules: Record<string, Rule>;
   findings: ReportedFinding[];
-  /** Results with a place that is no file that a repository could have, or with none, and how many of them would block. */
+  /**
+   * Results without a location, or with one that cannot be a file of a repository, and how many of them would
+   * block.
+   */
   nowhere: { results: number; blocking: number };
 }
 
 export type Levels = Readonly<Record<SarifLevel, Severity | 'off'>>;
 export const DEFAULT_LEVELS: Levels = { error: 'high', warning: 'medium', note: 'low', none: 'info' };
 
-/** Results of these kinds say that something is as it should be. */
-const NO_FAULT = new Set(['pass', 'notApplicable', 'informational']);
+/** Results of these kinds report no problem. */
+const PASSING_KINDS = new Set(['pass', 'notApplicable', 'informational']);
 
-/** What a report's runs found, at every place that they name. Of a rule's several weights, the worst is its weight. */
+/**
+ * The findings of a report's runs, one for each location. If a rule has several severities, the worst
+ * applies.
+ */
 export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedFindings {
   const rules: Record<string, Rule> = {};
   const findings: ReportedFinding[] = [];
@@ -38,7 +44,7 @@ export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedF
     for (const result of run.results ?? []) {
       const described = ruleOf(result);
       const severity = severityOf(result, described, levels);
-      if (severity === 'off' || NO_FAULT.has(result.kind ?? '') || result.baselineState === 'absent')
+      if (severity === 'off' || PASSING_KINDS.has(result.kind ?? '') || result.baselineState === 'absent')
         continue;
       const rule = shownRule(ruleIdOf(result) ?? described?.id);
       const places = placesOf(result, run);
@@ -47,7 +53,7 @@ export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedF
         if (BLOCKING.has(severity)) nowhere.blocking++;
       }
       if (places.length > 0) rules[rule] = worse(rules[rule], severity);
-      // A message may be kept with the rule, and be named here by its id alone.
+      // The message can be stored with the rule and referenced by its id.
       const message = result.message?.text || result.message?.markdown || rule;
       findings.push(...places.map((place) => ({ rule, message, ...place })));
     }
@@ -56,8 +62,8 @@ export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedF
 }
 
 /**
- * A number for security outweighs a level. A suppressed result is told as a note for information: who may suppress is whoever wrote
- * the change, and a report that was told to be silent should not be.
+ * A security score takes precedence over a level. A suppressed result becomes an informational finding: the
+ * author of the change could have suppressed it, so it must not vanish.
  */
 function severityOf(
   { level, suppressions, kind }: SarifResult,
@@ -66,10 +72,10 @@ function severityOf(
 ): Severity | 'off' {
   if (suppressions?.some(({ status }) => status !== 'rejected')) return 'info';
   const score = Number(rule?.properties?.['security-severity'] ?? Number.NaN);
-  const isFault = kind === undefined || kind === 'fail';
-  if (score > 0 && isFault)
+  const isProblem = kind === undefined || kind === 'fail';
+  if (score > 0 && isProblem)
     return score >= 9 ? 'critical' : score >= 7 ? 'high' : score >= 4 ? 'medium' : 'low';
-  return levels[level ?? rule?.defaultConfiguration?.level ?? (isFault ? 'warning' : 'none')];
+  return levels[level ?? rule?.defaultConfiguration?.level ?? (isProblem ? 'warning' : 'none')];
 }
 
 function placesOf(
@@ -84,7 +90,7 @@ function placesOf(
   });
 }
 
-/** A rule's name as it can be shown: the report may say anything. */
+/** A rule's name in safe characters: a report can contain anything. */
 function shownRule(id: string | undefined): string {
   const clean = (id ?? '').replace(/[^\w./@:-]+/g, '-').slice(0, 100);
   return clean === '' || clean === '__proto__' ? 'result' : clean;

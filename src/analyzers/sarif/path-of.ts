@@ -1,12 +1,12 @@
 import { unsafePathReason } from '../../core/path.ts';
 import type { SarifPlace, SarifRun } from './report.ts';
 
-/** Where GitHub's runners, container jobs and runners of one's own keep a checkout. */
+/** Where GitHub's runners, container jobs and self-hosted runners keep a checkout. */
 const CHECKOUT =
   /^(?:[A-Za-z]:)?\/(?:[^/]+\/)*?_work\/([^/]+)\/\1\/|^\/(?:home\/runner\/work|Users\/runner\/work|__w)\/[^/]+\/[^/]+\/|^\/github\/workspace\/|^[A-Za-z]:\/a\/[^/]+\/[^/]+\//;
 const MAX_BASES = 5;
 
-/** The repository's path that a result is about, or `undefined` when it names none that could be one. */
+/** The repository path of a result; `undefined` if it names none that could be one. */
 export function pathOf(place: SarifPlace | undefined, run: SarifRun): string | undefined {
   const listed =
     place?.uri === undefined && place?.index !== undefined ? run.artifacts?.[place.index]?.location : place;
@@ -18,7 +18,7 @@ export function pathOf(place: SarifPlace | undefined, run: SarifRun): string | u
   return path === undefined || unsafePathReason(path) !== undefined ? undefined : path;
 }
 
-/** What a base is called says nothing: only an address that it has counts. */
+/** The name of a base means nothing; only its address counts. */
 function resolved({ uri = '', uriBaseId }: SarifPlace, run: SarifRun, depth: number): string | undefined {
   if (/^[a-z][a-z0-9+.-]+:|^\//i.test(uri)) return uri;
   const bases = run.originalUriBaseIds ?? {};
@@ -30,7 +30,7 @@ function resolved({ uri = '', uriBaseId }: SarifPlace, run: SarifRun, depth: num
   return before === '' ? uri : `${before.replace(/\/?$/, '/')}${uri}`;
 }
 
-/** An address on another host, or of another kind, is left as it is, and is no path then. */
+/** Leaves addresses of other hosts and schemes as they are. They are no paths. */
 function withoutScheme(uri: string): string {
   return uri.replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, '').replace(/^\/(?=[A-Za-z]:\/)/, '');
 }

@@ -35,7 +35,7 @@ const result = z.object({
     .object({
       id: z.string().max(500).optional(),
       index: z.int().optional(),
-      /** Which of the extensions has it; without one, it is the tool's own. */
+      /** The extension that has the rule; without it, the tool itself. */
       toolComponent: z.object({ index: z.int().optional(), name: z.string().max(200).optional() }).optional(),
     })
     .optional(),
@@ -64,7 +64,10 @@ const result = z.object({
     .optional(),
 });
 
-/** As much of SARIF 2.1.0 as findings are made of; a report that differs in it is not read. https://docs.oasis-open.org/sarif/sarif/v2.1.0 */
+/**
+ * The part of SARIF 2.1.0 that findings are made from. A report that differs in it is rejected.
+ * https://docs.oasis-open.org/sarif/sarif/v2.1.0
+ */
 const reportSchema = z.object({
   version: z.literal('2.1.0'),
   runs: z
@@ -91,8 +94,9 @@ export type SarifRun = z.infer<typeof reportSchema>['runs'][number];
 export type SarifResult = NonNullable<SarifRun['results']>[number];
 
 /**
- * Reads a report. A run that says that its tool failed, or says no results, is no run that found nothing.
- * @throws SyntaxError with what is wrong.
+ * Reads a report. A run whose tool failed, or which has no list of results, does not count as a run without
+ * findings.
+ * @throws SyntaxError that says what is wrong
  */
 export function readReport(json: string): SarifRun[] {
   const read = reportSchema.safeParse(JSON.parse(json.replace(/^\uFEFF/, '')));

@@ -1,17 +1,18 @@
 import type { SarifResult, SarifRule, SarifRun } from './report.ts';
 
-/** What a result calls its rule; it may add parts of its own behind a "/" (SARIF 2.1.0, section 3.5.4). */
+/** The id of a result's rule, to which a result may append parts after a "/" (SARIF 2.1.0, section 3.5.4). */
 export function ruleIdOf({ ruleId, rule }: SarifResult): string | undefined {
   return ruleId ?? rule?.id;
 }
 
 /**
- * Tells which rule a result of the run names, as its tool or an extension of it describes it. A place in a list counts before the names
- * only where both say the same: tools leave out the extension that the place is meant for, and another rule's weight would then be this
- * one's. In a report that contradicts itself the place is still better than no rule, whose results would weigh what nobody said.
+ * Returns a function that finds the rule of a result in its tool or an extension. An index counts before the
+ * names only if both agree: tools omit the extension that the index refers to, and the severity would come
+ * from another rule. In a contradictory report, the index is still better than no rule.
  */
 export function rulesOf({ tool }: SarifRun): (result: SarifResult) => SarifRule | undefined {
-  // By name once, since a report may have thousands of results and of rules. Of rules of one name, the tool's own is meant.
+  // Indexed by name once, because a report can have thousands of results and rules. If several rules have one
+  // name, the tool's own applies.
   const components = [tool.driver, ...(tool.extensions ?? [])].toReversed();
   const byName = new Map(
     components.flatMap(({ rules = [] }) => rules.toReversed().map((rule) => [rule.id, rule])),
@@ -35,10 +36,10 @@ function componentOf({ rule }: SarifResult, { driver, extensions = [] }: SarifRu
   return meant ?? driver;
 }
 
-/** Tools write one or two; each further one would be looked up for each of thousands of results. */
+/** Tools write one or two parts. Each further part costs a lookup for each of thousands of results. */
 const MOST_PARTS = 8;
 
-/** `a/b/c`, `a/b`, `a`: the longest that a rule has is the one that is meant. */
+/** `a/b/c`, `a/b`, `a`: the longest name that a rule has applies. */
 function namesOf(id: string | undefined): string[] {
   if (id === undefined) return [];
   const names = [id];

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 
-/** It is no archive that is read here, or holds more than it may. */
+/** Not a readable archive, or one beyond the limits. */
 export class ZipError extends Error {
   constructor(message: string) {
     super(message);
@@ -10,7 +10,7 @@ export class ZipError extends Error {
 
 export interface ZipLimits {
   maxEntries: number;
-  /** Of all entries that are taken out, together. */
+  /** For all extracted entries together. */
   maxBytes: number;
 }
 
@@ -34,9 +34,9 @@ interface Entry {
 }
 
 /**
- * The texts of an archive's entries whose names are wanted. Names are compared and never used as paths; sizes that the archive
- * states are not believed: what an entry inflates to is bounded while it does.
- * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, without encryption, several disks and ZIP64.
+ * The texts of the wanted entries of an archive. Names are compared and never used as paths. Stated sizes are
+ * not trusted: the limit applies during decompression.
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, without encryption, multiple disks and ZIP64.
  * @throws ZipError
  */
 export function textsInZip(
@@ -85,7 +85,7 @@ function entriesOf(bytes: Buffer, maxEntries: number): Entry[] {
   });
 }
 
-/** The record at the end, before a comment of any length. */
+/** The end record, which a comment of any length can follow. */
 function endOf(bytes: Buffer): number {
   const first = Math.max(0, bytes.length - END_BYTES - LONGEST_COMMENT);
   for (let at = bytes.length - END_BYTES; at >= first; at--) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readPlacedJson } from '../../../src/analyzers/builtin/dependencies/json-lines.ts';
 import { looseness } from '../../../src/analyzers/builtin/dependencies/looseness.ts';
-import { nearName } from '../../../src/analyzers/builtin/dependencies/near-name.ts';
+import { similarName } from '../../../src/analyzers/builtin/dependencies/near-name.ts';
 import { lookAtDependencies } from '../../../src/analyzers/builtin/dependencies.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './table.ts';
 
@@ -270,7 +270,7 @@ test.each([
   ['crossenv', 'cross-env'],
   ['@bable/core', '@babel/core'],
 ])('%s could be mistaken for %s', (name, known) => {
-  expect(nearName(name, ['other', known])).toBe(known);
+  expect(similarName(name, ['other', known])).toBe(known);
 });
 
 test.each([
@@ -280,7 +280,7 @@ test.each([
   ['lodash-es', 'lodash'],
   ['@acme/lodash', 'lodash'],
 ])('%s could not be mistaken for %s', (name, known) => {
-  expect(nearName(name, [known])).toBeUndefined();
+  expect(similarName(name, [known])).toBeUndefined();
 });
 
 test.each([

@@ -1,14 +1,16 @@
-/** One package as a lock file pins it. */
+/** One package in a lock file. */
 export interface Entry {
-  /** What tells it from others in the file, such as a path in `node_modules` or a list of ranges. */
+  /** Identifies it in the file, such as a path in `node_modules` or a list of ranges. */
   key: string;
-  /** What the package is called where it comes from. */
+  /** The package's name at its source. */
   name: string;
   version: string;
-  /** Where it is fetched from; absent when the file does not say, as with a registry's own packages. */
+  /**
+   * Where it is downloaded from. Absent if the file does not say, as for packages of the default registry.
+   */
   resolved?: string | undefined;
   integrity?: string | undefined;
-  /** Set when installing it runs a script of its own, as far as the file says so. */
+  /** Installing it runs a script of its own, as far as the file says. */
   installScript?: boolean | undefined;
   /** It is a folder of the repository. */
   local?: boolean | undefined;
@@ -18,8 +20,8 @@ export interface Entry {
 
 export interface Lock {
   entries: Entry[];
-  /** Entries from a registry have an integrity in files of this kind. */
+  /** In files of this format, entries from a registry have an integrity hash. */
   hasIntegrity: boolean;
-  /** What the manifests of the workspace ask for, by their folder, as far as the file keeps it. */
+  /** What the manifests of the workspace request, by folder, as far as the file stores it. */
   asked: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** A value of a JSON text with the lines it stands on, from 1. */
+/** A value in a JSON text with its lines, from 1. */
 export type Placed = { line: number; endLine: number } & (
   | { kind: 'object'; members: ReadonlyMap<string, Placed> }
   | { kind: 'list'; items: readonly Placed[] }
@@ -11,8 +11,8 @@ const STRING = /"(?:[^"\\\n]|\\.)*"/y;
 const PLAIN = /-?\d[\d.eE+-]*|true|false|null/y;
 
 /**
- * Reads JSON and where everything in it stands. Stricter than `JSON.parse`: a key that is there twice is an error, since tools
- * differ in which of the two they take.
+ * Parses JSON with the position of each value. Stricter than `JSON.parse`: a duplicate key is an error,
+ * because tools differ in which of the two they use.
  * @throws SyntaxError
  */
 export function readPlacedJson(text: string): Placed {
@@ -96,7 +96,7 @@ export function textAt(placed: Placed | undefined, ...keys: readonly string[]): 
   return found?.kind === 'value' && typeof found.value === 'string' ? found.value : undefined;
 }
 
-/** The members of an object, none of anything else. */
+/** The members of an object; empty for any other value. */
 export function membersOf(placed: Placed | undefined): ReadonlyMap<string, Placed> {
   return placed?.kind === 'object' ? placed.members : new Map();
 }

@@ -1,7 +1,7 @@
-/** A range that no future version leaves. */
+/** A range that includes all future versions. */
 export const UNBOUNDED = 4;
 
-/** How much a range lets in, from 0 (one version) to `UNBOUNDED`. */
+/** How much a range allows, from 0 (one version) to `UNBOUNDED`. */
 export function looseness(range: string): number {
   const text = range.trim().replace(/^npm:.*@/, '');
   if (/^(?:\*|x|latest|next)?$/i.test(text) || (/^>=?/.test(text) && !text.includes('<'))) return UNBOUNDED;

@@ -2,12 +2,12 @@ import { memberAt, membersOf, type Placed, readPlacedJson } from './json-lines.t
 
 export const DEPENDENCY_KEYS = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
 const ALL_KEYS = [...DEPENDENCY_KEYS, 'peerDependencies'] as const;
-/** npm runs these by itself when the package, or the repository, is installed. */
+/** npm runs these when it installs the package or the repository. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare'];
 
 export interface Asked {
   name: string;
-  /** A range of versions, or where the package is fetched from. */
+  /** A range of versions, or the source of the package. */
   range: string;
   peer: boolean;
   line: number;
@@ -15,12 +15,12 @@ export interface Asked {
 
 export interface Manifest {
   asked: Asked[];
-  /** Scripts that run with an installation, by name. */
+  /** The scripts that run at installation, by name. */
   scripts: ReadonlyMap<string, { command: string; line: number }>;
 }
 
 /**
- * Reads what a `package.json` asks for.
+ * Reads what a `package.json` requests.
  * @throws SyntaxError
  */
 export function readManifest(text: string): Manifest {

@@ -1,17 +1,17 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Shorter names are near to too many others. */
+/** Shorter names are similar to too many others. */
 const SHORTEST = 5;
 
 /**
- * The known package whose name a new one could be taken for: one letter more, less, other or swapped, or another hyphen. Packages of
- * one scope belong to one owner, so they are not compared.
+ * The known package that a new name could be mistaken for: one letter added, removed, replaced or swapped, or
+ * a different hyphen. Packages in one scope have one owner, so they are not compared.
  */
-export function nearName(name: string, known: readonly string[]): string | undefined {
-  return known.find((other) => other !== name && isNear(name, other));
+export function similarName(name: string, known: readonly string[]): string | undefined {
+  return known.find((other) => other !== name && isSimilar(name, other));
 }
 
-function isNear(one: string, other: string): boolean {
+function isSimilar(one: string, other: string): boolean {
   const [a, b] = [parts(one), parts(other)];
   if (a.scope !== b.scope)
     return a.name === b.name && a.scope !== '' && b.scope !== '' && isTypo(a.scope, b.scope);

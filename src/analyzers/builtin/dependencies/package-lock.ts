@@ -3,8 +3,9 @@ import { memberAt, membersOf, type Placed, readPlacedJson, textAt } from './json
 import { DEPENDENCY_KEYS } from './manifest.ts';
 
 /**
- * Reads npm's `package-lock.json` of the versions 2 and 3: https://docs.npmjs.com/cli/configuring-npm/package-lock-json
- * @throws SyntaxError for anything else, also for version 1, which npm has not written since 2020.
+ * Reads npm's `package-lock.json`, versions 2 and 3:
+ * https://docs.npmjs.com/cli/configuring-npm/package-lock-json
+ * @throws SyntaxError for anything else, including version 1, which npm has not written since 2020
  */
 export function readPackageLock(text: string): Lock {
   const root = readPlacedJson(text);
@@ -15,7 +16,7 @@ export function readPackageLock(text: string): Lock {
     entries: members.flatMap(([key, placed]) => (key === '' ? [] : [entry(key, placed)])),
     hasIntegrity: true,
     asked: new Map(
-      members.filter(([key]) => !isInstalled(key)).map(([key, placed]) => [key, askedBy(placed)]),
+      members.filter(([key]) => !isInstalled(key)).map(([key, placed]) => [key, requestedBy(placed)]),
     ),
   };
 }
@@ -44,7 +45,7 @@ function flag(placed: Placed, key: string): boolean {
   return found?.kind === 'value' && found.value === true;
 }
 
-function askedBy(placed: Placed): Map<string, string> {
+function requestedBy(placed: Placed): Map<string, string> {
   return new Map(
     DEPENDENCY_KEYS.flatMap((key) =>
       [...membersOf(memberAt(placed, key))].flatMap(([name, range]) =>

@@ -4,8 +4,8 @@ import { DEPENDENCY_KEYS } from './manifest.ts';
 import { readPlacedYaml } from './yaml-lines.ts';
 
 /**
- * Reads `pnpm-lock.yaml` of the versions 5 to 9.
- * @throws SyntaxError for what is none.
+ * Reads `pnpm-lock.yaml`, versions 5 to 9.
+ * @throws SyntaxError for any other text
  */
 export function readPnpmLock(text: string): Lock {
   const root = readPlacedYaml(text);
@@ -16,13 +16,16 @@ export function readPnpmLock(text: string): Lock {
     hasIntegrity: true,
     asked: importers
       ? new Map(
-          [...membersOf(importers)].map(([folder, asks]) => [folder === '.' ? '' : folder, askedBy(asks)]),
+          [...membersOf(importers)].map(([folder, asks]) => [
+            folder === '.' ? '' : folder,
+            requestedBy(asks),
+          ]),
         )
       : new Map(),
   };
 }
 
-/** `/@a/b@1.0.0(react@18.0.0)`, `@a/b@1.0.0` and, before version 6, `/@a/b/1.0.0`. */
+/** Accepts `/@a/b@1.0.0(react@18.0.0)`, `@a/b@1.0.0` and, before version 6, `/@a/b/1.0.0`. */
 const KEY = /^\/?((?:@[^/@]+\/)?[^/@()]+)[@/]([^(]+)/;
 
 function entry(key: string, placed: Placed): Entry {
@@ -42,7 +45,7 @@ function entry(key: string, placed: Placed): Entry {
   };
 }
 
-function askedBy(importer: Placed): Map<string, string> {
+function requestedBy(importer: Placed): Map<string, string> {
   return new Map(
     DEPENDENCY_KEYS.flatMap((key) =>
       [...membersOf(memberAt(importer, key))].flatMap(([name, placed]) => {

@@ -6,7 +6,7 @@ const REGISTRY =
   /^\s*(?:"?(?:@[\w.-]+:)?registry"?\s*[=\s]\s*|npmRegistryServer:\s*|-?\s*npmRegistryServer:\s*)["']?([^"'\s]+)/i;
 const NO_PROOF = /^\s*(?:strict-ssl\s*=\s*false|enableStrictSsl:\s*false|unsafeHttpWhitelist:)/i;
 
-/** What `.npmrc`, `.yarnrc` and `.yarnrc.yml` say of where packages come from. */
+/** Findings about registries in `.npmrc`, `.yarnrc` and `.yarnrc.yml`. */
 export function registrySettings(text: string): Found<RuleName<'dependencies'>>[] {
   return text.split('\n').flatMap((written, index): Found<RuleName<'dependencies'>>[] => {
     const line = index + 1;

@@ -1,24 +1,25 @@
 import type { RuleName } from '../../../domain/skill/analyzer-rules.ts';
 import type { Entry } from './entry.ts';
 
-/** The host a package is fetched from; `undefined` for what is no https address. */
+/** The host of an https address; `undefined` for any other text. */
 export function hostOf(resolved: string | undefined): string | undefined {
   if (resolved === undefined || !URL.canParse(resolved)) return undefined;
   const { protocol, hostname } = new URL(resolved);
   return protocol === 'https:' ? hostname : undefined;
 }
 
-/** Where the packages of a repository come from, as its own lock file tells. */
+/** The hosts of a repository's packages, according to its own lock file. */
 export interface Hosts {
-  /** Nothing comes from another one without being told. */
+  /** A package from any other host is reported. */
   known: ReadonlySet<string>;
-  /** Those that serve packages by the address of registries; each entry of theirs must have it. */
+  /** Hosts whose addresses follow the registries' layout. All their entries must follow it. */
   registries: ReadonlySet<string>;
 }
 
 /**
- * A list of the public registries was rejected: a repository that uses another one would be told of each of its packages, and one
- * that uses a public one for the first time should be. Where no lock file was before, the host that most entries name is the known one.
+ * Rejected: a list of public registries. A repository with another registry would get a finding for each
+ * package, and the first use of a public registry would go unreported. Without an earlier lock file, the most
+ * frequent host counts as known.
  */
 export function hostsOf(before: readonly Entry[], now: readonly Entry[]): Hosts {
   const named = (entries: readonly Entry[]) => entries.flatMap(({ resolved }) => hostOf(resolved) ?? []);
@@ -36,16 +37,17 @@ function mostFrequent(hosts: readonly string[]): string[] {
   return groups.slice(0, 1).map(([host]) => host);
 }
 
-/** Whether a range of a manifest, or an address of a lock file, leads past every registry. */
+/** Whether a range in a manifest, or an address in a lock file, bypasses all registries. */
 export function directSource(from: string): RuleName<'dependencies'> | undefined {
   if (/^(?:http|git\+http|git):/i.test(from)) return 'insecure-source';
   if (/^(?:git[+@]|ssh:|https:|(?:github|gitlab|bitbucket|gist):|[\w.-]+@[\w.-]+:)/i.test(from))
     return 'direct-source';
-  // `owner/repo` is GitHub's; a range has no slash, unless it begins as a path or names a protocol of the package manager.
+  // `owner/repo` means GitHub. A range has no slash, unless it is a path or has a protocol of the package
+  // manager.
   return /^[\w.-]+\/[\w.-]+(?:#.*)?$/.test(from) && !from.startsWith('.') ? 'direct-source' : undefined;
 }
 
-/** What is wrong with where an entry comes from. */
+/** The problem with an entry's source. */
 export function sourceDiagnostic(
   { name, version, resolved }: Entry,
   { known, registries }: Hosts,

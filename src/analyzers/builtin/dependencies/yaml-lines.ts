@@ -4,8 +4,8 @@ import type { Placed } from './json-lines.ts';
 const MAX_DEPTH = 32;
 
 /**
- * Reads YAML as package managers write it: no aliases, no tags of its own, no key twice.
- * @throws SyntaxError for other YAML.
+ * Reads YAML as package managers write it: without aliases, custom tags or duplicate keys.
+ * @throws SyntaxError for other YAML
  */
 export function readPlacedYaml(text: string): Placed {
   const lines = new LineCounter();

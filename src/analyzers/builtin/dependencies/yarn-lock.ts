@@ -3,8 +3,8 @@ import { membersOf, textAt } from './json-lines.ts';
 import { readPlacedYaml } from './yaml-lines.ts';
 
 /**
- * Reads `yarn.lock`: of yarn 1, which has a form of its own, and of later ones, which is YAML.
- * @throws SyntaxError for what is neither.
+ * Reads `yarn.lock`: the format of yarn 1, and the YAML of later versions.
+ * @throws SyntaxError for any other text
  */
 export function readYarnLock(text: string): Lock {
   return /^__metadata:/m.test(text) ? berry(text) : classic(text);
@@ -44,7 +44,7 @@ function classic(text: string): Lock {
   };
 }
 
-/** `"@a/b@^1.0.0", "@a/b@^1.1.0"` → `@a/b`; of an alias, `x@npm:@a/b@^1`, the package behind it. */
+/** `"@a/b@^1.0.0", "@a/b@^1.1.0"` → `@a/b`; for an alias such as `x@npm:@a/b@^1`, the package behind it. */
 function nameIn(key: string): string {
   const [first = ''] = key.replaceAll('"', '').split(', ');
   const alias = /@npm:((?:@[^/]+\/)?[^@]+)(?:@|$)/.exec(first)?.[1];
@@ -61,7 +61,7 @@ function berry(text: string): Lock {
         key,
         name,
         version: textAt(placed, 'version') ?? '',
-        // What comes from the registry is not told with an address.
+        // A package of the default registry has no address.
         resolved: /^npm:[^:]*$/.test(source) ? undefined : source,
         integrity: textAt(placed, 'checksum'),
         local: /^(?:workspace|link|portal|patch|file):/.test(source),

@@ -2,8 +2,8 @@ import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 
 /**
- * The anchors of a document's headings as GitHub makes them, numbered where two are the same, and those that its HTML names.
- * https://docs.github.com/en/get-started/writing-on-github (section links)
+ * The anchors of a document: those of its headings as GitHub generates them, numbered if they repeat, and
+ * those in its HTML. https://docs.github.com/en/get-started/writing-on-github (section links)
  */
 export function headingSlugs(text: string): ReadonlySet<string> {
   const slugs = new Set<string>();

@@ -1,13 +1,14 @@
 export interface Target {
   /** In the repository; empty for its root. */
   path: string;
-  /** What follows `#`, decoded; empty without one. */
+  /** The decoded text after `#`; empty if there is none. */
   anchor: string;
 }
 
 /**
- * Where a link of a document leads in the repository, as GitHub reads it: relative to the document's folder, or to the root when it
- * begins with a slash. `undefined` for what leads out of the repository, such as to another site or to an issue by `../../issues/1`.
+ * The target of a link within the repository, as GitHub resolves it: relative to the document's folder, or to
+ * the root if it begins with a slash. `undefined` if it leads outside, for example to another site or to an
+ * issue by `../../issues/1`.
  */
 export function linkTarget(url: string, from: string): Target | undefined {
   if (url === '' || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(url) || /\{\{|\$\{|<%/.test(url)) return undefined;

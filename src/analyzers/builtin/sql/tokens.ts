@@ -1,4 +1,4 @@
-/** One piece of SQL. Words are in capitals, so that they can be compared; `text` is as written. */
+/** One token of SQL. `value` is in upper case for words, so that it can be compared; `text` is as written. */
 export interface Token {
   kind: 'word' | 'name' | 'string' | 'number' | 'sign';
   text: string;
@@ -9,9 +9,9 @@ export interface Token {
 
 export interface Tokens {
   tokens: Token[];
-  /** The line on which something begins that has no end, or two ends depending on who reads it. */
+  /** The line where something begins that has no end, or different ends in different databases. */
   unreadable: number | undefined;
-  /** Text in comments, such as the marks of migration tools. */
+  /** Texts of comments, such as the markers of migration tools. */
   comments: string[];
 }
 
@@ -23,8 +23,8 @@ const DOLLAR = /\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$/uy;
 const CONDITIONAL = /\/\*!\d*/y;
 
 /**
- * Cuts SQL of PostgreSQL, MySQL and SQLite into pieces, in time proportional to its length. What these read differently, such as a
- * backslash before a quote, is not guessed: whoever guesses wrong takes code for text.
+ * Splits SQL of PostgreSQL, MySQL and SQLite into tokens, in linear time. Where they differ, as for a
+ * backslash before a quote, it does not guess: a wrong guess would treat code as text.
  */
 export function tokenize(sql: string, firstLine = 1): Tokens {
   const tokens: Token[] = [];
@@ -62,7 +62,7 @@ export function tokenize(sql: string, firstLine = 1): Tokens {
       skip(comment);
       continue;
     }
-    // MySQL runs what stands in such a comment.
+    // MySQL executes the content of such a comment.
     const conditional = match(CONDITIONAL);
     if (conditional !== undefined) {
       skip(conditional);
@@ -108,14 +108,14 @@ export function tokenize(sql: string, firstLine = 1): Tokens {
   return { tokens, unreadable, comments };
 }
 
-/** PostgreSQL nests comments and the others do not, so one inside another is unreadable. */
+/** PostgreSQL nests comments and the others do not, so a comment inside another is unreadable. */
 function endOfComment(sql: string, from: number): number | undefined {
   const end = sql.indexOf('*/', from + 2);
   const inner = sql.indexOf('/*', from + 2);
   return end < 0 || (inner >= 0 && inner < end) ? undefined : end + 2;
 }
 
-/** A doubled quote is one inside; `undefined` without an end, or with a backslash before a quote. */
+/** A doubled quote is part of the text. `undefined` if there is no end, or a backslash precedes a quote. */
 function quotedAt(sql: string, from: number, quote: string): string | undefined {
   for (let at = sql.indexOf(quote, from + 1); at >= 0; at = sql.indexOf(quote, at + 2)) {
     if (quote !== '`' && sql[at - 1] === '\\') return undefined;
@@ -130,7 +130,7 @@ export interface Statement {
   endLine: number;
 }
 
-/** The statements between semicolons. */
+/** Splits at semicolons. */
 export function statementsOf(tokens: readonly Token[]): Statement[] {
   const statements: Statement[] = [];
   let current: Token[] = [];
@@ -147,7 +147,7 @@ export function statementsOf(tokens: readonly Token[]): Statement[] {
   return statements;
 }
 
-/** The parts between commas that stand in no brackets. */
+/** Splits at commas outside of brackets. */
 export function partsOf(tokens: readonly Token[]): Token[][] {
   const parts: Token[][] = [[]];
   let depth = 0;
@@ -160,7 +160,10 @@ export function partsOf(tokens: readonly Token[]): Token[][] {
   return parts.filter((part) => part.length > 0);
 }
 
-/** The words as one line with single blanks; names and texts stand as `?`, so that nobody writes a word into them. */
+/**
+ * The tokens as one line with single spaces. Names and strings become `?`, so that their content never looks
+ * like a keyword.
+ */
 export function wordsOf(tokens: readonly Token[]): string {
   return tokens.map(({ kind, value }) => (kind === 'name' || kind === 'string' ? '?' : value)).join(' ');
 }

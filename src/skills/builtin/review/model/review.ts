@@ -1,5 +1,5 @@
 import type { AdmittedFile, Omission } from '../../../../analyzers/admit.ts';
-import { type ChangedFile, isCode, MAX_LINE, notWritten } from '../../../../analyzers/changed-file.ts';
+import { type ChangedFile, derivedKind, isCode, MAX_LINE } from '../../../../analyzers/changed-file.ts';
 import type { Analysis } from '../../../../analyzers/report.ts';
 import { formatModelName } from '../../../../domain/model/name.ts';
 import type { Finding } from '../../../../domain/outcome/finding.ts';
@@ -116,7 +116,7 @@ export async function reviewByModel(
  * left out.
  */
 function isForModel({ path, lines }: AdmittedFile): boolean {
-  return notWritten(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
+  return derivedKind(path) === undefined && lines.every((line) => line.length <= MAX_LINE);
 }
 
 /**
@@ -124,7 +124,7 @@ function isForModel({ path, lines }: AdmittedFile): boolean {
  * elsewhere.
  */
 function skipped({ path, language }: AdmittedFile): Omission[] {
-  const what = notWritten(path);
+  const what = derivedKind(path);
   if (what === undefined || language === 'other') return [];
   return [{ path, reason: noModelRead(what), needed: false, seen_by: 'analyzers' }];
 }

@@ -7,25 +7,34 @@ export interface Worker {
   /** For every kind. */
   handlers: Record<JobKind, JobHandler>;
   onRetriesExhausted(job: Job, error: unknown): Promise<void>;
-  /** Told of each job at which another process died, in the transaction that takes it over. */
+  /** Called for each job whose process died, in the transaction that takes the job over. */
   onInterrupted?(tx: Tx, job: Job): Promise<void>;
-  /** Jobs of what was recorded without one, asked for in each turn that has places free, and inserted in its transaction. */
+  /**
+   * Jobs for recorded things that have none yet. Called in each turn with free places, and inserted in the
+   * turn's transaction.
+   */
   pendingJobs?(tx: Tx, most: number): Promise<NewJob[]>;
 }
 
 /**
- * Who does which work when. Enqueueing is part of the caller's transaction; work starts right after it commits.
+ * The order of work. Enqueueing is part of the caller's transaction, and work starts right after it commits.
  */
 export interface Queue {
   enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
   start(worker: Worker): void;
-  /** Takes no new work and waits for what is under way, at most `ms`; then aborts it and gives it back. */
+  /**
+   * Accepts no new work and waits at most `ms` for running jobs. Then aborts them and returns them to the
+   * queue.
+   */
   stop(ms: number): Promise<void>;
   /**
-   * Resolves when nothing is due and nothing is under way: for tests and for a graceful end.
-   * @throws CountersignError when the queue does not run, since then nobody would ever do what is due.
+   * Resolves when no job is due or running: for tests and for a graceful stop.
+   * @throws CountersignError if the queue is not running, because due jobs would then never run
    */
   idle(): Promise<void>;
-  /** Looks for due work at once: there is some that nobody enqueued, or a test has moved the clock. */
+  /**
+   * Looks for due jobs at once, because there are new ones that were not enqueued, or because a test moved
+   * the clock.
+   */
   wake(): void;
 }

@@ -14,7 +14,7 @@ export async function chainLint({ cwd, tools }: Context, paths: readonly string[
         file,
         ok: diagnostics.length === 0,
         chain,
-        diagnostics,
+        faults: diagnostics,
         expected_artifacts: contracts.flatMap(({ expected }) => expected),
       })),
     },

@@ -15,7 +15,7 @@ export async function chainList({ cwd, tools }: Context): Promise<Output> {
       ok: diagnostics.length === 0,
       event: chain?.trigger.event ?? null,
       steps: chain?.steps.map(({ id }) => id) ?? null,
-      diagnostics,
+      faults: diagnostics,
     })),
   };
 }

@@ -23,7 +23,7 @@ export async function skillLint({ cwd, tools }: Context, paths: readonly string[
         folder,
         name,
         ok: diagnostics.length === 0,
-        diagnostics,
+        faults: diagnostics,
       })),
     },
     failed: packages.some(({ diagnostics }) => diagnostics.length > 0),

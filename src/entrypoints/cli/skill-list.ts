@@ -27,5 +27,8 @@ export async function skillList({ cwd, tools }: Context): Promise<Output> {
     diagnostics,
   }));
   const all = [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  return { text: skillTable(all), json: all };
+  return {
+    text: skillTable(all),
+    json: all.map(({ diagnostics, ...one }) => ({ ...one, faults: diagnostics })),
+  };
 }

@@ -25,7 +25,7 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
     text: testedText(results, name, broken),
     json: {
       cases: results,
-      broken: broken.map(({ name, folder, diagnostics }) => ({ name, folder, diagnostics })),
+      broken: broken.map(({ name, folder, diagnostics }) => ({ name, folder, faults: diagnostics })),
     },
     failed:
       broken.length > 0 ||

@@ -76,7 +76,7 @@ it('lint prints one JSON document with all files', async () => {
         file: 'chains/a.yaml',
         ok: false,
         chain: 'deploy',
-        diagnostics: expect.arrayContaining([
+        faults: expect.arrayContaining([
           { file: 'chains/a.yaml', line: 4, column: expect.any(Number), message: expect.any(String) },
         ]),
         expected_artifacts: [],
@@ -85,7 +85,7 @@ it('lint prints one JSON document with all files', async () => {
         file: 'chains/b.yaml',
         ok: true,
         chain: 'other',
-        diagnostics: [],
+        faults: [],
         expected_artifacts: [
           { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
         ],

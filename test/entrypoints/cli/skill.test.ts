@@ -154,7 +154,7 @@ describe('test', () => {
     const said = JSON.parse((await skillAlone(cwd, 'test', '--json')).out);
     expect(said).toMatchObject({
       cases: [],
-      broken: [{ name: 'naming', diagnostics: [{ line: 4 }, { line: 8 }] }],
+      broken: [{ name: 'naming', faults: [{ line: 4 }, { line: 8 }] }],
     });
     const named = await skillAlone(cwd, 'test', 'naming');
     expect(named).toMatchObject({ code: 1, out: '' });

@@ -1,8 +1,8 @@
 import type { AuditEntry, AuditLine } from '../domain/audit/entry.ts';
 
 /**
- * What people and this app did, for accountability. An entry is added in the transaction of the fact that it
- * records. The database refuses to change or delete entries. They are redacted.
+ * The actions of people and of this app, for accountability. An entry is added in the transaction of the fact
+ * that it records. The database refuses to change or delete entries. They are redacted.
  */
 export interface AuditLog {
   /**

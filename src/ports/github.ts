@@ -230,9 +230,8 @@ export type MergeResult =
   | { kind: 'refused'; status: number; message: string };
 
 /**
- * What the app reads from GitHub. Everything is read again for each decision, with conditional requests, so
- * that unchanged data costs nothing. Nothing from a webhook's payload is trusted. All methods reject with
- * `GitHubError`.
+ * Reads from GitHub. Everything is read again for each decision, with conditional requests, so that unchanged
+ * data costs nothing. Nothing from a webhook's payload is trusted. All methods reject with `GitHubError`.
  */
 export interface GitHubReader {
   repository(repo: Repo): Promise<{ id: number; defaultBranch: string }>;
@@ -305,7 +304,7 @@ export interface GitHubReader {
   pullRequestsChangedAfter(repo: Repo, moment: Date): Promise<ListedPullRequest[]>;
 }
 
-/** What the app asks GitHub about itself, authenticated as the app and not as an installation. */
+/** Requests about the app itself, authenticated as the app and not as an installation. */
 export interface GitHubApp {
   installations(): Promise<{ id: number; suspended: boolean }[]>;
   /**
@@ -319,7 +318,7 @@ export interface GitHubApp {
   readToken(installationId: number, repositoryId: number): Promise<string>;
 }
 
-/** What the app writes to GitHub. Only `engine/effects` has one. */
+/** Writes to GitHub. Only `engine/effects` has one. */
 export interface GitHubWriter {
   createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
   /** `annotations` has only those that were not sent before, because GitHub appends them. */

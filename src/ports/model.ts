@@ -29,7 +29,7 @@ export interface Limits {
   timeoutMs: number;
 }
 
-/** What a call is for: it decides which budgets count, and fills the columns of its row. */
+/** The purpose of a call: it decides which budgets count, and fills the columns of its row. */
 export interface Purpose {
   runId: string | null;
   sessionId: string | null;

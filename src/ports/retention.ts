@@ -1,6 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 
-/** What retention deletes, each kind in its own batches. */
+/** The kinds of rows that retention deletes, each in its own batches. */
 export const PRUNED_KINDS = [
   'traces',
   'artifacts',
@@ -29,9 +29,9 @@ export interface PullRequestPlace {
 export type PullRequestState = 'open' | 'closed' | 'merged' | 'gone';
 
 /**
- * What retention needs from the database. Old rows are searched outside of any transaction. Deletion checks
- * each row again inside its transaction, so that changes in between keep what they need. docs/storage.md has
- * the table of what is kept, and why.
+ * Retention's access to the database. Old rows are searched outside of any transaction. Deletion checks each
+ * row again inside its transaction, so that changes in between keep what they need. docs/storage.md has the
+ * table of what is kept, and why.
  */
 export interface Pruning {
   /** Candidate rows, oldest first, after the position of an earlier page. `next` is `null` at the end. */

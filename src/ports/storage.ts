@@ -252,7 +252,7 @@ export interface Artifacts {
   remove(ids: readonly string[]): Promise<void>;
 }
 
-/** What this app stores about a pull request beyond its runs. */
+/** This app's own data about a pull request, beyond its runs. */
 export interface PullRequestRow {
   repositoryId: number;
   number: number;
@@ -426,7 +426,7 @@ export interface StoredSkill {
 
 export interface StoredSkillArtifact extends SkillArtifact {
   id: string;
-  /** What an optimizer learned about a module. */
+  /** An optimizer's result for a module. */
   state: Json | null;
 }
 

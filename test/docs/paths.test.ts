@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -32,4 +32,17 @@ test('docs/glossary.md names only tables that the migrations create', () => {
   });
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter((name) => !tables.has(name))).toEqual([]);
+});
+
+/** The page of each folder of `src`: what it is, what it imports, where to start reading. */
+const FOLDER_PAGES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name === 'README.md')
+  .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+
+test.each(FOLDER_PAGES)('%s links only to files and folders that exist', (page) => {
+  const links = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(
+    ([, target = '']) => target,
+  );
+  expect(links.length).toBeGreaterThan(0);
+  expect(links.filter((target) => !existsSync(join(ROOT, dirname(page), target)))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import type { Counted } from '../../ports/storage.ts';
 /** The pause before a retry of a job that could not reach the database or the store of artifacts. */
 const UNAVAILABLE_MS = 15_000;
 
-/** What happens to a job after an attempt. */
+/** The next state of a job after an attempt. */
 export type Disposition = { kind: 'remove' } | { kind: 'return'; at: Date; counted: Counted };
 
 export interface AttemptOptions {
@@ -42,8 +42,8 @@ export async function attempt(
     if (signal.aborted || isCode(error, 'queue.lease_lost'))
       return { kind: 'return', at: inMs(0), counted: job };
     if (isCode(error, 'storage.unavailable')) {
-      // Not the job's fault: a disk that is full for an hour must not use up the attempts of that hour's
-      // jobs.
+      // The job did not cause this: a disk that is full for an hour must not use up the attempts of that
+      // hour's jobs.
       log.warn({ kind: job.kind, key: job.key, err: error }, `a job waits: ${messageOf(error)}`);
       return { kind: 'return', at: inMs(UNAVAILABLE_MS), counted: job };
     }

@@ -16,7 +16,7 @@ const base = {
   source: z.enum(['skill', 'step']),
 };
 
-/** What every file of the entry must be. It must also exist and not be empty. */
+/** Requirements on every file of the entry, which must also exist and not be empty. */
 const content = {
   /** In bytes. */
   min_size: z.int().positive().optional(),
@@ -47,7 +47,7 @@ export const expectedSchema = z.discriminatedUnion('kind', [
 ]);
 export type Expected = z.infer<typeof expectedSchema>;
 
-/** What a session must produce. A clean exit alone does not count as success. */
+/** The artifacts that a session must produce. A clean exit alone does not count as success. */
 export const contractSchema = z.strictObject({
   expected: z
     .array(expectedSchema)

@@ -24,7 +24,7 @@ const missingSchema = z.strictObject({
 });
 export type Missing = z.infer<typeof missingSchema>;
 
-/** What a session produced, compared with its contract. */
+/** The comparison of a session's artifacts with its contract. */
 export const verificationSchema = z.strictObject({
   /** `warning`: only optional entries are missing; `skipped`: the contract requires nothing. */
   status: z.enum(['passed', 'failed', 'warning', 'skipped']),

@@ -20,7 +20,7 @@ interface StepNow {
   verification: Verification | null;
 }
 
-/** What all steps of a run must produce, in step order, with what they did produce. */
+/** The artifacts that all steps of a run must produce, in step order, and whether they did. */
 export function expectationsOf(definition: Chain, steps: readonly StepNow[]): Expectation[] {
   return definition.steps.flatMap(({ id, index, artifacts }) => {
     const now = steps.find(({ stepIndex }) => stepIndex === index);

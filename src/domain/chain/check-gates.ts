@@ -15,7 +15,7 @@ import type { Path, YamlSource } from './positions.ts';
 const POSITIONS = ['pre', 'post'] as const;
 type Position = (typeof POSITIONS)[number];
 
-/** What the checks know about the step that a gate belongs to. */
+/** Facts about the step that a gate belongs to. */
 interface GateContext {
   /** The action that the gate is for, if nobody can undo it. */
   irreversible: Capability | undefined;

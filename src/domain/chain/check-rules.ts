@@ -10,7 +10,7 @@ import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 
 /**
- * Whether a pattern of the file was too large. Compiling one takes a tenth of a second, a file has room for
+ * Whether a pattern of the file was too large. Compiling one takes a tenth of a second, a file can have
  * hundreds, and anybody can open a pull request with such files. So after the first one, the file's other
  * patterns are not compiled.
  */

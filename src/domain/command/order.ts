@@ -82,7 +82,7 @@ export type OrderedVerb = z.infer<typeof orderedVerbSchema>;
 
 const LOOSENING: ReadonlySet<OrderedVerb> = new Set(['resume', 'rerun', 'review', 'ci', 'fire', 'approve']);
 
-/** What a command does that a later one can undo, or that undoes what an earlier one did. */
+/** The effect of a command that another one can undo, or that undoes one. */
 export type OrderedCommand =
   | { kind: 'hold'; verb: 'pause' | 'resume' }
   /** Ends the runs of a chain, or of all chains. */

@@ -49,7 +49,7 @@ export const checkRunContentSchema = z.strictObject({
 export type CheckRunContent = z.infer<typeof checkRunContentSchema>;
 
 /**
- * What a stored gate check can say: that the gate is closed, for now or until a person acts. It cannot say
+ * The content of a stored gate check: that the gate is closed, for now or until a person acts. It cannot say
  * that the gate is open. GitHub treats `success`, `neutral` and `skipped` as passing, and a stored row could
  * be replayed long after its facts have changed. Only `passGate` turns the check green, and it requires a
  * fresh proof.
@@ -66,7 +66,7 @@ export const closedGateContentSchema = checkRunContentSchema.extend({
 });
 export type ClosedGateContent = z.infer<typeof closedGateContentSchema>;
 
-/** What a green gate check says. The sender adds the state, which is `success`. */
+/** The content of a green gate check. The sender adds the state, which is `success`. */
 export type OpenGateContent = Pick<
   CheckRunContent,
   'name' | 'head_sha' | 'external_id' | 'title' | 'summary'

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 
-/** On whose account a write is made; `null` where it is nobody's in particular. */
+/**
+ * The person and pull request that a write counts for in the fair share of GitHub's limits; `null` if there
+ * is none.
+ */
 export const writeCauseSchema = z.strictObject({
-  /** The login of whoever wrote the command, or whose pull request it is. */
+  /** The login of the person who wrote the command, or who opened the pull request. */
   person: z.string().nullable(),
   /** `<id of the repository>#<number>`. */
   pullRequest: z.string().nullable(),

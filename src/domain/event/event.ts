@@ -146,7 +146,7 @@ const installationBack = z.strictObject({
 const repositoryRenamed = z.strictObject({ kind: z.literal('repository.renamed'), ...location });
 
 /**
- * What happened, as a closed union. Entry points make events, the engine reads them. `schedule.fired` and
+ * An event, as a closed union. Entry points make events, the engine reads them. `schedule.fired` and
  * `invocation.completed` will join it with the entry points that fire them.
  */
 export const eventSchema = z.discriminatedUnion('kind', [

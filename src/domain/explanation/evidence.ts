@@ -27,7 +27,7 @@ export const evidenceRefSchema = z.strictObject({
 });
 export type EvidenceRef = z.infer<typeof evidenceRefSchema>;
 
-/** What the run is about: its pull request, else its commit. For a chain about an issue, the run itself. */
+/** The subject of a run: its pull request, else its commit. For a chain about an issue, the run itself. */
 export function subjectRef({
   id,
   pullRequest,

@@ -34,7 +34,7 @@ export function asksAbout(compiled: CompiledExpression, step: { id: string; inde
   );
 }
 
-/** What an expression can read of a step. */
+/** The members of a step that an expression can read. */
 export interface StepFacts {
   id: string;
   status: string;

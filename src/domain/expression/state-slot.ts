@@ -12,7 +12,7 @@ const yesNo = z.boolean().nullable().default(null);
  * is stored that is not displayed.
  */
 export const ENTRY_SCHEMAS = {
-  /** What the work is about: files, checks, people. */
+  /** The subjects of the work: files, checks, people. */
   entities: z.strictObject({ text }),
   /** Possible next actions, and whether one was chosen. */
   options: z.strictObject({ text, chosen: yesNo }),
@@ -20,7 +20,7 @@ export const ENTRY_SCHEMAS = {
   criteria: z.strictObject({ text, met: yesNo }),
   /** Observations, and whether they support continuing. */
   evidence: z.strictObject({ text, supports: yesNo }),
-  /** What may go wrong if the run continues. */
+  /** Problems that may occur if the run continues. */
   risks: z.strictObject({
     text,
     severity: severitySchema.nullable().default(null),
@@ -29,7 +29,7 @@ export const ENTRY_SCHEMAS = {
   }),
   /** Assumptions, and whether they turned out true. */
   hypotheses: z.strictObject({ text, holds: yesNo }),
-  /** What was not examined, or could not be determined. */
+  /** Open points: not examined, or not determinable. */
   uncertainties: z.strictObject({ text }),
   /** A step's conclusion: as its own term, such as `APPROVE`, and as true or false. */
   decisions: z.strictObject({ text, verdict: z.string().max(100).nullable().default(null), passed: yesNo }),

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { freezeSchema } from './freeze.ts';
 
 /**
- * What happens if a gate does not pass. `block`: the step does not continue. `warn`: it continues with a
- * warning. `degrade`: it continues, and its outcome counts as not passed. `require_human`: it continues after
- * a countersign.
+ * The consequence of a gate that does not pass. `block`: the step does not continue. `warn`: it continues
+ * with a warning. `degrade`: it continues, and its outcome counts as not passed. `require_human`: it
+ * continues after a countersign.
  */
 export const FAILURE_POLICIES = ['block', 'warn', 'degrade', 'require_human'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];

@@ -1,4 +1,4 @@
-/** What each budget is for. The budgets apply independently; a day is one of UTC. */
+/** Each budget applies to one of these, independently of the others; a day is one of UTC. */
 export const BUDGET_SCOPES = ['run', 'pull_request', 'day'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hashField, outcomeBase } from './base.ts';
 
-/** What an action did on GitHub: `merged`, `commented`, `labelled`. */
+/** The result of an action on GitHub: `merged`, `commented`, `labelled`. */
 export const actionResultSchema = z.strictObject({
   outcome_kind: z.literal('action_result'),
   ...outcomeBase,

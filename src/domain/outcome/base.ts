@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contentHash } from '../../core/canonical.ts';
 
-/** What every outcome has: its kind, one sentence, and whether the step passed. */
+/** The fields of every outcome: its kind, one sentence, and whether the step passed. */
 export const outcomeBase = {
   summary: z.string().min(1).max(4_000),
   /** `null`: there was nothing to judge, or no verdict. It never counts as passed. */

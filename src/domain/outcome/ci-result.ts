@@ -36,8 +36,7 @@ export const ciResultSchema = z.strictObject({
   failure_summary: z.string().nullable(),
   checks: z.array(ciCheckSchema),
   /**
-   * What GitHub Actions ran, by the names of its steps; other CI does not report it. For readers only: no
-   * verdict uses it.
+   * The steps that GitHub Actions ran; other CI does not report them. For readers only: no verdict uses them.
    */
   commands: z.array(
     z.strictObject({ command: z.string(), passed: z.boolean(), duration_ms: z.number().min(0) }),

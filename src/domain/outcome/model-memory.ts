@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { findingSchema } from './finding.ts';
 
 /**
- * What a language model was shown of a pull request and what it found, up to and including this round. A
- * piece of the change is identified by a hash of its content, so that it is recognised when it moves.
+ * The pieces of a pull request that a language model has read and its findings, up to and including this
+ * round. A piece of the change is identified by a hash of its content, so that it is recognised when it
+ * moves.
  */
 export const modelMemorySchema = z.strictObject({
   /** The hashes of the pieces that it has read. */

@@ -29,7 +29,7 @@ const BROKEN_OFF_WORDS = {
   no_answer: 'gave no usable answer',
 } as const satisfies Record<Exclude<AnalyzerReport['status'], 'ok'>, string>;
 
-/** What became of an earlier round's findings. */
+/** The current state of an earlier round's findings. */
 export const sinceSchema = z.strictObject({
   round: z.int().min(1),
   /** How many are gone from what this round examined again. */
@@ -41,8 +41,8 @@ export const sinceSchema = z.strictObject({
 export type Since = z.infer<typeof sinceSchema>;
 
 /**
- * What examined a file that was not reviewed in full: only the search for secrets, analyzers but no model, or
- * nothing.
+ * How a file that was not reviewed in full was examined: by the search for secrets only, by analyzers but no
+ * model, or not at all.
  */
 const SEEN_BY = ['secret_search', 'analyzers', 'nobody'] as const;
 export type SeenBy = (typeof SEEN_BY)[number];
@@ -71,14 +71,14 @@ export const reviewVerdictSchema = z.strictObject({
   round: z.int().min(1),
   findings: z.array(findingSchema),
   files_reviewed: z.int().min(0),
-  /** What was not reviewed, and why. It is shown, because silence would read as "fine". */
+  /** The files that were not reviewed, and why. They are shown, because silence would read as "fine". */
   left_out: z.array(leftOutSchema),
   analyzers: z.array(analyzerReportSchema),
   /** Absent in a first round, and if earlier rounds found nothing. */
   since: sinceSchema.optional(),
   /** More about how the review was made, one sentence each. */
   notes: z.array(z.string()).optional(),
-  /** What the next round needs to know of a language model's part; absent if no model was asked. */
+  /** A language model's memory for the next round; absent if no model was asked. */
   model: modelMemorySchema.optional(),
   ...hashField,
 });

@@ -30,7 +30,7 @@ export const spokenAnswerSchema = z.strictObject({
 export type SpokenAnswer = z.infer<typeof spokenAnswerSchema>;
 
 /**
- * What the approval comment says about unattributed commits, and how many countersigns are needed because of
+ * The approval comment's data about unattributed commits, and how many countersigns are needed because of
  * them.
  */
 export const askedAuthorshipSchema = z.strictObject({
@@ -65,7 +65,7 @@ export interface Approval {
   status: ApprovalStatus;
   askedAt: Date;
   lookedAt: Date | null;
-  /** What the last poll found. */
+  /** The result of the last poll. */
   decision: Explanation | null;
   countersignedBy: string[];
   /** The people whose rejection closed the approval comment. */

@@ -109,7 +109,7 @@ export function countersignsNeeded(
   return Math.max(1, count) + (needsOneMore ? 1 : 0);
 }
 
-/** What the approval comment says about authorship. */
+/** The approval comment's data about authorship. */
 export function askedAuthorship(
   rules: Pick<CountersignRules, 'count' | 'unattributed'>,
   contributors: Pick<Contributors, 'unattributed'>,

@@ -81,8 +81,8 @@ const READS_ONLY = {
 } as const satisfies Needs;
 
 /**
- * What the kinds of a skill package's artifacts need, whatever the package declares. Prompts, code and
- * modules process untrusted text and run in a sandbox. An agent runs commands.
+ * The needs of each kind of file in a skill package, whatever the package declares. Prompts, code and modules
+ * process untrusted text and run in a sandbox. An agent runs commands.
  */
 export const KIND_CAPABILITIES = {
   prompt_template: READS_ONLY,
@@ -93,7 +93,7 @@ export const KIND_CAPABILITIES = {
 } as const satisfies Readonly<Record<string, Needs>>;
 
 /**
- * What the functions need that a package's program can call. A program may call any of them, so the kind
+ * The needs of the functions that a package's program can call. A program may call any of them, so the kind
  * `code_template` needs the maximum of all. Adding a function that writes therefore raises the level for
  * every program.
  */

@@ -6,7 +6,7 @@ export interface CountersignRules {
   /** The role that named people and team members also need; `write` if absent. */
   least?: 'admin' | 'maintain' | 'write';
   count: number;
-  /** What unattributed commits mean; absent in settings from before this key existed. */
+  /** The meaning of unattributed commits; absent in settings from before this key existed. */
   unattributed?: 'one_more' | 'allow' | 'refuse';
   approve: readonly string[];
   reject: readonly string[];

@@ -99,7 +99,7 @@ function confirmationReason({ capability, needsApproval, trust }: PolicyRequest)
     : criterion('pending', 'it must be countersigned first');
 }
 
-/** What to do if trust is missing. A gate's own explanation says what the gate needs. */
+/** Advice if trust is missing. A gate's own explanation says what the gate needs. */
 function remedy({ capability, needsApproval, trust, chain }: PolicyRequest): string[] {
   const { minimumTrust: needed } = capability;
   if (needsApproval || isTrusted(trust.level, needed)) return [];

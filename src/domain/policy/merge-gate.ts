@@ -5,7 +5,7 @@ import type { CountersignRules } from './countersign-rules.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
 
-/** What is to be merged, as the approval comment stated it. */
+/** The merge in question, as the approval comment stated it. */
 export interface MergeQuestion {
   runId: string;
   owner: string;
@@ -143,7 +143,7 @@ class ProofOfGroup {
 }
 export type GroupProof = ProofOfGroup;
 
-/** What turns a gate check green. */
+/** The kinds of proof that turn a gate check green. */
 export type GateProof = MergeProof | GroupProof;
 
 /** The only gate that a proof opens. */

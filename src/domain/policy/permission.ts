@@ -10,7 +10,7 @@ export interface Use {
   run: { repository: string; headSha: string; chain: string };
 }
 
-/** How a step ends that the policy does not let go on. */
+/** The result of a step that the policy refuses. */
 export type Refusal =
   | { kind: 'failed'; reason: Reason; retryable: false }
   | { kind: 'superseded'; reason: Reason };

@@ -1,7 +1,7 @@
 import { criterion, type Explanation } from '../explanation/explanation.ts';
 import { isAtLeast, type RepositoryRole } from './role.ts';
 
-/** What a run may do because of its context, lowest first. */
+/** The trust levels of runs, lowest first. */
 export const TRUST_LEVELS = ['sandbox', 'standard', 'elevated', 'privileged'] as const;
 export type TrustLevel = (typeof TRUST_LEVELS)[number];
 
@@ -18,7 +18,7 @@ export interface Membership {
   role: RepositoryRole | undefined;
 }
 
-/** What the run works on, and who brought it. */
+/** The subject of a run, and who brought it. */
 export type Origin =
   | {
       kind: 'pull_request';
@@ -33,7 +33,7 @@ export type Origin =
 
 /** Everything that the trust of a run depends on, read for one decision. */
 export interface TrustContext {
-  /** What the run was about when it began. */
+  /** The run's subject at its start. */
   repository: string;
   headSha: string;
   /** `undefined`: it cannot be read. */
@@ -66,7 +66,7 @@ export function belongsByAssociation(association: string): boolean {
 }
 
 /**
- * What a run may do, from its context alone. A fact that is missing, unknown or about something else never
+ * The trust of a run, from its context alone. A fact that is missing, unknown or about something else never
  * raises the level.
  *
  * If a maintainer fires a pull request of a fork or an outsider, the level is `standard` at most: firing says

@@ -13,8 +13,8 @@ interface WithRules {
 const MAX_RULES_NAMED = 3;
 
 /**
- * The step's rules, ready to be asked.
- * @throws CountersignError for rules that cannot be used; the parser of chains refuses those.
+ * The step's rules, compiled.
+ * @throws CountersignError for unusable rules; the parser of chains refuses those
  */
 export function rulesOfStep({ validate = [], expect = [] }: WithRules): {
   brokenInputs(inputs: object): Reason | undefined;
@@ -30,8 +30,8 @@ export function rulesOfStep({ validate = [], expect = [] }: WithRules): {
 }
 
 /**
- * An outcome that was read again, as the merge gate may judge it: if it breaks a rule of its step's `expect:` by now, it has not
- * passed, whatever it says itself.
+ * An outcome that was read again, for the merge gate. If it now breaks a rule of its step's `expect:`, it
+ * counts as not passed.
  */
 export function stillExpected({ expect = [] }: WithRules, outcome: Outcome): Outcome {
   const broken = new RuleSet(expect).check(outcome);

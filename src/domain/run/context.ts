@@ -5,8 +5,7 @@ import type { RunState } from './run.ts';
 import { type CognitiveState, cognitiveState } from './state/state.ts';
 
 /**
- * What the expressions of a step can read: `steps`, `trigger`, `repo`, and `state` as written by earlier
- * steps.
+ * The context of a step's expressions: `steps`, `trigger`, `repo`, and `state` as written by earlier steps.
  * @param fresh outcomes that were read again and replace the stored ones
  */
 export function conditionContext(

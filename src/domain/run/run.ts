@@ -46,7 +46,7 @@ export const SESSION_STATUSES = [
 ] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-/** What a waiting step waits for; each is a status of its own. */
+/** The kinds of waiting; each is a status of its own. */
 export type WaitingFor = 'ci' | 'approval' | 'until';
 
 /**
@@ -107,7 +107,7 @@ export interface Invocation {
   deadlineAt: Date | null;
   outcome: Outcome | null;
   outcomeArtifactId: string | null;
-  /** What its current or last session produced, after its end and if it had a contract. */
+  /** The verification of its current or last session, after its end and if it had a contract. */
   readonly verification: Verification | null;
   /** The skill that its current or last session chose; absent unless the step has `skill: auto`. */
   readonly choice?: SkillChoice;
@@ -137,9 +137,9 @@ export interface Session {
   attempt: number;
   status: SessionStatus;
   reason: Reason | null;
-  /** What it must produce, as of its start; `null` if nothing. */
+  /** Its contract as of its start; `null` without one. */
   readonly contract: Contract | null;
-  /** What it did produce; `null` while it runs, and without a contract. */
+  /** The result of its verification; `null` while it runs, and without a contract. */
   verification: Verification | null;
   /** For a step with `skill: auto`: the skill that it chose; absent until then. */
   readonly choice?: SkillChoice;

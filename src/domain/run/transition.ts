@@ -18,7 +18,7 @@ import {
   waitingFor,
 } from './run.ts';
 
-/** What a session reports about its step. */
+/** A session's report about its step. */
 export type SessionResult =
   | { kind: 'done'; outcome: Outcome; artifactId: string }
   | { kind: 'waits'; for: WaitingFor; until: Date; reason: Reason }
@@ -28,7 +28,7 @@ export type SessionResult =
 export type Signal =
   | { kind: 'start' }
   | { kind: 'session'; sessionId: string; result: SessionResult }
-  /** What waiting steps wait for may have changed, so they recheck. */
+  /** The conditions of waiting steps may have changed, so they recheck. */
   | { kind: 'wake'; for: readonly WaitingFor[] }
   /** Time has passed: waits and deadlines may be due. */
   | { kind: 'time' }
@@ -37,7 +37,7 @@ export type Signal =
   | { kind: 'pause' }
   | { kind: 'resume' };
 
-/** What the engine must do after a transition. The engine adds ids and does the I/O. */
+/** A task for the engine after a transition. The engine adds ids and does the I/O. */
 export type Command =
   /** Begin a new session for the step. */
   | { kind: 'start'; stepIndex: number }

@@ -14,7 +14,7 @@ export interface PackageFile {
   text: string;
 }
 
-/** What the SKILL.md says about the skill. */
+/** The data of a SKILL.md. */
 export interface SkillDescription {
   name: string;
   description: string;
@@ -78,7 +78,7 @@ export function withoutOutcome(packages: readonly SkillPackage[], builtIn: reado
     .map(({ name }) => name);
 }
 
-/** What a step that runs the package must produce, as far as the package declares it. */
+/** The contract of a step that runs the package, as far as the package declares it. */
 export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contract['expected'] {
   const outcomeEntry: Contract['expected'] =
     outcome === null ? [] : [{ kind: 'outcome', id: 'outcome', outcome, required: true, source: 'skill' }];

@@ -32,9 +32,9 @@ export function isTestFile(path: string): boolean {
 export type Place = Pick<SkillArtifact, 'kind' | 'name' | 'modelVariant'>;
 
 /**
- * What a file of a package is, derived from its path: `prompts/review@gpt.md` is the prompt `review.md` in
- * the variant for `gpt`. `undefined` if a package cannot have such a file. Each path has one spelling, so
- * `pathOf` is the inverse.
+ * The kind, name and variant of a package's file, derived from its path: `prompts/review@gpt.md` is the
+ * prompt `review.md` in the variant for `gpt`. `undefined` if a package cannot have such a file. Each path
+ * has one spelling, so `pathOf` is the inverse.
  */
 export function placeOf(path: string): Place | undefined {
   if (path === SKILL_FILE) return { kind: 'description', name: SKILL_FILE, modelVariant: null };

@@ -1,6 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 
-/** What the operator reads when the process starts, stops, or fails to start. */
+/** The operator's messages when the process starts, stops, or fails to start. */
 
 export function badSettings(diagnostics: readonly string[]): string {
   const count = diagnostics.length === 1 ? 'One setting is' : `${diagnostics.length} settings are`;

@@ -59,7 +59,7 @@ export const runJsonSchema = z.strictObject({
       outcome: outcomeSchema.nullable(),
       /** The skill that was chosen for it; `null` if its chain names one, or none has been chosen yet. */
       choice: skillChoiceSchema.omit({ kind: true }).nullable(),
-      /** What the step must produce, and what it did. */
+      /** The artifacts that the step must produce. */
       expected_artifacts: z.array(expectedSchema),
       artifact_verification: verificationSchema.nullable(),
       /** The newest verdict of each of its gates. */

@@ -1,8 +1,8 @@
 import type { Json } from '../../../core/canonical.ts';
 
 /**
- * What criteria can read of a pull request, as `pr.<name>`. `from` is the source to read. `settled` means
- * that the fact cannot change while the head is the same, so waiting for another value is pointless.
+ * The facts of a pull request that criteria can read as `pr.<name>`. `from` is the source to read. `settled`
+ * means that the fact cannot change while the head is the same, so waiting for another value is pointless.
  */
 export const PR_FACTS = {
   changed_paths: { from: 'files', settled: true },

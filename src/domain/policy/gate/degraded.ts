@@ -2,14 +2,14 @@ import type { GateVerdict } from '../../outcome/gate-verdict.ts';
 import { makeOutcome, type Outcome } from '../../outcome/outcome.ts';
 import { gateName } from './verdict.ts';
 
-/** The outcome of a step as it counts behind the gates that lessen it: whatever it found, it has not passed. */
+/** The outcome of a step under its gates with `degrade` that did not pass: it counts as not passed. */
 export function degraded(outcome: Outcome, verdicts: readonly GateVerdict[]): Outcome {
-  const lessening = verdicts.filter(
+  const failedGates = verdicts.filter(
     ({ gate_passed, on_failure }) => !gate_passed && on_failure === 'degrade',
   );
-  if (lessening.length === 0) return outcome;
+  if (failedGates.length === 0) return outcome;
   const { content_hash, summary, ...rest } = outcome;
-  const names = lessening.map(gateName).join(', ');
+  const names = failedGates.map(gateName).join(', ');
   return makeOutcome({
     ...rest,
     passed: false,

@@ -4,14 +4,14 @@ import type { Criterion, GateVerdict } from '../../outcome/gate-verdict.ts';
 import { question, type World } from './judge.ts';
 import { unjudged, verdictOf } from './verdict.ts';
 
-/** What a gate is judged on, read for one attempt. */
+/** The inputs of a gate's judgement, read for one attempt. */
 export type Grounds =
   | { kind: 'world'; world: World }
-  /** What the gate's skill came to; the hash says what that answer is for. */
+  /** The answer of the gate's skill; `hash` identifies its inputs. */
   | { kind: 'answer'; criterion: Criterion; hash: string }
   /** The skill answered for the same head before, and its answer cannot change. */
   | { kind: 'same_answer'; verdict: GateVerdict }
-  /** Reading or judging threw. */
+  /** Reading or judging threw an error. */
   | { kind: 'error'; because: string };
 
 /**

@@ -106,7 +106,7 @@ export function blocks(found: GateVerdict): boolean {
   return !found.gate_passed && found.on_failure === 'block';
 }
 
-/** Whether this verdict asks for a person before the step goes on. */
+/** Whether the step needs a person's approval because of this verdict. */
 export function wantsPerson({ gate_passed, on_failure }: GateVerdict): boolean {
   return !gate_passed && on_failure === 'require_human';
 }

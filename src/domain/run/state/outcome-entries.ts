@@ -42,7 +42,8 @@ function ofReview({ analyzers, findings, left_out, passed, summary, verdict }: R
 }
 
 /**
- * What an analyzer's own findings (the first part of a rule is the analyzer) say for or against continuing.
+ * An analyzer's result as evidence for or against continuing. The first part of a finding's rule is the
+ * analyzer.
  */
 function analyzerEvidence(
   { name, status, files }: AnalyzerReport,

@@ -42,7 +42,7 @@ export const cognitiveStateSchema = z.strictObject({
       }),
     ),
   }),
-  /** What each step wrote, and from what: the paths that it read, and the outcome with that hash. */
+  /** The writes of each step and their sources: the paths that it read, and the outcome with that hash. */
   trace: z.array(
     z.strictObject({
       step: stepId,

@@ -5,13 +5,13 @@ import type { Outcome } from '../../outcome/outcome.ts';
 import { type KeptEntries, type SlotEntries, shareOf, withinShare } from './limits.ts';
 import { entriesOf } from './outcome-entries.ts';
 
-/** What a step would write into one slot, without the limits. */
+/** A step's entries for one slot, before the limits. */
 interface ProposedWrite extends SlotEntries {
   by: Write['by'];
   unfit: number;
 }
 
-/** What a step wrote into one slot, and which declaration caused it. */
+/** A step's entries in one slot, and the declaration that caused them. */
 export interface Write extends KeptEntries {
   slot: Slot;
   by: 'produces' | 'output_mapping';
@@ -20,7 +20,7 @@ export interface Write extends KeptEntries {
 }
 
 /**
- * What a step writes when it concludes with this outcome: into each slot that its skill produces, or that the
+ * The writes of a step that concludes with this outcome: into each slot that its skill produces, or that the
  * chain's `output_mapping` names. The mapping takes precedence.
  * @param steps the number of steps in the chain, which share the space
  */

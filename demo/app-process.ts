@@ -17,7 +17,7 @@ export interface AppProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the real app as a process of its own, as `npm start` does, and waits until it is ready. */
+/** Starts the real app in a process of its own, as `npm start` does, and waits until it is ready. */
 export async function startAppProcess(github: GitHubStandIn, folder: string): Promise<AppProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

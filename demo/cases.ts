@@ -5,17 +5,17 @@ import type { Teller } from './tell.ts';
 import { until, viewer } from './watch.ts';
 import { CLEAN, COUNTED, PEOPLE, REPO, RISKY, RISKY_LINES, ROUNDED, ROUNDED_AGAIN } from './world.ts';
 
-/** What must be true of a pull request at the end; read back from GitHub's API and from the database. */
+/** What must be true of a pull request at the end, read from GitHub's API and the database. */
 export interface Expected {
   case: number;
   title: string;
   number: number;
-  /** Every head the pull request had, oldest first. */
+  /** Every head of the pull request, oldest first. */
   heads: string[];
   state: State;
 }
 
-/** A pull request of one head that was reviewed, checked, countersigned and squashed. */
+/** A pull request with one head that was reviewed, checked, countersigned and squashed. */
 const MERGED: State = {
   merged: true,
   check_runs: [['success']],
@@ -31,7 +31,7 @@ export interface Stage {
   tell: Teller;
 }
 
-/** How long somebody who may not countersign is watched for having no effect, in milliseconds. */
+/** How long the demo verifies that an ineligible reaction has no effect, in milliseconds. */
 const NOTHING_HAPPENS_MS = 4_000;
 
 const short = (sha: string) => sha.slice(0, 7);
@@ -87,7 +87,7 @@ export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
       throw new Error(`no annotation for ${what} at ${place}; there are ${places}`);
     await tell.seen(2, `${what} is annotated at ${place}`);
   }
-  // A comment comes some seconds after the check run: it should have something to say.
+  // The comment follows some seconds after the check run, so that its first version has content.
   const said = await until('a comment of the app', () =>
     github.comments(REPO, number).find((comment) => comment.author === github.app.botLogin),
   );
@@ -198,7 +198,7 @@ export async function redCi({ github, tell }: Stage): Promise<Expected> {
     title: 'red, then green CI',
     number,
     heads: [headSha],
-    // The check run that said so stays, and a run that goes on after its end gets another.
+    // The completed check run stays, and the continued run gets a new one.
     state: { ...MERGED, check_runs: [['failure', 'success']] },
   };
 }

@@ -13,10 +13,10 @@ const run = promisify(execFile);
 const [owner = '', repo = ''] = REPO.split('/');
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 
-/** How long the last words on GitHub may take after the last merge, in milliseconds. */
-const PATIENCE_MS = 10_000;
+/** The time for the last writes to GitHub after the last merge, in milliseconds. */
+const TIMEOUT_MS = 10_000;
 
-/** What the command line says of one run; the public shape, of which only this much matters here. */
+/** The part of a run's public JSON that matters here. */
 interface RunSeen {
   id: string;
   status: string;
@@ -33,8 +33,8 @@ export interface Verdict {
 }
 
 /**
- * Reads every expected state back from GitHub's API and, through the command line, from the database: nothing of it comes from
- * what the stand-in remembers otherwise. Looks again for a while, as the app still writes its last words.
+ * Reads every expected state from GitHub's API and, through the command line, from the database, never from
+ * the stand-in's internals. Repeats for a while, because the app still writes.
  */
 export async function readBack(
   github: GitHubStandIn,
@@ -42,7 +42,7 @@ export async function readBack(
   expectations: readonly Expected[],
 ): Promise<Verdict[]> {
   const octokit = await asTheApp(github);
-  const end = Date.now() + PATIENCE_MS;
+  const end = Date.now() + TIMEOUT_MS;
   for (;;) {
     const runs = await runsOf(databaseUrl);
     const verdicts = await Promise.all(
@@ -116,19 +116,19 @@ function isReport({ name }: { name: string }): boolean {
   return name !== GATE;
 }
 
-/** The first line that people see of a comment. */
+/** The first line of a comment that people see. */
 function firstWords(body: string): string {
   const line = body.split('\n').find((one) => one !== '' && !one.startsWith('<!--')) ?? '';
   return line.replace(/^#+ /, '');
 }
 
-/** Whether a commit's message is that of this pull request's merge, by whichever method. */
+/** Whether a commit's message belongs to the merge of this pull request, with any method. */
 function isOf(message: string, number: number): boolean {
   const [title = ''] = message.split('\n');
   return title.endsWith(`(#${number})`) || title.startsWith(`Merge pull request #${number} `);
 }
 
-/** A client of GitHub's API with the installation's rights. */
+/** A client of GitHub's API with the installation's permissions. */
 async function asTheApp(github: GitHubStandIn): Promise<Octokit> {
   const credentials = { appId: github.app.id, privateKey: github.app.privateKey };
   const app = new Octokit({ authStrategy: createAppAuth, auth: credentials, baseUrl: github.url });

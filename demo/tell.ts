@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What happened, as one line for a person or one line of JSON for a program. */
-export interface Told {
-  /** Which of the demo's cases it belongs to; 0 for what frames them. */
+/** One event, as a line for people or a line of JSON for programs. */
+export interface Line {
+  /** The number of the demo's case; 0 for lines before and after the cases. */
   case: number;
   event: string;
   text: string;
@@ -11,19 +11,19 @@ export interface Told {
 
 export interface Teller {
   title(number: number, text: string): Promise<void>;
-  /** Somebody does something. */
+  /** A person does something. */
   person(number: number, text: string): Promise<void>;
-  /** The app was seen to have done something. */
+  /** The app was observed to do something. */
   seen(number: number, text: string, details?: Record<string, unknown>): Promise<void>;
   say(text: string, details?: Record<string, unknown>): void;
 }
 
-/** How long a line stands before the next, in milliseconds, so that a person can follow. */
+/** The pause after a line, in milliseconds, so that people can follow. */
 const READING_MS = 350;
 
 export function createTeller(json: boolean, write: (line: string) => void): Teller {
   const started = Date.now();
-  const emit = (told: Told) => write(JSON.stringify({ at_ms: Date.now() - started, ...told }));
+  const emit = (told: Line) => write(JSON.stringify({ at_ms: Date.now() - started, ...told }));
   const seconds = () => `${((Date.now() - started) / 1_000).toFixed(1).padStart(5)} s`;
   return {
     async title(number, text) {

@@ -4,20 +4,23 @@ import type { GitHubStandIn } from '../test/support/github/stand-in.ts';
 import { REPO } from './world.ts';
 
 const POLL_EVERY_MS = 50;
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** Waits until the look finds something. @throws Error naming what never came. */
-export async function until<T>(what: string, look: () => T | undefined): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
+/**
+ * Polls until the function returns a value.
+ * @throws Error that names what never came
+ */
+export async function until<T>(what: string, find: () => T | undefined): Promise<T> {
+  const end = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const found = look();
+    const found = find();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain for: ${what}`);
+    if (Date.now() > end) throw new Error(`waited ${TIMEOUT_MS / 1_000} s for: ${what}`);
     await sleep(POLL_EVERY_MS);
   }
 }
 
-/** What a person sees of one pull request's head. */
+/** What a person sees of a pull request's head. */
 export function viewer(github: GitHubStandIn) {
   const ownCheck = (sha: string): SeenCheckRun | undefined =>
     github

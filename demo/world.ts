@@ -5,7 +5,7 @@ export const REPO = 'octo/shop';
 /** The check that `main` requires, so that GitHub's own merge button obeys Countersign. */
 export const GATE = 'countersign: main';
 
-/** Who lives in the demo, and what each may do. */
+/** The people of the demo. */
 export const PEOPLE = {
   maintainer: 'mia',
   writer: 'will',
@@ -13,7 +13,7 @@ export const PEOPLE = {
   outsider: 'otto',
 } as const;
 
-/** A small shop: enough real code for a review to have something to read. */
+/** A small shop with enough real code to review. */
 export function seed(github: GitHubStandIn): void {
   github.addOrganization('octo');
   for (const login of Object.values(PEOPLE)) github.addUser(login);
@@ -61,7 +61,7 @@ export function seed(github: GitHubStandIn): void {
   github.requireChecks(REPO, 'main', [{ context: GATE, app: github.app.slug }]);
 }
 
-/** Case 1, and with other names the harmless part of cases 3 and 4. */
+/** The change of case 1, and with other names the harmless part of cases 3 and 4. */
 export const CLEAN = {
   'src/discount.ts': [
     '/** The price after a discount of so many percent, never below zero. */',
@@ -72,10 +72,10 @@ export const CLEAN = {
   ].join('\n'),
 };
 
-/** Built from parts, so that scanners of this repository do not take the demo's invented key for a real one. */
+/** Assembled from parts, so that secret scanners do not report the demo's invented key. */
 const KEY = ['AKIA', 'Z7QX', 'M3PL', 'D5RT', 'W2KV'].join('');
 
-/** Case 2: four mistakes that must not reach the default branch, each on a line of its own. */
+/** Case 2: four mistakes that must not reach the default branch, each on its own line. */
 export const RISKY = {
   'src/config/config.ts': [
     'export const config = {',
@@ -111,7 +111,7 @@ export const RISKY = {
   ].join('\n'),
 };
 
-/** Where case 2's mistakes are, as `file:line`. */
+/** The lines of case 2's mistakes, as `file:line`. */
 export const RISKY_LINES = {
   'the committed key': 'src/config/config.ts:3',
   'the SQL injection': 'src/search.ts:5',

@@ -1,22 +1,26 @@
 /**
- * Changesets (`npm run changeset`) collects what the next version changes. This script keeps CHANGELOG.md in the form of
- * https://keepachangelog.com/en/1.1.0/:
+ * Changesets (`npm run changeset`) collects the changes of the next version. This script keeps CHANGELOG.md
+ * in the format of https://keepachangelog.com/en/1.1.0/:
  *
  * - Changesets imports it to write an entry (`.changeset/config.json`).
- * - `node scripts/changelog.ts prepare` groups the entries of the new version by kind of change, and dates it.
- * - `node scripts/changelog.ts notes v1.2.3` prints the entries of a version, for its release page. It fails when that version is
- *   not the one of package.json or has no date yet.
+ * - `node scripts/changelog.ts prepare` groups the entries of the new version by kind of change, and dates
+ *   it.
+ * - `node scripts/changelog.ts notes v1.2.3` prints the entries of a version for its release page. It fails
+ *   if that version is not the one of package.json or has no date yet.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const CHANGELOG = new URL('../CHANGELOG.md', import.meta.url);
 const MANIFEST = new URL('../package.json', import.meta.url);
 
-/** In the order in which they are listed. */
+/** In the order of the changelog. */
 export const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'] as const;
 const ENTRY = new RegExp(`^(${KINDS.join('|')}): (\\S.*)$`, 's');
 
-/** What Changesets calls for each changeset, and for each dependency in the same repository, of which there is none. */
+/**
+ * The functions that Changesets calls for each changeset, and for each dependency in the same repository, of
+ * which there are none.
+ */
 export default {
   getReleaseLine: ({ summary }: { summary: string }): string =>
     `- ${summary.trim().replaceAll('\n', '\n  ').replaceAll(/^ +$/gm, '')}`,
@@ -24,8 +28,9 @@ export default {
 };
 
 /**
- * Gives the newest section a date and Keep a Changelog's headings; Changesets has written it with "Minor Changes" and the like.
- * @throws Error for an entry that does not begin with a kind of change.
+ * Gives the newest section a date and Keep a Changelog's headings, which replace those of Changesets, such as
+ * "Minor Changes".
+ * @throws Error for an entry that does not begin with a kind of change
  */
 export function dated(changelog: string, date: string): string {
   const parts = changelog.split(/^(?=## )/m);
@@ -46,7 +51,7 @@ export function dated(changelog: string, date: string): string {
   return parts.with(index, index === parts.length - 1 ? section : `${section}\n`).join('');
 }
 
-/** @throws Error when it does not begin with a kind of change and a colon. */
+/** @throws Error if it does not begin with a kind of change and a colon */
 export function kindOf(summary: string): { kind: string; text: string } {
   const [, kind, text] = ENTRY.exec(summary) ?? [];
   if (kind === undefined || text === undefined) {
@@ -57,7 +62,10 @@ export function kindOf(summary: string): { kind: string; text: string } {
   return { kind, text };
 }
 
-/** The entries of a version. @throws Error when it is not in the changelog, or not dated. */
+/**
+ * The entries of a version.
+ * @throws Error if the version is not in the changelog, or not dated
+ */
 export function notes(changelog: string, version: string): string {
   const heading = changelog.split('\n').find((line) => line.startsWith(`## ${version} - `));
   if (heading === undefined) throw new Error(`CHANGELOG.md has no version ${version}`);

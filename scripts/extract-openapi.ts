@@ -1,15 +1,15 @@
 /**
- * Makes `test/support/openapi/github.openapi.json`: what GitHub's OpenAPI description says about the *requests*
- * this app makes. The tests validate every request against it, offline.
+ * Makes `test/support/openapi/github.openapi.json`: the part of GitHub's OpenAPI description about the
+ * *requests* of this app. The tests validate every request against it, offline.
  *
- * The description itself is too large to depend on (385 MB with its variants), so it is fetched outside the checkout
- * and only this extract is committed. To renew it, or after adding an operation below:
+ * The description is too large for a dependency (385 MB with its variants). So you download it outside the
+ * checkout, and only this extract is committed. To renew it, or after adding an operation below:
  *
  *     cd "$(mktemp -d)" && npm init -y && npm install @octokit/openapi@23.0.2
  *     node <checkout>/scripts/extract-openapi.ts node_modules/@octokit/openapi/generated/api.github.com.json
  *
- * That file is the one with `$ref`s; its larger `.deref.json` gives the same extract. Both are OpenAPI 3.0: there is
- * no 3.1 variant in the package.
+ * That file contains `$ref`s; its larger `.deref.json` gives the same extract. Both are OpenAPI 3.0; the
+ * package has no 3.1 variant.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,9 @@ const ISSUE = `${REPO}/issues/{issue_number}`;
 const COMMENT = `${REPO}/issues/comments/{comment_id}`;
 const CHECK_RUN = `${REPO}/check-runs/{check_run_id}`;
 
-/** Every operation the app may use. A request outside this list fails the tests until it is added here on purpose. */
+/**
+ * Every operation that the app may use. A request to any other fails the tests until somebody adds it here.
+ */
 const OPERATIONS = [
   'GET /app',
   'GET /app/installations',
@@ -80,7 +82,7 @@ const OPERATIONS = [
   `DELETE ${COMMENT}/reactions/{reaction_id}`,
 ];
 
-/** Keywords that only tell people something, or that would change the request instead of judging it (`default`). */
+/** Keywords for people, or ones that would change a request instead of validating it (`default`). */
 const PROSE = new Set([
   'title',
   'description',
@@ -90,7 +92,7 @@ const PROSE = new Set([
   'deprecated',
   'externalDocs',
 ]);
-/** Keywords whose value is kept as it is. */
+/** Keywords whose value is copied. */
 const ASSERTIONS = new Set([
   ...['type', 'nullable', 'enum', 'format', 'pattern', 'required', 'uniqueItems'],
   ...[
@@ -152,7 +154,7 @@ function extract(description: JsonObject): {
   };
 }
 
-/** A path or query parameter; headers and cookies belong to the HTTP client, not to the operation. */
+/** A path or query parameter. Headers and cookies belong to the HTTP client, not to the operation. */
 function parameter(description: JsonObject, entry: Json): JsonObject[] {
   const given = resolve(description, entry);
   if (given.in !== 'path' && given.in !== 'query') return [];
@@ -176,8 +178,8 @@ function body(description: JsonObject, entry: Json | undefined): JsonObject {
 }
 
 /**
- * The schema with references written out and prose left out. A keyword this script does not know stops it:
- * dropping one in silence would make the validator weaker without anyone noticing.
+ * The schema with references resolved and prose removed. An unknown keyword stops the script: dropping it
+ * silently would weaken the validator unnoticed.
  */
 function slim(description: JsonObject, entry: Json): Json {
   if (typeof entry === 'boolean') return entry;
@@ -196,7 +198,7 @@ function slim(description: JsonObject, entry: Json): Json {
   return slimmed;
 }
 
-/** Follows `#/components/…`. Recursive schemas would overflow the stack; no request of ours has one. */
+/** Follows `#/components/…`. Recursive schemas would overflow the stack, but none of our requests has one. */
 function resolve(description: JsonObject, entry: Json): JsonObject {
   const given = object(entry, 'an entry');
   if (typeof given.$ref !== 'string') return given;
@@ -206,7 +208,9 @@ function resolve(description: JsonObject, entry: Json): JsonObject {
   return resolve(description, found);
 }
 
-/** One operation a line: a renewed extract gives a diff that can be read, in a quarter of the indented size. */
+/**
+ * One operation per line: the diff of a renewed extract stays readable, at a quarter of the indented size.
+ */
 function writeExtract(extracted: ReturnType<typeof extract>): string {
   const paths = Object.entries(extracted.paths).map(([path, item]) => {
     const methods = Object.entries(item).map(

@@ -1,6 +1,6 @@
 /**
- * Writes `docs/schema/*.json`, the JSON Schemas by which editors check and complete what people write. They come from
- * the zod schemas that the parsers use; a test fails when the files differ from them.
+ * Writes `docs/schema/*.json`, the JSON Schemas with which editors validate and complete YAML files. They are
+ * generated from the zod schemas of the parsers. A test fails if the files are outdated.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const SOURCES = [
   },
 ];
 
-/** The schemas by file name, as they should stand in `docs/schema/`. */
+/** The schemas by file name in `docs/schema/`. */
 export function jsonSchemas(): { file: string; schema: object }[] {
   return SOURCES.map(({ file, title, schema }) => {
     const { $schema, ...rest } = z.toJSONSchema(schema, {

@@ -1,7 +1,8 @@
 /**
- * What npm runs around packing (`prepack`, `postpack`). Before: a build without files of an earlier one, and an `npm-shrinkwrap.json`,
- * so that whoever installs the package gets exactly the versions of `package-lock.json`. npm publishes no `package-lock.json`, and
- * without either every dependency of a dependency would be as new as the day of the installation. After: that file is removed.
+ * Runs before and after npm packs the package (`prepack`, `postpack`). Before: makes a clean build, and an
+ * `npm-shrinkwrap.json`, so that users install exactly the versions of `package-lock.json`. npm does not
+ * publish `package-lock.json`, and without a shrinkwrap, indirect dependencies would be as new as the day of
+ * the installation. After: removes the shrinkwrap.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

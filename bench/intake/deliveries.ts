@@ -15,9 +15,9 @@ interface Example {
 }
 
 /**
- * Signed deliveries of 24 KB each, made before the clock starts: GitHub's example of an opened pull request, each with another owner,
- * repository, commits, ids and times, as in a burst from all over a large host. They have in common what all of GitHub's have:
- * those of one repository, which a burst usually is about, would have more.
+ * Signed deliveries of 24 KB each, made before the clock starts: GitHub's example of an opened pull request,
+ * each with different owner, repository, commits, ids and times, as in a burst from a large host. Deliveries
+ * of one repository, the usual burst, would have more in common and compress better.
  */
 export function signedDeliveries(count: number): SignedDelivery[] {
   const catalogue: { name: string; examples: Example[] }[] = createRequire(import.meta.url)(
@@ -31,13 +31,16 @@ export function signedDeliveries(count: number): SignedDelivery[] {
   const { name, owner } = example.repository;
   const own = new RegExp(`${owner.login}|${name}|[0-9a-f]{40}|\\d{4,}|(?<="node_id":")[^"]+`, 'g');
   return Array.from({ length: count }, (_, index) => {
-    const body = Buffer.from(text.replace(own, (word) => another(word, index)));
+    const body = Buffer.from(text.replace(own, (word) => replacement(word, index)));
     return { body, signature: `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}` };
   });
 }
 
-/** Another word of the same length and kind; the same one wherever the word occurs in a delivery, since ids recur in GitHub's. */
-function another(word: string, index: number): string {
+/**
+ * A word of the same length and kind. A delivery uses the same replacement wherever the word occurs, because
+ * GitHub repeats ids.
+ */
+function replacement(word: string, index: number): string {
   const digest = createHash('sha256').update(`${index} ${word}`).digest();
   const hex = digest.toString('hex');
   const drawn = /^\d+$/.test(word)

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { PATH, type SignedDelivery, signedDeliveries } from './deliveries.ts';
 import { nextGuid } from './guid.ts';
 
-/** What the load process is asked to send, and how. */
+/** What the load process sends, and how. */
 export interface LoadOrder {
   port: number;
   connections: number;
@@ -21,7 +21,7 @@ const deliveries = signedDeliveries(64);
 
 process.on('message', async (order: LoadOrder) => process.send?.(await send(order)));
 
-/** Sends `count` deliveries, on each connection the next one as soon as the last is answered. */
+/** Sends `count` deliveries. Each connection sends the next one after its previous one is answered. */
 async function send({ port, connections, count }: LoadOrder): Promise<LoadResult> {
   const latencies: number[] = [];
   let accepted = 0;
@@ -48,8 +48,9 @@ async function send({ port, connections, count }: LoadOrder): Promise<LoadResult
 }
 
 /**
- * The answer's status; 0 when there was none. HTTP written by hand, with the head and the body in one write: Node's client
- * takes so much of the machine that it would hide how the servers differ where the cores are few.
+ * The status of the answer, 0 without one. HTTP is written by hand, with head and body in one write: on a
+ * machine with few cores, Node's client would take so much CPU that it hides the difference between the
+ * servers.
  */
 function post(socket: Socket, { body, signature }: SignedDelivery): Promise<number> {
   return new Promise((resolve) => {
@@ -74,7 +75,7 @@ function post(socket: Socket, { body, signature }: SignedDelivery): Promise<numb
   });
 }
 
-/** Both servers' answers are short and say how long they are. */
+/** Both servers answer briefly and state the length. */
 const ANSWER = /^HTTP\/1\.1 (\d{3}) .*?\r\ncontent-length: (\d+)\r\n.*?\r\n\r\n(.*)$/is;
 
 function headOf(body: Buffer, signature: string): string {

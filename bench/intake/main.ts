@@ -9,10 +9,11 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { LoadOrder, LoadResult } from './load.ts';
 
 /**
- * Deliveries accepted a second, ours beside plain Probot with one committed row for each. Servers and load are processes of
- * their own; the two take turns in one run, since machines differ more from minute to minute than these do from each
- * other; each round has a fresh database. After a round the server is killed and its rows are counted: what was answered
- * 2xx must be there. Exits 1 when the ratio is below 3, something was refused or a row is missing.
+ * Accepted deliveries per second: this app against plain Probot with one committed row per delivery. Servers
+ * and load are separate processes. The two servers take turns within one run, because a machine's speed
+ * varies more over time than the servers differ. Each round has a fresh database. After a round, the server
+ * is killed and its rows are counted: every delivery answered with 2xx must be there. Exits with 1 if the
+ * ratio is below 3, a delivery was refused or a row is missing.
  */
 const { values: options } = parseArgs({
   options: {
@@ -34,15 +35,15 @@ type Name = keyof typeof SERVERS;
 
 interface Round extends LoadResult {
   perSecond: number;
-  /** CPU time of the server's process for one delivery, in µs: far steadier than rates on a machine that is shared. */
+  /** CPU time of the server's process per delivery, in µs: far more stable than rates on a shared machine. */
   cpuMicros: number;
-  /** Accepted deliveries, those of the warm-up among them, that were not in the database after the kill. */
+  /** Accepted deliveries, including the warm-up, that were missing from the database after the kill. */
   missing: number;
 }
 
 const results: Record<Name, Round[]> = { countersign: [], probot: [] };
 for (let round = 0; round < rounds; round++) {
-  // Who goes first alternates as well.
+  // The first server alternates, too.
   const order: Name[] = round % 2 === 0 ? ['countersign', 'probot'] : ['probot', 'countersign'];
   for (const name of order) results[name].push(await run(name));
 }
@@ -80,7 +81,7 @@ function ask<T>(child: ChildProcess, question: LoadOrder | 'cpu'): Promise<T> {
   return message(child);
 }
 
-/** The next message of a child; rejects when it ends without one. */
+/** The next message of a child process. Rejects if it exits without one. */
 async function message<T>(child: ChildProcess): Promise<T> {
   const ended = once(child, 'exit').then(() => {
     throw new Error('a process of the benchmark ended early');

@@ -6,14 +6,17 @@ import { silentLog } from '../../src/core/log.ts';
 import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
 import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import { SECRET } from './deliveries.ts';
-import { listenAndTell } from './listen.ts';
+import { listenAndReport } from './listen.ts';
 
-/** The real door, intake and database. Nobody works on the queue, as nobody works on the peer's rows. */
+/**
+ * The real server, intake and database. No worker processes the queue, just as none processes the peer's
+ * rows.
+ */
 const [path = ''] = process.argv.slice(2);
 const storage = await openStorage(`sqlite:${path}`);
 const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
 
-listenAndTell(
+listenAndReport(
   createHttpServer({
     secret: SECRET,
     intake: createIntake({ storage, queue, clock: systemClock }),

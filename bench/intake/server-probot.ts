@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import BetterSqlite3 from 'better-sqlite3';
 import { createNodeMiddleware, Probot } from 'probot';
 import { PATH, SECRET } from './deliveries.ts';
-import { listenAndTell } from './listen.ts';
+import { listenAndReport } from './listen.ts';
 
 /**
- * The peer: Probot as its documentation shows it, whose handler commits one row for each delivery before Probot answers. The
- * table has the columns of ours, and the database SQLite's own settings but for those that durability rests on (WAL, synced at
- * every commit): how pages and checkpoints are tuned is part of what is compared.
+ * The peer: Probot as documented, with a handler that commits one row per delivery before Probot answers. The
+ * table has the columns of ours. The database has SQLite's defaults except for durability (WAL, a sync at
+ * every commit), because the tuning of pages and checkpoints is part of the comparison.
  */
 const [path = ''] = process.argv.slice(2);
 const db = new BetterSqlite3(path);
@@ -48,4 +48,4 @@ const middleware = await createNodeMiddleware(
   { probot, webhooksPath: PATH },
 );
 
-listenAndTell(createServer((request, response) => void middleware(request, response)));
+listenAndReport(createServer((request, response) => void middleware(request, response)));

@@ -11,9 +11,9 @@ import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { until } from '../../test/support/until.ts';
 
 /**
- * One burst at the real process: how long the last sender waits, how long until everything is processed, how much memory
- * it took, and how long the process takes to end. Fails when a sender waits longer than GitHub does, or when one is
- * refused. The floor beside which to read it is the wait that GitHub grants, not another server.
+ * One burst against the real process: how long the last sender waits, how long until everything is processed,
+ * how much memory it takes, and how long the shutdown takes. Fails if a sender waits longer than GitHub does,
+ * or is refused. The reference is GitHub's time limit, not another server.
  */
 const { values: options } = parseArgs({
   options: {

@@ -8,9 +8,9 @@ import { programOf } from '../../src/skills/kinds/module/program.ts';
 import { createSidecar, type Sidecar, type Task } from '../../src/skills/kinds/module/sidecar.ts';
 
 /**
- * What the sidecar of modules costs: from the first task to its answer with the process to be started, the same with the process there,
- * and the memory of all its processes. The model answers at once, so that nothing is measured but ours and the engine's. The
- * floor is a process of Node that does nothing.
+ * The cost of the sidecar for modules: the time from the first task to its answer with the process start, the
+ * same without it, and the memory of all its processes. The model answers at once, so only this app and the
+ * module engine are measured. The reference is a Node process that does nothing.
  */
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
 const rounds = Number(options.rounds);
@@ -45,12 +45,12 @@ async function execute(sidecar: Sidecar): Promise<void> {
   if (end.kind !== 'done') throw new Error(`the sidecar ended with ${end.kind}`);
 }
 
-function nothing(): Promise<unknown> {
+function emptyProcess(): Promise<unknown> {
   const child = spawn(process.execPath, ['-e', '0'], { env: {}, stdio: 'ignore' });
   return new Promise((resolve) => child.on('close', resolve));
 }
 
-/** In MB, of a process and all that it started. */
+/** In MB, for a process and all its children. */
 function residentMb(pid: number): number {
   const [, kb = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
@@ -64,7 +64,7 @@ const warm: number[] = [];
 const fresh: number[] = [];
 const used: number[] = [];
 for (let round = 0; round < rounds; round++) {
-  floor.push(await timed(nothing));
+  floor.push(await timed(emptyProcess));
   const sidecar = createSidecar({ clock: systemClock });
   cold.push(await timed(() => execute(sidecar)));
   fresh.push(residentMb(sidecar.pid() ?? 0));

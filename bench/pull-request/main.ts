@@ -4,19 +4,20 @@ import { startHarness } from '../../test/support/harness.ts';
 import { MAX_REQUESTS, playRound, type Round, totalOf } from './round.ts';
 
 /**
- * What one pull request of one file costs, from opened to merged, with the real app and the shipped chain:
+ * What a pull request with one file costs from opened to merged, with the real app and the shipped chain:
  *
- * - The requests to GitHub, of an app that has just been started and knows nothing, so the one for the installation's
- *   token is among them. Every answer counts but 304, which costs nothing of GitHub's hourly limit. At most 24.
- * - The milliseconds from GitHub beginning to send the deliveries of the opening to the check run being there.
- * - The milliseconds from the answer of the look that first shows the reaction to GitHub having merged: everything is
- *   read again for the gate in between. The median is below 100; the maximum tells more of the machine's other work. How
- *   long a look is waited for is not in it: that is a setting, not a speed.
+ * - The requests to GitHub by a freshly started app without caches, including the one for the installation's
+ *   token. Counts every answer except 304, which does not count towards GitHub's hourly limit.
+ * - The milliseconds from GitHub's first delivery about the opened pull request to the check run.
+ * - The milliseconds from the first poll that shows the reaction to the merge on GitHub. The gate reads
+ *   everything again in between. The median must be below 100; the maximum depends more on the machine's
+ *   other work. The wait for the poll is not included, because it is a setting.
  *
- * The clock is a test's: what the app waits within a span by its own will counts with it, although nobody sat it out.
+ * The clock is a test's: time that the app waits on purpose counts, although nothing actually waits.
  *
- * GitHub is the stand-in, in the same process, and answers at once: its own work counts against the app, the network's
- * would come on top. The first round, which counts the requests, warms up for the others. Exits 1 when a limit is broken.
+ * GitHub is the stand-in in the same process and answers at once. Its own work counts against the app; the
+ * network would add to it. The first round counts the requests and warms up the others. Exits with 1 if a
+ * limit is exceeded.
  */
 const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '10' }, json: { type: 'boolean', default: false } },

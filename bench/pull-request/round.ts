@@ -1,25 +1,25 @@
 import { routeOf } from '../../test/support/github/route.ts';
 import { type Harness, REPO } from '../../test/support/harness.ts';
 
-/** One pull request of one file, from opened to merged. */
+/** One pull request with one file, from opened to merged. */
 export interface Round {
-  /** From GitHub beginning to send the deliveries of the opening to the check run being there. */
+  /** From GitHub's first delivery about the opened pull request to the check run. */
   toCheckRun: Span;
-  /** From the answer that first shows the reaction to GitHub having carried out the merge call. */
+  /** From the answer that first shows the reaction to the merge on GitHub. */
   toMerge: Span;
-  /** How often each route was answered, by method and path template. */
+  /** The number of answers per route (method and path template). */
   requests: RouteCount[];
 }
 
-/** Milliseconds between two moments. */
+/** The milliseconds between two moments. */
 export interface Span {
-  /** All of them, as an app with the machine's clock would take them. */
+  /** The total, as with a real clock. */
   ms: number;
-  /** Those of them that the app meant to wait: the test's clock was moved over them. */
+  /** The part that the app waited on purpose, for which the test's clock was moved. */
   waitedMs: number;
 }
 
-/** A moment by the machine's clock and by the test's, in milliseconds. */
+/** A moment on the machine's clock and the test's clock, in milliseconds. */
 interface Moment {
   machine: number;
   clock: number;
@@ -27,28 +27,28 @@ interface Moment {
 
 export interface RouteCount {
   route: string;
-  /** Answers that cost one of the hour's requests. */
+  /** Answers that count towards the hourly limit. */
   counted: number;
-  /** Answers 304, which GitHub does not count. */
+  /** Answers 304, which do not count. */
   unchanged: number;
 }
 
-/** What opening to merging may cost of the hour's requests, with an app that knows nothing yet. */
+/** The most requests from opened to merged, for an app without caches. */
 export const MAX_REQUESTS = 29;
 
 const CHECK_RUN = 'POST /repos/{owner}/{repo}/check-runs';
-const LOOK = 'GET /repos/{owner}/{repo}/issues/comments/{number}';
+const POLL = 'GET /repos/{owner}/{repo}/issues/comments/{number}';
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{number}/merge';
 
 /**
- * Plays a round with the real app and the shipped chain: a pull request opens, one check of another app passes, a
- * maintainer reacts as soon as they are asked. The clock is a test's, so nobody waits for the next look; what the app
- * waits within a span counts as if it had passed.
- * @param name Names the branch and the changed file, so that rounds do not meet.
+ * Plays a round with the real app and the shipped chain: a pull request opens, a check of another app passes,
+ * a maintainer reacts as soon as the approval comment appears. The clock is a test's, so nothing waits for
+ * the next poll; intended waits within a span count as if they had passed.
+ * @param name of the branch and the changed file, unique per round
  */
 export async function playRound(harness: Harness, name: string): Promise<Round> {
   const { github } = harness;
-  // What an app looks for when it starts is no part of a pull request's way.
+  // Requests at the app's start do not belong to the pull request.
   await harness.settle();
   const before = github.requests.length;
   const moments = watch(harness);
@@ -81,14 +81,14 @@ export async function playRound(harness: Harness, name: string): Promise<Round> 
   };
 }
 
-/** Notes when the first check run was made, the reaction was first shown and the merge was carried out. */
+/** Records when the first check run was created, the reaction was first visible, and the merge happened. */
 function watch(harness: Harness): () => Record<'checkRun' | 'seen' | 'merged', Moment> {
   const at: Partial<Record<'checkRun' | 'seen' | 'merged', Moment>> = {};
   harness.github.onRequest((request) => {
     const now = moment(harness);
     const route = routeOf(request);
     if (route === CHECK_RUN) at.checkRun ??= now;
-    if (route === LOOK && JSON.stringify(request.responseBody).includes('"rocket":1')) at.seen ??= now;
+    if (route === POLL && JSON.stringify(request.responseBody).includes('"rocket":1')) at.seen ??= now;
     if (route === MERGE) at.merged ??= now;
   });
   return () => {

@@ -5,17 +5,17 @@ const DAY_MS = 86_400_000;
 export interface Fill {
   path: string;
   runs: number;
-  /** Over how many days before `now` they are spread. */
+  /** The days before `now` over which they are spread. */
   days: number;
   now: Date;
-  /** Of the texts that a run holds; 1 is about what a run of the shipped chain takes. */
+  /** The size of a run's texts; 1 is about that of the shipped chain. */
   share: number;
 }
 
 /**
- * Fills a migrated database with runs that are over, each of a pull request of its own that was merged, with four steps, sessions,
- * artifacts, history, effects and the deliveries that it came from. Written by the database itself, past the app and without
- * indexes, which are built at the end: kept up row by row, those of a million runs take hours.
+ * Fills a migrated database with finished runs: each with a merged pull request of its own, four steps,
+ * sessions, artifacts, history, effects and deliveries. Uses SQL without the app, and builds the indexes at
+ * the end: maintaining them row by row takes hours for a million runs.
  */
 export function fill({ path, runs, days, now, share }: Fill): void {
   const db = new BetterSqlite3(path);
@@ -32,7 +32,7 @@ export function fill({ path, runs, days, now, share }: Fill): void {
   const first = now.getTime() - days * DAY_MS;
   const json = (bytes: number) => `'${JSON.stringify({ text: 'x'.repeat(Math.round(bytes * share)) })}'`;
   const body = Math.round(1_024 * share);
-  // `n` from 0, its name with zeros before it, and when it was.
+  // `n` from 0, its zero-padded name, and its time.
   const FROM_RUNS = `FROM (SELECT value AS n, printf('%09d', value) AS name,
       strftime('%Y-%m-%dT%H:%M:%fZ', (${first} + ${(days * DAY_MS) / runs} * value) / 1000.0, 'unixepoch') AS at
     FROM numbers)`;
@@ -70,7 +70,7 @@ export function fill({ path, runs, days, now, share }: Fill): void {
         ${FROM_RUNS}, json_each('[0,1,2,3,4]') AS s;
       INSERT INTO transitions (subject_kind, subject_id, from_status, to_status, at, actor_json)
         SELECT t.value ->> 0, (t.value ->> 1) || name || (t.value ->> 2), 'running', 'completed', at, ${TIME}
-        ${FROM_RUNS}, json_each('${JSON.stringify(changesOfARun())}') AS t;
+        ${FROM_RUNS}, json_each('${JSON.stringify(transitionsOfRun())}') AS t;
       INSERT INTO approvals (id, run_id, invocation_id, head_sha, base_ref, status, asked_at, countersigned_by_json)
         SELECT 'apr_' || name, 'run_' || name, 'inv_' || name || '2', ${SHA}, 'main', 'countersigned', at, '["mia"]' ${FROM_RUNS};
       INSERT INTO effects (id, key, effect_json, wished_hash, status, begun, progress_json, attempts, run_id, created_at, updated_at)
@@ -84,8 +84,11 @@ export function fill({ path, runs, days, now, share }: Fill): void {
   db.close();
 }
 
-/** Of a run twice, of each of its four steps twice and of their sessions once: what it is about, and its id around the run's name. */
-function changesOfARun(): [kind: string, before: string, after: string][] {
+/**
+ * Two transitions of the run and of each of its four steps, and one of each session: the kind, and the id
+ * around the run's name.
+ */
+function transitionsOfRun(): [kind: string, before: string, after: string][] {
   const steps = ['0', '1', '2', '3'];
   return [
     ['run', 'run_', ''],

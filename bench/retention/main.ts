@@ -10,18 +10,18 @@ import type { Storage, Tx } from '../../src/ports/storage.ts';
 import { fill } from './fill.ts';
 
 /**
- * How long a pass of the retention takes, how long its longest transaction keeps all other writes waiting, what becomes of the file,
- * and how long a delivery that comes in its midst waits to be recorded. The pauses of a pass are left out of its time: how long
- * they are is a choice, and the work between them is not.
+ * How long a pass of the retention takes, how long its longest transaction blocks all other writes, how the
+ * file's size changes, and how long a delivery waits that arrives during the pass. Excludes the pauses of a
+ * pass, because their length is a setting.
  */
 const { values: options } = parseArgs({
   options: {
     runs: { type: 'string', default: '10000' },
     days: { type: 'string', default: '180' },
     folder: { type: 'string', default: tmpdir() },
-    /** How much of the texts that a run usually holds. */
+    /** The size of a run's texts, relative to the usual. */
     share: { type: 'string', default: '1' },
-    /** A database that was made before free pages could be given back. */
+    /** A database from before free pages could be returned. */
     'without-vacuum': { type: 'boolean', default: false },
   },
 });
@@ -31,7 +31,7 @@ const folder = mkdtempSync(join(options.folder, 'countersign-retention-'));
 const path = join(folder, 'countersign.db');
 const runs = Number(options.runs);
 const now = new Date();
-/** Stands still, so that a pass needs no waiting: a turn's pause is only told. */
+/** A fixed clock, so that a pass needs no waiting: each turn only reports its pause. */
 const clock = { now: () => now };
 
 try {
@@ -43,7 +43,7 @@ try {
 
   const storage = await openStorage(`sqlite:${path}`);
   const took: number[] = [];
-  /** What they took of the processor: on a machine that does other work, the time alone says little. */
+  /** The CPU time: on a busy machine, elapsed time alone says little. */
   const worked: number[] = [];
   const gave: number[] = [];
   const watched: Storage = Object.assign(Object.create(storage), {
@@ -73,7 +73,7 @@ try {
     periods: { bodies: PERIOD, runs: PERIOD, artifacts: PERIOD, traces: PERIOD },
   };
 
-  // A delivery every 20 ms beside the pass, each recorded as the door does it.
+  // One delivery every 20 ms during the pass, recorded as the server does.
   const waits: number[] = [];
   let n = 0;
   const sender = setInterval(() => {

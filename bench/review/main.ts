@@ -8,9 +8,10 @@ import { bytesOf, pullRequestOf } from './pull-request.ts';
 import { reviewOnce } from './review.ts';
 
 /**
- * How long a review takes for pull requests of 10, 100 and 1,000 files of TypeScript, all of them added: with the analyzers alone, and
- * with a model that answers at once. What a real model takes comes on top, two questions at a time. Everything else is real: the
- * analyzers' process, the one that renders the prompts, the provider's protocol over loopback. GitHub answers at once.
+ * How long a review takes for pull requests that add 10, 100 and 1,000 TypeScript files: with the analyzers
+ * alone, and with a model that answers at once. A real model adds its time, two questions in parallel.
+ * Everything else is real: the analyzers' process, the process that renders prompts, the provider's protocol
+ * over loopback. GitHub answers at once.
  */
 const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
@@ -60,7 +61,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Median and maximum, without the first round, which warms up. */
+/** Median and maximum without the first round, which warms up. */
 function figures(what: string, [, ...values]: readonly number[]): Record<string, number> {
   const sorted = values.toSorted((a, b) => a - b).map(Math.round);
   return {

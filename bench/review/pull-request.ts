@@ -5,7 +5,7 @@ import { diffTexts } from '../../test/support/github/git/patch.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A pull request that adds so many files: this project's own sources, again and again under other names. */
+/** A pull request that adds this many files: this project's own sources, repeated under other names. */
 export function pullRequestOf(count: number): PullRequestFile[] {
   const sources = globSync('src/**/*.ts', { cwd: ROOT })
     .sort()

@@ -4,8 +4,8 @@ import { prReview } from '../../src/skills/builtin/review/pr-review.ts';
 import { stepContext } from '../../test/support/step-context.ts';
 
 /**
- * One whole review, as the step of a chain makes it.
- * @throws Error when it came to nothing, since the time of a review that failed says little.
+ * One complete review, as a step of a chain runs it.
+ * @throws Error if the review fails, because its time would mean little
  */
 export async function reviewOnce(files: readonly PullRequestFile[], model: Model | undefined): Promise<void> {
   const { headSha, ...context } = contextOf(files);

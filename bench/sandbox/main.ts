@@ -7,9 +7,10 @@ import type { CodeHost } from '../../src/skills/kinds/code/host.ts';
 import { DEFAULT_LIMITS } from '../../src/skills/kinds/code/limits.ts';
 
 /**
- * How long a code template takes from being asked for to its result, its process's start and end included. Cold: the first after the
- * app's start, which finds out what the machine allows and, for Python, makes the snapshot. Warm: all others; each has a process
- * of its own all the same. The floor is a process of Node that does nothing. A call is a question to the app with an answer of 1 KB.
+ * The time of a code template from request to result, including the start and end of its process. Cold: the
+ * first after the app's start, which detects the machine's sandbox features and, for Python, makes the
+ * snapshot. Warm: all others, still with a process each. The reference is a Node process that does nothing. A
+ * call is a request to the app with an answer of 1 KB.
  */
 const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '10' }, json: { type: 'boolean', default: false } },
@@ -38,7 +39,7 @@ async function run(name: string, content: string): Promise<number> {
   return performance.now() - begun;
 }
 
-async function nothing(): Promise<number> {
+async function emptyProcess(): Promise<number> {
   const begun = performance.now();
   const child = spawn(process.execPath, ['-e', '0'], { env: {}, stdio: 'ignore' });
   await new Promise((resolve) => child.on('close', resolve));
@@ -63,7 +64,7 @@ const calls = {
 const { network, alone } = await sandbox();
 const languages = network === 'cut' ? (['template.js', 'template.py'] as const) : (['template.js'] as const);
 const rows: Record<string, { median: number; max: number }> = {
-  'floor: a process of Node': await figures(nothing),
+  'floor: a process of Node': await figures(emptyProcess),
 };
 for (const name of languages) {
   rows[`${name}, cold (once)`] = once(await run(name, SUBMIT));

@@ -6,11 +6,12 @@ import { MAX_TEXT_LENGTH, type Question } from '../../src/skills/catalogue/match
 import { manySkills } from './skills.ts';
 
 /**
- * How long it takes to choose among 500 skills without a model, as a step and a question in a comment do it: from what the store has of
- * each, with three intent patterns and three globs each. A short question, one about a pull request of 100 files, and the longest text and
- * paths that are looked at. The first choice after the start is a figure of its own, since nothing is read, compiled and warm by then.
- * The floor is a loop over the same descriptions that
- * only looks for one word in each. Exits 1 when a median is 100 ms or more: the maxima tell of the machine's other work too.
+ * The time to choose among 500 skills without a model, as a step or a question in a comment does: from stored
+ * metadata, with three intent patterns and three globs each. Measures a short question, one about a pull
+ * request with 100 files, and the longest text and paths that are considered. The first choice after the
+ * start is a separate figure, because nothing is read, compiled and warm then. The reference is a loop over
+ * the same descriptions that searches each for one word. Exits with 1 if a median is 100 ms or more; the
+ * maxima also depend on the machine's other work.
  */
 const { values: options } = parseArgs({
   options: {

@@ -18,7 +18,7 @@ const SUBJECTS = [
   'terraform',
   'workflow',
 ];
-const DEEDS = [
+const TASKS = [
   'audit',
   'check',
   'compare',
@@ -32,23 +32,23 @@ const DEEDS = [
 ];
 const MANNERS = ['deep', 'quick', 'strict', 'weekly'];
 
-/** So many skills, each with as much to match as a skill that somebody took care of: no two are the same. */
+/** This many skills, each with as much metadata as a carefully written one. All are different. */
 export function manySkills(count: number): SkillPackage[] {
   return Array.from({ length: count }, (_, index) => {
     const subject = SUBJECTS[index % SUBJECTS.length] ?? '';
-    const deed = DEEDS[Math.floor(index / SUBJECTS.length) % DEEDS.length] ?? '';
-    const manner = MANNERS[Math.floor(index / (SUBJECTS.length * DEEDS.length)) % MANNERS.length] ?? '';
-    const name = `${manner}-${deed}-${subject}-${index}`;
+    const task = TASKS[Math.floor(index / SUBJECTS.length) % TASKS.length] ?? '';
+    const manner = MANNERS[Math.floor(index / (SUBJECTS.length * TASKS.length)) % MANNERS.length] ?? '';
+    const name = `${manner}-${task}-${subject}-${index}`;
     const text = [
       '---',
       `name: ${name}`,
-      `description: A ${manner} skill to ${deed} what a pull request changes in the ${subject}, with number ${index}, its risks and what to do about them.`,
-      `tags: [${subject}, ${deed}, ${manner}, team-${index % 40}]`,
+      `description: A ${manner} skill to ${task} what a pull request changes in the ${subject}, with number ${index}, its risks and what to do about them.`,
+      `tags: [${subject}, ${task}, ${manner}, team-${index % 40}]`,
       'intent_patterns:',
-      `  - "${deed}\\\\w* (the |this |our )?${subject}"`,
+      `  - "${task}\\\\w* (the |this |our )?${subject}"`,
       `  - "(how|why|where) (does|is|did) .*${subject}.*\\\\?"`,
       `  - "\\\\b${manner} (look|pass)\\\\b"`,
-      `trigger_phrases: ["${deed} the ${subject}", "${manner} ${deed} of ${subject} ${index}"]`,
+      `trigger_phrases: ["${task} the ${subject}", "${manner} ${task} of ${subject} ${index}"]`,
       `paths: ["${subject}/**", "src/**/${subject}*.ts", "**/${subject}-${index % 50}/*.sql"]`,
       'outcome: review_verdict',
       '---',

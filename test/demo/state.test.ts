@@ -29,6 +29,6 @@ it.each<[string, Partial<State>]>([
 ])('the demo fails on %s', (_what, change) => {
   const [name] = Object.keys(change);
   expect(differences(MERGED, { ...MERGED, ...change })).toEqual([
-    expect.stringMatching(new RegExp(`^${name}: .* in the place of `)),
+    expect.stringMatching(new RegExp(`^${name}: .* instead of `)),
   ]);
 });

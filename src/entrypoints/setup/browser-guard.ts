@@ -30,12 +30,12 @@ export interface Guard {
  * `undefined` if it cannot.
  *
  * - `Host`: with DNS rebinding, an attacker's name points at this machine and makes their page the same
- * origin as ours. Only names of this machine pass, and plain addresses, which need no DNS.
+ *   origin as ours. Only names of this machine pass, and plain addresses, which need no DNS.
  * - `Origin`: browsers send it with every POST (https://fetch.spec.whatwg.org/#origin-header), so a missing
- * or foreign one is refused.
+ *   or foreign one is refused.
  * - `state`: GitHub sends people back by a link, which has no `Origin`. It returns our random state, which
- * proves that the registration began here
- * (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
+ *   proves that the registration began here
+ *   (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
  */
 export function refusedFor(
   { method, url, headers }: GuardedRequest,

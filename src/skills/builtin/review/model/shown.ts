@@ -6,8 +6,8 @@ import type { Piece } from './piece.ts';
 const NOT_SHOWN = '(not shown: a secret spans these lines)';
 
 /**
- * A piece as a model reads it, without secrets: lines that can be quoted begin with their anchor, the others with nothing, so that
- * there is nothing else to quote.
+ * A piece as a model reads it, without secrets. Only lines that a finding can refer to begin with an anchor, so
+ * that the model cannot refer to any other.
  *
  *     @@ export function greet(name)
  *     12#a3f0 + const greeting = `Hello ${name}`;

@@ -1,3 +1,6 @@
+import { bodyHash } from '../effect/body-hash.ts';
+import type { MergeFacts } from './merge-gate.ts';
+
 /** Who wrote a comment, as GitHub shows it. */
 export interface Authorship {
   author: { id: number; type: string };
@@ -33,4 +36,15 @@ export function isOwnComment({ author, viaAppId }: Authorship, own: OwnAccount):
     ...(own.accountId === undefined ? [] : [author.id === own.accountId]),
   ];
   return facts.length > 0 && facts.every((isOurs) => isOurs);
+}
+
+/** The approval comment as it is now, compared with what was written. */
+export function commentStatus(
+  found: (Authorship & { body: string }) | undefined,
+  written: { bodyHash: string; authorId: number | undefined },
+  appId: number,
+): MergeFacts['comment'] {
+  if (!found) return 'missing';
+  if (!isOwnComment(found, { appId, accountId: written.authorId })) return 'not_ours';
+  return bodyHash(found.body) === written.bodyHash ? 'as_written' : 'edited';
 }

@@ -6,6 +6,7 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
+import { mergeMethod } from '../../domain/policy/merge-method.ts';
 import type { Person } from '../../ports/github.ts';
 import { recheckInMs } from '../approvals/approval.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
   ApprovalResult,
   Granted,
 } from '../approvals/approval-context.ts';
-import { mergeMethod } from '../approvals/merge-method.ts';
 import { notMergeable } from '../approvals/not-mergeable.ts';
 
 /**
@@ -139,7 +139,9 @@ async function merge(
   openSince: Date,
 ): Promise<Acted> {
   const title =
-    mergeMethod(context) === 'squash' ? `${pullRequest.title} (#${pullRequest.number})` : undefined;
+    mergeMethod(context.inputs, context.state.run.settings) === 'squash'
+      ? `${pullRequest.title} (#${pullRequest.number})`
+      : undefined;
   const result = await context.merge(proof, approval, title);
   switch (result.kind) {
     case 'merged':
@@ -279,7 +281,7 @@ async function merged(
       details: {
         sha,
         head_sha: run.headSha,
-        method: made?.method ?? mergeMethod(context),
+        method: made?.method ?? mergeMethod(context.inputs, run.settings),
         countersigned_by: people,
         ...(other ? { merged_by_step: other.stepId } : {}),
         ...(person === undefined ? {} : { merged_by: person }),

@@ -1,153 +1,85 @@
 import { unreachable } from '../../core/errors.ts';
-import type { Explanation } from '../../domain/explanation/explanation.ts';
-import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
+import { reason } from '../../domain/explanation/reason.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { actionOf } from '../../domain/policy/capability.ts';
-import type { Conflict } from '../../domain/policy/conflict.ts';
 import {
   judgeMerge,
   justAsked,
   type MergeDecision,
   type MergeFacts,
   type MergeQuestion,
-  sameAnswer,
 } from '../../domain/policy/merge-gate.ts';
-import { mergedByChain } from '../../domain/run/plan.ts';
+import { mergeMethod } from '../../domain/policy/merge-method.ts';
+import { type Answer, answerOf, type OwnWrites } from '../../domain/run/answer.ts';
+import { type ToAsk, toAsk, waitBeforeAsking } from '../../domain/run/before-asking.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { SkillOf } from '../gates/judge-gates.ts';
 import { pullRequestOf } from '../steps/step.ts';
-import type { ApprovalAnswer, ApprovalContext, ApprovalResult } from './approval-context.ts';
-import { readMergeFacts, wasConflicting } from './merge-facts.ts';
-import { mergeMethod } from './merge-method.ts';
-import { type BeforeAsking, beforeAsking } from './preconditions.ts';
+import type { ApprovalAnswer, ApprovalComment, ApprovalContext, ApprovalResult } from './approval-context.ts';
+import { readContributors } from './contributors.ts';
+import { readMergeFacts } from './merge-facts.ts';
+import { readRequestedChanges } from './requested-changes.ts';
 
 /**
- * Asks the maintainers once, then looks whether they answered. GitHub sends no event for a reaction
- * (octokit/webhooks.js#553), so an open question is looked at by time, and at once on any event of its pull request.
+ * Asks the maintainers once, then polls for their answers. GitHub sends no event for a reaction
+ * (octokit/webhooks.js#553), so an open question is polled by time, and at once on any event of its pull request.
  */
 export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): Promise<ApprovalAnswer> {
   const { approval } = context;
-  if (!approval || approval.status === 'void') return { kind: 'not_yet', result: await askPeople(context) };
+  if (!approval || approval.status === 'void') return notYet(await askPeople(context));
   const comment = await context.approvalComment(approval.id);
-  if (!comment) return { kind: 'not_yet', result: wait(context, approval) };
+  if (!comment) return notYet(wait(context, approval));
   if ('refused' in comment) {
     const because = `nobody could be asked, as the approval comment could not be written (a locked conversation or a missing permission is the usual cause): ${comment.refused}`;
-    return { kind: 'not_yet', result: stop(because) };
+    return notYet(stop(because));
   }
-
-  const { facts, pullRequest, conflict, authorship, decision } = await judgeQuestion(
-    context,
-    comment,
-    skillOf,
-  );
-  const isAbout = pullRequest.headSha === approval.headSha && pullRequest.baseRef === approval.baseRef;
-  if (pullRequest.merged && isAbout && ((await context.mergeBegun()) || (await context.gate.isOpen()))) {
-    return { kind: 'already_merged', pullRequest, approval };
+  const read = await readMergeFacts(context, comment, skillOf);
+  const own = await readOwnWrites(context, approval, comment, read);
+  const { pullRequest } = read;
+  const answer = answerOf(question(context), approval, read, own);
+  switch (answer.kind) {
+    case 'already_merged':
+      return { kind: 'already_merged', pullRequest, approval };
+    case 'merging':
+      return notYet(wait(context, approval, WRITTEN_IN_MS));
+    case 'void':
+      return notYet({ kind: 'superseded', reason: answer.reason, approval: answer.approval });
+    case 'our_edit':
+      return { ...notYet(wait(context, approval, WRITTEN_IN_MS)), unsettled: true };
+    case 'comment_changed':
+      return notYet(askAgain(context, answer));
+    case 'rejected':
+      return notYet({ ...answer, kind: 'failed', retryable: false });
+    case 'granted':
+      return { ...answer, pullRequest };
+    case 'open':
+      return notYet(waitFurther(context, answer));
+    default:
+      return unreachable(answer);
   }
-  const own = pullRequest.merged ? await context.ownMerge() : undefined;
-  // Another chain is merging at this moment: once its answer is here, it can be said who merged.
-  const isOthers = pullRequest.merged && own === undefined && (await context.gate.isHeldByAnother());
-  if (own?.underWay || isOthers) return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS) };
-  const looked: Approval = {
-    ...approval,
-    status: 'open',
-    countersignedBy: decision.countersignedBy,
-    authorship: authorship ?? approval.authorship,
-    ...(isNews(approval, decision.why, facts.readAt)
-      ? { lookedAt: facts.readAt, decision: decision.why }
-      : {}),
-  };
-  if (decision.void) {
-    const isOurs = own !== undefined && pullRequest.headSha === approval.headSha;
-    const code = voidCode(pullRequest, approval, facts);
-    return {
-      kind: 'not_yet',
-      result: {
-        kind: 'superseded',
-        reason: isOurs ? mergedByChain(own.merge) : reason(code, decision.why.summary),
-        approval: { ...looked, status: 'void' },
-      },
-    };
-  }
-  if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment.bodyHash))) {
-    return { kind: 'not_yet', result: wait(context, approval, WRITTEN_IN_MS), unsettled: true };
-  }
-  if (facts.comment !== 'as_written') {
-    if (context.timesAsked >= MOST_QUESTIONS) {
-      const because =
-        facts.comment === 'not_ours'
-          ? 'GitHub does not say that this app wrote its own approval comment'
-          : 'the approval comment was changed or deleted again and again';
-      return { kind: 'not_yet', result: stop(because) };
-    }
-    // A comment that says something else now cannot have been agreed to, before or after: a fresh one is asked.
-    return {
-      kind: 'not_yet',
-      result: ask(context, { blockedBy: [], authorship: looked.authorship }, { ...looked, status: 'void' }),
-    };
-  }
-  if (decision.rejectedBy.length > 0) {
-    return {
-      kind: 'not_yet',
-      result: {
-        kind: 'failed',
-        reason: reason(
-          'step.failed.rejected',
-          `rejected by ${decision.rejectedBy.map(({ login }) => login).join(', ')}`,
-          decision.rejectedBy.map(({ login }) => ({ kind: 'person', id: login, label: login })),
-        ),
-        retryable: false,
-        approval: { ...looked, status: 'rejected', rejectedBy: decision.rejectedBy },
-      },
-    };
-  }
-  if (decision.why.status === 'met') {
-    const approvalNow: Approval = { ...looked, status: 'countersigned' };
-    return { kind: 'granted', proof: decision.proof, why: decision.why, approval: approvalNow, pullRequest };
-  }
-  return {
-    kind: 'not_yet',
-    result: isBlocking(conflict, context)
-      ? waitForConflict(context, looked, conflict)
-      : wait(context, looked),
-  };
 }
 
 /** Puts the question to the maintainers, unless something has to be waited for before that. */
 export async function askPeople(context: ApprovalContext): Promise<ApprovalResult> {
-  const before = await beforeAsking(context, mergeMethod(context));
-  return before.kind === 'wait' ? before.result : ask(context, before);
-}
-
-function isBlocking(conflict: Conflict, context: ApprovalContext): boolean {
-  return conflict.kind === 'conflict' || (conflict.kind === 'unknown' && wasConflicting(context));
-}
-
-/** A question that is open already stays: what resolves the conflict on the base branch leaves the answers to it valid. */
-function waitForConflict(context: ApprovalContext, approval: Approval, conflict: Conflict): ApprovalResult {
-  const isKnown = conflict.kind === 'conflict';
-  const waiting = wait(context, approval, isKnown ? undefined : WORKING_OUT_MS);
-  const because = isKnown
-    ? conflict.says
-    : (approval.decision?.summary ?? 'GitHub is working out whether it conflicts');
-  return { ...waiting, reason: reason('step.waiting.conflict', because) };
-}
-
-/** How soon GitHub is asked again whether there still is a conflict, in milliseconds. */
-const WORKING_OUT_MS = 3_000;
-
-async function judgeQuestion(
-  context: ApprovalContext,
-  comment: Parameters<typeof readMergeFacts>[1],
-  skillOf: SkillOf,
-): Promise<Awaited<ReturnType<typeof readMergeFacts>> & { decision: MergeDecision }> {
-  const read = await readMergeFacts(context, comment, skillOf);
-  return { ...read, decision: judgeMerge(question(context), read.facts) };
+  const { state, inputs, reader, repo, session, clock } = context;
+  const { settings, headSha } = state.run;
+  const number = pullRequestOf(context);
+  const pullRequest = await reader.pullRequest(repo, number);
+  const waitedMs = clock.now().getTime() - session.startedAt.getTime();
+  const notYet = waitBeforeAsking(context, inputs, pullRequest, waitedMs);
+  if (notYet) {
+    const until = new Date(clock.now().getTime() + notYet.recheckInMs);
+    return { kind: 'waits', for: 'until', until, reason: notYet.reason };
+  }
+  const requested = await readRequestedChanges(context, number);
+  const contributors = await readContributors(context, pullRequest, headSha);
+  return ask(context, toAsk(settings, pullRequest.author, requested, contributors));
 }
 
 /**
  * What the gate says at this moment, without asking or recording anything.
- * @returns `undefined` when nobody has been asked, or nobody can see the question yet; `busy` while this app may be writing to it.
+ * @returns `undefined` if nobody has been asked, or nobody can see the question yet; `busy` while this app may
+ *   be writing to it
  */
 export async function judgeApproval(
   context: ApprovalContext,
@@ -157,11 +89,63 @@ export async function judgeApproval(
   if (!approval || approval.status === 'void') return undefined;
   const comment = await context.approvalComment(approval.id);
   if (!comment || 'refused' in comment) return undefined;
-  const { decision, pullRequest, facts } = await judgeQuestion(context, comment, skillOf);
-  if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment.bodyHash))) return 'busy';
+  const { facts, pullRequest } = await readMergeFacts(context, comment, skillOf);
+  if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment))) return 'busy';
+  const decision = judgeMerge(question(context), facts);
   const { countersignedBy } = decision;
   return { decision, pullRequest, approval: { ...approval, countersignedBy } };
 }
+
+/** Reads what the app itself may have done to the pull request and to the comment. */
+async function readOwnWrites(
+  context: ApprovalContext,
+  approval: Approval,
+  comment: ApprovalComment,
+  { facts, pullRequest }: { facts: MergeFacts; pullRequest: PullRequest },
+): Promise<OwnWrites> {
+  const { merged, headSha, baseRef } = pullRequest;
+  const isAbout = headSha === approval.headSha && baseRef === approval.baseRef;
+  const mergedForUs =
+    merged && isAbout && ((await context.mergeBegun()) !== undefined || (await context.gate.isOpen()));
+  const merge = merged && !mergedForUs ? await context.ownMerge() : undefined;
+  return {
+    mergedForUs,
+    merge,
+    mergedForOthers: merged && !mergedForUs && !merge && (await context.gate.isHeldByAnother()),
+    mayBeOurEdit: facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment)),
+  };
+}
+
+function notYet(result: ApprovalResult): Extract<ApprovalAnswer, { kind: 'not_yet' }> {
+  return { kind: 'not_yet', result };
+}
+
+/** A new comment: nobody can have agreed to what the old one says now. */
+function askAgain(
+  context: ApprovalContext,
+  { by, approval }: Extract<Answer, { kind: 'comment_changed' }>,
+): ApprovalResult {
+  if (context.timesAsked < MOST_QUESTIONS)
+    return ask(context, { blockedBy: [], authorship: approval.authorship }, approval);
+  return stop(
+    by === 'unknown_author'
+      ? 'GitHub does not say that this app wrote its own approval comment'
+      : 'the approval comment was changed or deleted again and again',
+  );
+}
+
+/** With a conflict, the question stays open: resolving it on the base branch leaves its answers valid. */
+function waitFurther(
+  context: ApprovalContext,
+  { approval, conflict }: Extract<Answer, { kind: 'open' }>,
+): ApprovalResult {
+  if (!conflict) return wait(context, approval);
+  const waiting = wait(context, approval, conflict.isKnown ? undefined : WORKING_OUT_MS);
+  return { ...waiting, reason: reason('step.waiting.conflict', conflict.says) };
+}
+
+/** How soon GitHub is asked again whether there still is a conflict, in milliseconds. */
+const WORKING_OUT_MS = 3_000;
 
 /** How soon an update of the comment that is under way should be done, in milliseconds. */
 const WRITTEN_IN_MS = 1_000;
@@ -169,10 +153,10 @@ const WRITTEN_IN_MS = 1_000;
 /** The outbox works beside the looks: what it writes between two reads of ours must not pass for somebody else's edit. */
 async function mayBeOurEdit(
   context: ApprovalContext,
-  approval: Approval,
-  bodyHash: string,
+  { id }: Approval,
+  { bodyHash }: ApprovalComment,
 ): Promise<boolean> {
-  const now = await context.approvalComment(approval.id);
+  const now = await context.approvalComment(id);
   return now !== undefined && !('refused' in now) && (now.beingWritten || now.bodyHash !== bodyHash);
 }
 
@@ -181,25 +165,6 @@ const MOST_QUESTIONS = 5;
 
 function stop(because: string): ApprovalResult {
   return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
-}
-
-function voidCode(pullRequest: PullRequest, approval: Approval, { configuration }: MergeFacts): ReasonCode {
-  if (pullRequest.merged) return 'run.cancelled.merged_elsewhere';
-  if (pullRequest.state === 'closed') return 'run.cancelled.closed';
-  if (pullRequest.draft) return 'run.cancelled.draft';
-  if (pullRequest.baseRef !== approval.baseRef) return 'run.cancelled.retargeted';
-  if (pullRequest.headSha !== approval.headSha || configuration.kind !== 'changed')
-    return 'run.cancelled.superseded';
-  switch (configuration.what) {
-    case 'settings':
-      return 'run.cancelled.settings_changed';
-    case 'chain':
-      return 'run.cancelled.chain_changed';
-    case 'trigger':
-      return 'run.cancelled.not_triggered';
-    default:
-      return unreachable(configuration.what);
-  }
 }
 
 function question(context: ApprovalContext): MergeQuestion {
@@ -211,7 +176,7 @@ function question(context: ApprovalContext): MergeQuestion {
     pullRequest: pullRequestOf(context),
     headSha: run.headSha,
     baseRef: run.baseRef,
-    method: mergeMethod(context),
+    method: mergeMethod(context.inputs, run.settings),
     by: run.settings.merge.by ?? 'app',
     rules: run.settings.countersign,
   };
@@ -219,7 +184,7 @@ function question(context: ApprovalContext): MergeQuestion {
 
 function ask(
   context: ApprovalContext,
-  { blockedBy, authorship }: Pick<Extract<BeforeAsking, { kind: 'ask' }>, 'blockedBy' | 'authorship'>,
+  { blockedBy, authorship }: ToAsk,
   previous?: Approval,
 ): ApprovalResult {
   const now = context.clock.now();
@@ -260,15 +225,6 @@ function wait(
     ),
     approval,
   };
-}
-
-/** How often the comment says anew when it was last looked at although nothing changed, in milliseconds. */
-const SAY_SO_EVERY_MS = 3_600_000;
-
-/** Whether people should see this look: each that is shown is an edit of the comment. */
-function isNews(approval: Approval, decision: Explanation, now: Date): boolean {
-  const said = approval.lookedAt?.getTime() ?? 0;
-  return !sameAnswer(approval.decision, decision) || now.getTime() - said >= SAY_SO_EVERY_MS;
 }
 
 /**

@@ -2,9 +2,9 @@ import { criterion, type Explanation } from '../../domain/explanation/explanatio
 import { reason } from '../../domain/explanation/reason.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
+import { mergeMethod } from '../../domain/policy/merge-method.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { ApprovalContext, ApprovalResult } from './approval-context.ts';
-import { mergeMethod } from './merge-method.ts';
 
 /**
  * After GitHub refused to merge with a 405, which stands for many reasons. A conflict is named, and the merge is not tried again
@@ -20,8 +20,8 @@ export function notMergeable(
   message: string,
   retryInMs: (summary: string) => number,
 ): ApprovalResult {
-  const { baseRef } = context.state.run;
-  const conflict = conflictOf(pullRequest, mergeMethod(context), baseRef);
+  const { baseRef, settings } = context.state.run;
+  const conflict = conflictOf(pullRequest, mergeMethod(context.inputs, settings), baseRef);
   const [code, because] =
     conflict.kind === 'conflict'
       ? (['step.waiting.conflict', conflict.says] as const)

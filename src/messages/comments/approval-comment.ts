@@ -2,6 +2,7 @@ import { unreachable } from '../../core/errors.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import { mergeMethod } from '../../domain/policy/merge-method.ts';
 import { type Invocation, isMergeStep, type RunState } from '../../domain/run/run.ts';
 import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
@@ -184,10 +185,8 @@ function head({ approval }: ApprovalView): string {
 /** From the step's `with: {method}`, otherwise from the settings, like the merge itself. */
 function methodOf({ state, approval }: ApprovalView): Method {
   const step = state.invocations.find(({ id }) => id === approval.invocationId);
-  const desired = step && state.run.definition.steps[step.stepIndex]?.with.method;
-  return desired === 'squash' || desired === 'merge' || desired === 'rebase'
-    ? desired
-    : state.run.settings.merge.method;
+  const inputs = step && state.run.definition.steps[step.stepIndex]?.with;
+  return mergeMethod(inputs ?? {}, state.run.settings);
 }
 
 function whoMayAnswer({ permission, teams, users }: CountersignRules): string {

@@ -1,0 +1,183 @@
+import type { Step } from '../chain/chain.ts';
+import { dependenciesOf } from '../chain/graph.ts';
+import type { Settings } from '../chain/settings.ts';
+import { criterion, type Explanation } from '../explanation/explanation.ts';
+import { asksAbout, compileExpression, evaluateCondition } from '../expression/condition.ts';
+import type { GateVerdict } from '../outcome/gate-verdict.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { AnsweringPerson, AskedAuthorship } from '../policy/approval.ts';
+import { askedAuthorship, NO_CONTRIBUTORS } from '../policy/authorship.ts';
+import { actionOf } from '../policy/capability.ts';
+import { type Conflict, conflictCriteria, conflictOf, type Mergeability } from '../policy/conflict.ts';
+import { degraded } from '../policy/gate/degraded.ts';
+import { conditionOf } from '../policy/gate/verdict.ts';
+import type { ConfigurationStatus, MergeFacts, MergeQuestion } from '../policy/merge-gate.ts';
+import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
+import { stillExpected } from '../rule/step-rules.ts';
+import { asConditionsSeeIt, conditionContext } from './context.ts';
+import type { Invocation, Run, RunState } from './run.ts';
+
+/** The step that asks. */
+export interface Asking {
+  state: RunState;
+  step: Step;
+  invocation: Invocation;
+}
+
+/** What was read for one attempt at a question. */
+export type ReadForQuestion = Pick<
+  MergeFacts,
+  'readAt' | 'comment' | 'contributors' | 'reactors' | 'pausedBy'
+> & {
+  pullRequest: MergeFacts['pullRequest'] & Mergeability;
+  method: MergeQuestion['method'];
+  /** Absent if the question is whether to merge. */
+  speakers: MergeFacts['speakers'];
+  /** What governs the pull request now; `undefined` if this attempt did not read it. */
+  governing: { settings: Settings | undefined; status: ConfigurationStatus } | undefined;
+  /** The operator of this server has merging switched off. */
+  mergingOff: boolean;
+  /** Outcomes that replace the recorded ones, as `outcomesNow` returns them. */
+  fresh: ReadonlyMap<string, Outcome>;
+  gates: readonly GateVerdict[];
+  rejections: { by: readonly AnsweringPerson[]; elsewhere: readonly Explanation[] };
+  /** `undefined` if it does not matter here, or if this attempt did not read it. */
+  requestedChanges: RequestedChanges | undefined;
+};
+
+/** What the merge gate judges, with what the approval keeps of it. */
+export interface QuestionFacts {
+  facts: MergeFacts;
+  conflict: Conflict;
+  /** Whether the last attempt found a conflict. */
+  conflicted: boolean;
+  /** `undefined` if it was not read, or cannot be known. */
+  authorship: AskedAuthorship | undefined;
+}
+
+export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFacts {
+  const { run } = asking.state;
+  const { contributors, pullRequest, rejections, requestedChanges, speakers } = read;
+  const conflict = conflictNow(asking, read);
+  const conflicted = wasConflicting(asking.invocation);
+  return {
+    conflict,
+    conflicted,
+    authorship:
+      contributors && contributors !== NO_CONTRIBUTORS
+        ? askedAuthorship(run.settings.countersign, contributors)
+        : undefined,
+    facts: {
+      readAt: read.readAt,
+      pullRequest: {
+        state: pullRequest.state,
+        merged: pullRequest.merged,
+        draft: pullRequest.draft,
+        headSha: pullRequest.headSha,
+        baseRef: pullRequest.baseRef,
+        author: pullRequest.author,
+      },
+      comment: read.comment,
+      configuration: read.governing?.status ?? { kind: 'as_asked' },
+      contributors,
+      reactors: read.reactors,
+      ...(speakers ? { speakers } : {}),
+      rejectedBefore: rejections.by,
+      conditions: [
+        ...mergingSwitch(asking.step, read),
+        ...conditionsNow(asking, read.fresh),
+        ...read.gates.map(conditionOf),
+        ...rejections.elsewhere,
+        ...(requestedChanges ? [requestedChangesCriterion(requestedChanges, pullRequest.author.id)] : []),
+        ...conflictCriteria(conflict, conflicted, run.baseRef),
+      ],
+      pausedBy: read.pausedBy,
+    },
+  };
+}
+
+/** Outcomes that were read again, as they count: with what the rules and the gates of their steps say of them. */
+export function outcomesNow(
+  { run, verdicts = [] }: RunState,
+  readAgain: ReadonlyMap<string, Outcome>,
+): ReadonlyMap<string, Outcome> {
+  const steps = new Map(run.definition.steps.map((step) => [step.id, step]));
+  return new Map(
+    [...readAgain].map(([id, outcome]) => {
+      const expected = stillExpected(steps.get(id) ?? {}, outcome);
+      const ofStep = verdicts.filter(({ step }) => step === id);
+      return [id, degraded(expected, ofStep)];
+    }),
+  );
+}
+
+/** Whether the last attempt found a conflict. */
+export function wasConflicting({ reason }: Pick<Invocation, 'reason'>): boolean {
+  return reason?.code === 'step.waiting.conflict';
+}
+
+/** Whether the head that was asked about conflicts with its base. Only for a step that merges it. */
+function conflictNow(
+  { state: { run }, step }: { state: { run: Pick<Run, 'headSha' | 'baseRef'> }; step: Step },
+  { pullRequest, method }: Pick<ReadForQuestion, 'pullRequest' | 'method'>,
+): Conflict {
+  const isSame = pullRequest.headSha === run.headSha && pullRequest.baseRef === run.baseRef;
+  return isSame && pullRequest.state === 'open' && actionOf(step.uses)?.merges
+    ? conflictOf(pullRequest, method, run.baseRef)
+    : { kind: 'none' };
+}
+
+/** Whether somebody has switched merging off. The question stays, and is answered when it is on again. */
+function mergingSwitch(
+  step: Step,
+  { mergingOff, governing }: Pick<ReadForQuestion, 'mergingOff' | 'governing'>,
+): Explanation[] {
+  if (!actionOf(step.uses)?.merges) return [];
+  const scope = governing?.settings?.mergingOff;
+  return [
+    ...(mergingOff
+      ? [criterion('unmet', 'merging is switched off on this server (`COUNTERSIGN_MERGING=off`)')]
+      : []),
+    ...(scope
+      ? [criterion('unmet', `merging is switched off in the settings of the ${scope} (\`merging: off\`)`)]
+      : []),
+  ];
+}
+
+/** The step's own condition, and what the outcomes that it depends on say now. */
+function conditionsNow(asking: Asking, fresh: ReadonlyMap<string, Outcome>): Explanation[] {
+  const { step, state } = asking;
+  const reasons = [...fresh]
+    .filter(([id]) => restsOn(asking, id))
+    .map(([id, outcome]) =>
+      criterion(
+        asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet',
+        `${id}: ${outcome.summary}`,
+      ),
+    );
+  if (step.condition === undefined) return reasons;
+  const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, step.id, fresh));
+  reasons.push(
+    holds
+      ? criterion('met', 'every condition of the step still holds')
+      : criterion('unmet', `the step's condition does not hold any more: \`${step.condition}\``),
+  );
+  return reasons;
+}
+
+/**
+ * Whether the outcome of another step must be a yes before this step may continue. An irreversible step needs
+ * all of them. Any other step needs those it depends on, unless a condition in between asks about the outcome:
+ * such a condition may be for red CI, and was true.
+ */
+function restsOn({ step, state }: Asking, id: string): boolean {
+  if (actionOf(step.uses)?.irreversible) return true;
+  const { steps } = state.run.definition;
+  const before = dependenciesOf(steps, step.id);
+  const other = steps.find((candidate) => candidate.id === id);
+  if (!other || !before.includes(id)) return false;
+  const between = [step, ...steps.filter((candidate) => before.includes(candidate.id))];
+  return !between.some(
+    ({ condition }) => condition !== undefined && asksAbout(compileExpression(condition), other),
+  );
+}

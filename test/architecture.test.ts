@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SRC = join(ROOT, 'src');
 
-/** Each folder of `src` is one layer. What it may import besides itself; files beside the folders compose everything. */
+/** Each folder of `src` is one layer, with the layers that it may import. Files beside the folders compose everything. */
 const LAYERS: Record<string, readonly string[]> = {
   core: [],
   domain: ['core'],
@@ -45,7 +45,7 @@ function filesUnder(folder: string): string[] {
     .map((entry) => relative(SRC, join(entry.parentPath, entry.name)));
 }
 
-/** Imports of types count: they tie files together for a reader as much as the others. */
+/** Imports of types count, because they connect files for a reader as much as other imports. */
 function importsOf(file: string): Import[] {
   const source = readFileSync(join(SRC, file), 'utf8');
   return [...source.matchAll(/(?:from|import)\s*\(?'(\.[^']+)'/g)].map((match) => ({
@@ -86,7 +86,7 @@ function cycles(edges: readonly Import[]): string[][] {
   return [...groups].map((group) => JSON.parse(group) as string[]);
 }
 
-test('there are imports to check', () => {
+test('the test finds imports to check', () => {
   expect(imports.length).toBeGreaterThan(2_000);
 });
 
@@ -100,14 +100,14 @@ test('each folder of src is a layer, and imports only the layers below it', () =
   expect([...new Set(files.map(layerOf))].sort()).toEqual(Object.keys(LAYERS).sort());
 });
 
-test('no files import each other in a circle', () => {
+test('no files import each other in a cycle', () => {
   expect(cycles(imports)).toEqual([]);
 });
 
-test('no folders of a layer import each other in a circle', () => {
+test('no folders of a layer import each other in a cycle', () => {
   const between = imports
     .map(({ from, to }) => ({ from: folder(from, 2), to: folder(to, 2) }))
-    // A layer's own files and its folders are one thing: `analyzers/run-worker.ts` starts what is in `analyzers/worker`.
+    // A layer's own files and its folders count as one: `analyzers/run-worker.ts` starts what is in `analyzers/worker`.
     .filter(
       ({ from, to }) => from.includes('/') && to.includes('/') && from.split('/')[0] === to.split('/')[0],
     );
@@ -122,7 +122,7 @@ test('entry points do not import each other', () => {
   expect(wrong.map(say)).toEqual([]);
 });
 
-test('only effects are given a writer to GitHub', () => {
+test('only effects use a writer to GitHub', () => {
   const wrong = files.filter((file) => {
     if (/^(engine\/effects|adapters\/octokit)\/|^ports\/github\.ts$/.test(file)) return false;
     return /GitHubWriter|\.writer\(/.test(readFileSync(join(SRC, file), 'utf8'));
@@ -130,14 +130,14 @@ test('only effects are given a writer to GitHub', () => {
   expect(wrong).toEqual([]);
 });
 
-test('skills reach nothing of approvals and merges', () => {
+test('skills import nothing of approvals and merges', () => {
   const wrong = imports.filter(
     ({ from, to }) => from.startsWith('skills/') && /^engine\/(approvals|actions|sessions)\//.test(to),
   );
   expect(wrong.map(say)).toEqual([]);
 });
 
-test('only the gate makes merge proofs', () => {
+test('only the merge gate makes merge proofs', () => {
   const wrong = files.filter(
     (file) =>
       file !== 'domain/policy/merge-gate.ts' && /new Proof\(/.test(readFileSync(join(SRC, file), 'utf8')),
@@ -153,7 +153,7 @@ test('only the configuration reads the environment', () => {
   expect(wrong).toEqual([]);
 });
 
-test('only the runner starts child processes near the app', () => {
+test('only the runner starts child processes of the app', () => {
   const others = [
     // Limits the app itself, and starts it for a demonstration.
     'sandbox/core-dumps.ts',
@@ -166,7 +166,7 @@ test('only the runner starts child processes near the app', () => {
   expect(starting.sort()).toEqual(['sandbox/process.ts', ...others].sort());
 });
 
-test('every test that docs/reliability.md names is there', () => {
+test('every test that docs/reliability.md names exists', () => {
   const page = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
   const named = page.split('\n').flatMap((line) => {
     const [diagnostic, , tests = '', result] = line.split(/(?<!\\)\|/).slice(1, -1);

@@ -74,7 +74,7 @@ describe('the changelog', () => {
     expect(dated(BY_CHANGESETS, '2027-01-02')).toBe(KEPT);
   });
 
-  it('refuses an entry that does not say what kind of change it is', () => {
+  it('refuses an entry without its kind of change', () => {
     expect(() => dated('## 0.2.0\n\n- one thing.\n', '2027-01-02')).toThrow('not with: one thing.');
   });
 
@@ -82,7 +82,7 @@ describe('the changelog', () => {
     expect(() => dated(KEPT, '2027-01-03')).toThrow('no version without a date');
   });
 
-  it('gives the entries of one version', () => {
+  it('returns the entries of one version', () => {
     expect(notes(KEPT, '0.1.0')).toBe('### Added\n\n- Everything.\n');
     expect(() => notes(KEPT, '0.3.0')).toThrow('no version 0.3.0');
     expect(() => notes('## 0.1.0 - Unreleased\n', '0.1.0')).toThrow('no date for 0.1.0');
@@ -97,7 +97,7 @@ describe('the changelog', () => {
 
 describe('a changeset', () => {
   const files = readdirSync(join(ROOT, '.changeset')).filter((name) => /(?<!README)\.md$/.test(name));
-  it.skipIf(files.length === 0).each(files)('%s says what kind of change it is', (name) => {
+  it.skipIf(files.length === 0).each(files)('%s names its kind of change', (name) => {
     const [, , summary = ''] = read(join('.changeset', name)).split(/^---$/m);
     expect(kindOf(summary.trim()).text).not.toBe('');
   });
@@ -109,7 +109,7 @@ describe('a changeset', () => {
     for (const name of ['CHANGELOG.md', '.changeset/config.json', 'scripts'])
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    // Changesets asks whether npm, pnpm or another tool keeps the workspace.
+    // Changesets asks which package manager keeps the workspace.
     writeFileSync(join(folder, 'package-lock.json'), '{}\n');
     writeFileSync(
       join(folder, 'package.json'),

@@ -12,13 +12,13 @@ import { appEnvironment } from './support/app-environment.ts';
 import { startGitHub } from './support/github/stand-in.ts';
 
 /**
- * Packs the package as a release does, installs it into an empty folder and uses it from there. The installation reads from the npm
- * registry, or from npm's cache, and takes as long as both: `COUNTERSIGN_LONG=1` runs it, and so does `.ci/run`.
+ * Packs the package as a release does, installs it into an empty folder and uses it from there. The installation reads from the
+ * npm registry, or from npm's cache, and takes as long as both: `COUNTERSIGN_LONG=1` runs it, and so does `.ci/run`.
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** What `npm pack` reads. The checkout itself stays as it is: packing builds, and other tests run beside this one. */
+/** What `npm pack` reads. The checkout itself stays as it is, because packing builds, and other tests run at the same time. */
 const SOURCES = [
   'package.json',
   'package-lock.json',
@@ -58,7 +58,7 @@ describe.skipIf(!LONG)('the npm package', () => {
     mkdirSync(home);
 
     const { stdout } = await run(checkout, 'npm', ['pack', '--json', '--pack-destination', folder]);
-    // Before it, npm shows what the scripts of the package say.
+    // Before it, npm shows the output of the package's scripts.
     const [{ filename, files }] = z
       .tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })])
       .parse(JSON.parse(stdout.slice(stdout.search(/^\[$/m))));
@@ -88,7 +88,7 @@ describe.skipIf(!LONG)('the npm package', () => {
     expect(packed).not.toContain('dist/of-an-earlier-build.js');
   });
 
-  it('pins every package that it needs to the version of the lock file', () => {
+  it('pins every package that it needs to the version in the lock file', () => {
     const read = (path: string) => lockSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).packages;
     const versions = (packages: ReturnType<typeof read>) =>
       Object.entries(packages).flatMap(([path, { dev, version }]) => (dev ? [] : [`${path} ${version}`]));
@@ -102,7 +102,7 @@ describe.skipIf(!LONG)('the npm package', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Usage: countersign/) });
   });
 
-  it('checks a chain, and finds the fault in a broken one', async () => {
+  it('checks a chain, and finds the error in an invalid one', async () => {
     const chain = readFileSync(join(ROOT, 'chains/pr-review.yaml'), 'utf8');
     writeFileSync(join(home, 'good.yaml'), chain);
     writeFileSync(join(home, 'bad.yaml'), chain.replace('skill: pr-review', 'skill: pr-reveiw'));
@@ -154,13 +154,13 @@ describe.skipIf(!LONG)('the npm package', () => {
       const [code] = await ended;
       expect(health.status).toBe(200);
       expect(log.join('\n')).toContain('"signal":"SIGTERM"');
-      // npm itself may end by the signal, whatever the app ends with.
+      // npm itself may end by the signal, whatever the app's exit code is.
       if (command !== 'npx') expect(code).toBe(0);
     },
   );
 });
 
-/** Where the app listens, and its log, which goes on. */
+/** Where the app listens, and its log, which continues. */
 async function listening(child: ChildProcess): Promise<{ url: string; log: string[] }> {
   if (!child.stderr) throw new Error('the log is not read');
   const log: string[] = [];
@@ -176,7 +176,7 @@ async function listening(child: ChildProcess): Promise<{ url: string; log: strin
   return { url, log };
 }
 
-/** That of a person: the tests' own npm, and settings that the checkout has, are not in it. The Node is the one that runs this test. */
+/** A person's environment: without the tests' own npm and the checkout's settings. The Node is the one that runs this test. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH = '', HOME } = process.env;
   const ofNpm = Object.entries(process.env).filter(([name]) =>

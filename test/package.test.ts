@@ -5,7 +5,7 @@ import { z } from 'zod';
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
 
-it('each dependency with an install script is allowed or denied by name, and only the pinned Node is allowed', () => {
+it('every dependency with an install script is allowed or denied by name, and only the pinned Node is allowed', () => {
   const lock = z
     .object({ packages: z.record(z.string(), z.object({ hasInstallScript: z.boolean().optional() })) })
     .parse(read('package-lock.json'));

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { countersign, parsed } from './entrypoints/cli/support.ts';
 
-/** What this repository has for its own maintenance, as far as it can be checked without GitHub. */
+/** This repository's own maintenance, as far as it can be checked without GitHub. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const text = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const yaml = (path: string): unknown => parse(text(path));
@@ -29,8 +29,8 @@ const workflowSchema = z.object({
 const jobsOf = (path: string) => Object.values(workflowSchema.parse(yaml(path)).jobs);
 const stepsOf = (path: string) => jobsOf(path).flatMap(({ steps }) => steps);
 
-describe('the repository, reviewed by Countersign', () => {
-  it('has settings and a chain without faults', async () => {
+describe('the repository’s own configuration of Countersign', () => {
+  it('has settings and a chain without errors', async () => {
     const { code, stdout } = await countersign(['chain', 'lint'], { cwd: ROOT });
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -55,7 +55,7 @@ describe('the repository, reviewed by Countersign', () => {
     });
   });
 
-  it('reviews with every skill that ships', async () => {
+  it('reviews with every shipped skill', async () => {
     const skills = parsed(await countersign(['skill', 'list', '--json'], { cwd: ROOT })) as {
       name: string;
     }[];
@@ -67,7 +67,7 @@ describe('the repository, reviewed by Countersign', () => {
     );
   });
 
-  it('requires checks that are the jobs of the CI workflow', () => {
+  it('requires checks that are jobs of the CI workflow', () => {
     const { ci } = z
       .object({ ci: z.object({ required: z.array(z.string()) }) })
       .parse(yaml('.github/countersign.yml'));
@@ -79,7 +79,7 @@ describe('the repository, reviewed by Countersign', () => {
 });
 
 describe('the workflows', () => {
-  it('pass the review that ships for workflows', async () => {
+  it('pass the shipped review for workflows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-repository-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, '.github/workflows'), { recursive: true });
@@ -97,7 +97,7 @@ describe('the workflows', () => {
     });
   });
 
-  it('name each action by a whole commit, with its version beside it', () => {
+  it('name each action by a full commit, with its version in a comment', () => {
     const used = WORKFLOWS.flatMap((path) => text(path).match(/uses: .+/g) ?? []);
     expect(used.length).toBeGreaterThan(5);
     expect(used.filter((line) => !/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual(
@@ -105,7 +105,7 @@ describe('the workflows', () => {
     );
   });
 
-  it('run scripts and files that are there', () => {
+  it('run scripts and files that exist', () => {
     const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
     const commands = WORKFLOWS.flatMap(stepsOf).flatMap(({ run }) => run ?? []);
     const named = commands.flatMap((command) => [
@@ -122,7 +122,7 @@ describe('the workflows', () => {
   it('test what .ci/run tests', () => {
     const commands = stepsOf('.github/workflows/ci.yml').flatMap(({ run }) => run ?? []);
     const steps = [...text('.ci/run').matchAll(/^step (.+)$/gm)].map(([, command]) => command);
-    // Installation and tests in one are two steps of the workflow.
+    // Installation and tests in one command are two steps of the workflow.
     expect(steps.flatMap((step) => (step === 'npm cit' ? ['npm ci', 'npm test'] : [step]))).toEqual(
       expect.arrayContaining(commands.filter((command) => command.startsWith('npm'))),
     );
@@ -130,7 +130,7 @@ describe('the workflows', () => {
   });
 });
 
-describe('issue forms', () => {
+describe('the issue forms', () => {
   const formSchema = z.strictObject({
     name: z.string(),
     description: z.string(),
@@ -146,13 +146,13 @@ describe('issue forms', () => {
   });
   const forms = filesIn('.github/ISSUE_TEMPLATE').filter((path) => !path.endsWith('config.yml'));
 
-  it.each(forms)('%s has fields that GitHub knows, each with an id of its own and a label', (path) => {
+  it.each(forms)('in %s have fields that GitHub knows, each with its own id and a label', (path) => {
     const fields = formSchema.parse(yaml(path)).body.filter(({ type }) => type !== 'markdown');
     expect(new Set(fields.map(({ id }) => id ?? '')).size).toBe(fields.length);
     expect(fields.filter(({ id, attributes }) => !id || typeof attributes.label !== 'string')).toEqual([]);
   });
 
-  it('send whoever found a vulnerability to SECURITY.md', () => {
+  it('send people who found a vulnerability to SECURITY.md', () => {
     const { contact_links } = z
       .object({ contact_links: z.array(z.object({ about: z.string() })) })
       .parse(yaml('.github/ISSUE_TEMPLATE/config.yml'));
@@ -161,7 +161,7 @@ describe('issue forms', () => {
   });
 });
 
-it('.editorconfig asks for what Biome formats', () => {
+it('.editorconfig matches Biome’s format', () => {
   const { formatter } = z
     .object({
       formatter: z.object({ indentStyle: z.string(), indentWidth: z.number(), lineWidth: z.number() }),
@@ -176,7 +176,7 @@ it('.editorconfig asks for what Biome formats', () => {
     expect(lines).toContain(line);
 });
 
-it('compose.yaml runs the image as the Dockerfile builds it', () => {
+it('compose.yaml runs the image that the Dockerfile builds', () => {
   const { services } = z
     .object({
       services: z.object({

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * No test may depend on how fast the machine is: it counts, it has a control (`support/effort.ts`), or it belongs in `bench/`. What
- * is given time in order to end what hangs is given plenty.
+ * No test may depend on how fast the machine is: it counts, it has a control (`support/effort.ts`), or it belongs in `bench/`.
+ * Time limits exist only to end what hangs, and are long.
  */
 const HERE = import.meta.dirname;
 
@@ -19,13 +19,13 @@ const MEASURES = [
 ];
 const MEASURING = /performance\.now\(|hrtime|[cC]puUsage\(|monitorEventLoopDelay/;
 
-/** Of a clock that nobody has put forward, and of what the app measured of itself. */
+/** On a clock that no test moves, and of times that the app measured itself. */
 const COMPARING = /expect\([^\n]*(?:Date\.now\(\) -|\bduration_?ms\b.*\.to(?:BeLess|BeGreater))/i;
 
-/** They give up after a second unless told otherwise; `expect.poll` and `support/until.ts` are patient. */
+/** They give up after a second by default; `expect.poll` and `support/until.ts` wait long enough. */
 const IMPATIENT = /\bvi\.wait(?:For|Until)\(|AbortSignal\.timeout\([\d_]+\)/;
 
-/** Limits of a test, of a process that it starts, or of a question that it puts again and again. */
+/** Limits of a test, of a process that it starts, or of a question that it repeats. */
 const LIMITS = [
   /^ *\}, ([\d_]{4,})\);$/gm,
   /^ *\},\n *([\d_]{4,}),\n *\);$/gm,
@@ -43,16 +43,16 @@ const sources = readdirSync(HERE, { recursive: true, withFileTypes: true })
 const filesWith = (pattern: RegExp) =>
   sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
 
-test('no test holds elapsed time or processor time against a limit', () => {
+test('no test compares elapsed time or processor time with a limit', () => {
   expect(filesWith(MEASURING).filter((file) => !MEASURES.includes(file))).toEqual([]);
   expect(filesWith(COMPARING)).toEqual([]);
 });
 
-test('a file that may measure still does', () => {
+test('a file that is allowed to measure does measure', () => {
   expect(MEASURES.filter((file) => !filesWith(MEASURING).includes(file))).toEqual([]);
 });
 
-test('nothing is waited for with little patience', () => {
+test('no test waits with a short timeout', () => {
   expect(filesWith(IMPATIENT).filter((file) => file !== 'timing.test.ts')).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.stop());
 
-test(`a pull request of one file costs at most ${MAX_REQUESTS} requests, and nothing is waited for between the reaction being seen and the merge`, async () => {
+test(`a pull request of one file costs at most ${MAX_REQUESTS} requests, and nothing waits between the poll that sees the reaction and the merge`, async () => {
   const { requests, toMerge } = await playRound(harness, 'feature');
   const { counted } = totalOf(requests);
   const said = requests.map((line) => `${line.counted} × ${line.route}`).join('\n');

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { type ChaosOptions, runChaos } from './chaos.ts';
 
 /**
- * The short form has some of the kinds of stories; `COUNTERSIGN_LONG=1` has 500 pull requests. The same
- * `COUNTERSIGN_SEED` gives the same stories, and the same call or delivery meets the same fate.
+ * The short form has some of the kinds of stories; `COUNTERSIGN_LONG=1` has 500 pull requests. The same `COUNTERSIGN_SEED` gives
+ * the same stories, and the same fault for the same call or delivery.
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_260_302);
@@ -21,11 +21,11 @@ const CHAOS: ChaosOptions = {
   calmMinutes: LONG ? 40 : 10,
 };
 
-test(`${CHAOS.pullRequests} pull requests end right, and every effect is there once, after chaos of seed ${SEED}`, async () => {
+test(`${CHAOS.pullRequests} pull requests end correctly, and every effect exists once, after chaos of seed ${SEED}`, async () => {
   const { wrong, ...figures } = await runChaos(CHAOS);
   process.stdout.write(`chaos: ${JSON.stringify(figures)}\n`);
   expect(wrong).toEqual([]);
-  // Calm weather proves nothing. Beside the calls that were drawn to fail, what GitHub does not know yet counts, too.
+  // A run without faults proves nothing. Beside the calls that failed, reads that GitHub answered too old count too.
   const failed = Object.values(figures.failed).reduce((sum, count) => sum + count, 0);
   expect(failed / figures.stormy).toBeGreaterThan(0.07);
   expect(failed / figures.stormy).toBeLessThan(0.2);

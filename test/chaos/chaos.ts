@@ -11,7 +11,7 @@ import { makeWeather } from './weather.ts';
 export interface ChaosOptions {
   seed: number;
   pullRequests: number;
-  /** Owners with a repository each: GitHub's limits hold for each installation. */
+  /** Owners with a repository each, because GitHub's limits apply per installation. */
   owners: number;
   /** Shares, from 0 to 1. */
   failing: number;
@@ -20,9 +20,9 @@ export interface ChaosOptions {
   delayed: number;
   /** How often the app is restarted on the way. */
   restarts: number;
-  /** A pull request opens so often, in milliseconds of the simulation: many live at the same time, and not all. */
+  /** Interval at which pull requests open, in milliseconds of the simulation: many are open at the same time, and not all. */
   opensEveryMs: number;
-  /** How long after the last fault everything must have come right, in minutes. */
+  /** How long after the last fault everything must be correct, in minutes. */
   calmMinutes: number;
 }
 
@@ -32,7 +32,7 @@ export interface ChaosReport {
   wrong: string[];
   merged: number;
   requests: number;
-  /** Those of them that were made while calls failed; in the calm afterwards none does. */
+  /** Those of them that were made while calls failed; afterwards no call fails. */
   stormy: number;
   failed: Record<string, number>;
   deliveries: number;
@@ -43,12 +43,14 @@ export interface ChaosReport {
 
 const MINUTE = 60_000;
 const TICK_MS = 5_000;
-/** How long the last pull request has in bad weather, beside the others' time, in milliseconds. */
+/** How long calls still fail after the last pull request opens, in milliseconds. */
 const LAST_MS = 5 * MINUTE;
-/** No answer counts as none after so many of the machine's milliseconds, so that a chaos of hours takes minutes. */
+/**
+ * An answer that takes longer than this counts as missing, in the machine's milliseconds, so that hours of chaos take minutes.
+ */
 const GITHUB_TIMEOUT_MS = 250;
 
-/** Lets people and CI live their stories while calls fail and deliveries go astray, then calms down and compares. */
+/** Lets people and CI act out their stories while calls fail and deliveries get lost, then stops the faults and compares. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const begun = performance.now();
   const harness = await startHarness({
@@ -66,7 +68,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const lives: Life[] = [];
   const weather = makeWeather(github, { seed: options.seed, rate: options.failing, isYoung });
 
-  /** GitHub's replicas may lag for some seconds; a pull request's own page is what is asked for first. */
+  /** GitHub's replicas may lag for some seconds; a pull request's own page is what the app reads first. */
   function isYoung(path: string): boolean {
     const [, repo, number] = /^\/repos\/([^/]+\/[^/]+)\/pulls\/(\d+)$/.exec(path) ?? [];
     const life = lives.find((one) => one.repo === repo && one.number === Number(number));
@@ -117,7 +119,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   return report;
 }
 
-/** Each story in its turn from a drawn one on, so that few pull requests have many of them. */
+/** Each kind of story in turn from a drawn one on, so that few pull requests cover many of them. */
 export function storyOf(seed: number, index: number): StoryName {
   const names = Object.keys(STORIES) as StoryName[];
   const first = Math.floor(draw(seed, 'first story') * names.length);
@@ -139,7 +141,7 @@ function found({ github }: Harness, owners: number): string[] {
   });
 }
 
-/** Lets so much time pass, in which everybody does what they can. */
+/** Lets so much time pass, while everybody does what they can. */
 async function live(
   harness: Harness,
   postOffice: PostOffice,
@@ -148,7 +150,7 @@ async function live(
 ): Promise<void> {
   const end = harness.clock.now().getTime() + ms;
   while (harness.clock.now().getTime() < end) {
-    // Of hundreds of pull requests one is always about to move: people and CI must not wait for the moment when none is.
+    // One of hundreds of pull requests is always about to change: people and CI must not wait for a moment when none is.
     await harness.advance(TICK_MS, 0);
     await postOffice.handOut('due');
     for (const life of lives) {

@@ -77,7 +77,7 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
   return found;
 }
 
-/** Its story in a line, for whoever looks for the cause. */
+/** Its story in a line, to help find the cause. */
 function told({ story }: Life): string {
   return story.map((deed) => [...Object.values(deed)].join(' ')).join(', ');
 }
@@ -91,7 +91,7 @@ function shortly({ id, status, conclusion, title }: SeenCheckRun): string {
   return `${id} ${conclusion ?? status} (${title})`;
 }
 
-/** What the app sent about these check runs, and what it asked about their commits, in the order of the clock. */
+/** The app's writes of these check runs, and its reads of their commits, in the order of the clock. */
 function asked(github: GitHubStandIn, { repo, heads }: Life, checks: readonly SeenCheckRun[]): string {
   const about = [
     ...checks.map(({ id }) => `/check-runs/${id}`),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A number from 0 up to 1 for something that happens, the same for the same seed and words. Not the next number of a
- * generator: requests of different pull requests are under way together and come in any order, and each of them should
- * meet the same fate all the same.
+ * A number from 0 up to 1 for something that happens, the same for the same seed and words. It is not the next number of a
+ * generator, because requests of different pull requests are under way together in any order, and each should still meet the same
+ * fault.
  */
 export function draw(seed: number, ...what: (string | number)[]): number {
   const hash = createHash('sha256')
@@ -12,7 +12,7 @@ export function draw(seed: number, ...what: (string | number)[]): number {
   return hash.readUInt32BE(0) / 2 ** 32;
 }
 
-/** One of the choices, each as likely as its weight says. */
+/** One of the choices, by their weights. */
 export function drawOne<T extends string>(at: number, weights: Readonly<Record<T, number>>): T {
   const choices = Object.entries(weights) as [T, number][];
   let left = at * choices.reduce((sum, [, weight]) => sum + weight, 0);
@@ -23,7 +23,7 @@ export function drawOne<T extends string>(at: number, weights: Readonly<Record<T
   throw new Error('there is nothing to choose from');
 }
 
-/** Counts how often each of some words was said. */
+/** Counts how often each of some words occurred. */
 export function counter(): { next(word: string): number; counts(): Record<string, number> } {
   const counts = new Map<string, number>();
   return {

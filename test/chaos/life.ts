@@ -11,9 +11,9 @@ export interface Life {
   /** Every head so far. */
   heads: string[];
   openedAt: Date;
-  /** Does what can be done by now. Resolves with whether the story is told. */
+  /** Does what can be done by now. Resolves with whether the story is over. */
   goOn(): Promise<boolean>;
-  /** The deed that is waited for. */
+  /** The act that comes next. */
   waitsFor(): Deed | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function beginLife(
     }
   }
 
-  /** The question about the present head that was asked since the state last changed: people read what they answer. */
+  /** The approval comment for the present head that was written since the last change: people read what they answer. */
   function newest(): SeenComment | undefined {
     const about = `head=${heads.at(-1)} `;
     return questionsOf(github, repo, number).findLast(

@@ -1,18 +1,18 @@
 import type { Deed, Person } from './story.ts';
 
-/** How a pull request must end, told from what people did and nothing else. */
+/** How a pull request must end, computed from what people did and nothing else. */
 export interface RightEnd {
   state: 'open' | 'closed';
   merged: 'by the app' | 'by hand' | 'no';
   /** Where the newest run of the chain ends. */
   run: 'completed' | 'failed' | 'cancelled' | 'waiting_approval' | 'waiting_ci';
-  /** It was closed before anybody was asked: the app may hear of it only then, and has nothing to say about it. */
+  /** It was closed before anybody was asked. The app may hear of it only then, and has nothing to say about it. */
   mayGoUnseen: boolean;
-  /** How many questions each head gets, from the first head on, as the fewest and the most. */
+  /** How many approval comments each head gets, from the first head on, as minimum and maximum. */
   questions: { fewest: number; most: number }[];
   /**
-   * How many check runs one run may have: one that goes on after its end gets another. CI's red may be told twice, and
-   * each time it is looked at again; where that takes long, people see it.
+   * How many check runs one run may have: one that continues after its end gets another. GitHub may report red CI twice, and the
+   * run continues each time; where that takes long, people see it.
    */
   mostCheckRuns: number;
 }
@@ -20,8 +20,8 @@ export interface RightEnd {
 const MAY_COUNTERSIGN: readonly Person[] = ['mia', 'max'];
 
 /**
- * The rules of the shop in a few lines, written apart from the app: a head that CI is green for is put to the maintainers
- * once; the first of their answers to that question decides; a push makes everything before it void.
+ * The rules in a few lines, written independently of the app: the maintainers are asked once about a head whose CI is green; the
+ * first of their answers decides; a push voids everything before it.
  */
 export function rightEnd(story: readonly Deed[]): RightEnd {
   let state: RightEnd['state'] = 'open';
@@ -38,7 +38,7 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
       case 'ci':
         ci = deed.state;
         wasRed ||= ci === 'failure';
-        // Somebody may close it or push before the question is there.
+        // Somebody may close it or push before the approval comment exists.
         if (ci === 'success') head().most = 1;
         break;
       case 'read_question':
@@ -51,10 +51,10 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
         else if (deed.content !== 'heart') [merged, state] = ['by the app', 'closed'];
         break;
       case 'react_to_first':
-        // Every story has it after a push or a close, which made that question void.
+        // In every story it comes after a push or a close, which made that approval void.
         break;
       case 'push':
-        // When its event is lost, the app may still ask about the head before, and finds out at its next look.
+        // If its event is lost, the app may still ask about the earlier head, and notices at its next poll.
         head().most = Math.max(1, head().most);
         heads.push({ fewest: 0, most: 0 });
         [ci, rejected] = [undefined, false];
@@ -65,7 +65,7 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
         break;
       case 'reopen':
         state = 'open';
-        // What was closed begins anew, with a question of its own.
+        // A reopened pull request starts again, with its own approval comment.
         head().most += 1;
         break;
       case 'merge_by_hand':

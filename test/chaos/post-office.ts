@@ -12,15 +12,15 @@ export interface PostOfficeOptions {
   delayed: number;
 }
 
-/** Stands between GitHub and the app, and is not reliable. */
+/** An unreliable proxy between GitHub and the app. */
 export interface PostOffice {
   /** Where GitHub sends to. */
   url: string;
   /** Where the app listens now. */
   forwardTo(url: string): void;
-  /** Hands out what was kept back until now; `all` also what is not due. */
+  /** Delivers what was delayed until now; `all` also what is not due. */
   handOut(which: 'due' | 'all'): Promise<void>;
-  /** From now on everything arrives, once and at once. */
+  /** From now on every delivery arrives once and at once. */
   mend(): void;
   counts(): Record<string, number>;
   stop(): Promise<void>;
@@ -34,8 +34,8 @@ interface Letter {
 const LONGEST_DELAY_MS = 600_000;
 
 /**
- * Loses, doubles and delays deliveries by the seed. A lost one is answered 502, as by a proxy whose app is away: GitHub
- * knows that it failed, and the app does not know that there was one.
+ * Loses, doubles and delays deliveries by the seed. A lost one is answered 502, as by a proxy whose app is down: GitHub knows
+ * that it failed, and the app does not know that it existed.
  */
 export async function openPostOffice(options: PostOfficeOptions): Promise<PostOffice> {
   const { seed, clock } = options;
@@ -50,7 +50,7 @@ export async function openPostOffice(options: PostOfficeOptions): Promise<PostOf
     const nth = arrived.next(event);
     const fate = mended ? 1 : draw(seed, 'delivery', event, nth);
     const { lost, doubled, delayed } = options;
-    // The opening of the first pull request always is: most others are made up for by the looks at what is open already.
+    // The opening of the first pull request is always lost. Later ones are mostly found by polls of what is open already.
     if (fate < lost || (lost > 0 && event === 'pull_request' && nth === 1)) {
       mishaps.next('lost');
       return 502;
@@ -96,7 +96,7 @@ export async function openPostOffice(options: PostOfficeOptions): Promise<PostOf
   };
 }
 
-/** @returns the app's status, 502 when it cannot be reached. */
+/** @returns the app's status, 502 if it cannot be reached. */
 function forward(url: string, { headers, body }: Letter): Promise<number> {
   return new Promise((resolve) => {
     const call = request(url, { method: 'POST', agent: false, headers: { ...headers, connection: 'close' } });

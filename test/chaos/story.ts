@@ -1,11 +1,11 @@
-/** What people and CI do to a pull request, one after the other. */
+/** What people and CI do to a pull request, one after another. */
 export type Deed =
   | { do: 'ci'; state: 'success' | 'failure' }
-  /** Reads the question about the present head, when it is there. */
+  /** Reads the approval comment for the present head, when it exists. */
   | { do: 'read_question' }
-  /** On the newest question. */
+  /** On the newest approval comment. */
   | { do: 'react'; login: Person; content: 'rocket' | '+1' | '-1' | 'heart' }
-  /** On the first question, whatever has come since. */
+  /** On the first approval comment, whatever has come since. */
   | { do: 'react_to_first'; login: Person; content: 'rocket' }
   | { do: 'push' }
   | { do: 'close' }

@@ -2,7 +2,7 @@ import type { Fault } from '../support/github/faults.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import { counter, draw, drawOne } from './draw.ts';
 
-/** What goes wrong with a call to GitHub, and how often in proportion to the others. */
+/** What goes wrong with a call to GitHub, with its weight. */
 const WEIGHTS = {
   'status 500': 2,
   'status 502': 3,
@@ -17,7 +17,7 @@ const WEIGHTS = {
 } as const;
 type Trouble = keyof typeof WEIGHTS | 'not there yet';
 
-/** How often GitHub does not know yet what it has just told of. */
+/** How often GitHub does not yet know what its webhook has just reported. */
 const NOT_THERE_YET = 0.3;
 
 const HOW: Readonly<Record<Trouble, Fault>> = {
@@ -51,7 +51,7 @@ export interface Weather {
 }
 
 /**
- * Has one in so many calls to GitHub fail, until it is cleared.
+ * Makes a share of the calls to GitHub fail, until it is cleared.
  * @param isYoung Whether a path is of something so new that GitHub's replicas may not know it yet.
  */
 export function makeWeather(
@@ -74,7 +74,8 @@ export function makeWeather(
     if (draw(seed, 'fails', call, nth) < rate) {
       fate = drawOne(draw(seed, 'how', call, nth), WEIGHTS);
       if (fate === 'reset, done late' && method === 'GET') fate = 'reset before';
-      // The stand-in does not do what it answers so; GitHub never says 200 to a write that it has not carried out.
+      // The stand-in does not carry out what it answers like this; GitHub never answers 200 to a write that it has not carried
+      // out.
       if (fate === 'cut JSON' && method !== 'GET') fate = 'reset after';
     } else if (method === 'GET' && isYoung(path) && draw(seed, 'lags', call, nth) < NOT_THERE_YET) {
       fate = 'not there yet';

@@ -17,12 +17,12 @@ const fired = (repository: string, id = 70) => ({
   inputs: { token: SECRET },
 });
 
-/** The audit log; that its rows cannot be changed is the database's own to refuse. */
+/** The audit log. The database itself prevents changes of its rows. */
 export function auditContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
   describe('the audit log', () => {
-    it('gives lines back in their order, with everything that they were recorded with', async () => {
+    it('returns lines in their order, with all their fields', async () => {
       const { storage } = db;
       await record(storage, {
         kind: 'run.ended',
@@ -52,7 +52,7 @@ export function auditContract(open: OpenDatabase): void {
       expect(after).toEqual(lines.slice(1));
     });
 
-    it('hides secrets in what it is given', async () => {
+    it('hides secrets in what it gets', async () => {
       const { storage } = db;
       await record(storage, fired('acme/rocket'));
       const lines = await storage.read.audit.page({ after: 0, limit: 10 });
@@ -60,7 +60,7 @@ export function auditContract(open: OpenDatabase): void {
       expect(lines[0]?.entry).toMatchObject({ chain: 'deploy' });
     });
 
-    it('records what can happen only once a single time', async () => {
+    it('records an event that can happen only once a single time', async () => {
       const { storage } = db;
       const merged = { ...fired('acme/rocket'), verb: 'cancel' as const };
       await record(storage, merged, mergedOnce(70, 3));

@@ -4,9 +4,9 @@ import type { BlobFacts, Blobs } from '../../src/ports/blobs.ts';
 
 export interface BlobStore {
   blobs: Blobs;
-  /** Puts other bytes in the place of a blob's, as a failing disk or a stranger would: its hash stays as it was. */
+  /** Replaces a blob's bytes, as a failing disk or an attacker would: its hash stays as it was. */
   damage(path: string, bytes: Uint8Array): Promise<void>;
-  /** Takes the hash of a blob away. */
+  /** Removes the hash of a blob. */
   forgetHash(path: string): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function blobsContract(open: () => BlobStore): void {
   };
   const pathsListed = async () => (await listed()).map(({ path }) => path);
 
-  it('gives back the bytes that were put', async () => {
+  it('returns the bytes that were put', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const sha256 = sha256Of(bytes);
     expect(await blobs.put('run1/ses1/report.bin', bytes)).toEqual({
@@ -46,7 +46,7 @@ export function blobsContract(open: () => BlobStore): void {
     expect(await blobs.has('run1/ses1/report.bin')).toBe(true);
   });
 
-  it('takes text as UTF-8', async () => {
+  it('stores text as UTF-8', async () => {
     expect((await blobs.put('a.txt', 'Grüße')).size).toBe(7);
     expect(new TextDecoder().decode(await blobs.get('a.txt'))).toBe('Grüße');
   });
@@ -63,7 +63,7 @@ export function blobsContract(open: () => BlobStore): void {
     expect(await blobs.has('empty')).toBe(true);
   });
 
-  it('has nothing where nothing was put', async () => {
+  it('returns undefined where nothing was put', async () => {
     await blobs.put('a/b', 'x');
     for (const path of ['c', 'a', 'a/c', 'a/b/c']) expect(await blobs.has(path)).toBe(false);
     for (const path of ['c', 'a', 'a/c', 'a/b/c']) expect(await blobs.get(path)).toBeUndefined();
@@ -71,18 +71,18 @@ export function blobsContract(open: () => BlobStore): void {
     for (const path of ['c', 'a', 'a/c', 'a/b/c']) expect(await blobs.stat(path)).toBeUndefined();
   });
 
-  it('says how large and how old a blob is, without its bytes', async () => {
+  it('returns the size and age of a blob without its bytes', async () => {
     const before = Date.now();
     await blobs.put('a/b', 'four');
     const facts = await blobs.stat('a/b');
     expect(facts).toMatchObject({ path: 'a/b', size: 4 });
-    // The header that tells it has whole seconds.
+    // The header with the time has whole seconds.
     const modified = facts?.modifiedAt.getTime();
     expect(modified).toBeGreaterThan(before - 1_500);
     expect(modified).toBeLessThan(Date.now() + 1_500);
   });
 
-  it('gives a large blob piece by piece', async () => {
+  it('returns a large blob in pieces', async () => {
     const bytes = manyBytes(600_000);
     await blobs.put('large', bytes);
     const pieces = await piecesOf(await blobs.open('large'));
@@ -90,7 +90,7 @@ export function blobsContract(open: () => BlobStore): void {
     expect(Math.max(...pieces.map(({ byteLength }) => byteLength))).toBeLessThan(bytes.byteLength / 4);
   });
 
-  it('gives an empty blob as no piece', async () => {
+  it('returns an empty blob without pieces', async () => {
     await blobs.put('empty', '');
     expect(await piecesOf(await blobs.open('empty'))).toEqual([]);
   });
@@ -103,21 +103,21 @@ export function blobsContract(open: () => BlobStore): void {
     );
   });
 
-  it('deletes a blob and no other, and one that is not there', async () => {
+  it('deletes exactly the given blob, and accepts one that does not exist', async () => {
     for (const path of ['run1/a', 'run1/b']) await blobs.put(path, path);
     for (let times = 0; times < 2; times += 1) await blobs.delete('run1/a');
     expect(await blobs.get('run1/a')).toBeUndefined();
     expect(await pathsListed()).toEqual(['run1/b']);
   });
 
-  it('takes a blob where a folder was whose blobs are deleted', async () => {
+  it('stores a blob at the path of a folder whose blobs are deleted', async () => {
     await blobs.put('a/b/c', 'x');
     await blobs.delete('a/b/c');
     await blobs.put('a', 'y');
     expect(await pathsListed()).toEqual(['a']);
   });
 
-  it('takes blobs into a folder from which others are being deleted', async () => {
+  it('stores blobs in a folder from which others are being deleted', async () => {
     const paths = Array.from({ length: 12 }, (_, index) => `run/${index}`);
     for (const path of paths) {
       await blobs.put(path, path);
@@ -138,7 +138,7 @@ export function blobsContract(open: () => BlobStore): void {
     '~a',
     'a?b=c#d',
     'new\nline',
-  ])('takes %j as a path', async (path) => {
+  ])('accepts %j as a path', async (path) => {
     await blobs.put(path, path);
     expect(new TextDecoder().decode(await blobs.get(path))).toBe(path);
     expect(await pathsListed()).toEqual([path]);
@@ -153,7 +153,7 @@ export function blobsContract(open: () => BlobStore): void {
     ['changed in one bit', whole.with(77, (whole[77] ?? 0) ^ 1)],
     ['longer', Buffer.concat([whole, Buffer.of(0)])],
   ])(
-    'gives no bytes of a blob that is %s, but an error with the path and both hashes',
+    'returns no bytes of a blob that is %s, but an error with the path and both hashes',
     async (_how, bytes) => {
       await blobs.put('run1/report', whole);
       await store.damage('run1/report', bytes);
@@ -169,12 +169,12 @@ export function blobsContract(open: () => BlobStore): void {
         for await (const piece of (await blobs.open('run1/report')) ?? []) read += piece.byteLength;
       };
       await expect(reading()).rejects.toMatchObject(damaged);
-      // However many pieces came: the last did not, so nobody can take them for the whole.
+      // However many pieces came, the last did not, so nobody can mistake them for the whole.
       expect(read).toBeLessThan(Math.max(1, bytes.byteLength));
     },
   );
 
-  it('gives no bytes of a blob whose hash is gone', async () => {
+  it('returns no bytes of a blob whose hash is gone', async () => {
     await blobs.put('a', 'x');
     await store.forgetHash('a');
     await expect(blobs.get('a')).rejects.toMatchObject({
@@ -183,7 +183,7 @@ export function blobsContract(open: () => BlobStore): void {
     });
   });
 
-  it('gives the bytes before or after while a blob is replaced, and never an error', async () => {
+  it('returns the bytes before or after while a blob is replaced, and never an error', async () => {
     await blobs.put('a', 'a'.repeat(70_000));
     for (const letter of ['b', 'c', 'd', 'e']) {
       const [seen] = await Promise.all([blobs.get('a'), blobs.put('a', letter.repeat(70_000))]);
@@ -219,7 +219,7 @@ export function blobsContract(open: () => BlobStore): void {
   });
 }
 
-/** Not random: of so many random bytes some look like a secret now and then, and are hidden. */
+/** Not random: some of so many random bytes would look like a secret now and then, and be hidden. */
 function manyBytes(size: number): Buffer {
   return Buffer.from(Array.from({ length: size }, (_, index) => (index * 31) % 251));
 }

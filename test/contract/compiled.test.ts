@@ -21,7 +21,7 @@ function database(): Kysely<Database> {
   return db;
 }
 
-test('each call of a compiled statement has its own parameters, in whatever order they are named, and those written in it', async () => {
+test('each call of a compiled statement has its own parameters, in any order, and those written in it', async () => {
   let built = 0;
   const find = compiledOnce((db, { after, most }: { after: string; most: number }) => {
     built++;
@@ -44,7 +44,7 @@ test('each call of a compiled statement has its own parameters, in whatever orde
   expect(built).toBe(1);
 });
 
-test('a statement that looks into its parameters is refused: what it saw would hold for every later call', async () => {
+test('a statement that reads its parameters while it is compiled is refused, because it would keep them for every later call', async () => {
   const find = compiledOnce((db, { name }: { name: string }) =>
     db.selectFrom('cursors').select('name').where('name', '=', `${name}`),
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, delivery } from '../support/rows.ts';
 
-/** What is kept of deliveries, and which are run again. */
+/** What is stored of deliveries, and which are run again. */
 export function deliveriesContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
@@ -15,7 +15,7 @@ export function deliveriesContract(open: OpenDatabase): void {
     const setStatus = (...args: Parameters<typeof db.storage.read.deliveries.setStatus>) =>
       db.storage.transaction((tx) => tx.deliveries.setStatus(...args));
 
-    it('are kept byte for byte', async () => {
+    it('are stored byte for byte', async () => {
       const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
       const [recorded] = await record(delivery('g1', { body, action: null, installationId: null }));
       expect(recorded).toEqual({ id: expect.any(Number), guid: 'g1', fresh: true });
@@ -35,7 +35,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(await db.storage.read.deliveries.get(recorded?.id ?? 0)).toEqual(found);
     });
 
-    it('are answered in the order given, more than one statement holds', async () => {
+    it('are answered in the given order, also when there are more than one statement can hold', async () => {
       const guids = Array.from({ length: 1_203 }, (_, n) => `g${n}`);
       const recorded = await record(...guids.map((guid) => delivery(guid)));
       expect(recorded.map(({ guid }) => guid)).toEqual(guids);
@@ -51,7 +51,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       }
     });
 
-    it('are recorded each with its own body, of whatever sizes they are', async () => {
+    it('are recorded each with its own body, whatever their sizes', async () => {
       const sizes = [0, 1, 300_000, 200_000, 20_000, 600_000, 3, 524_288, 7];
       const bodies = sizes.map((size, n) => Buffer.alloc(size, `${n} of ${sizes.length} `));
       await record(...bodies.map((body, n) => delivery(`g${n}`, { body })));
@@ -61,7 +61,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       }
     });
 
-    it('that failed have the body that came again', async () => {
+    it('that failed get the body of the redelivery', async () => {
       const [first] = await record(delivery('g1', { body: Buffer.from('spoiled') }));
       await setStatus(first?.id ?? 0, 'failed', at(1), 'It cannot be read.');
       await record(delivery('g0'), delivery('g1', { body: Buffer.from('whole') }));
@@ -69,7 +69,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(Buffer.from(found?.body ?? []).toString()).toBe('whole');
     });
 
-    it('are handed to the queue once, the oldest first, each with its key', async () => {
+    it('are handed to the queue once, oldest first, each with its key', async () => {
       await record(delivery('g1', { queueKey: 'a' }), delivery('g2', { queueKey: 'b' }));
       await record(delivery('g2', { queueKey: 'c' }), delivery('g3', { queueKey: 'd', receivedAt: at(1) }));
       expect(await claimUnqueued(2)).toEqual([
@@ -89,7 +89,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(await due()).toEqual([0, undefined]);
     });
 
-    it('that failed are handed to the queue again when they come again', async () => {
+    it('that failed are handed to the queue again when they are redelivered', async () => {
       const [first] = await record(delivery('g1'));
       await claimUnqueued(1);
       await setStatus(first?.id ?? 0, 'failed', at(1), 'boom');
@@ -98,7 +98,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(await claimUnqueued(1)).toMatchObject([{ id: first?.id, queueKey: 'again' }]);
     });
 
-    it('of a known GUID are duplicates, and change nothing', async () => {
+    it('with a known GUID are duplicates, and change nothing', async () => {
       const [first] = await record(delivery('g1'));
       const [again, other] = await record(delivery('g1', { event: 'push' }), delivery('g2'));
       expect(again).toEqual({ id: first?.id, guid: 'g1', fresh: false });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, comment, runState } from '../support/rows.ts';
 
-/** The rows of the outbox: wishes, and how far they were carried out. */
+/** The rows of the outbox: desired effects and their progress. */
 export function effectsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
@@ -26,7 +26,7 @@ export function effectsContract(open: OpenDatabase): void {
       if (!row) throw new Error('the effect is not there');
       return row;
     };
-    /** Carries the wish out, as it stands or as it stood in `row`. */
+    /** Completes the effect, as it is now or as it was in `row`. */
     const carryOut = async (row?: Awaited<ReturnType<typeof get>>) => {
       const done = row ?? (await get());
       return db.storage.transaction((tx) =>
@@ -34,7 +34,7 @@ export function effectsContract(open: OpenDatabase): void {
       );
     };
 
-    it('are pending when first wished for', async () => {
+    it('are pending when first requested', async () => {
       expect(await request('hello')).toBe(true);
       expect(await get()).toMatchObject({
         id: 'eff1',
@@ -51,7 +51,7 @@ export function effectsContract(open: OpenDatabase): void {
       });
     });
 
-    it('wished for again before they are carried out need nothing more, unless it is something else', async () => {
+    it('need nothing more when requested again before they are written, unless the content differs', async () => {
       await request('hello');
       expect(await request('hello')).toBe(false);
       expect((await get()).status).toBe('pending');
@@ -59,14 +59,14 @@ export function effectsContract(open: OpenDatabase): void {
       expect((await get()).effect).toEqual(comment('bye'));
     });
 
-    it('wished for again by another run are to be carried out for that one', async () => {
+    it('are written for the run that requested them last', async () => {
       await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
       await request('hello');
       expect(await request('hello', { runId: 'run1' })).toBe(true);
       expect((await get()).runId).toBe('run1');
     });
 
-    it('that were thought to wait are done when what is there is wished for', async () => {
+    it('that were believed to wait are done when their present content is requested', async () => {
       await request('hello');
       await carryOut();
       const done = await get();
@@ -75,14 +75,14 @@ export function effectsContract(open: OpenDatabase): void {
       expect((await get()).status).toBe('done');
     });
 
-    it('that are carried out are not when wished for again', async () => {
+    it('that are written need nothing when requested again', async () => {
       await request('hello');
       await carryOut();
       expect(await request('hello', { id: 'eff2', second: 5 })).toBe(false);
       expect(await get()).toMatchObject({ id: 'eff1', status: 'done', githubId: 42 });
     });
 
-    it('become pending when the wish changes, and keep their place on GitHub', async () => {
+    it('become pending when the content changes, and keep their place on GitHub', async () => {
       await request('hello');
       await carryOut();
       expect(await request('bye', { second: 5 })).toBe(true);
@@ -94,7 +94,7 @@ export function effectsContract(open: OpenDatabase): void {
       });
     });
 
-    it('need nothing when the wish changes back to what was carried out', async () => {
+    it('need nothing when the content changes back to what was written', async () => {
       await request('hello');
       await carryOut();
       await request('bye');
@@ -102,7 +102,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect((await get()).status).toBe('done');
     });
 
-    it('stay pending when the wish changed while they were carried out', async () => {
+    it('stay pending when the content changed while they were written', async () => {
       await request('hello');
       const underWay = await get();
       await request('bye');
@@ -112,7 +112,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect((await get()).status).toBe('done');
     });
 
-    it('stay pending when the wish changed back while the change was carried out', async () => {
+    it('stay pending when the content changed back while the change was written', async () => {
       await request('hello');
       await carryOut();
       await request('bye');
@@ -122,7 +122,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect(await get()).toMatchObject({ status: 'pending', effect: comment('hello') });
     });
 
-    it('that failed get a new chance with a new wish', async () => {
+    it('that failed get another attempt with new content', async () => {
       await request('hello');
       const row = await get();
       const failed = { ...row, status: 'failed' as const, attempts: 5, error: 'Not allowed.', begun: true };
@@ -137,7 +137,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect(await get()).toMatchObject({ status: 'pending', attempts: 0, error: null, begun: true });
     });
 
-    it('that failed and rest stay as they are while the same is wished for, until their rest is over', async () => {
+    it('that failed and rest stay as they are for the same content, until their rest is over', async () => {
       await db.storage.transaction((tx) => tx.runs.insert(runState('run1')));
       await request('hello');
       const progress = { rests_until: at(60).toISOString() };
@@ -154,7 +154,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect(await get()).toMatchObject({ status: 'pending', error: null });
     });
 
-    it('keep their attempts when the same is wished for while they wait', async () => {
+    it('keep their attempts when the same content is requested while they wait', async () => {
       await request('hello');
       const waiting = { ...(await get()), attempts: 3, error: 'GitHub said 502.' };
       expect(await db.storage.transaction((tx) => tx.effects.saveProgress(waiting))).toBe(true);
@@ -164,7 +164,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect(await get()).toMatchObject({ attempts: 0, error: null });
     });
 
-    it('remember how far they came', async () => {
+    it('remember their progress', async () => {
       await request('hello');
       const progress = { annotations: ['sha256:1'], body_hash: 'sha256:2', merge_sha: 'abc' };
       const row = { ...(await get()), progress };

@@ -34,7 +34,7 @@ describe('the embedded queue', () => {
     await once(worker, 'exit');
 
     const storage = await openStorage(url);
-    // On this clock the lease of the dead never ends.
+    // On this clock the lease of the dead process never ends.
     const clock = new ManualClock(new Date().toISOString());
     const queue = createEmbeddedQueue({ storage, clock, log: silentLog });
     const seen: Job[] = [];
@@ -49,7 +49,7 @@ describe('the embedded queue', () => {
     await storage.close();
   });
 
-  it('is not idle before what was recorded without a job is done, on a clock that goes on', async () => {
+  it('is not idle before everything recorded without a job is done, on a clock that runs', async () => {
     const { storage, remove } = await sqliteTestDatabase(systemClock);
     const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     let done = 0;
@@ -69,7 +69,7 @@ describe('the embedded queue', () => {
     await remove();
   });
 
-  it('goes on after its database failed for a while', async () => {
+  it('continues after its database failed for a while', async () => {
     const database = await sqliteTestDatabase(systemClock);
     const { storage } = database;
     let failures = 2;

@@ -28,7 +28,7 @@ describe('file blobs', () => {
     };
   });
 
-  it('leave nothing else behind', async () => {
+  it('leave no other files', async () => {
     const root = folder();
     const blobs = openBlobs(`file:${root}`);
     await blobs.put('run/a', 'one');
@@ -63,7 +63,7 @@ describe('file blobs', () => {
     expect(new TextDecoder().decode(await blobs.get('a'))).toBe('new');
   });
 
-  it('are put into a folder that is taken away before the blob is in it', async () => {
+  it('are stored in a folder that is removed before the blob is in it', async () => {
     const root = folder();
     const blobs = openBlobs(`file:${root}`);
     let taken = 0;
@@ -91,7 +91,7 @@ describe('file blobs', () => {
     expect(taken).toBeGreaterThan(0);
   });
 
-  it('do not list what is not whole, links, and what no blob can be named', async () => {
+  it('do not list incomplete files, links, and files with invalid names', async () => {
     const root = folder();
     const blobs = openBlobs(`file:${root}`);
     await blobs.put('run/a', 'x');
@@ -114,7 +114,7 @@ describe('file blobs', () => {
     expect(readFileSync(join(root, 'real', 'a'), 'utf8')).toBe('x');
   });
 
-  it('fail on a folder in the place of a blob, and leave no half-written file', async () => {
+  it('fail on a folder at the path of a blob, and leave no partial file', async () => {
     const root = folder();
     const blobs = openBlobs(`file:${root}`);
     await blobs.put('a/b', 'x');
@@ -124,7 +124,7 @@ describe('file blobs', () => {
   });
 
   it.each(['s3://bucket/prefix', 'file:', 'data/artifacts', 'file://host/x', ''])(
-    'ARTIFACTS_URL "%s" is refused',
+    'refuse ARTIFACTS_URL "%s"',
     (url) => {
       expect(() => openBlobs(url)).toThrow(/ARTIFACTS_URL/);
     },
@@ -152,7 +152,7 @@ describe('a safe path', () => {
     fc.string({ maxLength: 8 }),
   );
 
-  it('lies inside the root, or is none', async () => {
+  it('is inside the root, or an error', async () => {
     const root = folder();
     symlinkSync('/', join(root, 'link'));
     symlinkSync('..', join(root, 'up'));

@@ -1,4 +1,4 @@
-// Begins a job, says so, and hangs: to be killed by a test. Argument: the database's URL.
+// Starts a job, says so, and hangs until the test kills it. Argument: the database's URL.
 
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
 import { openStorage } from '../../src/composition/storage.ts';

@@ -3,7 +3,7 @@ import type { Jobs } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at } from '../support/rows.ts';
 
-/** What the rows below the embedded queue do. */
+/** The rows below the embedded queue. */
 export function jobsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
@@ -30,7 +30,7 @@ export function jobsContract(open: OpenDatabase): void {
       expect(await claim(10, 't3')).toEqual([]);
     });
 
-    it('gives the whole row with its lease', async () => {
+    it('returns the whole row with its lease', async () => {
       await insert('a', 1);
       expect(await claimOne(2, 't1')).toEqual({
         id: expect.any(Number),
@@ -53,7 +53,7 @@ export function jobsContract(open: OpenDatabase): void {
       expect(rows.map(({ key, kind }) => `${kind} ${key}`)).toEqual(['session a', 'wake b']);
     });
 
-    it('leaves a key alone while anyone holds a job of it', async () => {
+    it('skips a key while anyone holds a job of it', async () => {
       await insert('a', 1);
       const held = await claimOne(5, 't1');
       await insert('a', 0);
@@ -62,7 +62,7 @@ export function jobsContract(open: OpenDatabase): void {
       expect(keys(await claim(6, 't2'))).toEqual(['a']);
     });
 
-    it('is not held up by many jobs of one key', async () => {
+    it('is not delayed by many jobs of one key', async () => {
       for (let n = 0; n < 30; n++) await insert('busy', n / 100);
       await insert('other', 1);
       expect(keys(await claim(5, 't1', 2))).toEqual(['busy', 'other']);
@@ -77,7 +77,7 @@ export function jobsContract(open: OpenDatabase): void {
   });
 
   describe('a lease', () => {
-    it('that was lost can neither be extended, nor complete, nor give back', async () => {
+    it('that was lost can neither be extended nor complete nor return its job', async () => {
       await insert('a');
       const { id } = await claimOne(0, 't1');
       await claimOne(30, 't2');
@@ -125,7 +125,7 @@ export function jobsContract(open: OpenDatabase): void {
     });
   });
 
-  it('gives a job back for later, with what is counted of it', async () => {
+  it('a job can be returned for later, with its counts', async () => {
     await insert('a');
     const { id } = await claimOne(0, 't1');
     expect(
@@ -138,12 +138,12 @@ export function jobsContract(open: OpenDatabase): void {
     ]);
   });
 
-  describe('the same job, come while one was held,', () => {
+  describe('the same job, requested while one is held,', () => {
     const COUNTED = { attempts: 3, unavailableSince: at(1) };
     const giveBack = (id: number, seconds: number) =>
       jobs((table) => table.retry(id, 't1', at(seconds), COUNTED));
 
-    it('takes over what was counted of that when it runs first', async () => {
+    it('takes over its counts if it runs first', async () => {
       await insert('a');
       const { id } = await claimOne(0, 't1');
       await insert('a', 5);
@@ -152,7 +152,7 @@ export function jobsContract(open: OpenDatabase): void {
       expect(await db.storage.read.jobs.countDue(at(99))).toBe(1);
     });
 
-    it('stays beside it when it runs later', async () => {
+    it('stays beside it if it runs later', async () => {
       await insert('a');
       const { id } = await claimOne(0, 't1');
       await insert('a', 9);
@@ -163,7 +163,7 @@ export function jobsContract(open: OpenDatabase): void {
     it.each([
       ['of another kind', { kind: 'event' }],
       ['of another payload', { payload: '{"n":"b"}' }],
-    ])('is not one %s', async (_, other) => {
+    ])('is another job if it is %s', async (_, other) => {
       await insert('a');
       const { id } = await claimOne(0, 't1');
       await jobs((table) =>
@@ -178,7 +178,7 @@ export function jobsContract(open: OpenDatabase): void {
     });
   });
 
-  describe('bringing forward', () => {
+  describe('bringing a job forward', () => {
     it('moves a waiting job to the earlier time', async () => {
       await insert('a', 50);
       expect(await jobs((table) => table.bringForward('wake', 'a', at(20)))).toBe(true);
@@ -191,7 +191,7 @@ export function jobsContract(open: OpenDatabase): void {
       expect((await claimOne(20, 't1')).runAt).toEqual(at(20));
     });
 
-    it('looks at kind and key, and at waiting jobs only', async () => {
+    it('considers kind and key, and waiting jobs only', async () => {
       await insert('a', 0, 'event');
       expect(await jobs((table) => table.bringForward('wake', 'a', at(0)))).toBe(false);
       expect(await jobs((table) => table.bringForward('event', 'b', at(0)))).toBe(false);
@@ -200,7 +200,7 @@ export function jobsContract(open: OpenDatabase): void {
     });
   });
 
-  it('says when the next waiting job falls due', async () => {
+  it('the storage says when the next waiting job is due', async () => {
     expect(await db.storage.read.jobs.nextDue(at(0))).toBeUndefined();
     for (const [key, second] of [
       ['c', 30],
@@ -214,7 +214,7 @@ export function jobsContract(open: OpenDatabase): void {
     expect(await db.storage.read.jobs.nextDue(at(0))).toEqual(at(30));
   });
 
-  it('counts what is due or held', async () => {
+  it('the storage counts jobs that are due or held', async () => {
     await insert('a', 1);
     await insert('b', 2);
     await insert('c', 90);

@@ -3,7 +3,7 @@ import type { NewModelCall } from '../../src/ports/model-calls.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, runState, session } from '../support/rows.ts';
 
-/** What was spent on language models, and for whom. */
+/** The cost of calls to language models, and for whom. */
 export function modelCallsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
   const call = (over: Partial<NewModelCall> = {}): NewModelCall => ({
@@ -31,7 +31,7 @@ export function modelCallsContract(open: OpenDatabase): void {
   );
 
   describe('calls to models', () => {
-    it('count what was reserved until they end, then what they took', async () => {
+    it('count their reservation until they end, then their cost', async () => {
       const id = await begin();
       const { modelCalls } = db.storage.read;
       expect(await modelCalls.spent({ runId: 'run1' })).toEqual({ tokens: 1_000, cost: 500 });
@@ -49,7 +49,7 @@ export function modelCallsContract(open: OpenDatabase): void {
       ]);
     });
 
-    it('go on counting what was reserved when nobody knows what they took', async () => {
+    it('keep counting their reservation when the cost is unknown', async () => {
       const id = await begin();
       const end = { tokens: null, cost: null, completedAt: at(3), error: 'No answer.' };
       await db.storage.transaction((tx) => tx.modelCalls.end(id, end));
@@ -70,7 +70,7 @@ export function modelCallsContract(open: OpenDatabase): void {
       expect(await modelCalls.spent({ runId: 'none' })).toEqual({ tokens: 0, cost: 0 });
     });
 
-    it('that are not there cannot end', async () => {
+    it('that do not exist cannot end', async () => {
       const end = { tokens: null, cost: null, completedAt: at(3), error: null };
       await expect(db.storage.transaction((tx) => tx.modelCalls.end(7, end))).rejects.toThrow(/no row 7/);
     });

@@ -16,7 +16,7 @@ const DAY = 24 * 60 * MINUTE;
 const clock = new ManualClock('2026-03-02T09:00:00.000Z');
 const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
 
-/** What a job of that kind comes to whose handler throws; chance has the longest pauses of all. */
+/** What happens to a job of that kind whose handler throws; chance gives the longest pauses. */
 function throwing(error: unknown, over: Partial<Job> = {}) {
   const outagePolicy = createOutagePolicy({ clock, log: silentLog, random: () => 1 });
   const job: Job = { kind: 'effect', key: 'a', payload: null, attempts: 3, unavailableSince: null, ...over };
@@ -24,12 +24,12 @@ function throwing(error: unknown, over: Partial<Job> = {}) {
   return { outagePolicy, result: handlers[job.kind](job, new AbortController().signal) };
 }
 
-describe('while GitHub is away', () => {
+describe('while GitHub is unavailable', () => {
   it.each<[JobKind, number]>([
     ['delivery', MINUTE],
     ['event', MINUTE],
     ['effect', 5 * MINUTE],
-  ])('a job of kind %s waits, for %i ms in the end', async (kind, longest) => {
+  ])('a job of kind %s waits, up to %i ms', async (kind, longest) => {
     const soon = { kind: 'defer', at: inMs(1_000), unavailableSince: clock.now() };
     expect(await throwing(AWAY, { kind }).result).toEqual(soon);
     const late = await throwing(AWAY, { kind, unavailableSince: inMs(-DAY / 2) }).result;
@@ -41,7 +41,7 @@ describe('while GitHub is away', () => {
     [2 * MINUTE, MINUTE],
     [20 * MINUTE, 5 * MINUTE],
     [DAY - 1, 5 * MINUTE],
-  ])('one that has waited for %i ms waits for another %i', async (waited, pause) => {
+  ])('a job that has waited for %i ms waits for another %i', async (waited, pause) => {
     const unavailableSince = inMs(-waited);
     expect(await throwing(AWAY, { unavailableSince }).result).toEqual({
       kind: 'defer',
@@ -50,7 +50,7 @@ describe('while GitHub is away', () => {
     });
   });
 
-  it('one that was tried in vain for a day fails, but time in which nobody ran does not count', async () => {
+  it('a job that was retried for a day fails, but time without a running process does not count', async () => {
     const later = new ManualClock('2026-03-05T09:00:00.000Z');
     const outagePolicy = createOutagePolicy({ clock: later, log: silentLog, random: () => 1 });
     const handlers = outagePolicy.patient(everyKind(() => Promise.reject(AWAY)));
@@ -65,7 +65,7 @@ describe('while GitHub is away', () => {
   });
 
   it.each<JobKind>(['session', 'ask', 'reconcile', 'missed_deliveries'])(
-    'a job of kind %s fails, since somebody hears of it or it comes again',
+    'a job of kind %s fails, because somebody is told or it comes again by itself',
     async (kind) => {
       await expect(throwing(AWAY, { kind }).result).rejects.toBe(AWAY);
     },
@@ -75,14 +75,17 @@ describe('while GitHub is away', () => {
     await expect(throwing(error).result).rejects.toBe(error);
   });
 
-  it.each<JobKind>(['session', 'effect'])('a job of kind %s comes again when GitHub said', async (kind) => {
-    const retryAt = inMs(40 * MINUTE);
-    const { outagePolicy, result } = throwing(new GitHubError('rate_limited', 429, 'spent', retryAt), {
-      kind,
-    });
-    expect(await result).toEqual({ kind: 'reschedule', at: retryAt });
-    expect([...outagePolicy.waiting()]).toEqual([[kind, 1]]);
-  });
+  it.each<JobKind>(['session', 'effect'])(
+    'a job of kind %s comes again at the time that GitHub gave',
+    async (kind) => {
+      const retryAt = inMs(40 * MINUTE);
+      const { outagePolicy, result } = throwing(new GitHubError('rate_limited', 429, 'spent', retryAt), {
+        kind,
+      });
+      expect(await result).toEqual({ kind: 'reschedule', at: retryAt });
+      expect([...outagePolicy.waiting()]).toEqual([[kind, 1]]);
+    },
+  );
 });
 
 describe('while GitHub does not let the app sign in', () => {
@@ -96,7 +99,7 @@ describe('while GitHub does not let the app sign in', () => {
     'reconcile',
     'missed_deliveries',
   ];
-  /** Whether a job still waits that has been tried in vain for that long, by a process that lives as long. */
+  /** Whether a job still waits after that much time of retries, in a process that runs as long. */
   async function waits(kind: JobKind, whose: SignInRefused['whose'], triedForMs: number): Promise<boolean> {
     const own = new ManualClock('2026-03-02T09:00:00.000Z');
     const outagePolicy = createOutagePolicy({ clock: own, log: silentLog, random: () => 1 });
@@ -110,7 +113,7 @@ describe('while GitHub does not let the app sign in', () => {
     return result !== refused;
   }
 
-  it.each(KINDS)('a job of kind %s waits for a day when it is the app itself', async (kind) => {
+  it.each(KINDS)('a job of kind %s waits for a day if the app itself is refused', async (kind) => {
     expect([await waits(kind, 'app', DAY - 1), await waits(kind, 'app', DAY)]).toEqual([true, false]);
   });
 
@@ -121,7 +124,7 @@ describe('while GitHub does not let the app sign in', () => {
     ['session', HOUR],
     ['ask', HOUR],
     ['reconcile', HOUR],
-  ])('a job of kind %s waits for %i ms when it is an installation', async (kind, bound) => {
+  ])('a job of kind %s waits for %i ms if an installation is refused', async (kind, bound) => {
     expect([await waits(kind, 'installation', bound - 1), await waits(kind, 'installation', bound)]).toEqual([
       true,
       false,
@@ -132,7 +135,7 @@ describe('while GitHub does not let the app sign in', () => {
 describe('in the queue', () => {
   const current = useQueueBench(sqliteTestDatabase, createEmbeddedQueue);
 
-  it('a job whose process dies in an outage is done once GitHub is back', async () => {
+  it('a job whose process dies during an outage is done once GitHub is back', async () => {
     const bench = current();
     const outagePolicy = createOutagePolicy({ clock: bench.clock, log: silentLog, random: () => 0 });
     let back = false;
@@ -152,7 +155,7 @@ describe('in the queue', () => {
     for (let minute = 0; minute < 60; minute++) {
       await bench.moveOn(MINUTE);
       if (minute !== 30 && minute !== 40) continue;
-      // Another process takes the job and dies, as the bench allows only so often.
+      // Another process takes the job and dies, as often as the bench allows.
       const at = bench.inMs(10 * MINUTE);
       await bench.storage.transaction((tx) => tx.jobs.claim(at, bench.inMs(11 * MINUTE), 'another', 1));
       await bench.storage.transaction((tx) => tx.jobs.release('another'));
@@ -164,7 +167,7 @@ describe('in the queue', () => {
     expect(await bench.storage.read.jobs.countDue(bench.inMs(DAY))).toBe(0);
   });
 
-  it('a job that GitHub stays away from is given up after a day', async () => {
+  it('a job is given up after GitHub was unavailable for a day', async () => {
     const bench = current();
     const outagePolicy = createOutagePolicy({ clock: bench.clock, log: silentLog, random: () => 0 });
     bench.queue.start({

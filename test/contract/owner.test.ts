@@ -44,7 +44,7 @@ describe('the owner of a lease', () => {
 });
 
 describe('the backoff', () => {
-  it('lies between half and all of what doubles from one second up to five minutes', () => {
+  it('is between half and all of a time that doubles from one second up to five minutes', () => {
     fc.assert(
       fc.property(
         fc.nat(2_000),

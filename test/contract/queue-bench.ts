@@ -8,7 +8,7 @@ import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { everyKind } from './every-kind.ts';
 import { rawJob } from './raw-job.ts';
 
-/** What a queue under test is made with; it tries each job three times, and its leases last `leaseMs`. */
+/** The options of a queue under test; it tries each job three times, and its leases last `leaseMs`. */
 export interface QueueSetup {
   storage: Storage;
   clock: ManualClock;
@@ -22,7 +22,7 @@ export interface QueueSetup {
 
 export type CreateQueue = (setup: QueueSetup) => Queue;
 
-/** A queue on a fresh database for each test. Time stands still until a test moves it. */
+/** A queue on a fresh database for each test. Time moves only when a test moves it. */
 export class QueueBench {
   readonly #db: ReturnType<typeof useDatabase>;
   readonly #create: CreateQueue;
@@ -92,7 +92,7 @@ export class QueueBench {
   }
 }
 
-/** Gives the bench of the running test. */
+/** The bench of the running test. */
 export function useQueueBench(open: OpenDatabase, create: CreateQueue): () => QueueBench {
   const db = useDatabase(open);
   let bench: QueueBench;

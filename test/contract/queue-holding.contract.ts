@@ -9,7 +9,7 @@ import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.
 
 const DONE: JobResult = { kind: 'done' };
 
-/** A queue whose own transactions stand still from `stall` to `goOn`, as those of a process that gets no time do. */
+/** A queue whose own transactions wait from `stall` to `goOn`, as in a process that gets no processor time. */
 function stallingQueue(bench: QueueBench) {
   const { storage } = bench;
   let gate = Promise.resolve();
@@ -34,7 +34,7 @@ function stallingQueue(bench: QueueBench) {
   };
 }
 
-/** How a queue holds on to its work, loses it, and lets go of it. */
+/** How a queue holds on to its work, loses it, and releases it. */
 export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): void {
   const current = useQueueBench(open, create);
   let bench: QueueBench;
@@ -71,7 +71,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       expect({ begun, aborted }).toEqual({ begun: 1, aborted: false });
     });
 
-    it('that was lost aborts the handler, whose word no longer counts', async () => {
+    it('that was lost aborts the handler, whose result no longer counts', async () => {
       const signals: AbortSignal[] = [];
       const end = Promise.withResolvers<void>();
       bench.start(async (_job, signal) => {
@@ -93,7 +93,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       expect(await bench.storage.read.jobs.countDue(bench.inMs(60_000))).toBe(1);
     });
 
-    it('that was lost lets nothing more be written, by however old a handler', async () => {
+    it('that was lost prevents all writes, by however old a handler', async () => {
       const { queue: stalling, stall, goOn } = stallingQueue(bench);
       const begun = Promise.withResolvers<void>();
       const end = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       expect(left.map(({ key }) => key)).toEqual(['first, in time', 'second']);
     });
 
-    it('that was lost before anybody noticed is not counted as the last of the job’s failures', async () => {
+    it('that was lost unnoticed does not count as the last of the job’s failures', async () => {
       const { queue: stalling, stall, goOn } = stallingQueue(bench);
       const begun = Promise.withResolvers<void>();
       const end = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       goOn();
     });
 
-    it('of a process that died again and again leads to giving up', async () => {
+    it('of a process that died repeatedly exhausts the retries', async () => {
       await bench.enqueue('a');
       for (let n = 0; n < 3; n++) {
         const now = bench.clock.now();
@@ -187,7 +187,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
   });
 
   describe('a database that cannot be written to', () => {
-    it('costs a job none of its attempts, however long that lasts', async () => {
+    it('costs a job no attempt, however long that lasts', async () => {
       const attempts: number[] = [];
       bench.start(async (job) => {
         attempts.push(job.attempts);
@@ -203,7 +203,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
   });
 
   describe('stopping', () => {
-    it('waits for what is under way and begins nothing new', async () => {
+    it('waits for what is under way and starts nothing new', async () => {
       const events: string[] = [];
       const begun = Promise.withResolvers<void>();
       const end = Promise.withResolvers<void>();
@@ -225,7 +225,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       expect(await bench.storage.read.jobs.countDue(bench.clock.now())).toBe(1);
     });
 
-    it('aborts what takes too long and gives it back at once, uncounted', async () => {
+    it('aborts what takes too long and returns it at once, uncounted', async () => {
       const begun = Promise.withResolvers<void>();
       bench.start(async (_job, signal) => {
         begun.resolve();
@@ -264,7 +264,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       expect(await bench.storage.read.jobs.leaseTokens()).toHaveLength(1);
     });
 
-    it('tells those who wait for idleness that it will not come', async () => {
+    it('rejects for callers who wait until the queue is idle', async () => {
       bench.start(async () => {
         await sleep(20);
         return DONE;
@@ -276,7 +276,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       await expect(bench.queue.idle()).rejects.toMatchObject({ code: 'queue.not_working' });
     });
 
-    it('may be asked for before the start, and twice', async () => {
+    it('can be called before the start, and twice', async () => {
       await bench.queue.stop(10);
       await expect(bench.queue.stop(10)).resolves.toBeUndefined();
     });

@@ -12,7 +12,7 @@ import { rawJob } from './raw-job.ts';
 
 const DONE: JobResult = { kind: 'done' };
 
-/** Longer than any test waits: what comes sooner was not polled for. */
+/** Longer than any test waits: what comes sooner was not found by polling. */
 const NEVER_MS = 86_400_000;
 
 /** Who does which work when. */
@@ -23,7 +23,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     bench = current();
   });
 
-  it('hands the job to the handler of its kind', async () => {
+  it('the queue hands a job to the handler of its kind', async () => {
     const seen: [JobKind, Job][] = [];
     const handler =
       (kind: JobKind): JobHandler =>
@@ -59,7 +59,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(seen).toEqual([['session', job]]);
   });
 
-  it('does what was enqueued before it started', async () => {
+  it('the queue runs what was enqueued before it started', async () => {
     const seen: string[] = [];
     await bench.enqueue('a');
     bench.start(async ({ key }) => {
@@ -70,7 +70,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(seen).toEqual(['a']);
   });
 
-  it('begins soon after the commit, without waiting to poll', async () => {
+  it('the queue starts soon after the commit, without waiting to poll', async () => {
     bench.queue = bench.make({ pollMs: NEVER_MS, leaseMs: NEVER_MS });
     const begun = Promise.withResolvers<void>();
     bench.start(async () => {
@@ -82,7 +82,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     await begun.promise;
   });
 
-  it('begins soon after the commit of a transaction that took its time', async () => {
+  it('the queue starts soon after the commit of a slow transaction', async () => {
     bench.queue = bench.make({ pollMs: NEVER_MS, leaseMs: NEVER_MS });
     const begun = Promise.withResolvers<void>();
     bench.start(async () => {
@@ -97,7 +97,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     await begun.promise;
   });
 
-  it('never does what was rolled back', async () => {
+  it('the queue never runs what was rolled back', async () => {
     let count = 0;
     bench.start(async () => {
       count++;
@@ -112,7 +112,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(count).toBe(0);
   });
 
-  it('lets handlers use transactions, and enqueue more', async () => {
+  it('handlers can use transactions and enqueue more', async () => {
     const seen: string[] = [];
     bench.start(async ({ key }) => {
       seen.push(key);
@@ -124,7 +124,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(seen).toEqual(['first', 'second']);
   });
 
-  it('waits until a job is due', async () => {
+  it('the queue waits until a job is due', async () => {
     const seen: string[] = [];
     bench.start(async ({ key }) => {
       seen.push(key);
@@ -138,7 +138,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(seen).toEqual(['now', 'later']);
   });
 
-  it('notices what another process enqueued', async () => {
+  it('the queue notices what another process enqueued', async () => {
     const begun = Promise.withResolvers<void>();
     bench.start(async () => {
       begun.resolve();
@@ -151,7 +151,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
   });
 
   describe('jobs with the same key', () => {
-    it('run one after the other, in the order they fell due', async () => {
+    it('run one after another, in the order of their times', async () => {
       const order: string[] = [];
       bench.start(async ({ payload }) => {
         order.push(`${payload} begins`);
@@ -189,7 +189,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
   });
 
-  it('runs jobs of different keys at once, up to its limit', async () => {
+  it('jobs of different keys run at once, up to the limit', async () => {
     let under = 0;
     let most = 0;
     bench.start(async () => {
@@ -232,7 +232,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(seen).toEqual(['a', 'b']);
     });
 
-    it('adds one while the other is under way: it may have looked too early', async () => {
+    it('adds a job while the other is running, because that one may have read too early', async () => {
       let count = 0;
       bench.start(async () => {
         if (++count === 1) await bench.enqueue('a', { coalesce: true });
@@ -245,7 +245,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
   });
 
   describe('a job that throws', () => {
-    it('is tried again after one second, then two, each at least half', async () => {
+    it('is retried after one second, then two, each at least half', async () => {
       const tries: number[] = [];
       const begin = bench.clock.now().getTime();
       bench.start(async ({ attempts }) => {
@@ -263,7 +263,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(bench.retriesExhausted).toEqual([]);
     });
 
-    it('too often is given up and forgotten', async () => {
+    it('too often is given up and deleted', async () => {
       let count = 0;
       bench.start(async () => {
         count++;
@@ -282,7 +282,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(await bench.storage.read.jobs.countDue(bench.inMs(1e9))).toBe(0);
     });
 
-    it('is kept until giving it up succeeds, without being tried again', async () => {
+    it('is kept until onRetriesExhausted succeeds, without another attempt', async () => {
       let tries = 0;
       let gaveUp = 0;
       const handler: JobHandler = async () => {
@@ -303,7 +303,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
   });
 
-  it('comes again when a handler says so, however often, and counts no failure', async () => {
+  it('a job is rescheduled when a handler says so, however often, without counting a failure', async () => {
     const attempts: number[] = [];
     bench.start(async (job) => {
       attempts.push(job.attempts);
@@ -317,7 +317,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     expect(bench.retriesExhausted).toEqual([]);
   });
 
-  it('comes later when a handler says so, with what was counted before', async () => {
+  it('a job is deferred when a handler says so, with its earlier counts', async () => {
     const unavailableSince = bench.clock.now();
     const seen: unknown[] = [];
     bench.start(async ({ attempts, unavailableSince: since }) => {
@@ -354,10 +354,10 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     ]);
   });
 
-  it('is one job still when it is asked for again while a try of it fails', async () => {
+  it('a job that is requested again while an attempt fails stays one job', async () => {
     let tries = 0;
     bench.start(async () => {
-      // What the try began with may be out of date, so what comes meanwhile is a job of its own at first.
+      // The attempt may have started from outdated data, so a request meanwhile becomes its own job at first.
       if (++tries === 1) await bench.enqueue('a', { coalesce: true });
       return { kind: 'defer', at: bench.inMs(60_000), unavailableSince: bench.clock.now() };
     });
@@ -377,7 +377,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         ),
       );
 
-    /** Starts the queue on new deliveries; gives what it has done. */
+    /** Starts the queue on new deliveries. @returns what it has done. */
     function startOnNew(pendingJobs = jobsOfNewDeliveries): { key: string; payload: unknown }[] {
       const seen: { key: string; payload: unknown }[] = [];
       const note: JobHandler = async ({ key, payload }) => {
@@ -403,7 +403,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       }
     });
 
-    it('is done soon after it is told of', async () => {
+    it('is done soon after the queue is notified', async () => {
       bench.queue = bench.make({ pollMs: NEVER_MS, leaseMs: NEVER_MS });
       const seen = startOnNew();
       await bench.queue.idle();
@@ -412,7 +412,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await expect.poll(() => seen).toHaveLength(3);
     });
 
-    it('of another key does not wait for all that came before it', async () => {
+    it('does not wait for everything before it with another key', async () => {
       bench.queue = bench.make({ pollMs: NEVER_MS, leaseMs: NEVER_MS });
       const of = (key: string, count: number) =>
         Array.from({ length: count }, (_, n) => delivery(`${key}${n}`, { queueKey: key }));
@@ -435,7 +435,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await bench.queue.idle();
     });
 
-    it('is left where it is while there is no place free, and while the queue is being stopped', async () => {
+    it('stays where it is while no slot is free, and while the queue stops', async () => {
       bench.queue = bench.make({ concurrency: 1, pollMs: 5 });
       const begun: string[] = [];
       const end = Promise.withResolvers<void>();
@@ -474,7 +474,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(seen.map(({ payload }) => payload)).toEqual([{ deliveryId: 1 }, 'later']);
     });
 
-    it('is not lost when the turn that took it fails', async () => {
+    it('is not lost when the turn that claimed it fails', async () => {
       let fails = 2;
       await record(3);
       const seen = startOnNew(async (tx, most) => {
@@ -487,7 +487,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
   });
 
-  it('gives up a job of a kind that nobody knows', async () => {
+  it('the queue gives up a job of an unknown kind', async () => {
     bench.start(async () => DONE);
     const runAt = bench.clock.now();
     await bench.storage.transaction((tx) => tx.jobs.insert({ kind: 'dance', key: 'a', payload: '1', runAt }));

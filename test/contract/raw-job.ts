@@ -1,6 +1,6 @@
 import type { JobKind, NewJob } from '../../src/ports/jobs.ts';
 
-/** A job whose payload nobody parses: a queue passes payloads on as they are. */
+/** A job whose payload nobody parses: a queue passes payloads on unchanged. */
 export function rawJob(job: {
   kind: JobKind;
   key: string;

@@ -3,12 +3,12 @@ import type { MissedDelivery } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, delivery } from '../support/rows.ts';
 
-/** How far things outside were read, and the webhooks that are still to come. */
+/** How far external lists were read, and the webhooks that are still to come. */
 export function recoveryContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
   describe('cursors', () => {
-    it('are not there at first', async () => {
+    it('do not exist at first', async () => {
       expect(await db.storage.read.cursors.get('a')).toBeUndefined();
     });
 
@@ -48,7 +48,7 @@ export function recoveryContract(open: OpenDatabase): void {
       expect(await db.storage.read.missedDeliveries.due(at(30), 1)).toHaveLength(1);
     });
 
-    it('are there once, as they were written last, until they are removed', async () => {
+    it('exist once, as they were written last, until they are removed', async () => {
       const asked = missed('g', { attemptId: 2 ** 40, asked: 3, askAt: at(5) });
       await put(missed('g'), asked);
       expect(await db.storage.read.missedDeliveries.due(at(30), 5)).toEqual([asked]);
@@ -56,7 +56,7 @@ export function recoveryContract(open: OpenDatabase): void {
       expect(await db.storage.read.missedDeliveries.get('g')).toBeUndefined();
     });
 
-    it('are told from those that are recorded', async () => {
+    it('are told apart from those that are recorded', async () => {
       const many = Array.from({ length: 1_200 }, (_, index) => `g${index}`);
       await db.storage.transaction((tx) => tx.deliveries.record([delivery('g7'), delivery('g1100')]));
       expect(await db.storage.read.deliveries.known(many)).toEqual(new Set(['g7', 'g1100']));

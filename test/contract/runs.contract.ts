@@ -16,14 +16,14 @@ export function runsContract(open: OpenDatabase): void {
     const save = (state: RunState, by: Actor = byApp) =>
       db.storage.transaction((tx) => tx.runs.save(state, by));
 
-    it('come back as they were inserted', async () => {
+    it('are read as they were inserted', async () => {
       const state = runState('run1');
       await db.storage.transaction((tx) => tx.runs.insert(state));
       expect(await db.storage.read.runs.load('run1')).toEqual(state);
       expect(await db.storage.read.runs.load('run2')).toBeUndefined();
     });
 
-    it('that speak for a pull request or a head are those not over and the newest of each chain', async () => {
+    it('that represent a pull request or a head are those not over and the newest of each chain', async () => {
       await db.storage.transaction(async (tx) => {
         const rows: Partial<Run>[] = [
           { id: 'old', status: 'completed' },
@@ -48,7 +48,7 @@ export function runsContract(open: OpenDatabase): void {
       expect(await ids({ repositoryId: 72, pullRequest: 3 })).toEqual([]);
     });
 
-    it('come back as they were saved, invocations by step', async () => {
+    it('are read as they were saved, invocations by step', async () => {
       await db.storage.transaction(async (tx) => {
         const [delivered] = await tx.deliveries.record([delivery('g1')]);
         const inserted = runState('run1', { pullRequest: null, deliveryId: delivered?.id ?? null });
@@ -89,7 +89,7 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.runs.load('run1')).toEqual(state);
     });
 
-    it('know what their steps’ sessions left behind, held to the contract that each began with', async () => {
+    it('know what their steps’ sessions left behind, verified against the contract of each', async () => {
       const state = runState('run1');
       const entry = { kind: 'file', id: 'log', path: 'a.log', required: true, source: 'step' } as const;
       const contract = { expected: [entry] };
@@ -108,14 +108,14 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.runs.sessionsOf('run1')).toMatchObject([{ contract, verification }]);
     });
 
-    it('cannot point at a session that does not exist', async () => {
+    it('cannot refer to a session that does not exist', async () => {
       const state = runState('run1');
       Object.assign(state.invocations[0] ?? {}, { sessionId: 'ses9' });
       await expect(db.storage.transaction((tx) => tx.runs.insert(state))).rejects.toThrow();
       expect(await db.storage.read.runs.load('run1')).toBeUndefined();
     });
 
-    it('keep what was answered when a look saves what it found, and what it found when somebody answers', async () => {
+    it('keep answers when a poll saves its result, and the result when somebody answers', async () => {
       const answers = [
         { person: { id: 7, login: 'mira' }, says: 'approve' as const, at: at(6).toISOString() },
         { person: { id: 8, login: 'ole' }, says: 'reject' as const, at: at(7).toISOString() },
@@ -136,7 +136,7 @@ export function runsContract(open: OpenDatabase): void {
       await expect(save(runState('run1'))).rejects.toMatchObject({ code: 'storage.no_such_row' });
     });
 
-    it('leave a line of history for each status that changed, with who changed it, and none for what did not', async () => {
+    it('add a line of history with its actor for each changed status, and none for others', async () => {
       const state = runState('run1');
       const [review] = state.invocations;
       if (!review) throw new Error('the run has no steps');
@@ -178,7 +178,7 @@ export function runsContract(open: OpenDatabase): void {
       { kind: 'time' },
       { kind: 'operator' },
       { kind: 'app' },
-    ])('keep in their history who acted: %j', async (actor) => {
+    ])('keep the actor in their history: %j', async (actor) => {
       const state = runState('run1');
       await db.storage.transaction((tx) => tx.runs.insert(state));
       await save({ ...state, run: { ...state.run, status: 'waiting_until' } }, actor);
@@ -238,7 +238,7 @@ export function runsContract(open: OpenDatabase): void {
       expect((await db.storage.read.runs.list(filter)).map(({ id }) => id)).toEqual(ids);
     });
 
-    it('follow a rename of their repository, and only of theirs', async () => {
+    it('follow a rename of only their own repository', async () => {
       await db.storage.transaction(async (tx) => {
         await tx.runs.insert(runState('run1'));
         await tx.runs.insert(runState('run2', { repositoryId: 71, repository: 'acme/moon' }));
@@ -316,7 +316,7 @@ export function runsContract(open: OpenDatabase): void {
   });
 
   describe('approvals', () => {
-    it('come back as saved, the newest of the invocation first', async () => {
+    it('are read as saved, the newest of the invocation first', async () => {
       const later = approval('apr2', 'run1', { askedAt: at(9) });
       const voided = approval('apr1', 'run1', {
         status: 'void',
@@ -337,7 +337,7 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.approvals.ofRun('run1')).toEqual([voided, later]);
     });
 
-    it('that were answered about a head and base come with the chain that asked, the newest first', async () => {
+    it('that were answered about a head and base come with their chain, the newest first', async () => {
       await db.storage.transaction(async (tx) => {
         await tx.runs.insert(runState('run1'));
         await tx.runs.insert(runState('run2', { chain: 'ship' }));
@@ -367,7 +367,7 @@ export function runsContract(open: OpenDatabase): void {
   });
 
   describe('artifacts', () => {
-    it('come back as inserted, by run and by id', async () => {
+    it('are read as inserted, by run and by id', async () => {
       const row = {
         id: 'art1',
         runId: 'run1',
@@ -391,7 +391,7 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.artifacts.get('art9')).toBeUndefined();
     });
 
-    it('are paged by id, all or those of runs that were over before a moment, and removed', async () => {
+    it('are paged by id, all or those of runs that ended before a time, and removed', async () => {
       const over: Partial<Run> = { status: 'completed', reason: completed };
       await db.storage.transaction(async (tx) => {
         for (const [id, run] of [

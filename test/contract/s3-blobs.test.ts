@@ -9,7 +9,7 @@ import { bucketUrl, parseS3Url, type S3Access } from '../../src/ports/s3-locatio
 import { blobsContract } from './blobs.contract.ts';
 import { ACCESS_KEY, BUCKET, type S3Fault, type S3Store, SECRET_KEY, startS3 } from './s3-store.ts';
 
-/** A busy machine must not look like a silent store. */
+/** A busy machine must not look like a store that does not answer. */
 const QUICK: RetryPolicy = {
   timeoutMs: 60_000,
   attempts: 3,
@@ -70,7 +70,7 @@ describe('a bucket', () => {
     ['list', (of) => pathsOf(of)],
   ];
 
-  it.each(calls)('that fails in passing is asked to %s again', async (_name, call) => {
+  it.each(calls)('that fails temporarily is asked to %s again', async (_name, call) => {
     s3.fail({ kind: 'answers', status: 503 }, { kind: 'resets' });
     await call(blobs);
     expect(s3.asked).toHaveLength(3);
@@ -108,7 +108,7 @@ describe('a bucket', () => {
       const waiting = (timeoutMs: number) =>
         silent ? createS3Blobs(place(), access(), { ...QUICK, timeoutMs }) : blobs;
       s3.fail(diagnostic);
-      // Enough for an answer, on a busy machine as well.
+      // Enough for an answer, also on a busy machine.
       expect(String(await waiting(1_000).get('a'))).toBe('some bytes');
       s3.fail(diagnostic, diagnostic, diagnostic);
       await expect(waiting(100).get('a')).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('a bucket', () => {
     },
   );
 
-  it('that is not there to connect to is said to be so', async () => {
+  it('that cannot be connected to is reported as such', async () => {
     const gone = await startS3();
     await gone.close();
     const nobody = createS3Blobs(place(), access({ endpoint: gone.url }), QUICK);
@@ -131,7 +131,7 @@ describe('a bucket', () => {
     });
   });
 
-  it('waits longer before each attempt', async () => {
+  it('is retried with longer waits each time', async () => {
     s3.fail(...Array.from({ length: 2 }, (): S3Fault => ({ kind: 'resets' })));
     const waits: number[] = [];
     const wait = async (ms: number) => void waits.push(ms);
@@ -140,7 +140,7 @@ describe('a bucket', () => {
     expect(waits).toEqual([60, 120]);
   });
 
-  it('whose answer is whole and holds half of the bytes gives none', async () => {
+  it('whose complete answer holds half of the bytes returns none', async () => {
     s3.fail({ kind: 'halves' });
     await expect(blobs.get('a')).rejects.toMatchObject({ code: 'blobs.damaged' });
     expect(s3.asked).toHaveLength(1);
@@ -155,7 +155,7 @@ describe('a bucket', () => {
     await expect(reading()).rejects.toMatchObject({ code: 'storage.unavailable' });
   });
 
-  it('is free for others when a reader of a stream has seen enough', async () => {
+  it('frees its connection when a reader of a stream has seen enough', async () => {
     await blobs.put('large', 'x'.repeat(1_000_000));
     for (const _ of Array(3)) {
       for await (const piece of (await blobs.open('large')) ?? []) {
@@ -200,7 +200,7 @@ describe('a bucket', () => {
       /cannot use \(MethodNotAllowed/,
     ],
   ])(
-    'that answers with %s is asked once, and told of in a sentence without its words',
+    'that answers with %s is asked once, and reported in a sentence without its text',
     async (_what, diagnostic, says) => {
       s3.fail(diagnostic);
       const failure: unknown = await blobs.get('a').catch((error: unknown) => error);
@@ -211,19 +211,19 @@ describe('a bucket', () => {
     },
   );
 
-  it('refuses whoever has not its keys', async () => {
+  it('refuses requests without its keys', async () => {
     const stranger = createS3Blobs(place(), access({ secretAccessKey: 'another' }), QUICK);
     await expect(stranger.get('a')).rejects.toThrow('refuses the signature: correct AWS_SECRET_ACCESS_KEY');
     await expect(stranger.has('a')).rejects.toThrow('refuses this app (status 403)');
   });
 
-  it('is sent the session token under the signature', async () => {
+  it('gets the session token under the signature', async () => {
     const lent = createS3Blobs(place(), access({ sessionToken: 'lent+for/an=hour' }), QUICK);
     expect(await lent.has('a')).toBe(true);
     expect(s3.tokens.at(-1)).toBe('lent+for/an=hour');
   });
 
-  it('is listed page by page, and what no blob can be named passed over', async () => {
+  it('is listed page by page, without invalid names', async () => {
     for (const path of ['b', 'c', 'd', 'e']) await blobs.put(path, path);
     await s3.putRaw(`${prefix}/`, '');
     await s3.putRaw(`${prefix}/.countersign/x`, '');
@@ -235,7 +235,7 @@ describe('a bucket', () => {
     expect(s3.asked.length).toBeGreaterThan(2);
   });
 
-  it('takes a key as long as S3 has them, and no longer', async () => {
+  it('accepts a key of S3’s maximum length, and no longer one', async () => {
     const parts = (last: number) => [...Array<string>(4).fill('x'.repeat(200)), 'y'.repeat(last)].join('/');
     const room = 1_024 - `${prefix}/${parts(0)}`.length;
     await blobs.put(parts(room), 'x');
@@ -254,7 +254,7 @@ describe('a page of a list', () => {
     expect(keysIn(page(object('a&amp;lt;&#x41;&#66;&quot;')))).toEqual(['a&lt;AB"']);
   });
 
-  it('is read with encoded keys where the store encodes them', () => {
+  it('is read with encoded keys if the store encodes them', () => {
     expect(keysIn(page(`<EncodingType>url</EncodingType>${object('a+b%2Bc%0A%C3%BC')}`))).toEqual([
       'a b+c\nü',
     ]);
@@ -267,7 +267,7 @@ describe('a page of a list', () => {
     ['an object without a size', page(object('a').replace(/<Size>.*<.Size>/, ''))],
     ['an object without a time', page(object('a').replace('2026', 'never'))],
     ['a key that cannot be decoded', page(`<EncodingType>url</EncodingType>${object('%E0%A4%A')}`)],
-  ])('is none with %s', (_what, xml) => {
+  ])('is invalid with %s', (_what, xml) => {
     expect(parseListing(xml)).toBeUndefined();
   });
 });

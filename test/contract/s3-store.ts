@@ -7,37 +7,37 @@ export const BUCKET = 'artifacts';
 export const ACCESS_KEY = 'AKIDEXAMPLE';
 export const SECRET_KEY = 'not/a+secret-of-anybody-in-particular';
 
-/** What the next request meets in the place of an answer. */
+/** What the next request gets instead of an answer. */
 export type S3Fault =
   | { kind: 'answers'; status: number; code?: string; headers?: Record<string, string> }
   /** The connection breaks before the first byte. */
   | { kind: 'resets' }
-  /** Nothing comes. */
+  /** No answer comes. */
   | { kind: 'silent' }
   /** The head and half of the body come, and then nothing, or the connection breaks. */
   | { kind: 'stalls' }
   | { kind: 'breaks' }
-  /** A whole answer that holds half of what it should. */
+  /** A complete answer that holds half of what it should. */
   | { kind: 'halves' };
 
 export interface S3Store {
   /** Its address, as for `AWS_ENDPOINT_URL_S3`. */
   url: string;
-  /** What was asked of it: `GET /artifacts/a`. */
+  /** Its requests: `GET /artifacts/a`. */
   asked: string[];
-  /** The session tokens that came under a good signature. */
+  /** The session tokens that came with a valid signature. */
   tokens: unknown[];
   /** How many objects a list holds at most. */
   pageSize: number;
   fail(...diagnostics: S3Fault[]): void;
-  /** The address of what is behind the door. */
+  /** The address of the store behind the proxy. */
   raw: string;
-  /** Puts an object past all checks. */
+  /** Stores an object without any checks. */
   putRaw(key: string, bytes: Uint8Array | string, headers?: Record<string, string>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An emulated S3 behind a door that checks every signature by itself, and fails when told. */
+/** An emulated S3 behind a proxy that checks every signature itself, and fails when told. */
 export async function startS3(): Promise<S3Store> {
   const emulator = await createEmulator({
     service: 'aws',
@@ -127,7 +127,7 @@ function refuse(
 }
 
 /**
- * Signature version 4 as Amazon describes it, written a second time so that the one that signs is not its own judge:
+ * Signature version 4 as Amazon describes it, written a second time so that the code that signs does not check itself:
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureDiagnostic(

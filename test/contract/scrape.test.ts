@@ -33,7 +33,7 @@ afterEach(() => {
   db.close();
 });
 
-/** As many rows as are asked for, in each table that grows. */
+/** As many rows as requested, in each table that grows. */
 function fill(rows: number): void {
   const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})`;
   db.exec(`
@@ -48,7 +48,7 @@ function fill(rows: number): void {
   `);
 }
 
-/** What a scrape shows, and the statements that it asks for. */
+/** The metrics of a scrape, and its statements. */
 async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }> {
   queries = [];
   const metrics = createMetrics();
@@ -64,7 +64,7 @@ async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }>
   return { shown: await metrics.registry.metrics(), statements: queries };
 }
 
-it('a scrape asks for as few statements of a full database as of an empty one', async () => {
+it('a scrape needs as few statements on a full database as on an empty one', async () => {
   const empty = await scrape();
   fill(500);
   const full = await scrape();
@@ -76,7 +76,7 @@ it('a scrape asks for as few statements of a full database as of an empty one', 
   expect(full.shown).toContain('countersign_jobs_due 1000');
 });
 
-it('no statement of a scrape reads a table that grows, but for the first rows of an index', async () => {
+it('no statement of a scrape reads a growing table beyond the first rows of an index', async () => {
   fill(10);
   const { statements } = await scrape();
   const read = statements.flatMap(({ sql, parameters }) => {
@@ -85,7 +85,7 @@ it('no statement of a scrape reads a table that grows, but for the first rows of
     const lines = plan
       .map(({ detail }) => detail)
       .filter((line) => /\b(SCAN|SEARCH) (?!some\b|CONSTANT)/.test(line));
-    // Each look at what grows has a limit of its own.
+    // Each read of what grows has its own limit.
     const growing = lines.filter((line) => !line.includes('status_counts'));
     expect(isLimited).toBe(growing.length);
     return lines;
@@ -99,7 +99,7 @@ it('no statement of a scrape reads a table that grows, but for the first rows of
   ]);
 });
 
-it('a backlog is counted up to a bound', async () => {
+it('a backlog is counted up to a limit', async () => {
   fill(MOST_COUNTED + 5);
   expect(await tablesOn(kysely, clock).jobs.countDue(clock.now())).toBe(2 * MOST_COUNTED);
 });

@@ -65,7 +65,7 @@ export function skillTracesContract(open: OpenDatabase): void {
   );
 
   describe('the skill that a session chose', () => {
-    it('is kept with the session and its step, and chosen once', async () => {
+    it('is stored with the session and its step, and chosen once', async () => {
       await write(async (tx) => {
         const state = runState('run1');
         const [first, ...rest] = state.invocations;
@@ -85,7 +85,7 @@ export function skillTracesContract(open: OpenDatabase): void {
   });
 
   describe('calls of skills', () => {
-    it('come back as they were kept, with what was decided about them', async () => {
+    it('are read as they were stored, with their decisions', async () => {
       await write((tx) => tx.skillCalls.insert(call('ask_1')));
       expect(await db.storage.read.skillCalls.ofComment(900)).toEqual(call('ask_1'));
       const after = { decision: CHOICE, finishedAt: at(9) };
@@ -94,14 +94,14 @@ export function skillTracesContract(open: OpenDatabase): void {
       expect(await db.storage.read.skillCalls.ofComment(901)).toBeUndefined();
     });
 
-    it('are one for each comment', async () => {
+    it('are unique per comment', async () => {
       await write((tx) => tx.skillCalls.insert(call('ask_1')));
       await expect(write((tx) => tx.skillCalls.insert(call('ask_2')))).rejects.toThrow();
     });
   });
 
   describe('traces', () => {
-    it('come back as they were kept, of a run and of a call', async () => {
+    it('are read as they were stored, of a run and of a call', async () => {
       const ofCall = trace({
         of: { callId: 'ask_1' },
         tokens: null,
@@ -133,7 +133,7 @@ export function skillTracesContract(open: OpenDatabase): void {
       expect(await idsOf({ after: 0, limit: 5, since: at(30) })).toEqual([3]);
     });
 
-    it('are old when their run, or their call, has been over for long', async () => {
+    it('are old when their run, or their call, ended long ago', async () => {
       await write(async (tx) => {
         await tx.runs.insert(runState('run2', { status: 'failed', finishedAt: at(10) }));
         await tx.runs.insertSession(session('ses2', 'run2-inv0'));
@@ -154,7 +154,7 @@ export function skillTracesContract(open: OpenDatabase): void {
   });
 
   describe('outlines of skills', () => {
-    it('name every artifact and hold the text of the SKILL.md alone', async () => {
+    it('name every artifact and contain only the text of SKILL.md', async () => {
       const description = storedArtifact({ id: 'd', kind: 'description', name: 'SKILL.md', content: '# It' });
       const prompt = storedArtifact({ id: 'p', ordinal: 1, modelVariant: 'gpt' });
       await write((tx) => tx.skills.keep(storedSkill('skl_1', { artifacts: [description, prompt] })));

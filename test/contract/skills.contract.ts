@@ -47,11 +47,11 @@ export function skillsContract(open: OpenDatabase): void {
     });
 
   describe('skills', () => {
-    it('are not there at first', async () => {
+    it('do not exist at first', async () => {
       expect(await db.storage.read.skills.get('skl_1')).toBeUndefined();
     });
 
-    it('come back as they were kept, their artifacts by ordinal', async () => {
+    it('are read as they were stored, their artifacts by ordinal', async () => {
       const artifacts = [
         storedArtifact({ id: 'b', name: 'b.json', kind: 'dspy_module', ordinal: 1, state: { demos: [1] } }),
         storedArtifact({ id: 'a', name: 'a.md', ordinal: 0 }),
@@ -62,7 +62,7 @@ export function skillsContract(open: OpenDatabase): void {
       );
     });
 
-    it('may leave out what they need not say', async () => {
+    it('can omit optional fields', async () => {
       const bare = storedSkill('skl_1', {
         version: null,
         author: null,
@@ -76,14 +76,14 @@ export function skillsContract(open: OpenDatabase): void {
       expect(await db.storage.read.skills.get('skl_1')).toEqual(bare);
     });
 
-    it('are left as they are when they are kept again', async () => {
+    it('are unchanged when they are stored again', async () => {
       const first = storedSkill('skl_1', { artifacts: [storedArtifact({ id: 'a' })] });
       const other = [storedArtifact({ id: 'a', content: 'Something else.' })];
       await keep(first, { ...first, source: 'system', updatedAt: at(60), artifacts: other });
       expect(await db.storage.read.skills.get('skl_1')).toEqual(first);
     });
 
-    it('keep what optimizing an artifact found out, and nothing of what it found before', async () => {
+    it('keep the result of optimizing an artifact, and nothing of earlier results', async () => {
       const artifacts = [
         storedArtifact({ id: 'a' }),
         storedArtifact({ id: 'b', name: 'other.md', ordinal: 1 }),
@@ -99,7 +99,7 @@ export function skillsContract(open: OpenDatabase): void {
       expect(skill?.updatedAt).toEqual(at(60));
     });
 
-    it('may have one name: they are told apart by their content', async () => {
+    it('can share a name, because their content identifies them', async () => {
       await keep(storedSkill('skl_1'), storedSkill('skl_2', { version: '2.0.0' }));
       expect((await db.storage.read.skills.get('skl_2'))?.version).toBe('2.0.0');
     });

@@ -34,7 +34,7 @@ describe('DATABASE_URL', () => {
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  it('sqlite:path makes the file and its folders, for this user only', async () => {
+  it('sqlite:path creates the file and its folders, for this user only', async () => {
     const parent = join(folder(), 'deep');
     await open(join(parent, 'er', 'test.db'));
     expect(existsSync(join(parent, 'er', 'test.db'))).toBe(true);
@@ -99,7 +99,7 @@ describe('an SQLite file', () => {
     });
   });
 
-  it('is written by two processes at once without losing or refusing anything', async () => {
+  it('can be written by two processes at once without losing or refusing anything', async () => {
     const path = join(folder(), 'test.db');
     const storage = await open(path);
     const writer = spawn(
@@ -151,7 +151,7 @@ describe('an SQLite file', () => {
     "UPDATE invocations SET run_id = 'run9'",
     "INSERT INTO invocations SELECT 'other', run_id, 0, 'x', status, null, 0, null, null, null, null, null, null, null FROM invocations",
     "UPDATE chain_runs SET paused = 'yes'",
-  ])('refuses by itself: %s', async (statement) => {
+  ])('itself refuses: %s', async (statement) => {
     const path = join(folder(), 'test.db');
     const storage = await open(path);
     await storage.transaction((tx) => tx.runs.insert(runState('run1')));
@@ -162,7 +162,7 @@ describe('an SQLite file', () => {
 });
 
 describe('a backup', () => {
-  it('is a whole database, made while others write', async () => {
+  it('is a complete database, made while others write', async () => {
     const path = join(folder(), 'test.db');
     const copy = join(folder(), 'copy.db');
     const storage = await open(path);
@@ -176,7 +176,7 @@ describe('a backup', () => {
     const backup = storage.backup(copy).finally(() => {
       done = true;
     });
-    // Each of these would make a copy begin anew that does not hold on to one moment.
+    // Each of these would restart a copy that is not bound to one moment.
     let writes = 0;
     while (!done && writes < 200) {
       await record(20 + writes++);
@@ -191,7 +191,7 @@ describe('a backup', () => {
     expect((await restored.read.deliveries.byGuid('g0-0'))?.body).toHaveLength(24_000);
   });
 
-  it('holds nothing of a transaction that is under way', async () => {
+  it('contains nothing of a transaction that is under way', async () => {
     const copy = join(folder(), 'copy.db');
     const storage = await open(join(folder(), 'test.db'));
     await storage.transaction(async (tx) => {
@@ -201,7 +201,7 @@ describe('a backup', () => {
     expect(await (await open(copy)).read.runs.load('run1')).toBeUndefined();
   });
 
-  it('never writes over a file', async () => {
+  it('never overwrites a file', async () => {
     const copy = join(folder(), 'copy.db');
     writeFileSync(copy, 'precious');
     const storage = await open(join(folder(), 'test.db'));
@@ -219,7 +219,7 @@ describe('a backup', () => {
   });
 });
 
-/** Of this process; files that SQLite makes for itself have no name any more. */
+/** Of this process; SQLite's temporary files have no name any more. */
 function openPaths(): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {

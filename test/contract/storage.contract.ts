@@ -11,7 +11,7 @@ import { skillTracesContract } from './skill-traces.contract.ts';
 import { skillsContract } from './skills.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
 
-/** What every storage adapter does, whatever database lies below it. */
+/** What every storage adapter does, whatever its database is. */
 export function storageContract(open: OpenDatabase): void {
   transactionsContract(open);
   deliveriesContract(open);

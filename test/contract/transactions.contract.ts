@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, runState } from '../support/rows.ts';
 
-/** How transactions and reads behave beside one another. */
+/** How concurrent transactions and reads behave. */
 export function transactionsContract(open: OpenDatabase): void {
   const db = useDatabase(open);
 
-  it('answers a check', async () => {
+  it('the storage answers a health check', async () => {
     await expect(db.storage.check()).resolves.toBeUndefined();
   });
 
@@ -49,7 +49,7 @@ export function transactionsContract(open: OpenDatabase): void {
       expect(await db.storage.read.runs.load('run1')).toBeDefined();
     });
 
-    it('of one process run one after the other', async () => {
+    it('of one process run one after another', async () => {
       const order: string[] = [];
       const take = (name: string) =>
         db.storage.transaction(async (tx) => {
@@ -62,12 +62,12 @@ export function transactionsContract(open: OpenDatabase): void {
       expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
     });
 
-    it('inside one another are refused instead of waiting for ever', async () => {
+    it('inside one another are refused instead of waiting forever', async () => {
       const nested = db.storage.transaction(() => db.storage.transaction(async () => 'never'));
       await expect(nested).rejects.toMatchObject({ code: 'storage.nested_transaction' });
     });
 
-    it('may follow in work that a transaction left behind', async () => {
+    it('can follow in work that a transaction started', async () => {
       let left: Promise<string> | undefined;
       await db.storage.transaction(async () => {
         left = new Promise<void>((resolve) => setTimeout(resolve, 5)).then(() =>
@@ -87,7 +87,7 @@ export function transactionsContract(open: OpenDatabase): void {
       await expect(db.storage.read.runs.insert(runState('run1'))).rejects.toThrow();
     });
 
-    it('begun for a job are refused once another holds it, however deep in the calls', async () => {
+    it('of a job are refused once another worker holds it, however deep in the calls', async () => {
       await db.storage.transaction((tx) =>
         tx.jobs.insert({ kind: 'wake', key: 'a', payload: '{}', runAt: at(0) }),
       );

@@ -1,7 +1,7 @@
 /**
  * The app as `npm start` runs it, composed with a database and a store that know where they are to die, and a clock that may be
- * ahead. This is the only program that reads COUNTERSIGN_FAULT_POINT: nothing under src can be told to die. Each fault point is written to
- * standard output when it is reached, so that a run that nobody disturbs lists them all.
+ * ahead. Only this program reads COUNTERSIGN_FAULT_POINT: nothing under src can be told to die. It writes each fault point to
+ * standard output when it is reached, so that an undisturbed run lists them all.
  */
 import { writeSync } from 'node:fs';
 import { startApp } from '../../src/app.ts';
@@ -21,7 +21,7 @@ const watch: Watch = (name) => {
   return (when) => {
     const point = { when, name, nth };
     writeSync(STDOUT, `${faultPoint(point)}\n`);
-    // To itself, so that not one more instruction of this program comes after it.
+    // To itself, so that not one more instruction of this program follows.
     if (isDeadly(deadly, point, (write) => nths.get(write) ?? 0)) process.kill(process.pid, 'SIGKILL');
   };
 };

@@ -11,13 +11,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface AppProcess {
   readonly pid: number | undefined;
-  /** Where it takes webhooks, as soon as it does; `undefined` when it ended before. */
+  /** Where it accepts webhooks, as soon as it does; `undefined` if it ended before. */
   readonly webhookUrl: Promise<string | undefined>;
   /** Lines of its log so far. */
   readonly log: string[];
-  /** Fault points it has passed so far; none unless it is a watched one. */
+  /** Fault points that it has passed so far; none unless it is watched. */
   readonly points: string[];
-  /** SIGKILL, sent before this returns: the process runs not one more of its instructions that anybody could see. */
+  /** SIGKILL, sent before this returns: the process runs no further instruction that anybody could notice. */
   kill(): void;
   /** Asks it to stop, as an operator would. */
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface Ended {
 }
 
 /**
- * The real app as `npm start` runs it, which may be made to wait for GitHub without end; or the same app, watched: it tells its fault
+ * The real app as `npm start` runs it, optionally without a time limit for GitHub; or the same app, watched: it reports its fault
  * points, and may die at one.
  */
 export type Program = { kind: 'real'; endlessPatience?: boolean } | { kind: 'watched'; diesAt?: string };
@@ -68,7 +68,7 @@ export function startAppProcess(
   );
   const log: string[] = [];
   const points: string[] = [];
-  // `close` comes after the last of what it said was read.
+  // `close` comes after the last of its output was read.
   const gone = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const webhookUrl = new Promise<string | undefined>((resolve) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
@@ -95,7 +95,7 @@ export function startAppProcess(
 
 export type ListeningApp = Omit<AppProcess, 'pid' | 'webhookUrl'> & { pid: number; webhookUrl: string };
 
-/** Starts the real app and waits until it listens. @throws Error with its log when it ends before. */
+/** Starts the real app and waits until it listens. @throws Error with its log if it ends before. */
 export async function startListening(
   github: GitHubStandIn,
   folder: string,

@@ -1,4 +1,4 @@
-/** Lets at most so many of what it is given go on at once; the others wait their turn. */
+/** Runs at most so many of the given tasks at once. */
 export function atMost(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = limit;
   const waiting: (() => void)[] = [];

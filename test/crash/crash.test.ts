@@ -30,14 +30,13 @@ import {
 import { NEVER_REACHED, ONLY_IN_LONG_FORM, SELDOM } from './unreached.ts';
 
 /**
- * The process is killed (SIGKILL) between two steps of its work and started again; it must end in the same state as one
- * that nobody disturbed. The short form kills it at the most dangerous points. `COUNTERSIGN_LONG=1` kills it before and
- * after every request and every durable write, at pairs of those points, and at random moments; `COUNTERSIGN_SEED`
- * draws both.
+ * The process is killed (SIGKILL) between two steps of its work and started again; it must end in the same state as an
+ * undisturbed one. The short form kills it at the most dangerous points. `COUNTERSIGN_LONG=1` kills it before and after every
+ * request and every durable write, at pairs of those points, and at random moments; `COUNTERSIGN_SEED` draws both.
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
-/** `1/4` plays the first quarter of the long form, so that four machines, or four nights, can share it. */
+/** `1/4` plays the first quarter of the long form, so that four machines can share it. */
 const SHARE = process.env.COUNTERSIGN_SHARE ?? '1/1';
 const [share = 1, shares = 1] = SHARE.split('/').map(Number);
 /** Of each story. */
@@ -48,12 +47,12 @@ const TIMEOUT_MS = LONG ? 4 * 3_600_000 : 600_000;
 const REPO = '/repos/{owner}/{repo}';
 const CHECK_RUN = `POST ${REPO}/check-runs`;
 const UPDATE_CHECK_RUN = `PATCH ${REPO}/check-runs/{number}`;
-/** The look that finds the countersign: whoever reacted is read only when somebody has. */
+/** The poll that finds the countersign: people's reactions are read only when there are some. */
 const LOOK = `GET ${REPO}/issues/comments/{number}/reactions`;
 const COMMENT = `POST ${REPO}/issues/{number}/comments`;
 const MERGE = `PUT ${REPO}/pulls/{number}/merge`;
 
-/** Of each, a story that comes to it, and the first death after which it does when that is needed. */
+/** For each point, a story that reaches it, and if needed the first death after which it does. */
 const STORY_OF: Record<(typeof SELDOM)[number], { story: Story; first?: KillPoint }> = {
   'jobs.release': { story: withoutReview, first: around('after', CHECK_RUN) },
   'missedDeliveries.remove': { story: missed, first: around('after', COMMENT) },
@@ -61,7 +60,7 @@ const STORY_OF: Record<(typeof SELDOM)[number], { story: Story; first?: KillPoin
   'runs.renameRepository': { story: renamed },
 };
 
-/** An app and a stand-in keep a processor busy half of the time, and wait in the other. */
+/** An app and a stand-in use a processor half of the time, and wait in the other. */
 const inTurn = atMost(3);
 
 if (LONG) await describeLongForm();
@@ -88,12 +87,12 @@ async function describeLongForm(): Promise<void> {
   for (const { name, story, undisturbed } of told) {
     const requests = pointsAround(undisturbed.routes);
     const all = writesIn(undisturbed.points);
-    // The two stories of a merge are alike but for what the review writes.
+    // The two stories of a merge differ only in what the review writes.
     const writes = story === withReview ? all.filter((point) => !written.has(point.name)) : all;
     for (const point of writes) written.add(point.name);
     const anyPoint = fc.constantFrom(...requests, ...all);
     const pairs = fc.sample(fc.tuple(anyPoint, anyPoint), { seed: SEED, numRuns: PAIRS });
-    // Each moment alike; left to itself, it would draw the first few milliseconds most of the time.
+    // Every moment with the same likelihood; the generator itself would prefer the first few milliseconds.
     const anyMoment = fc.noBias(fc.integer({ min: 0, max: undisturbed.ms }));
     const moments = fc.sample(anyMoment, { seed: SEED, numRuns: MOMENTS });
     const deaths: KillPoint[][] = [
@@ -105,7 +104,7 @@ async function describeLongForm(): Promise<void> {
     const what = `${requests.length} points around requests, ${writes.length} around writes`;
     const drawn = `${moments.length} moments and ${pairs.length} pairs of seed ${SEED}`;
     describe(`${name}: ${what}, ${drawn}, share ${SHARE}`, () => {
-      // By name: the list of points is not quite the same each time.
+      // By name, because the list of points differs a little each time.
       const mine = deaths.filter((death) => Math.abs(fc.hash(JSON.stringify(death))) % shares === share - 1);
       expectSameEnd(story, () => Promise.resolve(undisturbed), mine);
     });
@@ -144,7 +143,7 @@ function describeShortForm(): void {
   describe('a chain without a review', () => {
     const undisturbed = undisturbedPlay(withoutReview);
     expectOneOfEach(undisturbed);
-    // In one play: each of its own would start two more apps and have as much to do again.
+    // In one play: separate ones would start two more apps each and repeat the same work.
     expectSameEnd(withoutReview, undisturbed, [
       [around('while', CHECK_RUN), around('after', LOOK), around('after', MERGE)],
     ]);
@@ -161,7 +160,7 @@ function describeShortForm(): void {
   expectEveryWriteReached(told, ONLY_IN_LONG_FORM);
 }
 
-/** A durable write that no story comes to is one at which nobody dies: a method that is added later must find its story. */
+/** At a durable write that no story reaches, nobody dies: a method that is added later must get its story. */
 function expectEveryWriteReached(told: readonly (() => Promise<Told>)[], otherwise: readonly string[] = []) {
   const name = 'every durable write is in a story, or on the list of those that are in none';
   test.concurrent(name, { timeout: TIMEOUT_MS }, async () => {
@@ -210,19 +209,19 @@ function expectSameEnd(
   deaths: readonly (readonly KillPoint[])[],
 ): void {
   for (const points of deaths) {
-    // The runner's own templates would cut these names short, and then they could not be chosen with `-t`.
+    // The runner's own templates would shorten these names, and then `-t` could not choose them.
     const name = `ends the same when it is killed ${points.map(nameOf).join(', then ')}`;
     test.concurrent(name, { timeout: TIMEOUT_MS }, async (context) => {
       const told = await inTurn(() => playKilled(story, points));
       expect(told.end).toEqual((await undisturbed()).end);
-      // How often something is read or claimed depends on the moment, so a late point may not come in another run.
+      // How often something is read or claimed depends on the moment, so another run may not reach a late point.
       if (LONG && told.killed.length < points.length) context.skip('that point did not come this time');
       expect(told.killed).toHaveLength(points.length);
     });
   }
 }
 
-/** A moment comes too late when the machine has become faster since its story was timed; then it comes earlier. */
+/** A moment comes too late if the machine has become faster since its story was timed; then it comes earlier. */
 async function playKilled(story: Story, points: readonly KillPoint[]): Promise<Told> {
   const told = await play(story, points);
   const isLate = told.killed.length === 0 && points.some(({ at }) => at === 'moment');
@@ -233,7 +232,7 @@ async function playKilled(story: Story, points: readonly KillPoint[]): Promise<T
   return playKilled(story, earlier);
 }
 
-/** A write by what it does: the nth, of those of an undisturbed run that match. */
+/** A write by what it does: the nth of those in an undisturbed run that match. */
 interface DangerousWrite {
   when: When;
   what: string;

@@ -2,13 +2,10 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Storage, Tx } from '../../src/ports/storage.ts';
 import type { When } from './kill-point.ts';
 
-/** Told of a durable write by its name; what it returns is told of the moments around it. */
+/** Called with a durable write's name; the returned hooks are called before and after it. */
 export type Watch = (name: string) => (when: When) => void;
 
-/**
- * What only reads. Everything else writes, so that a method that is added later is a fault point without anybody's
- * thinking of it.
- */
+/** Methods that only read. Everything else writes, so that a method that is added later becomes a fault point by itself. */
 const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
   runs: ['load', 'list', 'current', 'getSession', 'sessionsOf', 'historyOf', 'wasFired', 'countByStatus'],
@@ -33,7 +30,7 @@ const READING = new Set(
   Object.entries(READS).flatMap(([table, methods]) => methods.map((method) => `${table}.${method}`)),
 );
 
-/** Every durable write there is, by the name it has in fault points. */
+/** Every durable write, by its name in fault points. */
 export function writesOf(tx: Tx): string[] {
   const calls = Object.entries(tx).flatMap(([table, methods]) =>
     Object.keys(methods).map((method) => `${table}.${method}`),
@@ -42,8 +39,8 @@ export function writesOf(tx: Tx): string[] {
 }
 
 /**
- * The same storage, with each transaction that writes watched: `before` with everything written and nothing committed,
- * `after` as soon as it has. Its name is what it writes, sorted: the order can depend on which job came first.
+ * The same storage, with each writing transaction watched: `before` with everything written and nothing committed, `after` as
+ * soon as it is committed. Its name is the sorted list of its writes, because their order can depend on which job came first.
  */
 export function watchedStorage(storage: Storage, watch: Watch): Storage {
   return {
@@ -67,7 +64,7 @@ export function watchedStorage(storage: Storage, watch: Watch): Storage {
   };
 }
 
-/** The same store, with each write watched: before there is anything of it, and as soon as it is whole. */
+/** The same store, with each write watched: before any of it exists, and as soon as it is complete. */
 export function watchedBlobs(blobs: Blobs, watch: Watch): Blobs {
   return {
     ...blobs,
@@ -102,7 +99,7 @@ function notingTable(table: object, name: string, writes: Set<string>): object {
   });
 }
 
-/** Inserting no job, or looking for due ones in vain, leaves nothing behind: no moment of its own to die at. */
+/** Inserting no job, or looking for due ones in vain, changes nothing, so there is no moment to die at. */
 function isNothing(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }

@@ -6,26 +6,26 @@ import { isGateCheck } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import { artifactsIn, databaseIn } from './app-process.ts';
 
-/** The pull request a story is about, or, without a head, the issue. */
+/** The pull request that a story is about, or, without a head, the issue. */
 export interface Subject {
   number: number;
   headSha?: string;
 }
 
-/** What a story came to: on GitHub, as people see it, and in the database. Equal for equal stories. */
+/** The result of a story: on GitHub, as people see it, and in the database. Equal for equal stories. */
 export interface EndState {
   subject: unknown;
   merges: unknown[];
   issues: unknown[];
   /** With the reactions to each. */
   comments: string[];
-  /** The newest of each run: a run that is run again after its end gets a new one, if there is time to see it work. */
+  /** The newest of each run: a run that is rerun after its end gets a new one, if there is time to see it work. */
   checkRuns: unknown[];
   /** Runs with more check runs than they had ends; must be empty. */
   doubledCheckRuns: string[];
-  /** Deliveries that GitHub sent and the database does not have, and the other way round; both must be empty. */
+  /** Deliveries that GitHub sent and the database does not have, and the reverse; both must be empty. */
   deliveries: { lost: string[]; invented: string[] };
-  /** Artifacts whose file is not there; must be empty. */
+  /** Artifacts whose file does not exist; must be empty. */
   missingFiles: string[];
   rows: Record<string, unknown[]>;
 }
@@ -33,9 +33,9 @@ export interface EndState {
 const ENDED = "('completed', 'failed', 'timed_out', 'aborted', 'cancelled')";
 
 /**
- * Only where things ended is compared, not the way there: how often something was tried, which waits a run went through
- * and how many edits GitHub told of depend on the moment, and on more than a crash. Sessions are compared one by one
- * all the same: a session whose process died is gone on with, not begun anew.
+ * Only the end state is compared, not the way there: how often something was tried, which waits a run went through and how many
+ * edits GitHub reported depend on the moment, and on more than a crash. Sessions are still compared one by one: a session whose
+ * process died is continued, not restarted.
  */
 const ROWS = {
   deliveries: 'SELECT DISTINCT status FROM deliveries',
@@ -57,14 +57,14 @@ const ROWS = {
   jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention') ORDER BY kind",
   skills: 'SELECT name, description, source FROM skills ORDER BY id',
   skill_artifacts: 'SELECT skill_id, kind, name, ordinal, content FROM skill_artifacts ORDER BY id',
-  // What a call took that a crash cut off is known to nobody: it stays reserved, and the call is made again.
+  // The cost of a call that a crash interrupted is unknown: it stays reserved, and the call is repeated.
   model_calls: `SELECT DISTINCT skill, artifact, model, tokens, cost, tokens_in, tokens_out, error
     FROM model_calls WHERE completed_at IS NOT NULL ORDER BY skill, artifact, tokens`,
   skill_calls: 'SELECT question, decision_json, finished_at IS NULL AS is_open FROM skill_calls ORDER BY id',
-  // What was executed and not yet believed when the process died is executed again.
+  // What was executed and not yet recorded when the process died is executed again.
   skill_traces: `SELECT DISTINCT call_id IS NULL AS in_run, skill, artifact, kind, error, tokens_in, tokens_out, model
     FROM skill_execution_traces ORDER BY in_run, skill, artifact, kind, error`,
-  // One that came stays until the next look at the list, ten minutes later.
+  // A delivery that arrived stays until the next read of the list, ten minutes later.
   missed_deliveries: 'SELECT guid FROM missed_deliveries WHERE guid NOT IN (SELECT guid FROM deliveries)',
   integrity: 'PRAGMA integrity_check',
   broken_references: 'PRAGMA foreign_key_check',
@@ -134,7 +134,7 @@ function timelessIn(value: unknown): unknown {
   return JSON.parse(timeless(JSON.stringify(value)));
 }
 
-/** The text without what differs between two runs of the same story: ids, commits, addresses, moments and lengths of time. */
+/** The text without what differs between two runs of the same story: ids, commits, addresses, times and durations. */
 export function timeless(text: string): string {
   return (
     text
@@ -149,12 +149,12 @@ export function timeless(text: string): string {
       .replaceAll(/\b\d\d:\d\d(:\d\d)?\b/g, 'moment')
       .replaceAll(/(_ms\\?":)[\d.]+/g, '$10')
       .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'while')
-      // The analyzers' log holds times, so it is not always as long.
+      // The analyzers' log contains times, so its length varies.
       .replaceAll(/\b[\d.]+ (bytes|KB)\b/g, 'size')
       .replaceAll(/("size\\?":)\d+/g, '$10')
       .replaceAll(/\/(runs|check-runs|comments?)\/\d+/g, '/$1/number')
       .replaceAll(/#issuecomment-\d+/g, '#issuecomment-number')
-      // The link to a check run is there when that was made before the words were: a matter of the moment.
+      // The link to a check run is there if the check run existed before the text was made: that depends on the moment.
       .replaceAll(/ · \[details\]\([^)]*\)/g, '')
       .replaceAll(/\b(command:|reply to=)\d+/g, '$1number')
   );

@@ -9,9 +9,9 @@ export type When = 'before' | 'after';
 export type KillPoint = RequestPoint | WritePoint | { at: 'moment'; ms: number };
 
 /**
- * At the nth request of a route, either `before` GitHub carries it out, or `after`, when GitHub has done what was asked
- * and the answer has not left yet, or `while` GitHub is at it, which ends some seconds later. Counted by route, since
- * requests of different routes that are under way together come in any order.
+ * At the nth request of a route, either `before` GitHub carries it out, or `after`, when GitHub has done so and the answer has
+ * not left yet, or `while` GitHub works on it, which ends some seconds later. Counted by route, because requests of different
+ * routes that are under way together come in any order.
  */
 export interface RequestPoint {
   at: 'request';
@@ -33,7 +33,7 @@ export function faultPoint({ when, name, nth }: Omit<WritePoint, 'at'>): string 
   return `${when}:${name}#${nth}`;
 }
 
-/** Whether the app is to die there: what a transaction writes beside the write that is meant depends on what else is due. */
+/** Whether the app is to die there: what a transaction writes beside the intended write depends on what else is due. */
 export function isDeadly(
   deadly: string | undefined,
   { when, name, nth }: Omit<WritePoint, 'at'>,
@@ -46,7 +46,7 @@ export function isDeadly(
     .some((write) => deadly === faultPoint({ when, name: `*${write}`, nth: nthOf(write) }));
 }
 
-/** The points that a watched app told. @throws Error for a line that is none. */
+/** The points that a watched app reported. @throws Error for an invalid line. */
 export function writesIn(lines: readonly string[]): WritePoint[] {
   return lines.map((line) => {
     const [, when, name, nth] = /^(before|after):(.+)#(\d+)$/.exec(line) ?? [];
@@ -69,10 +69,10 @@ export function nameOf(point: KillPoint): string {
   }
 }
 
-/** Of the ten that GitHub gives itself: long enough for the next life to be there. */
+/** Of the ten that GitHub allows itself: long enough for the next life to have started. */
 const AT_IT_MS = 4_000;
 
-/** Every request of a run that nobody disturbed, as the moments around each; what creates something may also take a while. */
+/** Every request of an undisturbed run, as the moments around each; requests that create something may also take a while. */
 export function pointsAround(routes: readonly string[]): RequestPoint[] {
   const count = counter();
   return routes.flatMap((route) => {
@@ -107,9 +107,9 @@ const FAULTS: Readonly<Record<RequestPoint['when'], Fault>> = {
 };
 
 /**
- * Has the app killed at the request. The signal goes out from inside the matching, in the same turn in which the
- * stand-in carries the request out or not; the connection is cut in that turn as well, so no answer can be read.
- * @returns what takes it back.
+ * Has the app killed at the request. The signal goes out from inside the matching, in the same turn in which the stand-in carries
+ * the request out or not. The connection is cut in that turn as well, so no answer can be read.
+ * @returns a function that removes it.
  */
 export function killAtRequest(
   github: GitHubStandIn,

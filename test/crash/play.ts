@@ -12,15 +12,15 @@ import type { KillPoint } from './kill-point.ts';
 import { isAccepted, type Supervised, startSupervised } from './supervisor.ts';
 
 export interface Story {
-  /** Files of the default branch beside the demo's: chains of the repository's own. */
+  /** Files of the default branch beside the demo's: the repository's own chains. */
   base?: Record<string, string>;
-  /** What the language model says whenever it is asked; there is none when left out. */
+  /** The language model's answer to every question; there is no model by default. */
   model?: Script;
-  /** What people do while there is no app: GitHub finds nobody to tell. */
+  /** What people do while the app is down: GitHub reaches nobody. */
   away?(github: GitHubStandIn): Promise<void>;
   /**
-   * How long nobody starts it again after its death, in milliseconds of its clock. Meanwhile nobody has GitHub send anything again
-   * either: the app must ask for what it missed. Left out, an operator does both at once.
+   * How long nobody starts it again after its death, in milliseconds of its clock. Meanwhile nobody requests redeliveries either:
+   * the app must do that itself. By default, an operator does both at once.
    */
   downForMs?: number;
   /** What people do, and what they wait for in between; the app may have more to do when it returns. */
@@ -34,11 +34,11 @@ export interface Stage {
 
 export interface Told {
   end: EndState;
-  /** Every request the app made to GitHub, in order. */
+  /** Every request of the app to GitHub, in order. */
   routes: string[];
-  /** The fault points it passed in those lives that were watched. */
+  /** The fault points that it passed in its watched lives. */
   points: string[];
-  /** Points at which it was really killed; fewer than asked for when one never came. */
+  /** Points at which it was really killed; fewer than requested if one never came. */
   killed: string[];
   /** From the start of the app to the end of all its work. */
   ms: number;
@@ -48,8 +48,8 @@ export interface Told {
 const NOBODY = 'http://127.0.0.1:9/';
 
 /**
- * Tells a story with the real app in a process of its own. At each point, one after the other, the process is killed and
- * started again on the same database.
+ * Plays a story with the real app in its own process. At each point, one after another, the process is killed and started again
+ * on the same database.
  */
 export async function play(
   story: Story,
@@ -110,13 +110,14 @@ async function startModel(
 }
 
 /**
- * Whether nothing is left to do: every delivery answered or recorded, no effect open, no job but the alarm of a run that is over and the
- * next looks for what was missed. A life begins with such looks, and they may find something to do.
+ * Whether nothing is left to do: every delivery is answered or recorded, no effect is open, and no job is left but the alarm of a
+ * run that is over and the next searches for missed changes. A life begins with such searches, and they may find something to do.
  */
 function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
   const db = new BetterSqlite3(databaseIn(folder), { readonly: true });
   try {
-    // GitHub did not hear of all that was recorded: an app that died before it answered does not ask for it again.
+    // GitHub did not get an answer for everything that was recorded: an app that died before it answered does not request it
+    // again.
     const recorded = new Set(db.prepare('SELECT guid FROM deliveries').pluck().all());
     if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid)))
       return false;

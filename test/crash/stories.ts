@@ -3,7 +3,7 @@ import type { Subject } from './end-state.ts';
 import type { Stage, Story } from './play.ts';
 import { isAccepted } from './supervisor.ts';
 
-/** A chain of the repository's own that stands in the shipped one's place: the same way to the merge without the slow review. */
+/** A chain of the repository that replaces the shipped one: the same way to the merge without the slow review. */
 const WITHOUT_REVIEW = `
 name: pr-review
 trigger: { event: pr.opened }
@@ -29,7 +29,7 @@ export const withoutReview: Story = {
   tell: (stage) => merging(stage, {}),
 };
 
-/** The shipped chain; the review has a suggestion to annotate, which does not stand in the way of merging. */
+/** The shipped chain; the review has a suggestion to annotate, which does not block the merge. */
 export const withReview: Story = {
   tell: (stage) =>
     merging(stage, {
@@ -50,7 +50,7 @@ async function merging(
   meanwhile: () => Promise<void> = async () => undefined,
 ): Promise<Subject> {
   const opened = await open({ github, until }, change);
-  // One check: of two, a quick look could see the first alone, and would rightly say so.
+  // One check: with two, a fast poll could see the first only, and would rightly say so.
   await github.reportCheck(REPO, opened.headSha, {
     name: 'test',
     status: 'completed',
@@ -64,7 +64,7 @@ async function merging(
   return opened;
 }
 
-/** While a maintainer is asked, the repository gets another name, and its own again. */
+/** While a maintainer is asked, the repository is renamed, and renamed back. */
 export const renamed: Story = {
   ...withoutReview,
   tell: (stage) =>
@@ -84,7 +84,7 @@ export const renamed: Story = {
     }),
 };
 
-/** Its only step asks for what no chain may do, a comment on another pull request, and so it fails each time. */
+/** Its only step asks for something forbidden, a comment on another pull request, so it always fails. */
 const FAILING = `
 name: pr-review
 trigger: { event: pr.opened }
@@ -103,7 +103,7 @@ steps:
     with: { pr: "{{ trigger.pr_number }}", body: "Noted: {{ trigger.input_what }}." }
 `;
 
-/** A run fails; the author asks why and fires a chain, both in one comment, and then presses the button to run it again. */
+/** A run fails; the author asks why and fires a chain, both in one comment, and then presses the button to rerun it. */
 export const commands: Story = {
   base: {
     '.github/countersign/chains/pr-review.yaml': FAILING,
@@ -148,10 +148,10 @@ export const issue: Story = {
   },
 };
 
-/** An issue was opened while the app was away, and nothing but the delivery that GitHub is asked for again tells of it. */
+/** An issue is opened while the app is down, and only a redelivery that the app requests reports it. */
 export const missed: Story = {
   base: { '.github/countersign/chains/triage.yaml': TRIAGE },
-  // A delivery that fails again is asked for again after ten minutes.
+  // A delivery that fails again is requested again after ten minutes.
   downForMs: 11 * 60_000,
   async away(github) {
     await github.createIssue(REPO, PEOPLE.outsider, 'It does not add up');
@@ -172,7 +172,7 @@ steps:
     with: { labels: [safe-to-test] }
 `;
 
-/** A step that merges nothing waits for a maintainer, who lets it go on by a command. */
+/** A step that merges nothing waits for a maintainer, who approves it by a command. */
 export const confirmed: Story = {
   base: { '.github/countersign/chains/pr-review.yaml': CONFIRMED },
   async tell({ github, until }) {
@@ -216,7 +216,7 @@ export const prompted: Story = {
   },
 };
 
-/** The model takes longer to answer than the lease of the work that waits for it lives without being renewed. */
+/** The model takes longer to answer than the lease of the waiting job lasts without being renewed. */
 export const slowly: Story = {
   ...prompted,
   model: ({ text }) =>

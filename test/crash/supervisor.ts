@@ -5,11 +5,11 @@ import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import { type AppProcess, databaseIn, type Program, startAppProcess } from './app-process.ts';
 import { faultPoint, type KillPoint, killAtRequest, nameOf } from './kill-point.ts';
 
-/** Long, for a machine that has other things to do. */
+/** Long, for a busy machine. */
 const PATIENCE_MS = 90_000;
 /**
- * From when it listens. Shorter than a lease lives, so that one that only ends by itself is told from one that is taken away, and far
- * longer than the one turn of a queue that it takes.
+ * Counted from when it listens. Shorter than a lease, to distinguish a lease that merely expires from one that is taken over, and
+ * far longer than the one turn of a queue that a takeover needs.
  */
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
@@ -18,11 +18,11 @@ export interface Supervised {
   readonly killed: string[];
   /** Fault points that the watched lives have passed. */
   readonly points: string[];
-  /** Whether a life is there that took over whatever the one before it left. */
+  /** Whether the present life has taken over what the one before it left. */
   isUp(): boolean;
   /** As its clock says. */
   now(): Date;
-  /** Waits until the look finds something. @throws Error with the app's log when it never does. */
+  /** Polls until it finds something. @throws Error with the app's log if it never does. */
   until<T>(what: string, look: () => T | undefined): Promise<T>;
   stop(): Promise<void>;
 }
@@ -32,14 +32,14 @@ interface Surroundings {
   environment?: Record<string, string> | undefined;
   /** How long it is down after each death, by the clock of the life that follows. */
   downForMs?: number | undefined;
-  /** Every life tells its fault points, and not only one that nobody disturbs. The real program's clock cannot be set, either. */
+  /** Every life reports its fault points, not only an undisturbed one. The real program's clock cannot be set, either. */
   allWatched?: boolean | undefined;
 }
 
 /**
- * The app with what an operator has around it: something that starts it again when it dies. Each life is killed at the
- * next of the points; without any, its only life is watched. Deliveries that nobody answered are sent again, unless it is down for
- * a while: the app asks for them when it starts, but for what falls into its start it would ask ten minutes later.
+ * The app with an operator's supervisor, which starts it again when it dies. Each life is killed at the next of the points;
+ * without any, its only life is watched. Deliveries that nobody answered are sent again, unless the app is down for a while: it
+ * requests those itself when it starts, but those that fall into its start only ten minutes later.
  */
 export async function startSupervised(
   github: GitHubStandIn,
@@ -58,10 +58,10 @@ export async function startSupervised(
   let app = await listeningApp();
   const supervision = supervise();
 
-  /** Starts lives until one gets so far as to listen. */
+  /** Starts lives until one gets as far as listening. */
   async function listeningApp(): Promise<AppProcess> {
     for (;;) {
-      // Whatever GitHub was at is over long before the app is back.
+      // Whatever GitHub was carrying out is over long before the app is back.
       while (downForMs !== undefined && github.leftToDo() > 0) await sleep(25);
       const point = left.shift();
       const life = startAppProcess(github, folder, programFor(point), {
@@ -94,7 +94,7 @@ export async function startSupervised(
     return kills.length === 0 || allWatched ? { kind: 'watched' } : { kind: 'real' };
   }
 
-  /** @returns what takes it back, for a life that ends otherwise. */
+  /** @returns a function that removes it, for a life that ends otherwise. */
   function arm(point: KillPoint, life: AppProcess): () => void {
     switch (point.at) {
       case 'request':
@@ -127,7 +127,7 @@ export async function startSupervised(
     }
   }
 
-  /** What dead processes held must not wait for the end of their leases, unless this one dies, too, before it has taken it. */
+  /** Jobs of dead processes must not wait for the end of their leases, unless this process dies too before it has taken them. */
   async function takenOver({ pid, gone }: AppProcess): Promise<void> {
     const end = Date.now() + TAKEN_OVER_WITHIN_MS;
     let isGone = false;

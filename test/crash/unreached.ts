@@ -1,4 +1,4 @@
-/** Durable writes of the stories that are told in the long form alone. */
+/** Durable writes of stories that only the long form plays. */
 export const ONLY_IN_LONG_FORM = [
   'approvals.saveAnswers',
   'appliedCommands.put',
@@ -12,7 +12,7 @@ export const ONLY_IN_LONG_FORM = [
   'missedDeliveries.put',
 ];
 
-/** Durable writes that a story comes to seldom, or only after a first death; in the long form it dies there, too. */
+/** Durable writes that a story reaches rarely, or only after a first death; the long form kills there too. */
 export const SELDOM = [
   'jobs.release',
   'missedDeliveries.remove',
@@ -20,7 +20,7 @@ export const SELDOM = [
   'runs.renameRepository',
 ] as const;
 
-/** Durable writes that no story comes to, and why that is no gap. */
+/** Durable writes that no story reaches, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'skills.saveState': 'one statement, of the command line; see contract/skills',
   'skills.adopt': 'of the command line: in one transaction with the rest of a package; see cli/skill-sync',

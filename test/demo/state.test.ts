@@ -11,7 +11,7 @@ const MERGED: State = {
   runs: ['completed'],
 };
 
-it('the demo has nothing to say of a state that is as expected', () => {
+it('the demo reports nothing for a state that is as expected', () => {
   expect(differences(MERGED, structuredClone(MERGED))).toEqual([]);
 });
 

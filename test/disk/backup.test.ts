@@ -8,12 +8,12 @@ import { countersignOn, countersignProcess } from '../entrypoints/cli/support.ts
 import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
 import type { Harness } from '../support/harness.ts';
 
-/** Deliveries that are on their way while the copy is made. */
+/** Deliveries that are under way while the copy is made. */
 const DELIVERIES = process.env.COUNTERSIGN_LONG === '1' ? 5_000 : 100;
 
 const LEASE_MS = 30_000;
 
-it('a copy made while deliveries pour in is whole, and an app that is started on it goes on', async () => {
+it('a copy made under load is complete, and an app that starts on it continues', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-backup-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const harness = await start({ chain: MERGE_ONLY });
@@ -33,7 +33,7 @@ it('a copy made while deliveries pour in is whole, and an app that is started on
   const db = new BetterSqlite3(copy, { readonly: true });
   expect(db.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   expect(db.pragma('foreign_key_check')).toEqual([]);
-  // Each delivery was recorded with its body, and has a job or is to have one; or it is not there.
+  // Each delivery was recorded with its body, and has a job or will get one; or it does not exist.
   const torn =
     db.prepare(`SELECT guid FROM deliveries d WHERE status = 'received' AND queue_key IS NULL AND NOT EXISTS (
     SELECT 1 FROM jobs WHERE kind = 'delivery' AND payload ->> 'deliveryId' = d.id)
@@ -41,12 +41,12 @@ it('a copy made while deliveries pour in is whole, and an app that is started on
   expect(torn.all()).toEqual([]);
   db.close();
 
-  // Artifacts are copied after the database: every row then has its file, and a file too many does no harm.
+  // Artifacts are copied after the database: every row then has its file, and an extra file does no harm.
   cpSync(config.artifactsUrl.slice('file:'.length), join(folder, 'artifacts'), { recursive: true });
   config.databaseUrl = `sqlite:${copy}`;
   config.artifactsUrl = `file:${join(folder, 'artifacts')}`;
   await harness.restart();
-  // What was under way when the copy was made is held in it by a process that still lives here: this one.
+  // A process that still runs holds what was under way when the copy was made: this one.
   harness.clock.advance(LEASE_MS);
   harness.app.queue.wake();
   await harness.settle();

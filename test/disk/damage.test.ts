@@ -42,7 +42,7 @@ describe('a database with a page of garbage in the middle', () => {
     closeSync(file);
   }
 
-  it('is called damaged, and from then on nothing is accepted into it', async () => {
+  it('is reported as damaged, and from then on accepts nothing', async () => {
     const path = await damaged();
     const storage = await openStorage(`sqlite:${path}`);
     const before = readFileSync(path);
@@ -52,7 +52,7 @@ describe('a database with a page of garbage in the middle', () => {
     };
     const record = storage.transaction((tx) => tx.deliveries.record([delivery('g2')]));
     await expect(record).rejects.toMatchObject(failure);
-    // This table is whole, but what is written beside garbage may be gone with it tomorrow.
+    // This table is intact, but a write next to garbage may be lost with it tomorrow.
     const insert = storage.transaction((tx) => tx.runs.insert(runState('run2')));
     await expect(insert).rejects.toMatchObject(failure);
     await expect(storage.check()).rejects.toMatchObject(failure);
@@ -61,7 +61,7 @@ describe('a database with a page of garbage in the middle', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('is called damaged by who only reads it, too', async () => {
+  it('is reported as damaged to readers, too', async () => {
     const path = await damaged();
     const storage = await openStorage(`sqlite:${path}`);
     await expect(storage.read.deliveries.get(1)).rejects.toMatchObject({ code: 'storage.unavailable' });
@@ -69,7 +69,7 @@ describe('a database with a page of garbage in the middle', () => {
     await storage.close();
   });
 
-  it('has the app refuse webhooks and call itself not ready, so that GitHub keeps what it sends', async () => {
+  it('makes the app refuse webhooks and report that it is not ready, so that GitHub keeps what it sends', async () => {
     const folder = newFolder();
     const harness = await start({ chain: MERGE_ONLY, folder });
     const { number } = await open(harness);
@@ -84,7 +84,7 @@ describe('a database with a page of garbage in the middle', () => {
   });
 });
 
-test('a delivery whose body is spoiled is given up with a reason, and those after it are done', async () => {
+test('a delivery whose body is damaged is given up with a reason, and later ones are done', async () => {
   const folder = newFolder();
   const harness = await start({ chain: MERGE_ONLY, folder });
   const { number } = await open(harness);
@@ -115,13 +115,13 @@ test('a delivery whose body is spoiled is given up with a reason, and those afte
 describe(`a log that a power cut left behind, seed ${SEED}`, () => {
   const TRANSACTIONS = 12;
 
-  /** A database and its log as they lie on the disk while the app runs. */
+  /** A database and its log as they are on the disk while the app runs. */
   async function running(): Promise<{ database: Buffer; log: Buffer }> {
     const path = join(newFolder(), 'test.db');
     const storage = await openStorage(`sqlite:${path}`);
     for (let n = 0; n < TRANSACTIONS; n++) {
       await storage.transaction(async (tx) => {
-        // Bytes that no packing makes fewer, so that each transaction is of several pages.
+        // Bytes that do not compress, so that each transaction is several pages.
         const body = createHash('shake256', { outputLength: 6_000 }).update(`${n}`).digest();
         await tx.deliveries.record([delivery(`g${n}`, { body })]);
         await tx.jobs.insert({ kind: 'delivery', key: `g${n}`, payload: '0', runAt: at(0) });
@@ -132,7 +132,7 @@ describe(`a log that a power cut left behind, seed ${SEED}`, () => {
     return lying;
   }
 
-  /** Opens what lies there after the cut; says how many transactions are left, and that each is whole. */
+  /** Opens what is left after the cut. @returns how many transactions are left, each of them complete. */
   async function opened(path: string): Promise<number> {
     const storage = await openStorage(`sqlite:${path}`);
     const deliveries = await storage.read.deliveries.list({ limit: 100 });
@@ -141,7 +141,7 @@ describe(`a log that a power cut left behind, seed ${SEED}`, () => {
     await storage.transaction((tx) => tx.runs.insert(runState('after')));
     await storage.close();
     expect(deliveries.map(({ guid }) => guid).reverse()).toEqual(deliveries.map((_, n) => `g${n}`));
-    // The one that came with it, and the one that it is still to have.
+    // The one that came with it, and the one that it will still get.
     expect(jobs).toBe(2 * deliveries.length);
     const db = new BetterSqlite3(path);
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
@@ -149,7 +149,7 @@ describe(`a log that a power cut left behind, seed ${SEED}`, () => {
     return deliveries.length;
   }
 
-  it('is read as far as it is whole, wherever it is cut off or spoiled', async () => {
+  it('is read as far as it is intact, wherever it is cut off or damaged', async () => {
     const { database, log } = await running();
     const path = join(newFolder(), 'test.db');
     const layOut = (bytes: Buffer) => {

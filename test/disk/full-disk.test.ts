@@ -12,7 +12,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 /** Enough for the story and its log, which is moved into the database at 32 MB. */
 const MEGABYTES = 24;
 
-/** By then GitHub has the comment, or has merged, and the app can no longer write down that it has. */
+/** By then GitHub has the comment, or has merged, and the app can no longer record that. */
 const TOLD = [
   'POST /repos/{owner}/{repo}/issues/{number}/comments',
   'PUT /repos/{owner}/{repo}/pulls/{number}/merge',
@@ -29,7 +29,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     if (typeof mounted === 'string') throw new Error(mounted);
     disk = mounted;
   });
-  // Registered before the harness's own end, and so carried out after it.
+  // Registered before the harness's own cleanup, and so run after it.
   afterEach(() => disk.remove());
 
   async function startOnDisk() {
@@ -41,7 +41,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
 
   const ready = async ({ app }: Harness) => (await fetch(`${app.url}/readyz`)).status;
 
-  it('refuses webhooks, says why once a minute, and goes on by itself when there is room', async () => {
+  it('refuses webhooks, logs why once a minute, and continues by itself when there is room', async () => {
     const { harness, lines } = await startOnDisk();
     const { github, clock } = harness;
     const { number, headSha } = await open(harness);
@@ -83,14 +83,14 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     expectWhole(harness);
   });
 
-  it('does everything once when the disk fills up just as GitHub is told of it', async () => {
+  it('does everything once when the disk fills up while GitHub carries out a write', async () => {
     const { harness, lines } = await startOnDisk();
     const { github } = harness;
     const left = new Set(TOLD);
     github.onRequest((request) => {
       if (!left.delete(routeOf(request))) return;
       disk.fill();
-      // In real time, since the app's own clock stands still meanwhile.
+      // In real time, because the app's own clock does not move meanwhile.
       setTimeout(() => disk.makeRoom(), 100);
     });
     const { number, headSha } = await open(harness);

@@ -9,13 +9,13 @@ import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from '../two-processes/child.ts';
 import { keepingLog } from './log-lines.ts';
 
-/** As many answers prove that the event loop turned as often; nothing is said about how long it took. */
+/** So many answers prove that the event loop turned as often, without measuring time. */
 const PROBES = 20;
 
 const startChild = useChildren();
 const folder = temporaryFolders();
 
-/** The app, whose waits for the lock last until the test says so, and another process that can lock its database. */
+/** The app, whose waits for the lock last until the test ends them, and another process that can lock its database. */
 async function startBesideAnother() {
   let elapsed = 0;
   const timers: Timers = {
@@ -41,7 +41,7 @@ async function startBesideAnother() {
   };
 }
 
-/** Sends a comment's webhook. @returns the status it was answered with, once it is. */
+/** Sends a comment's webhook. @returns the status of the answer, once there is one. */
 function send(
   { github, app }: Harness,
   number: number,
@@ -75,7 +75,7 @@ async function probe({ app }: Harness, path: '/healthz' | '/readyz') {
 
 const LOCKED = { status: 503, body: { error: 'Not ready: database (locked by another process).' } };
 
-it('the event loop turns while another process holds the lock, and the webhook that waited is taken after it', async () => {
+it('the event loop runs while another process holds the lock, and the waiting webhook is accepted afterwards', async () => {
   const { harness, lock, free } = await startBesideAnother();
   const { number } = await open(harness);
   await lock();
@@ -93,7 +93,7 @@ it('the event loop turns while another process holds the lock, and the webhook t
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-it('webhooks that waited for as long as two waits last are refused, and taken once the lock is gone', async () => {
+it('webhooks that waited for two lock timeouts are refused, and accepted once the lock is gone', async () => {
   const { harness, lines, lock, free, pass } = await startBesideAnother();
   const { number } = await open(harness);
   await lock();

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 /** A disk of a few megabytes that a test can fill. */
 export interface SmallDisk {
   folder: string;
-  /** Writes until not one more byte goes. */
+  /** Writes until not one more byte fits. */
   fill(): void;
   makeRoom(): void;
   remove(): void;
 }
 
-/** Mounts one. Returns why not where that is not allowed, as it is to root alone. */
+/** Mounts one. @returns why not if that is not allowed, as it is to root only. */
 export function mountSmallDisk(megabytes: number): SmallDisk | string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-disk-'));
   try {

@@ -20,8 +20,8 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 const newFolder = temporaryFolders();
 
-/** What a disk does, done by SQLite itself: for where no disk can be mounted. */
-describe('the door before a database that cannot be written to', () => {
+/** What a full or read-only disk does, done by SQLite itself: for machines where no disk can be mounted. */
+describe('the webhook server with a database that cannot be written to', () => {
   let writer: BetterSqlite3.Database;
   let storage: SqliteStorage;
   let url: string;
@@ -63,7 +63,7 @@ describe('the door before a database that cannot be written to', () => {
   const recorded = async () =>
     (await storage.read.deliveries.list({ limit: 9 })).map(({ guid }) => guid).reverse();
 
-  it('refuses what does not fit, keeps what did, and takes it when there is room', async () => {
+  it('refuses what does not fit, keeps what did, and accepts it when there is room', async () => {
     expect(await post('before', 1_000)).toBe(202);
     const pages = Number(writer.pragma('page_count', { simple: true }));
     writer.pragma(`max_page_count = ${pages + 4}`);
@@ -93,7 +93,7 @@ const probe = mountSmallDisk(1);
 if (typeof probe !== 'string') probe.remove();
 const canMount = typeof probe !== 'string';
 
-describe('starting on a disk that is read-only', () => {
+describe('a disk that cannot be written to', () => {
   let disk: SmallDisk | undefined;
   let folder: string;
   let setWritable: (writable: boolean) => void;
@@ -110,9 +110,9 @@ describe('starting on a disk that is read-only', () => {
   });
   afterEach(() => disk?.remove());
 
-  // Root may write into any folder, so only a disk of its own can keep it out.
+  // Root may write into any folder, so only a separate disk can prevent it.
   it.skipIf(!canMount && process.getuid?.() === 0)(
-    'is refused with a sentence that names what must be writable, until it is',
+    'prevents a start with a sentence that names what must be writable, until it is',
     async () => {
       const path = join(folder, 'test.db');
       setWritable(false);
@@ -137,7 +137,7 @@ describe('starting on a disk that is read-only', () => {
     },
   );
 
-  it.skipIf(!canMount)('and putting a blob on a full one, fails in words of the storage', async () => {
+  it.skipIf(!canMount)('prevents storing a blob, with the storage’s message', async () => {
     const blobs = openBlobs(`file:${join(folder, 'artifacts')}`);
     disk?.fill();
     const putting = blobs.put('run/report.json', 'x'.repeat(100_000));

@@ -25,18 +25,18 @@ const rows: Row[] = DOC.split('\n')
     })),
   }));
 
-/** A test's file, or one of the files that hold the assertions of the conformance suite. */
+/** A test's file, or one of the files with the assertions of the conformance suite. */
 function sourceOf(file: string): string | undefined {
   return [`test/${file}.test.ts`, `test/${file}.ts`].find((path) => existsSync(join(ROOT, path)));
 }
 
-/** The text as its file has it, whichever quotes it stands in. */
+/** The text of the file, with quotes unescaped. */
 function text(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8').replaceAll("\\'", "'");
 }
 
-describe('the table of what we rely on GitHub for', () => {
-  it('has rows, each said once', () => {
+describe('docs/github-assumptions.md', () => {
+  it('has rows, each only once', () => {
     expect(rows.length).toBeGreaterThan(80);
     expect(new Set(rows.map(({ what }) => what)).size).toBe(rows.length);
   });

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import type { SignedRequest } from '../support/github/webhooks.ts';
 
 export interface BurstResult {
-  /** How often each status was answered; 0 stands for no answer. */
+  /** How often each status was answered; 0 means no answer. */
   statuses: Record<number, number>;
   /** Milliseconds from the beginning of the burst to the last answer. */
   lastAnswerMs: number;
@@ -17,7 +17,7 @@ export interface BurstOptions {
 /** GitHub gives up on a receiver after this long. */
 export const GITHUB_WAITS_MS = 10_000;
 
-/** Sends all of them at once, as GitHub does when a bot or a release touches everything, and waits for every answer. */
+/** Sends all of them at once, as GitHub does when a bot or a release changes everything, and waits for every answer. */
 export async function burst(
   url: string,
   deliveries: readonly SignedRequest[],
@@ -39,7 +39,7 @@ export async function burst(
   return { statuses, lastAnswerMs };
 }
 
-/** The answer's status, 0 when there was none. Never rejects. */
+/** The answer's status, 0 if there was none. Never rejects. */
 export function post(url: string, { headers, body }: SignedRequest, agent?: Agent): Promise<number> {
   return new Promise((resolve) => {
     const call = request(url, {

@@ -9,20 +9,20 @@ import { buildTown, chatter, signedDeliveries } from './town.ts';
 import { startApp } from './world.ts';
 
 /**
- * Against the real process, over real HTTP, with the database on a disk. The short form has the deliveries as small as they
- * come and few pull requests; `COUNTERSIGN_LONG=1` sends bodies of GitHub's usual 24 KB and has 200 pull requests
- * go the shipped chain's whole way, review and all.
+ * Against the real process, over real HTTP, with the database on a disk. The short form has minimal deliveries and few pull
+ * requests; `COUNTERSIGN_LONG=1` sends bodies of GitHub's usual 24 KB, and 200 pull requests go through the complete shipped
+ * chain.
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const DELIVERIES = LONG ? 2_000 : 300;
 const PULL_REQUESTS = LONG ? 200 : 5;
 const BODY_BYTES = LONG ? 24 * 1_024 : 0;
 const LARGE_BODIES = LONG ? 20 : 2;
-/** Nets only, the second for a whole test. */
+/** They only end what hangs, the second for a whole test. */
 const PATIENCE = { timeoutMs: LONG ? 1_200_000 : 120_000 };
 const TIMEOUT_MS = 2 * PATIENCE.timeoutMs;
 
-/** What the process may hold at most, in MB; the figures measured are printed, and stand in docs/reliability.md. */
+/** The maximum memory of the process, in MB. The test prints the measured figures; docs/reliability.md has them. */
 const MOST_MEMORY_MB = 500;
 const MOST_MEMORY_WITH_LARGE_BODIES_MB = 1_500;
 
@@ -38,7 +38,7 @@ test(
     await chatter(github, town, DELIVERIES - github.deliveries.length);
     const deliveries = signedDeliveries(github, BODY_BYTES).slice(0, DELIVERIES);
 
-    // Whoever waits for an answer waits for its record alone; `bench:load` holds that wait against GitHub's ten seconds.
+    // A sender waits for the record only; `bench:load` compares that wait with GitHub's ten seconds.
     const answers = Promise.withResolvers<void>();
     const released = github.fail(() => true, { until: answers.promise });
     const sent = await burst(app.webhookUrl, deliveries);
@@ -75,7 +75,7 @@ test(
 );
 
 test(
-  `${LARGE_BODIES} bodies of 20 MB at once are taken or put off, and those taken are processed, within a bound of memory`,
+  `${LARGE_BODIES} bodies of 20 MB at once are accepted or refused, and the accepted ones are processed, within a limit of memory`,
   async () => {
     const { github, app, folder } = await startApp();
     const town = await buildTown(github, { repositories: 1, pullRequests: 0 });
@@ -87,7 +87,7 @@ test(
     const putOff = ofOneSender + ofAll;
     expect(taken + putOff).toBe(LARGE_BODIES);
     expect(taken).toBeGreaterThan(0);
-    // 400 MB are more than are held at a time, from one sender or from all; what is put off, GitHub can be asked for again.
+    // 400 MB are more than are held at a time, from one sender or from all; the app can request refused deliveries later.
     if (LONG) expect(putOff).toBeGreaterThan(0);
     await allDone(folder, taken);
     const peakMb = peakMemoryMb(app.pid);

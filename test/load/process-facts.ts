@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The most memory a process has held so far, in MB: `VmHWM`, the kernel's own high-water mark of what was resident. */
+/** The most memory that a process has held so far, in MB: `VmHWM`, the kernel's own maximum of resident memory. */
 export function peakMemoryMb(pid: number): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   if (kilobytes === undefined) throw new Error(`the kernel does not say how much memory process ${pid} held`);
@@ -26,7 +26,7 @@ function processes(): number[] {
     .map(Number);
 }
 
-/** `undefined` when there is no such process, or it went away while it was being read. */
+/** `undefined` if the process does not exist, or ended while it was being read. */
 function read(pid: number): { command: string; state: string; parent: number } | undefined {
   try {
     const [state = '', parent = ''] =

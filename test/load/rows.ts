@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
 
-/** What is written down in the database of a process that may still be at work. */
+/** The content of the database of a process that may still be running. */
 export interface Rows {
   /** How many deliveries have which status. */
   deliveries: Record<string, number>;

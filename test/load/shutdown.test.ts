@@ -14,14 +14,17 @@ import { readRows } from './rows.ts';
 import { buildTown, chatter, signedDeliveries } from './town.ts';
 import { startApp, type World } from './world.ts';
 
-/** What supervisors wait, by their defaults, before they kill. */
+/** How long supervisors wait by default before they kill. */
 const SUPERVISORS_WAIT_MS = 10_000;
-/** What does not end at all is given up. An app that only waited for its own time-outs would still be there: they are longer, or endless. */
+/**
+ * What does not end at all is given up. An app that only waited for its own timeouts would still be there: they are longer, or
+ * endless.
+ */
 const STUCK_MS = 80_000;
 const CLEAN_EXIT: Ended = { code: 0, signal: null };
 
-describe('told to stop in the middle of a burst', () => {
-  test('it answers what it took, ends, and the next process ends the work as if undisturbed', async ({
+describe('an app that is told to stop during a burst', () => {
+  test('answers what it accepted, ends, and the next process finishes the work as if undisturbed', async ({
     onTestFinished,
   }) => {
     const world = await startApp(onTestFinished);
@@ -29,7 +32,7 @@ describe('told to stop in the middle of a burst', () => {
     const town = await buildTown(github, { repositories: 2, pullRequests: 4, chain: MERGE_ONLY });
     await chatter(github, town, 150);
     const deliveries = signedDeliveries(github);
-    // Pull requests cannot be read, so the stop always finds work that is not done.
+    // Pull requests cannot be read, so the stop always finds unfinished work.
     const back = github.fail(({ path }) => /\/pulls\/\d+$/.test(path), { status: 503 });
 
     let answered = 0;
@@ -40,7 +43,7 @@ describe('told to stop in the middle of a burst', () => {
     const { statuses } = await sending;
     expect(stopped).toEqual(CLEAN_EXIT);
 
-    // Answered 2xx or not answered at all, and what was answered is written down; some of it is not done yet.
+    // Answered 2xx or not at all, and what was answered is recorded; some of it is not done yet.
     const { 202: taken = 0, 0: unanswered = 0 } = statuses;
     expect(taken + unanswered).toBe(deliveries.length);
     const left = readRows(databaseIn(folder)).deliveries;
@@ -50,7 +53,7 @@ describe('told to stop in the middle of a burst', () => {
 
     back();
     await restart(world);
-    // GitHub is asked for what it got no answer to; asked for everything, it does no harm.
+    // The next process requests deliveries without an answer; requesting all of them does no harm.
     await burst(world.app.webhookUrl, deliveries);
     await until('everything to be done', () => isAllDone(folder, deliveries.length), {
       last: () => readRows(databaseIn(folder)),
@@ -78,15 +81,15 @@ test('the waits of a stop add up to less than supervisors wait', () => {
   expect(Math.max(DRAIN_MS + ABORT_GRACE_MS, LAST_REQUESTS_MS)).toBeLessThan(0.9 * SUPERVISORS_WAIT_MS);
 });
 
-/** Most of these wait for a time to pass, so they wait side by side. */
-describe.concurrent('told to stop', () => {
-  test('while idle, it ends at once; as told by a terminal, too', async ({ onTestFinished }) => {
+/** Most of these wait for time to pass, so they wait side by side. */
+describe.concurrent('an app that is told to stop', () => {
+  test('ends at once while idle, also when told by a terminal', async ({ onTestFinished }) => {
     const { app } = await startApp(onTestFinished);
     const stopped = await stop(app, 'SIGINT');
     expect(stopped).toEqual(CLEAN_EXIT);
   });
 
-  test('while GitHub never answers, it does not wait for that, and asks again afterwards', async ({
+  test('does not wait for a GitHub that never answers, and asks again after the next start', async ({
     onTestFinished,
   }) => {
     const world = await startApp(onTestFinished, { endlessPatience: true });
@@ -106,7 +109,7 @@ describe.concurrent('told to stop', () => {
     );
   });
 
-  test('while the merge call hangs, it does not wait for that, and the next process merges once', async ({
+  test('does not wait for a merge call that hangs, and the next process merges once', async ({
     onTestFinished,
   }) => {
     const world = await startApp(onTestFinished, { endlessPatience: true });
@@ -132,7 +135,7 @@ describe.concurrent('told to stop', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('during a review, it leaves no process behind, and the review is made again', async ({
+  test('leaves no process of a review behind, and the next process reviews again', async ({
     onTestFinished,
   }) => {
     const world = await startApp(onTestFinished);
@@ -140,7 +143,7 @@ describe.concurrent('told to stop', () => {
     const town = await buildTown(github, { repositories: 1, pullRequests: 1 });
     await github.releaseDeliveries();
     const worker = await until('the review', () => reviewWorkersOf(world.app.pid)[0]);
-    // Halted, so that the review cannot end by itself while the app waits for it.
+    // Stopped, so that the review cannot end by itself while the app waits for it.
     process.kill(worker, 'SIGSTOP');
     const stopped = await stop(world.app, 'SIGTERM');
     expect(stopped).toEqual(CLEAN_EXIT);
@@ -155,7 +158,7 @@ describe.concurrent('told to stop', () => {
     );
   });
 
-  test('again and again, it still ends what is under way', async ({ onTestFinished }) => {
+  test('repeatedly still finishes what is under way', async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished);
     const { github } = world;
     await buildTown(github, { repositories: 1, pullRequests: 1, chain: MERGE_ONLY });
@@ -179,7 +182,7 @@ describe.concurrent('told to stop', () => {
     expect(Object.keys(readRows(databaseIn(world.folder)).deliveries)).not.toContain('processing');
   });
 
-  test('while a sender has sent half of a request and stops there, it does not wait for the rest', async ({
+  test('does not wait for the rest of a request of which a sender has sent half', async ({
     onTestFinished,
   }) => {
     const { app } = await startApp(onTestFinished);
@@ -197,18 +200,18 @@ describe.concurrent('told to stop', () => {
     const stopped = await stop(app, 'SIGTERM');
     socket.destroy();
     expect(stopped).toEqual(CLEAN_EXIT);
-    // Had it waited, the sender would have been answered 408 in the end.
+    // Had it waited, the sender would eventually have got 408.
     expect(answered).toBe('');
   });
 });
 
-/** The app's own comments and check runs come back as deliveries, so there may be more than were sent. */
+/** The app's own comments and check runs return as deliveries, so there may be more than were sent. */
 function isAllDone(folder: string, sent: number): true | undefined {
   const { done = 0, ...others } = readRows(databaseIn(folder)).deliveries;
   return done >= sent && Object.keys(others).length === 0 ? true : undefined;
 }
 
-/** How the process ended. @throws Error when it does not end. */
+/** How the process ended. @throws Error if it does not end. */
 async function stop(app: ListeningApp, signal: NodeJS.Signals): Promise<Ended> {
   process.kill(app.pid, signal);
   const ended = await Promise.race([app.gone, sleep(STUCK_MS)]);

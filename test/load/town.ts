@@ -10,13 +10,13 @@ export interface Town {
 export interface TownOptions {
   repositories: number;
   pullRequests: number;
-  /** The repositories' own chain, in the shipped one's place; the shipped one when left out. */
+  /** The repositories' own chain, which replaces the shipped one; the shipped one by default. */
   chain?: string;
 }
 
 /**
- * Many owners with a repository each, and pull requests in turn in all of them, whose webhooks are kept back. Owners of
- * their own, because GitHub's limits hold for each installation.
+ * Many owners with a repository each, and pull requests in turn in all of them, whose webhooks are held. Separate owners, because
+ * GitHub's limits apply per installation.
  */
 export async function buildTown(github: GitHubStandIn, options: TownOptions): Promise<Town> {
   const repositories = Array.from({ length: options.repositories }, (_, index) => {
@@ -52,7 +52,7 @@ export async function buildTown(github: GitHubStandIn, options: TownOptions): Pr
   return { repositories, pullRequests };
 }
 
-/** Other things that happen in the town, until there are `count` of them: what an app on every repository is told of all day. */
+/** Other events, until there are `count` of them: those that an app on every repository gets all day. */
 export async function chatter(github: GitHubStandIn, town: Town, count: number): Promise<void> {
   const tickets = new Map<string, number>();
   for (const repo of town.repositories) {
@@ -78,8 +78,8 @@ export async function chatter(github: GitHubStandIn, town: Town, count: number):
 }
 
 /**
- * The webhooks that were kept back, signed, in their order.
- * @param bytes Each body is filled up to so many with a field that nobody reads.
+ * The held webhooks, signed, in order.
+ * @param bytes Each body is filled up to this size with a field that nobody reads.
  */
 export function signedDeliveries(github: GitHubStandIn, bytes = 0): SignedRequest[] {
   return github.deliveries.map(({ event, payload, guid }) => {

@@ -7,15 +7,15 @@ import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 
 export interface World {
   github: GitHubStandIn;
-  /** The one that runs now; a test that starts another puts it here. */
+  /** The process that runs now; a test that starts another one stores it here. */
   app: ListeningApp;
   /** Where its database is. */
   folder: string;
 }
 
 /**
- * The real app in a process of its own, and GitHub, for one test; whatever runs at its end is ended.
- * @param atEnd Tests that run side by side hand in their own `onTestFinished`.
+ * The real app in its own process, and GitHub, for one test; what still runs at its end is ended.
+ * @param atEnd Tests that run side by side pass their own `onTestFinished`.
  */
 export async function startApp(
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
@@ -24,7 +24,7 @@ export async function startApp(
   const folder = mkdtempSync(join(tmpdir(), 'countersign-load-'));
   const github = await startGitHub();
   const world: World = { github, folder, app: await startListening(github, folder, how) };
-  // An app without an address is told of nothing, now or later: it comes before anything happens.
+  // GitHub sends nothing, now or later, to an app without an address, so the address comes first.
   github.setWebhookUrl(world.app.webhookUrl);
   atEnd(async () => {
     world.app.kill();

@@ -8,9 +8,9 @@ import { at } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
 
 /**
- * Databases of every version that people may have, each table filled, brought to the newest. What a version adds is
- * filled by `filled/<number>.sql`, which is missing for the newest alone: the next migration asks for it. Content that
- * a migration changes on purpose is named here, as `table.column`, or as `table` for one that it drops.
+ * Databases of every version that people may have, each table filled, migrated to the newest. `filled/<number>.sql` fills what a
+ * version adds; only the newest has none, and the next migration needs one. Content that a migration changes on purpose is listed
+ * here, as `table.column`, or as `table` for one that it drops.
  */
 const CHANGED_ON_PURPOSE: ReadonlySet<string> = new Set([
   'chain_runs.settings_json',
@@ -34,8 +34,8 @@ beforeEach(() => {
   path = join(newFolder(), 'test.db');
 });
 
-describe('from each version a filled database is brought to the newest', () => {
-  it.each(older)('from %i, with every row as it was', async (version) => {
+describe('a filled database is migrated to the newest version', () => {
+  it.each(older)('from %i, with every row unchanged', async (version) => {
     await makeFilled(version);
     const before = look(readTables);
     await openSqlite(path, { clock }).close();
@@ -46,7 +46,7 @@ describe('from each version a filled database is brought to the newest', () => {
     expect(look((db) => db.pragma('integrity_check'))).toEqual([{ integrity_check: 'ok' }]);
   });
 
-  it.each(older)('from %i, and its rows are read by what runs now', async (version) => {
+  it.each(older)('from %i, and the present code reads its rows', async (version) => {
     await makeFilled(version);
     const storage = openSqlite(path, { clock });
     const { read } = storage;
@@ -64,7 +64,7 @@ describe('from each version a filled database is brought to the newest', () => {
       version < 3 ? [] : [{ kind: 'person', login: 'mia' }],
     );
     if (version >= 16) {
-      // Else the question would be void, asked under other settings than today's.
+      // Otherwise the approval would be void, because it was asked under other settings than today's.
       expect((await read.runs.load('run_1'))?.run.settings).toMatchObject({
         countersign: { count: 2, unattributed: 'one_more' },
         merge: { method: 'rebase', by: 'app', changes_requested: 'block' },
@@ -114,28 +114,25 @@ describe('from each version a filled database is brought to the newest', () => {
     await storage.close();
   });
 
-  it.each(older)(
-    'from %i, whose tables hold all there can be: each column filled, and empty',
-    async (version) => {
-      await makeFilled(version);
-      const gaps = look((db) =>
-        tablesIn(db).flatMap((table) =>
-          columnsOf(db, table).flatMap(({ name, notnull, pk }) => {
-            const column = db.prepare<[], number>(
-              `SELECT (count("${name}") > 0) + 2 * (count(*) > count("${name}")) FROM "${table}"`,
-            );
-            const found = column.pluck().get() ?? 0;
-            const wanted = notnull === 1 || pk > 0 ? 1 : 3;
-            return found === wanted ? [] : [`${table}.${name}`];
-          }),
-        ),
-      );
-      expect(gaps).toEqual([]);
-    },
-  );
+  it.each(older)('from %i, with each column both filled and empty', async (version) => {
+    await makeFilled(version);
+    const gaps = look((db) =>
+      tablesIn(db).flatMap((table) =>
+        columnsOf(db, table).flatMap(({ name, notnull, pk }) => {
+          const column = db.prepare<[], number>(
+            `SELECT (count("${name}") > 0) + 2 * (count(*) > count("${name}")) FROM "${table}"`,
+          );
+          const found = column.pluck().get() ?? 0;
+          const wanted = notnull === 1 || pk > 0 ? 1 : 3;
+          return found === wanted ? [] : [`${table}.${name}`];
+        }),
+      ),
+    );
+    expect(gaps).toEqual([]);
+  });
 });
 
-/** A database as that version made and filled it. */
+/** A database as that version created and filled it. */
 async function makeFilled(version: number): Promise<void> {
   for (let at = 1; at <= version; at++) {
     const migrations = join(newFolder(), 'migrations');
@@ -143,7 +140,7 @@ async function makeFilled(version: number): Promise<void> {
     for (const { name } of all.slice(0, at)) cpSync(join(SQLITE_MIGRATIONS, name), join(migrations, name));
     await openSqlite(path, { clock, migrations }).close();
     const fill = join(import.meta.dirname, 'filled', `${String(at).padStart(4, '0')}.sql`);
-    // A version that adds neither table nor column has nothing of its own to fill.
+    // A version that adds neither table nor column has nothing to fill.
     if (existsSync(fill)) look((db) => db.exec(readFileSync(fill, 'utf8')), false);
   }
 }
@@ -176,7 +173,7 @@ function readTables(db: BetterSqlite3.Database): Tables {
   );
 }
 
-/** As much of the tables as there was before, but for what was changed on purpose; rows in an order of their own. */
+/** The part of the tables that existed before, without what was changed on purpose; rows in a fixed order. */
 function kept(tables: Tables, before: Tables): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(before)

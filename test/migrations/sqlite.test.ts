@@ -39,7 +39,7 @@ describe('migrations of SQLite', () => {
     await storage.close();
   };
 
-  it('are remembered with their hash and time', async () => {
+  it('are recorded with their hash and time', async () => {
     await open().close();
     expect(query('SELECT version, name, length(sha256) AS hash, applied_at FROM schema_migrations')).toEqual(
       readMigrations(migrations).map(({ version, name }) => ({
@@ -60,7 +60,7 @@ describe('migrations of SQLite', () => {
     expect(query('SELECT * FROM schema_migrations')).toEqual(before);
   });
 
-  it('keep what is in the tables, even when a table that others refer to is rebuilt', async () => {
+  it('keep the content of tables, even when a table that others refer to is rebuilt', async () => {
     await fill();
     add(`CREATE TABLE chain_runs_new AS SELECT * FROM chain_runs;
       DROP TABLE chain_runs;
@@ -74,7 +74,7 @@ describe('migrations of SQLite', () => {
     expect(query('SELECT note FROM chain_runs')).toEqual([{ note: 'moved' }]);
   });
 
-  it('that fail leave everything as it was', async () => {
+  it('that fail change nothing', async () => {
     await fill();
     add('CREATE TABLE extra (id INTEGER); DELETE FROM jobs; INSERT INTO nowhere VALUES (1);');
     expect(open).toThrow(
@@ -86,7 +86,7 @@ describe('migrations of SQLite', () => {
     expect(query("SELECT name FROM sqlite_schema WHERE name = 'extra'")).toEqual([]);
   });
 
-  it('are all undone when the last of them fails, and the version before works on', async () => {
+  it('are all undone when the last of them fails, and the earlier version still works', async () => {
     await fill();
     const before = readFileSync(path);
     add('CREATE TABLE extra (id INTEGER); INSERT INTO extra SELECT rowid FROM chain_runs;');
@@ -100,7 +100,7 @@ describe('migrations of SQLite', () => {
     await storage.close();
   });
 
-  it('that leave rows pointing at nothing are rolled back', async () => {
+  it('that leave rows with broken references are rolled back', async () => {
     await fill();
     add('DELETE FROM chain_runs;');
     expect(open).toThrow(expect.objectContaining({ code: 'migration.failed' }));
@@ -119,7 +119,7 @@ describe('migrations of SQLite', () => {
     );
   });
 
-  it('of a newer version keep an older one from touching the database', async () => {
+  it('of a newer version keep an older app from changing the database', async () => {
     add('CREATE TABLE extra (id INTEGER);');
     await fill();
     expect(() => openSqlite(path, { clock })).toThrow(
@@ -141,7 +141,7 @@ describe('migrations of SQLite', () => {
     },
   );
 
-  /** The column definitions of a table, as the database was told them. */
+  /** The column definitions of a table, as the database has them. */
   function columnsOf(table: string): string {
     const [row] = query(`SELECT sql FROM sqlite_schema WHERE name = '${table}'`) as { sql: string }[];
     return /\(([\s\S]*)\) STRICT$/.exec(row?.sql ?? '')?.[1] ?? '';

@@ -5,9 +5,9 @@ import { anyStory } from './story.ts';
 import { tell } from './tell.ts';
 
 /**
- * Deliveries come late, twice and out of order, but they come. However they do, a pull request ends where it ends when
- * each comes once and at once, and where GitHub has it. `COUNTERSIGN_LONG=1` tells many more stories, drawn by
- * `COUNTERSIGN_SEED`. What becomes of deliveries that never come is the business of reconciling, not of this test.
+ * Deliveries come late, twice and out of order, but they come. In any case a pull request ends in the state that it has when each
+ * delivery comes once and at once, and that GitHub has. `COUNTERSIGN_LONG=1` plays many more stories, drawn by
+ * `COUNTERSIGN_SEED`. Deliveries that never come are a matter of reconciliation, not of this test.
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
@@ -27,7 +27,7 @@ test(
     await fc.assert(property, {
       seed: SEED,
       numRuns: STORIES,
-      // A counterexample that is not as short as it could be says more than a timeout.
+      // A counterexample that is longer than necessary says more than a timeout.
       interruptAfterTimeLimit: TIMEOUT_MS - 30_000,
     });
   },

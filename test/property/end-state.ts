@@ -3,7 +3,7 @@ import { timeless } from '../crash/end-state.ts';
 import { isGateCheck, type SeenPullRequest } from '../support/github/read.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 
-/** What a person reads about a pull request when everything is over and done. */
+/** What a person reads about a pull request when everything is done. */
 export interface EndState {
   pullRequest: Pick<SeenPullRequest, 'state' | 'merged' | 'draft' | 'baseRef' | 'labels' | 'title'>;
   /** The newest. */
@@ -19,7 +19,7 @@ export interface EndState {
   checkRun: { status: string; conclusion: string | null; words: string } | undefined;
   question: string | undefined;
   status: string | undefined;
-  /** What is not brought to an end although it is not about the newest head and base: must be nothing. */
+  /** Unfinished effects and runs that are not about the newest head and base; must be empty. */
   leftOver: string[];
 }
 
@@ -69,9 +69,9 @@ function isAsked(body: string | undefined): boolean {
 }
 
 /**
- * Ids are counted in tests, and there are more runs the more of the story was seen. How many checks had reported by the time CI
- * was found green is a matter of the moment, too: those that come later are read when it is merged. So is what a look found in
- * order: a later one that finds the same things missing is not told.
+ * Ids are numbered in tests, and there are more runs the more of the story the app has seen. How many checks had reported when CI
+ * was found green also depends on the moment: later ones are read at the merge. So does the finding of a poll: a later poll that
+ * finds the same things missing writes nothing.
  */
 function readable(text: string): string {
   return timeless(text)

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import type { Harness } from '../support/harness.ts';
 
-/** What becomes of one delivery: after how many rounds it comes, where among those of its round, and whether once more. */
+/**
+ * What happens to one delivery: after how many rounds it arrives, its place among those of its round, and whether it arrives
+ * again.
+ */
 export interface Fate {
   late: number;
   rank: number;
@@ -21,8 +24,8 @@ export const anyFates: fc.Arbitrary<Fate[]> = fc.array(
 );
 
 /**
- * Brings what GitHub holds back, each delivery as its fate wants it: late, in another order, twice. Every one comes at
- * least once. The app's own doings are told in the same way.
+ * Delivers the webhooks that GitHub holds, each by its fate: late, in another order, twice. Every one arrives at least once.
+ * Webhooks about the app's own writes are delivered in the same way.
  */
 export class Postman {
   private readonly harness: Harness;

@@ -20,12 +20,12 @@ const DEEDS = [
   'reopen',
   'merge',
 ] as const;
-/** What happens to one pull request on GitHub, and is told in one or several deliveries. */
+/** What happens to one pull request on GitHub, which one or several deliveries report. */
 export type Deed = (typeof DEEDS)[number];
 
 const ENDINGS: Deed[][] = [['reopen', 'ready', 'ci green'], ['reopen', 'ready', 'ci green'], ['merge'], []];
 
-/** The life of a pull request after it was opened. Half of them end as they should: open, ready and green. */
+/** The story of a pull request after it was opened. Half of them end as they should: open, ready and green. */
 export const anyStory: fc.Arbitrary<Deed[]> = fc
   .tuple(
     fc.array(fc.constantFrom(...DEEDS.filter((deed) => deed !== 'merge')), { maxLength: 7, size: 'max' }),
@@ -35,9 +35,9 @@ export const anyStory: fc.Arbitrary<Deed[]> = fc
 
 export interface Subject {
   number: number;
-  /** The head it was opened with. */
+  /** The head that it was opened with. */
   firstHead: string;
-  /** What CI said last of each head it said something of. */
+  /** CI's last result for each head that it reported on. */
   ci: Map<string, 'pending' | 'success' | 'failure'>;
 }
 
@@ -52,7 +52,7 @@ export async function open({ github }: Harness): Promise<Subject> {
   return { number, firstHead: headSha, ci: new Map() };
 }
 
-/** Does it on GitHub, if it can be done to the pull request as it is; the app is told whenever the deliveries come. */
+/** Does it on GitHub, if the pull request allows it now; the app hears of it whenever the deliveries arrive. */
 export async function happen({ github }: Harness, subject: Subject, deed: Deed): Promise<void> {
   const { number, firstHead } = subject;
   const { state, merged, headSha, baseRef } = github.pullRequest(REPO, number);

@@ -13,24 +13,24 @@ steps:
     requires_approval: true
 `;
 
-/** More than the moment of grace for the first check, less than it takes until CI is read without being told. */
+/** More than the wait for a first check, less than the interval at which CI is read without a webhook. */
 const TO_SETTLE = 40_000;
-/** Questions of some minutes are looked at every ten seconds. */
+/** An approval that has been open for some minutes is polled every ten seconds. */
 const A_RECHECK = 12_000;
 
 export interface Told {
-  /** When everything was delivered; after all of it came once more; and once a maintainer has countersigned. */
+  /** When everything was delivered; after all of it was delivered again; and once a maintainer has countersigned. */
   ends: EndState[];
-  /** What GitHub says otherwise. */
+  /** The differences between the app and GitHub. */
   contradictions: string[];
   /**
-   * The pull request waits for a maintainer. Of others, people read more or less of the way there: a run that would
-   * have been superseded was perhaps never begun, and checks that are red by now may have been green in between.
+   * The pull request waits for a maintainer. For others, what people read of the way there differs: a run that would have been
+   * superseded may never have started, and checks that are red by now may have been green in between.
    */
   waits: boolean;
 }
 
-/** Tells the app a story with the real deliveries, each as its fate wants it; then once more, and somebody countersigns. */
+/** Plays a story to the app with the real deliveries, each by its fate; then again, and somebody countersigns. */
 export async function tell(story: readonly Deed[], fates: readonly Fate[]): Promise<Told> {
   const harness = await startHarness({ files: { '.github/countersign/chains/pr-review.yaml': CHAIN } });
   const { github, advance } = harness;
@@ -62,13 +62,13 @@ export async function tell(story: readonly Deed[], fates: readonly Fate[]): Prom
   }
 }
 
-/** Whether, by what GitHub holds, only a maintainer's word is missing. */
+/** Whether, by GitHub's state, only a maintainer's countersign is missing. */
 function shouldWait({ github }: Harness, { number, ci }: Subject): boolean {
   const { state, draft, headSha } = github.pullRequest(REPO, number);
   return state === 'open' && !draft && (ci.get(headSha) ?? 'success') === 'success';
 }
 
-/** Where the app stands otherwise than GitHub. */
+/** Where the app's state differs from GitHub's. */
 function contradictionsOf(
   { pullRequest, run, checkRun, question, leftOver }: EndState,
   waits: boolean,

@@ -6,17 +6,17 @@ import { bareEnvironment } from '../support/app-environment.ts';
 
 export interface Child {
   pid: number;
-  /** What it has written so far, to standard output or standard error. */
+  /** Its output so far, to standard output or standard error. */
   readonly lines: string[];
-  /** Waits for a line. @throws Error with what it wrote when it ends before. */
+  /** Waits for a line. @throws Error with its output if it ends before. */
   line(pattern: RegExp): Promise<string>;
   write(line: string): void;
   signal(name: NodeJS.Signals): void;
-  /** The exit code; `null` when a signal ended it. */
+  /** The exit code; `null` if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts scripts of this folder as processes of their own; what is left of them is killed after each test. */
+/** Starts scripts of this folder as processes; what is left of them is killed after each test. */
 export function useChildren(): (script: string, args?: string[], env?: Record<string, string>) => Child {
   const started: Child[] = [];
   afterEach(async () => {

@@ -29,7 +29,7 @@ function claim(of = path): Claim {
 }
 
 describe('the claim to serve a database', () => {
-  it('is one process’s, which others can name, until it is released', async () => {
+  it('belongs to one process, which others can name, until it is released', async () => {
     const mine = claim();
     expect(mine.ok).toBe(true);
     expect(claim()).toEqual({
@@ -41,7 +41,7 @@ describe('the claim to serve a database', () => {
     expect(await start('claiming-process.ts', [path]).line(/./)).toBe('claimed');
   });
 
-  it('may be waited for, after saying so once', async () => {
+  it('can be waited for, and the wait is logged once', async () => {
     const first = claim();
     const told: unknown[] = [];
     const waiting = claimDatabase(`sqlite:${path}`, {
@@ -68,13 +68,13 @@ describe('the claim to serve a database', () => {
     expect(claim()).toMatchObject({ ok: false, holder: { pid: process.pid } });
   });
 
-  it('writes nothing into its file, so that nothing of it can be damaged', () => {
+  it('writes nothing into its file, so that the file cannot be damaged', () => {
     claim();
     expect(readdirSync(dirname(path)).sort()).toEqual(['countersign.db.lock', 'countersign.db.lock.json']);
     expect(statSync(`${path}.lock`).size).toBe(0);
   });
 
-  it('holds when the name of its process cannot be read', () => {
+  it('holds if the name of its process cannot be read', () => {
     claim();
     writeFileSync(`${path}.lock.json`, '{"pid":');
     expect(claim()).toEqual({ ok: false, holder: undefined });
@@ -88,7 +88,7 @@ describe('the claim to serve a database', () => {
     expect(claim()).toMatchObject({ ok: false });
   });
 
-  it('does not end when nobody remembers it', async () => {
+  it('does not end when no code refers to it any more', async () => {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
     claimToServe(path, at(0));

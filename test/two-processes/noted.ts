@@ -1,7 +1,7 @@
 import type { Tx } from '../../src/ports/storage.ts';
 import { at } from '../support/rows.ts';
 
-/** Writes a word where a test finds it again. */
+/** Writes a word to a place where a test finds it. */
 export function noted(tx: Tx, word: string): Promise<void> {
   return tx.pullRequests.upsert({
     repositoryId: 1,

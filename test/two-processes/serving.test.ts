@@ -33,7 +33,7 @@ function serve(timeoutMs: number) {
   return start('serving-process.ts', [String(timeoutMs)], environment);
 }
 
-test('a second server of one database waits, says so, and refuses; the command line goes on beside the first', async () => {
+test('a second server of one database waits, says so, and refuses, while the command line still works', async () => {
   const first = serve(0);
   const url = /"url":"([^"]+)"/.exec(await first.line(/"url"/))?.[1];
   const second = serve(PATIENCE_MS);
@@ -55,7 +55,7 @@ test('a second server of one database waits, says so, and refuses; the command l
   );
 });
 
-test('a server whose database was made by another text of a migration says so, and refuses', async () => {
+test('a server refuses a database with a changed migration, and says so', async () => {
   await (await openStorage(`sqlite:${path}`)).close();
   const db = new BetterSqlite3(path);
   const { name } = db.prepare<[], { name: string }>('SELECT name FROM schema_migrations').get() ?? {
@@ -70,7 +70,7 @@ test('a server whose database was made by another text of a migration says so, a
   );
 });
 
-test.runIf(LONG)('a server that waits takes over when the other is told to stop', async () => {
+test.runIf(LONG)('a server that waits takes over when the other one is told to stop', async () => {
   const first = serve(0);
   await first.line(/"url"/);
   const second = serve(15_000);

@@ -1,4 +1,4 @@
-// Does one job: says that it works, waits for a line, then writes, and says what came of it. Argument: the database's URL.
+// Does one job: says that it is working, waits for a line, then writes, and reports the result. Argument: the database's URL.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';

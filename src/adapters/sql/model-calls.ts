@@ -44,13 +44,13 @@ export function modelCallsTable(db: Kysely<Database>): ModelCalls {
       const sums = db
         .selectFrom('model_calls')
         .select(({ fn }) => [fn.sum<number>('tokens').as('tokens'), fn.sum<number>('cost').as('cost')]);
-      const those =
+      const matching =
         'runId' in of
           ? sums.where('run_id', '=', of.runId)
           : 'since' in of
             ? sums.where('started_at', '>=', toText(of.since))
             : sums.where('repository_id', '=', of.repositoryId).where('pull_request', '=', of.pullRequest);
-      const { tokens, cost } = await those.executeTakeFirstOrThrow();
+      const { tokens, cost } = await matching.executeTakeFirstOrThrow();
       // SUM of no rows is NULL.
       return { tokens: Number(tokens ?? 0), cost: Number(cost ?? 0) };
     },

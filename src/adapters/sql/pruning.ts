@@ -154,31 +154,31 @@ async function removeBodies(db: Kysely<Database>, ids: readonly PrunedId[], befo
 async function removeRuns(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
   const runs = await idsOf(db, removableRuns(ids, before));
   if (runs.length === 0) return 0;
-  const these = sql.join(runs);
+  const idList = sql.join(runs);
   await noteFired(db, runs);
   await noteBlobs(
     db,
-    sql`SELECT file_path FROM artifacts WHERE run_id IN (${these}) AND file_path IS NOT NULL`,
+    sql`SELECT file_path FROM artifacts WHERE run_id IN (${idList}) AND file_path IS NOT NULL`,
   );
-  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE run_id IN (${these})`);
+  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE run_id IN (${idList})`);
   await noteBlobs(
     db,
-    sql`SELECT output_path FROM skill_execution_traces WHERE run_id IN (${these}) AND output_path IS NOT NULL`,
+    sql`SELECT output_path FROM skill_execution_traces WHERE run_id IN (${idList}) AND output_path IS NOT NULL`,
   );
-  const steps = sql`SELECT id FROM invocations WHERE run_id IN (${these})`;
+  const steps = sql`SELECT id FROM invocations WHERE run_id IN (${idList})`;
   await sql`DELETE FROM transitions WHERE subject_id IN (SELECT id FROM sessions WHERE invocation_id IN (${steps}))`.execute(
     db,
   );
   await sql`DELETE FROM transitions WHERE subject_id IN (${steps})`.execute(db);
-  await sql`DELETE FROM transitions WHERE subject_id IN (${these})`.execute(db);
+  await sql`DELETE FROM transitions WHERE subject_id IN (${idList})`.execute(db);
   // The status comment belongs to the pull request, and a gate check to every pull request with its head.
   // This run was only the last to change them.
-  await sql`DELETE FROM effects WHERE run_id IN (${these}) AND key NOT LIKE 'status:%' AND key NOT LIKE 'gate_check:%'`.execute(
+  await sql`DELETE FROM effects WHERE run_id IN (${idList}) AND key NOT LIKE 'status:%' AND key NOT LIKE 'gate_check:%'`.execute(
     db,
   );
   // A pull request's usage stays counted as long as the pull request can use more.
-  await sql`DELETE FROM model_calls WHERE run_id IN (${these}) AND pull_request IS NULL`.execute(db);
-  return removed(db, sql`DELETE FROM chain_runs WHERE id IN (${these})`);
+  await sql`DELETE FROM model_calls WHERE run_id IN (${idList}) AND pull_request IS NULL`.execute(db);
+  return removed(db, sql`DELETE FROM chain_runs WHERE id IN (${idList})`);
 }
 
 async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise<void> {
@@ -205,13 +205,13 @@ async function removeCalls(db: Kysely<Database>, ids: readonly PrunedId[], befor
       AND NOT EXISTS (SELECT 1 FROM jobs WHERE key = skill_calls.id)`,
   );
   if (calls.length === 0) return 0;
-  const these = sql.join(calls);
-  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE call_id IN (${these})`);
+  const idList = sql.join(calls);
+  await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE call_id IN (${idList})`);
   await noteBlobs(
     db,
-    sql`SELECT output_path FROM skill_execution_traces WHERE call_id IN (${these}) AND output_path IS NOT NULL`,
+    sql`SELECT output_path FROM skill_execution_traces WHERE call_id IN (${idList}) AND output_path IS NOT NULL`,
   );
-  return removed(db, sql`DELETE FROM skill_calls WHERE id IN (${these})`);
+  return removed(db, sql`DELETE FROM skill_calls WHERE id IN (${idList})`);
 }
 
 /** Replies to commands that are too old to be repeated, and gate checks of heads without runs. */

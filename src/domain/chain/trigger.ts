@@ -61,23 +61,23 @@ function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): s
   const subject = facts.pull_request ?? facts.issue ?? facts.push;
   switch (key) {
     case 'base':
-      return wanted(
+      return unmatched(
         filter.base,
-        one(facts.pull_request?.base ?? facts.push?.branch),
+        asList(facts.pull_request?.base ?? facts.push?.branch),
         facts,
         'the base branch',
       );
     case 'head':
-      return wanted(filter.head, one(facts.pull_request?.head), facts, 'the head branch');
+      return unmatched(filter.head, asList(facts.pull_request?.head), facts, 'the head branch');
     case 'author':
-      return wanted(lower(filter.author), lower(one(subject?.author)), facts, 'the author');
+      return unmatched(lower(filter.author), lower(asList(subject?.author)), facts, 'the author');
     case 'labels': {
       const { labels } = facts.pull_request ?? facts.issue ?? {};
-      return wanted(lower(filter.labels), lower(labels), facts, 'the labels');
+      return unmatched(lower(filter.labels), lower(labels), facts, 'the labels');
     }
     case 'paths': {
       const { changed_paths } = facts.pull_request ?? facts.push ?? {};
-      return wanted(filter.paths, changed_paths, facts, 'the changed files');
+      return unmatched(filter.paths, changed_paths, facts, 'the changed files');
     }
     case 'draft': {
       const draft = facts.pull_request?.draft;
@@ -90,7 +90,7 @@ function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): s
   }
 }
 
-function wanted(
+function unmatched(
   filter: readonly string[] | undefined,
   values: readonly string[] | undefined,
   facts: TriggerFacts,
@@ -113,7 +113,7 @@ function rendered(pattern: string, repo: RepositoryFacts): string[] {
   return typeof value === 'string' && value !== '' ? [value] : [];
 }
 
-function one(value: string | undefined): string[] | undefined {
+function asList(value: string | undefined): string[] | undefined {
   return value === undefined ? undefined : [value];
 }
 

@@ -84,14 +84,14 @@ export function pushersOf(
   for (let sha = next.pop(); sha !== undefined; sha = next.pop()) {
     if (seen.has(sha)) continue;
     seen.add(sha);
-    const brought = pushes.filter(({ after }) => after === sha);
-    if (brought.length === 0) {
+    const pushesOfCommit = pushes.filter(({ after }) => after === sha);
+    if (pushesOfCommit.length === 0) {
       unattributed.push({ lacks: 'pusher', sha });
       continue;
     }
     // A push that began outside also brought all commits before it.
-    if (brought.some(({ before }) => !commits.has(before))) continue;
-    next.push(...brought.map(({ before }) => before));
+    if (pushesOfCommit.some(({ before }) => !commits.has(before))) continue;
+    next.push(...pushesOfCommit.map(({ before }) => before));
   }
   const pushers = pushes.filter(({ after }) => commits.has(after)).map(({ actorId }) => actorId);
   return { pushers: [...new Set(pushers)], unattributed };

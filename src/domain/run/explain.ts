@@ -88,8 +88,8 @@ function deliveryExplanation({ invocations }: RunState): Explanation[] {
   const verifications = invocations.flatMap(({ verification }) => verification ?? []);
   const delivery = deliveryOf(verifications);
   if (delivery === undefined || delivery === 'passed') return [];
-  const lacks = verifications.some(({ missing_required }) => missing_required.length > 0);
-  return [criterion(lacks ? 'unmet' : 'met', `delivery: ${delivery}`)];
+  const isIncomplete = verifications.some(({ missing_required }) => missing_required.length > 0);
+  return [criterion(isIncomplete ? 'unmet' : 'met', `delivery: ${delivery}`)];
 }
 
 /** The steps that a merge depends on, and the merge itself. All steps of a chain that merges nothing. */
@@ -207,8 +207,8 @@ function withChoice({ stepId, choice }: Invocation, answer: Explanation): Explan
 /** Adds the verdicts of a step's gates. For an irreversible step, the last poll already contains them. */
 function withGates({ run, verdicts = [] }: RunState, step: Invocation, answer: Explanation): Explanation {
   if (actionOfStep(run, step)?.irreversible) return answer;
-  const own = verdicts.filter((verdict) => verdict.step === step.stepId);
-  return { ...answer, reasons: [...answer.reasons, ...atMost(own.map(verdictCriterion), 'gate')] };
+  const stepVerdicts = verdicts.filter((verdict) => verdict.step === step.stepId);
+  return { ...answer, reasons: [...answer.reasons, ...atMost(stepVerdicts.map(verdictCriterion), 'gate')] };
 }
 
 /**

@@ -28,8 +28,8 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
   const blocking = worstFirst(review.findings.filter(isBlocking));
   const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
   const mustFix = fitting(blocking, fullFinding, { items: MOST_SHOWN, bytes: MUST_FIX_BYTES });
-  const room = MOST_SHOWN - mustFix.lines.length;
-  const suggested = fitting(others, fullFinding, { items: room, bytes: SUGGESTIONS_BYTES });
+  const space = MOST_SHOWN - mustFix.lines.length;
+  const suggested = fitting(others, fullFinding, { items: space, bytes: SUGGESTIONS_BYTES });
   const leftOut = fitting(review.left_out, leftOutLine, LEFT_OUT);
   const faulty = fitting(
     review.analyzers.filter((analyzer) => analyzer.status !== 'ok'),

@@ -20,11 +20,11 @@ export const NOTHING_ASKED = 'Say what to do; countersign --help lists the comma
 
 /** Commander's message as one sentence: `Unknown option '--jsn' (did you mean --json?).` */
 export function usageSentence(message: string): string {
-  const said = message
+  const sentence = message
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ')
     .replace('(Did ', '(did ');
-  return asSentence(plainLine(said));
+  return asSentence(plainLine(sentence));
 }
 
 export function runTable(runs: readonly Run[], filtered: boolean, now: Date): string {
@@ -101,8 +101,8 @@ export function replayAsked({ guid, event, action }: DeliverySummary): string {
 
 /** @param diagnostics as the configuration reports them, each starting with the variable's name */
 export function badDatabase(diagnostics: readonly string[], given: boolean): string {
-  const said = diagnostics.join('; ');
-  return asSentence(given ? said.replace('DATABASE_URL', '--database') : said);
+  const sentence = diagnostics.join('; ');
+  return asSentence(given ? sentence.replace('DATABASE_URL', '--database') : sentence);
 }
 
 export const IN_MEMORY =
@@ -197,11 +197,11 @@ export function artifactsChecked(found: {
     tooYoung === 0
       ? ''
       : ` ${plural(tooYoung, 'new blob')} may still get a row and ${tooYoung === 1 ? 'was' : 'were'} left alone.`;
-  const said = lines.length === 0 ? 'no faults' : listed(diagnostics, 'and');
+  const summary = lines.length === 0 ? 'no faults' : listed(diagnostics, 'and');
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),
-    `Checked ${plural(blobs, 'blob')} and ${plural(rows, 'row')}: ${said}.${young}`,
+    `Checked ${plural(blobs, 'blob')} and ${plural(rows, 'row')}: ${summary}.${young}`,
   ].join('\n');
 }
 
@@ -260,11 +260,11 @@ export function lintText(
   });
   const faulty = files.filter((file) => file.diagnostics.length > 0).length;
   const where = files.length === 1 ? '' : ` in ${faulty} of them`;
-  const said = [...diagnosticLines(diagnostics), ...contracts];
+  const lines = [...diagnosticLines(diagnostics), ...contracts];
   const count = diagnostics.length === 0 ? 'no faults' : `${plural(diagnostics.length, 'fault')}${where}`;
   return [
-    ...said,
-    ...(said.length === 0 ? [] : ['']),
+    ...lines,
+    ...(lines.length === 0 ? [] : ['']),
     `Checked ${plural(files.length, 'file')}: ${count}.`,
   ].join('\n');
 }

@@ -24,8 +24,8 @@ export function skillRunText(
 function linesOf(outcome: Outcome): string[] {
   if (outcome.outcome_kind === 'review_verdict') {
     return outcome.findings.map(({ severity, file, line, description, rule }) => {
-      const place = line === undefined ? file : `${file}:${line}`;
-      return `- ${severity} ${plainLine(place)}: ${plainLine(description)} (${plainLine(rule)})`;
+      const location = line === undefined ? file : `${file}:${line}`;
+      return `- ${severity} ${plainLine(location)}: ${plainLine(description)} (${plainLine(rule)})`;
     });
   }
   if (outcome.outcome_kind !== 'gate_verdict') return [];

@@ -37,8 +37,8 @@ export function questionMarker({ id }: Approval): string {
  */
 export function approvalComment(view: ApprovalView): string {
   const marker = `${approvalMarker(view.approval)}\n${questionMarker(view.approval)}`;
-  const room = MAX_COMMENT_BYTES - Buffer.byteLength(marker) - 1;
-  return `${marker}\n${clipBytes(body(view).join('\n\n'), room)}`;
+  const space = MAX_COMMENT_BYTES - Buffer.byteLength(marker) - 1;
+  return `${marker}\n${clipBytes(body(view).join('\n\n'), space)}`;
 }
 
 function body(view: ApprovalView): string[] {

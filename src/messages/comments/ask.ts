@@ -55,8 +55,8 @@ function outcomeText(outcome: Outcome): string {
     case 'gate_verdict': {
       const { summary, gate_passed, criteria } = outcome;
       const shown = criteria.slice(0, MAX_CRITERIA).map(({ passed, description, evidence }) => {
-        const said = evidence === '' ? '' : ` – ${prose(evidence, 300)}`;
-        return `- ${passed ? '✅' : '❌'} ${prose(description, 300)}${said}`;
+        const evidenceText = evidence === '' ? '' : ` – ${prose(evidence, 300)}`;
+        return `- ${passed ? '✅' : '❌'} ${prose(description, 300)}${evidenceText}`;
       });
       const left = criteria.length - shown.length;
       const rest = left > 0 ? [`- … and ${plural(left, 'more criterion', 'more criteria')}`] : [];

@@ -110,8 +110,8 @@ function weight({ severity }: Risk): number {
 }
 
 function riskInWords({ file, line, severity, text }: Risk): string {
-  const place = file === null ? '' : `${code(clip(line === null ? file : `${file}:${line}`, 120))} `;
-  return `${markOf(severity)} ${place}${inline(asSentence(text), 200)}`;
+  const location = file === null ? '' : `${code(clip(line === null ? file : `${file}:${line}`, 120))} `;
+  return `${markOf(severity)} ${location}${inline(asSentence(text), 200)}`;
 }
 
 function markOf(severity: Severity | null): string {

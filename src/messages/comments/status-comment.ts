@@ -29,8 +29,8 @@ export interface StatusView {
 export function statusComment(views: readonly StatusView[]): string {
   const { lines, left } = fitting(views, (view) => `${card(view)}\n`, { items: 50, bytes: 60_000 });
   const rest = left === 0 ? [] : [`… and ${plural(left, 'more chain')}, each with a check run of its own.`];
-  const room = MAX_COMMENT_BYTES - Buffer.byteLength(STATUS_MARKER) - 1;
-  return `${STATUS_MARKER}\n${clipBytes([...lines, ...rest].join('\n').trimEnd(), room)}`;
+  const space = MAX_COMMENT_BYTES - Buffer.byteLength(STATUS_MARKER) - 1;
+  return `${STATUS_MARKER}\n${clipBytes([...lines, ...rest].join('\n').trimEnd(), space)}`;
 }
 
 function card({ state, approval, checkRunUrl }: StatusView): string {

@@ -16,10 +16,10 @@ export const MAX_TITLE = 200;
  * comment.
  */
 export function sentence(where: RunSummary, state: RunState, approval: Approval | null): string {
-  return clip(words(where, state, approval), MAX_TITLE);
+  return clip(fullSentence(where, state, approval), MAX_TITLE);
 }
 
-function words(where: RunSummary, state: RunState, approval: Approval | null): string {
+function fullSentence(where: RunSummary, state: RunState, approval: Approval | null): string {
   switch (where.kind) {
     case 'queued':
       return 'Waiting to start';

@@ -62,7 +62,7 @@ function unfinished({ run, invocations }: RunState, approval: Approval | null): 
   const working = invocations.filter((step) => step.status === 'running');
   if (working.length > 0) return { kind: 'working', steps: working };
   const asking = invocations.filter((step) => step.status === 'waiting_approval');
-  if (asking.length > 0) return asks(asking, approval);
+  if (asking.length > 0) return approvalSummary(asking, approval);
   const ci = invocations.find((step) => step.status === 'waiting_ci');
   if (ci) return isInterrupted(ci) ? interrupted() : { kind: 'waiting_ci', step: ci };
   const later = invocations.find((step) => step.status === 'waiting_until');
@@ -79,7 +79,7 @@ function unfinished({ run, invocations }: RunState, approval: Approval | null): 
  * Two parallel steps may wait for approval. While GitHub is available to one of them, the run waits for
  * people.
  */
-function asks(steps: readonly Invocation[], approval: Approval | null): RunSummary {
+function approvalSummary(steps: readonly Invocation[], approval: Approval | null): RunSummary {
   const decision = approval?.decision;
   const by = decision?.status === 'met' ? (approval?.countersignedBy ?? []) : [];
   if (steps.every(isInterrupted)) return { kind: 'waiting_github', asks: true, by };

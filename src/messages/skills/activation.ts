@@ -12,8 +12,8 @@ export function matchedBecause({
   score: number;
   reasons: readonly { kind: string; said: string }[];
 }): string {
-  const said = reasons.slice(0, 4).map(({ kind, said }) => `${kind} ${clip(said, 60)}`);
-  return `${said.join('; ')} (score ${score.toFixed(2)})`;
+  const parts = reasons.slice(0, 4).map(({ kind, said }) => `${kind} ${clip(said, 60)}`);
+  return `${parts.join('; ')} (score ${score.toFixed(2)})`;
 }
 
 /** @param name the name that the model gave */

@@ -35,8 +35,8 @@ export type CodeFault =
  */
 export function codeFailure(file: string, diagnostic: CodeFault): string {
   const at = 'at' in diagnostic ? diagnostic.at : null;
-  const place = at === null ? [] : [at.line, ...(at.column === null ? [] : [at.column])];
-  return `${[file, ...place].join(':')}: ${describeCodeFault(diagnostic)}`;
+  const position = at === null ? [] : [at.line, ...(at.column === null ? [] : [at.column])];
+  return `${[file, ...position].join(':')}: ${describeCodeFault(diagnostic)}`;
 }
 
 /** The end of a sentence that starts with the template's name. */

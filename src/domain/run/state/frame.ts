@@ -36,18 +36,18 @@ export function frameOf(run: Run): Frame {
 function subjectOf({ baseRef, facts: { repo, trigger }, headSha, pullRequest }: Run): string {
   const by = typeof trigger.author === 'string' ? ` by ${trigger.author}` : '';
   const title = typeof trigger.title === 'string' ? `, ${JSON.stringify(trigger.title)}` : '';
-  const place =
+  const subject =
     pullRequest === null ? repo.full_name : `pull request #${pullRequest} of ${repo.full_name}${by}${title}`;
   const commit = headSha === '' ? '' : `, commit ${headSha.slice(0, 7)}`;
-  return `${place}${commit}${pullRequest === null || baseRef === '' ? '' : ` into ${baseRef}`}`;
+  return `${subject}${commit}${pullRequest === null || baseRef === '' ? '' : ` into ${baseRef}`}`;
 }
 
 function constraintsOf({ definition, settings: { ci, countersign } }: Run): string[] {
   const { steps } = definition;
   const reads = (name: string) => steps.some(({ uses }) => uses.name === name);
-  const asks = steps.some(({ requiresApproval }) => requiresApproval);
+  const asksForApproval = steps.some(({ requiresApproval }) => requiresApproval);
   return [
-    ...(asks
+    ...(asksForApproval
       ? [`${countersign.count} ${countersign.count === 1 ? 'countersign is' : 'countersigns are'} needed`]
       : []),
     ...(merges(definition) ? ['nothing is merged but the head that was looked at'] : []),

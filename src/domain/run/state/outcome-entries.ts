@@ -49,11 +49,11 @@ function analyzerEvidence(
   { name, status, files }: AnalyzerReport,
   findings: readonly Finding[],
 ): Entry<'evidence'> {
-  const own = findings.filter(({ rule }) => rule.startsWith(`${name}/`));
+  const ownFindings = findings.filter(({ rule }) => rule.startsWith(`${name}/`));
   const inFiles = `in ${files} ${files === 1 ? 'file' : 'files'}`;
-  if (own.length > 0) {
-    const count = `${own.length} ${own.length === 1 ? 'finding' : 'findings'}`;
-    return { text: `${name}: ${count} ${inFiles}`, supports: own.some(isBlocking) ? false : null };
+  if (ownFindings.length > 0) {
+    const count = `${ownFindings.length} ${ownFindings.length === 1 ? 'finding' : 'findings'}`;
+    return { text: `${name}: ${count} ${inFiles}`, supports: ownFindings.some(isBlocking) ? false : null };
   }
   return status === 'ok'
     ? { text: `${name}: nothing found ${inFiles}`, supports: true }

@@ -12,7 +12,7 @@ import {
 import { mergedByChain, type OwnMerge } from './plan.ts';
 import type { QuestionFacts } from './question-facts.ts';
 
-/** What this app knows about its own writes, besides what GitHub says. */
+/** This app's own writes, which GitHub's data does not explain. */
 export interface OwnWrites {
   /** The pull request is merged as asked, and this run has begun the merge or has its gate open. */
   mergedForUs: boolean;
@@ -24,18 +24,18 @@ export interface OwnWrites {
   mayBeOurEdit: boolean;
 }
 
-/** What an attempt found at the question. The approval is as it is after this attempt. */
+/** The result of one attempt at an approval comment. `approval` is its new state. */
 export type Answer =
   | { kind: 'already_merged' }
-  /** A merge is under way. Once its result is known, it can be said who merged. */
+  /** A merge is in progress. Its result will say who merged. */
   | { kind: 'merging' }
   | { kind: 'void'; reason: Reason; approval: Approval }
   | { kind: 'our_edit' }
-  /** Somebody changed or deleted the comment, so nobody can have agreed to what it says now. */
+  /** Somebody changed or deleted the comment, so nobody can have agreed to its current text. */
   | { kind: 'comment_changed'; by: 'unknown_author' | 'somebody'; approval: Approval }
   | { kind: 'rejected'; reason: Reason; approval: Approval }
   | { kind: 'granted'; proof: MergeProof | undefined; why: Explanation; approval: Approval }
-  /** Still open. `conflict`: it also waits until GitHub says that there is no conflict. */
+  /** Still open. `conflict`: it also waits until GitHub reports no conflict. */
   | { kind: 'open'; approval: Approval; conflict?: { says: string; isKnown: boolean } };
 
 export function answerOf(
@@ -106,7 +106,7 @@ function voidCode(asked: Approval, { pullRequest, configuration }: MergeFacts): 
   }
 }
 
-/** How often the comment shows a new time of the last look although nothing changed, in milliseconds. */
+/** How often the comment shows a new time of the last poll although nothing changed, in milliseconds. */
 const SHOW_EVERY_MS = 3_600_000;
 
 /** Whether to show this attempt to people. Each one that is shown edits the comment. */

@@ -24,8 +24,9 @@ export interface NotYet {
 }
 
 /**
- * Why asking about a merge would waste people's time now, or `undefined` if it would not. Nobody is asked about
- * a merge that conflicts, because resolving the conflict makes another head, with a question of its own.
+ * Why asking about a merge would waste people's time now, or `undefined` if it would not. Nobody is asked
+ * about a merge that conflicts, because resolving the conflict makes another head with its own approval
+ * comment.
  * @param waitedMs for how long the session has waited
  */
 export function waitBeforeAsking(
@@ -36,7 +37,8 @@ export function waitBeforeAsking(
 ): NotYet | undefined {
   if (!actionOf(step.uses)?.merges) return undefined;
   const { headSha, baseRef, settings } = run;
-  // A pull request that has moved says nothing about this head. The event of the change ends its run.
+  // A pull request with another head or base says nothing about this head. The event of the change ends its
+  // run.
   const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
   const conflict = isSame
     ? conflictOf(pullRequest, mergeMethod(inputs, settings), baseRef)
@@ -48,13 +50,14 @@ export function waitBeforeAsking(
   }
   if (conflict.kind === 'conflict')
     return { reason: reason('step.waiting.conflict', conflict.says), recheckInMs: RECHECK_MS };
-  // After a conflict, only an answer of GitHub that there is none ends it.
+  // After a conflict, the step waits until GitHub reports that there is none.
   if (conflict.kind === 'unknown' && wasConflicting(invocation))
     return {
       reason: reason('step.waiting.conflict', workingOut('still conflicts')),
       recheckInMs: ASK_AGAIN_MS,
     };
-  // A server that never answers must not keep people from being asked. GitHub itself refuses to merge a conflict.
+  // A server that never answers must not prevent the approval comment. GitHub itself refuses to merge a
+  // conflict.
   if (conflict.kind === 'unknown' && waitedMs < WORKING_OUT_MS)
     return {
       reason: reason('step.waiting.mergeability', workingOut('conflicts')),
@@ -67,7 +70,7 @@ export function waitBeforeAsking(
   return undefined;
 }
 
-/** What people are told with the question: what blocks the step already, and who had a hand in the commits. */
+/** Details of the approval comment: what already blocks the step, and who contributed to the commits. */
 export interface ToAsk {
   blockedBy: readonly Explanation[];
   authorship: AskedAuthorship | null;

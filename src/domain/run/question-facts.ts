@@ -17,25 +17,25 @@ import { stillExpected } from '../rule/step-rules.ts';
 import { asConditionsSeeIt, conditionContext } from './context.ts';
 import type { Invocation, Run, RunState } from './run.ts';
 
-/** The step that asks. */
+/** The step with the approval comment. */
 export interface Asking {
   state: RunState;
   step: Step;
   invocation: Invocation;
 }
 
-/** What was read for one attempt at a question. */
+/** The data that was read for one attempt at an approval comment. */
 export type ReadForQuestion = Pick<
   MergeFacts,
   'readAt' | 'comment' | 'contributors' | 'reactors' | 'pausedBy'
 > & {
   pullRequest: MergeFacts['pullRequest'] & Mergeability;
   method: MergeQuestion['method'];
-  /** Absent if the question is whether to merge. */
+  /** Absent for a merge. */
   speakers: MergeFacts['speakers'];
-  /** What governs the pull request now; `undefined` if this attempt did not read it. */
+  /** The configuration that governs the pull request now; `undefined` if this attempt did not read it. */
   governing: { settings: Settings | undefined; status: ConfigurationStatus } | undefined;
-  /** The operator of this server has merging switched off. */
+  /** The operator of this server has turned merging off. */
   mergingOff: boolean;
   /** Outcomes that replace the recorded ones, as `outcomesNow` returns them. */
   fresh: ReadonlyMap<string, Outcome>;
@@ -45,13 +45,13 @@ export type ReadForQuestion = Pick<
   requestedChanges: RequestedChanges | undefined;
 };
 
-/** What the merge gate judges, with what the approval keeps of it. */
+/** The facts for the merge gate, and the parts that the approval stores. */
 export interface QuestionFacts {
   facts: MergeFacts;
   conflict: Conflict;
   /** Whether the last attempt found a conflict. */
   conflicted: boolean;
-  /** `undefined` if it was not read, or cannot be known. */
+  /** `undefined` if it was not read, or cannot be determined. */
   authorship: AskedAuthorship | undefined;
 }
 
@@ -96,7 +96,7 @@ export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFa
   };
 }
 
-/** Outcomes that were read again, as they count: with what the rules and the gates of their steps say of them. */
+/** Outcomes that were read again, after applying the rules and gates of their steps. */
 export function outcomesNow(
   { run, verdicts = [] }: RunState,
   readAgain: ReadonlyMap<string, Outcome>,
@@ -105,8 +105,8 @@ export function outcomesNow(
   return new Map(
     [...readAgain].map(([id, outcome]) => {
       const expected = stillExpected(steps.get(id) ?? {}, outcome);
-      const ofStep = verdicts.filter(({ step }) => step === id);
-      return [id, degraded(expected, ofStep)];
+      const stepVerdicts = verdicts.filter(({ step }) => step === id);
+      return [id, degraded(expected, stepVerdicts)];
     }),
   );
 }
@@ -116,7 +116,7 @@ export function wasConflicting({ reason }: Pick<Invocation, 'reason'>): boolean 
   return reason?.code === 'step.waiting.conflict';
 }
 
-/** Whether the head that was asked about conflicts with its base. Only for a step that merges it. */
+/** Whether the head in question conflicts with its base. Only for a step that merges it. */
 function conflictNow(
   { state: { run }, step }: { state: { run: Pick<Run, 'headSha' | 'baseRef'> }; step: Step },
   { pullRequest, method }: Pick<ReadForQuestion, 'pullRequest' | 'method'>,
@@ -127,7 +127,9 @@ function conflictNow(
     : { kind: 'none' };
 }
 
-/** Whether somebody has switched merging off. The question stays, and is answered when it is on again. */
+/**
+ * Whether merging is turned off. The approval comment stays open and is answered once merging is on again.
+ */
 function mergingSwitch(
   step: Step,
   { mergingOff, governing }: Pick<ReadForQuestion, 'mergingOff' | 'governing'>,
@@ -144,11 +146,11 @@ function mergingSwitch(
   ];
 }
 
-/** The step's own condition, and what the outcomes that it depends on say now. */
+/** The step's own condition, and the current outcomes that it depends on. */
 function conditionsNow(asking: Asking, fresh: ReadonlyMap<string, Outcome>): Explanation[] {
   const { step, state } = asking;
   const reasons = [...fresh]
-    .filter(([id]) => restsOn(asking, id))
+    .filter(([id]) => needsPassed(asking, id))
     .map(([id, outcome]) =>
       criterion(
         asConditionsSeeIt(outcome, state).passed === true ? 'met' : 'unmet',
@@ -166,11 +168,11 @@ function conditionsNow(asking: Asking, fresh: ReadonlyMap<string, Outcome>): Exp
 }
 
 /**
- * Whether the outcome of another step must be a yes before this step may continue. An irreversible step needs
- * all of them. Any other step needs those it depends on, unless a condition in between asks about the outcome:
- * such a condition may be for red CI, and was true.
+ * Whether the outcome of another step must have passed before this step may continue. An irreversible step
+ * needs all of them. Any other step needs those that it depends on, unless a condition in between refers to
+ * the outcome: such a condition may be for red CI, and held.
  */
-function restsOn({ step, state }: Asking, id: string): boolean {
+function needsPassed({ step, state }: Asking, id: string): boolean {
   if (actionOf(step.uses)?.irreversible) return true;
   const { steps } = state.run.definition;
   const before = dependenciesOf(steps, step.id);

@@ -8,7 +8,7 @@ import { criterion } from '../../src/domain/explanation/explanation.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import type { GitHub } from '../../src/ports/github.ts';
 import { toStored } from '../../src/skills/catalogue/keep.ts';
-import { hasWalls } from '../../src/skills/kinds/agent/walls.ts';
+import { isSandboxAvailable } from '../../src/skills/kinds/agent/sandbox.ts';
 import { caseStep } from '../../src/skills/testing/case-step.ts';
 import { gitIn, startGitServer } from '../skills/kinds/agent/git-server.ts';
 import { fakeAgents, KEY } from '../skills/kinds/agent/support.ts';
@@ -56,7 +56,7 @@ async function startPages() {
   return { origin: new URL(url).origin, headSha: git('rev-parse', 'HEAD'), stop, requests };
 }
 
-test.skipIf(!(await hasWalls()))(
+test.skipIf(!(await isSandboxAvailable()))(
   'an agent that the operator turned on gets its program, model, budget and head',
   async () => {
     const pages = await startPages();

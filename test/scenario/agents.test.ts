@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentSkill } from '../../src/skills/kinds/agent/agent-skill.ts';
-import { hasWalls } from '../../src/skills/kinds/agent/walls.ts';
+import { isSandboxAvailable } from '../../src/skills/kinds/agent/sandbox.ts';
 import { countingLedger, fakeAgents, KEY } from '../skills/kinds/agent/support.ts';
 import { REPO } from '../support/harness.ts';
 import { message, startStubResponses } from '../support/model/responses.ts';
@@ -98,7 +98,7 @@ async function countersigned(scene: Scene, number: number): Promise<void> {
 
 const OUTSIDER = { author: 'otto', fork: 'otto/app' };
 
-test.skipIf(!(await hasWalls()))(
+test.skipIf(!(await isSandboxAvailable()))(
   'an agent reviews an outsider’s head once a maintainer has countersigned it, and its whole output is kept',
   async () => {
     const scene = await start(repository(', requires_approval: true'));
@@ -153,7 +153,7 @@ test('an agent that is not turned on fails with that reason, and nothing is fetc
   expect(scene.heads).toEqual([]);
 });
 
-test.skipIf(!(await hasWalls()))(
+test.skipIf(!(await isSandboxAvailable()))(
   'an agent without a valid answer gives no verdict, and its output is kept',
   async () => {
     const approving = `${PRINTS_SECRET} import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', 'All is well. {"verdict": "APPROVE"}');`;

@@ -3,7 +3,7 @@ import { unreachable } from '../../core/errors.ts';
 /** Why an agent gave no answer. */
 export type AgentFault =
   | { kind: 'not_turned_on'; agent: string }
-  | { kind: 'no_walls' }
+  | { kind: 'no_sandbox' }
   | { kind: 'no_model'; agent: string; needs: readonly string[] }
   | { kind: 'no_head'; detail: string }
   | { kind: 'head_too_large'; what: string }
@@ -19,7 +19,7 @@ export function describeAgentFault(diagnostic: AgentFault): string {
   switch (diagnostic.kind) {
     case 'not_turned_on':
       return `the agent ${diagnostic.agent} is not turned on here; whoever runs Countersign turns it on with COUNTERSIGN_AGENTS`;
-    case 'no_walls':
+    case 'no_sandbox':
       return 'this machine does not allow the namespaces that agents are walled in with, so none is run';
     case 'no_model':
       return `the agent ${diagnostic.agent} needs a model of ${diagnostic.needs.join(' or ')}, and none is configured`;

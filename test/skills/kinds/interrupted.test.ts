@@ -51,7 +51,7 @@ const handlers: [string, AnyHandler<SkillContext>, Record<string, string>][] = [
       agents: { codex: '/usr/bin/false' },
       model: { name, apiKey: KEY, baseUrl: undefined, ledger },
       gitAccess: noHead,
-      walls: async () => true,
+      sandboxAvailable: async () => true,
     }),
     { 'agents/a.yml': 'agent: codex\nprompt: prompts/a.md\n', 'prompts/a.md': 'Judge it.' },
   ],

@@ -26,30 +26,30 @@ import { PROVIDERS_OF } from './command.ts';
 import { AGENT_INSTRUCTIONS } from './instructions.ts';
 import { type AgentModel, startProxy } from './proxy.ts';
 import { DEFAULT_AGENT_LIMITS, PORT, runAgent, withScratch } from './run-agent.ts';
-import { hasWalls } from './walls.ts';
+import { isSandboxAvailable } from './sandbox.ts';
 import { HeadTooLarge, writeHead } from './worktree.ts';
 
 export interface AgentDeps {
-  /** The operator's programs; an agent that is not here is not turned on. */
+  /** The operator's programs. An agent without a program is disabled. */
   agents: Readonly<Partial<Record<AgentName, string>>>;
-  /** `undefined`: none is configured. */
+  /** `undefined` if no model is configured. */
   model: AgentModel | undefined;
-  /** @throws GitHubError when no token is to be had. */
+  /** @throws GitHubError if there is no token */
   gitAccess(run: StepContext['state']['run']): Promise<GitAccess>;
   head?: typeof writeHead;
-  walls?: typeof hasWalls;
+  sandboxAvailable?: typeof isSandboxAvailable;
 }
 
 /**
- * Has a command-line agent look at the run's head, inside of walls. docs/agents.md has what they hold. Whether the run may do that at
- * all was decided before, by its trust: see `KIND_CAPABILITIES`.
+ * Runs a command-line agent on the run's head, in a sandbox that docs/agents.md describes. Whether the run
+ * may do that was decided before, by its trust: see `KIND_CAPABILITIES`.
  */
 export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
-  const { walls = hasWalls } = deps;
+  const { sandboxAvailable = isSandboxAvailable } = deps;
   return {
     kind: 'agent',
 
-    /** @throws GitHubError when GitHub could not be read; the queue tries again. */
+    /** @throws GitHubError if GitHub could not be read; the queue retries */
     async execute(artifact, { step, skill, outcome }) {
       const { run } = step.state;
       const { value: file } = readAgentFile(
@@ -67,12 +67,12 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       const named = placeOf(file.prompt)?.name ?? '';
       const template = variantFor(skill.artifacts, named, familyOf(model.name));
       if (!template) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
-      if (!(await walls())) return failed({ kind: 'no_walls' });
-      if (run.pullRequest === null) return told(NOT_OF_A_PULL_REQUEST);
+      if (!(await sandboxAvailable())) return failed({ kind: 'no_sandbox' });
+      if (run.pullRequest === null) return logged(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
-      if (truncated) return told(TOO_MANY_FILES);
+      if (truncated) return logged(TOO_MANY_FILES);
       const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
-      if ('because' in filled) return told(filled.because);
+      if ('because' in filled) return logged(filled.because);
 
       const schema = answerSchema(outcome);
       const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
@@ -123,7 +123,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
   };
 }
 
-/** @returns the paths that were left out, or why there is nothing to look at. */
+/** @returns the paths that were left out, or why there are no files */
 async function headInto(
   work: string,
   { state, signal }: StepContext,
@@ -144,6 +144,6 @@ function failed(fault: AgentFault, retryable = false): Extract<ArtifactOutput, {
   return { kind: 'failed', because: describeAgentFault(fault), retryable, log: '' };
 }
 
-function told(because: string): ArtifactOutput {
+function logged(because: string): ArtifactOutput {
   return { kind: 'failed', because, retryable: false, log: '' };
 }

@@ -1,9 +1,9 @@
 import { unreachable } from '../../../core/errors.ts';
 import type { ProviderName } from '../../../domain/model/name.ts';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
-import { INSIDE } from './walls.ts';
+import { INSIDE } from './sandbox.ts';
 
-/** Where an agent reaches its model, and what shows that it is this run's. */
+/** The address and credentials of an agent's model. They identify the run. */
 export interface Endpoint {
   /** Such as `http://127.0.0.1:8377/<secret>/v1`. */
   url: string;
@@ -13,15 +13,15 @@ export interface Endpoint {
 
 export const ANSWER_FILE = '/tmp/answer.json';
 
-/** Whose models an agent speaks to. */
+/** The providers that an agent supports. */
 export const PROVIDERS_OF: Readonly<Record<AgentName, readonly ProviderName[]>> = {
   codex: ['openai', 'openai-compatible'],
   claude: ['anthropic'],
 };
 
 /**
- * An agent's command line without its program. What the agents bring of their own walls is switched off, as those would have to be
- * built inside of ours; and so is everything that they would do beside the task.
+ * An agent's arguments. They disable the agent's own sandbox, which cannot be created inside ours, and
+ * everything that it would do besides the task.
  */
 export function argumentsOf(agent: AgentName, { url, model }: Endpoint, schema: string): string[] {
   switch (agent) {
@@ -79,7 +79,7 @@ export function environmentOf(agent: AgentName, { url, token }: Endpoint): Recor
         ANTHROPIC_AUTH_TOKEN: token,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
-        // It refuses to work for root otherwise, which it is in its own namespace only.
+        // Otherwise it refuses to run as root. It is root only in its own namespace.
         IS_SANDBOX: '1',
       };
     default:
@@ -87,7 +87,7 @@ export function environmentOf(agent: AgentName, { url, token }: Endpoint): Recor
   }
 }
 
-/** What the agent says is its answer, as text; what it is worth is judged elsewhere. */
+/** The agent's answer as text. Others validate it. */
 export function answerIn(agent: AgentName, { answer, stdout }: { answer: string; stdout: string }): string {
   switch (agent) {
     case 'codex':
@@ -99,7 +99,7 @@ export function answerIn(agent: AgentName, { answer, stdout }: { answer: string;
   }
 }
 
-/** `{"type": "result", "is_error": false, "result": "…", "structured_output": {…}}` */
+/** Format: `{"type": "result", "is_error": false, "result": "…", "structured_output": {…}}` */
 function resultIn(stdout: string): string {
   try {
     const said = JSON.parse(stdout) as {

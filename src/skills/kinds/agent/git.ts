@@ -1,9 +1,9 @@
 import { redact } from '../../../core/redact/redact.ts';
 import { runProcess } from '../../../sandbox/process.ts';
 import { behindLimits } from '../../../sandbox/sandbox.ts';
-import { PROGRAMS } from './walls.ts';
+import { PROGRAMS } from './sandbox.ts';
 
-/** What no repository and nobody's configuration may change. */
+/** Settings that neither a repository nor any configuration may change. */
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -11,7 +11,7 @@ const SETTINGS = [
   'core.attributesFile=/dev/null',
   'submodule.recurse=false',
   'fetch.recurseSubmodules=false',
-  // One file for all objects, so that the limit on a file's size is one on all of them.
+  // All objects in one file, so that the limit on a file's size limits them together.
   'fetch.unpackLimit=1',
   'gc.auto=0',
   'maintenance.auto=false',
@@ -22,9 +22,9 @@ const SETTINGS = [
 
 export interface GitBounds {
   folder: string;
-  /** The only file of settings that is read. */
+  /** The only settings file that git reads. */
   config: string;
-  /** Which of git's protocols may be used; none for what needs no network. */
+  /** The protocol that git may use; none for commands without network. */
   protocol?: 'https' | 'http';
   input?: string;
   maxOutputBytes: number;
@@ -32,12 +32,13 @@ export interface GitBounds {
   signal: AbortSignal;
 }
 
-/** Of a file that git writes. */
+/** The largest file that git may write, in bytes. */
 const FILE_BYTES = 256 * 1_024 * 1_024;
 
 /**
- * Runs git with nothing of this machine's or anybody's settings, and gives back what it writes.
- * @throws Error with git's last words when it fails; the signal's reason when aborted.
+ * Runs git without any settings of this machine or its users.
+ * @returns its standard output
+ * @throws Error with the end of git's error output, or the signal's reason if aborted
  */
 export async function git(args: readonly string[], bounds: GitBounds): Promise<Buffer> {
   const { folder, config, protocol, input = '', maxOutputBytes, timeoutMs, signal } = bounds;

@@ -1,7 +1,7 @@
 import type { Json } from '../../../core/canonical.ts';
 import { isMapping } from '../../../core/mapping.ts';
 
-/** The paths of the providers' APIs that an agent may use, without their `/v1`; each of them answers a question, and does nothing else. */
+/** The provider APIs that an agent may use, as paths without `/v1`. Each only answers a question. */
 const PROTOCOLS = {
   '/responses': 'responses',
   '/chat/completions': 'chat',
@@ -14,21 +14,22 @@ export function protocolOf(method: string | undefined, path: string): Protocol |
   return PROTOCOLS[path as keyof typeof PROTOCOLS];
 }
 
-/** Of each call; what an agent asks beyond it is cut to this. */
+/** Per call. Higher requests are reduced to this. */
 export const MAX_OUTPUT_TOKENS = 32_000;
 
 /**
- * The question as it is sent on: to the configured model, with a bounded answer, and without anything that the provider would do by
- * itself. What it searches, runs or fetches would leave the walls on the agent's behalf: a picture's address can carry a whole
- * file to whoever it names. Nor at another price than the one that is counted.
+ * The request as it is forwarded: to the configured model, with a limited answer, without server-side tools,
+ * and at the price that is counted. The provider could otherwise search, execute or fetch on the agent's
+ * behalf, outside of the sandbox: the URL of an image can carry a whole file to an attacker.
  */
-export function admitted(
+export function admittedRequest(
   body: Json,
   protocol: Protocol,
   model: string,
 ): { body: { [key: string]: Json } } | { refused: string } {
   if (!isMapping(body)) return { refused: 'the body is no JSON object' };
-  if (namesAddress(body)) return { refused: 'it names something on the web that the provider would fetch' };
+  if (hasRemoteAddress(body))
+    return { refused: 'it names something on the web that the provider would fetch' };
   const {
     background,
     mcp_servers,
@@ -55,7 +56,7 @@ export function admitted(
           ...others,
           max_completion_tokens: bounded(rest.max_completion_tokens ?? max_tokens),
           n: 1,
-          // Without it a stream does not tell what it took.
+          // Without it, a stream does not report its usage.
           ...(rest.stream === true ? { stream_options: { include_usage: true } } : {}),
         },
       };
@@ -65,7 +66,7 @@ export function admitted(
   }
 }
 
-/** Whether the agent itself carries the tool out, in here. */
+/** Whether the agent itself executes the tool, inside the sandbox. */
 function isLocal(tool: Json, protocol: Protocol): boolean {
   const type = isMapping(tool) ? tool.type : undefined;
   if (protocol !== 'messages') return type === 'function' || type === 'custom' || type === 'local_shell';
@@ -76,16 +77,16 @@ function isLocal(tool: Json, protocol: Protocol): boolean {
   );
 }
 
-/** Members by which the providers are told of something to fetch: a picture, a file, a server of tools. */
+/** Members that make a provider fetch something: an image, a file, a tool server. */
 const ADDRESSES = new Set(['image_url', 'file_url', 'server_url', 'url']);
 
-function namesAddress(value: Json): boolean {
-  if (Array.isArray(value)) return value.some(namesAddress);
+function hasRemoteAddress(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasRemoteAddress);
   if (!isMapping(value)) return false;
   return Object.entries(value).some(
     ([key, member]) =>
       (ADDRESSES.has(key) && typeof member === 'string' && !member.startsWith('data:')) ||
-      namesAddress(member),
+      hasRemoteAddress(member),
   );
 }
 

@@ -7,44 +7,45 @@ import type { Tokens } from '../../../domain/model/price.ts';
 import type { Ledger } from '../../../engine/models/ledger.ts';
 import { describeFailure } from '../../../messages/skills/model.ts';
 import type { Failure, Purpose, Spent } from '../../../ports/model.ts';
-import { admitted, MAX_OUTPUT_TOKENS, type Protocol, protocolOf } from './proxy-rules.ts';
+import { admittedRequest, MAX_OUTPUT_TOKENS, type Protocol, protocolOf } from './proxy-rules.ts';
 import { tokensIn } from './usage.ts';
 
-/** The model that agents may use, and what pays for it. */
+/** The model that agents may use, and its ledger. */
 export interface AgentModel {
   name: ModelName;
   apiKey: string | undefined;
-  /** Without a trailing slash; the provider's own when not given. */
+  /** Without a trailing slash; the provider's own by default. */
   baseUrl: string | undefined;
   ledger: Ledger;
 }
 
 export interface AgentProxy {
-  /** The secret beginning of every path. */
+  /** The secret prefix of every path. */
   path: string;
   token: string;
-  /** What all calls that were sent on took so far. */
+  /** The usage of all forwarded calls so far. */
   spent(): Spent;
-  /** Why a call was not sent on, the first time that happened. */
+  /** Why a call was refused, for the first refusal. */
   refused(): string | undefined;
-  /** Ends every call; what they took stays counted. */
+  /** Ends every call. Their usage stays counted. */
   stop(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 4_000_000;
 const MAX_ANSWER_BYTES = 10_000_000;
 const CALL_TIMEOUT_MS = 300_000;
-/** An agent works at one thing at a time, and may have a title made beside it. */
+/** An agent works on one thing at a time, and may have a title generated besides. */
 const MOST_AT_ONCE = 4;
-/** Agents ask again and again; this many are a loop. */
+/** Agents call repeatedly, but this many calls are a loop. */
 const MOST_CALLS = 300;
 const OWN_URL = { openai: 'https://api.openai.com/v1', anthropic: 'https://api.anthropic.com/v1' } as const;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /**
- * Stands between an agent and its model, for one run: it holds the key that the agent must not have, lets through only questions to the
- * one model, and counts what each could take before it is sent.
- * @param socket a path in a folder that nobody else can enter.
+ * The proxy between an agent and its model, for one run. It holds the key, which the agent must not have,
+ * forwards only questions to the one model, and reserves the highest possible cost of each before it forwards
+ * it.
+ * @param socket a path in a folder that no other user can enter
  */
 export async function startProxy(
   socket: string,
@@ -56,7 +57,7 @@ export async function startProxy(
   const stopped = new AbortController();
   let running = 0;
   let begun = 0;
-  let made = 0;
+  let forwarded = 0;
   let total: Tokens | null = { input: 0, output: 0 };
   let cost: number | null = 0;
   let refusal: string | undefined;
@@ -78,7 +79,7 @@ export async function startProxy(
     const protocol = protocolOf(request.method, rest);
     if (!protocol) return refuse(response, 404, `${request.method} ${rest} is not let through`);
     if (running >= MOST_AT_ONCE || begun >= MOST_CALLS) return refuse(response, 403, 'too many calls');
-    // Counted before anything is waited for: calls whose bodies come slowly would all have passed the check by then.
+    // Counted before any wait. Otherwise many calls with slow bodies could all pass the check first.
     running += 1;
     begun += 1;
     try {
@@ -96,7 +97,7 @@ export async function startProxy(
   ): Promise<void> {
     const text = await bodyOf(request);
     if (text === undefined) return refuse(response, 413, `more than ${MAX_BODY_BYTES} bytes`);
-    const admission = admitted(parsed(text), protocol, name.model);
+    const admission = admittedRequest(parsed(text), protocol, name.model);
     if ('refused' in admission) return refuse(response, 400, admission.refused);
     const body = JSON.stringify(admission.body);
 
@@ -104,10 +105,10 @@ export async function startProxy(
     const reserved = await ledger.reserve(purpose, most);
     if (!reserved.ok) {
       const failure: Failure = { kind: 'no_budget', exceeded: reserved.exceeded };
-      // No status that agents try again.
+      // A status that agents do not retry.
       return refuse(response, 403, describeFailure(failure));
     }
-    made += 1;
+    forwarded += 1;
     let tokens: Tokens | null = null;
     let error: string | null = null;
     try {
@@ -122,7 +123,7 @@ export async function startProxy(
     }
   }
 
-  /** @returns what the call took, as far as it is told. */
+  /** @returns the usage, if the provider reports it */
   async function passOn(
     to: string,
     body: string,
@@ -149,7 +150,7 @@ export async function startProxy(
       response.write(part);
     }
     response.end();
-    // A provider that refuses a question takes nothing for it.
+    // A provider charges nothing for a request that it rejects.
     if (answered.status >= 400 && answered.status < 500) return { input: 0, output: 0 };
     return tokensIn(text);
   }
@@ -166,10 +167,10 @@ export async function startProxy(
     return { 'anthropic-version': '2023-06-01', ...(isPlain ? { 'anthropic-beta': beta } : {}) };
   }
 
-  /** The path and the token are this run's alone; everything else that found the socket is nobody's. */
+  /** Only this run knows the path and the token. */
   function isOurs({ url = '', headers }: IncomingMessage): boolean {
     const given = headers['x-api-key'] ?? headers.authorization?.replace(/^Bearer /, '') ?? '';
-    return url.startsWith(`${path}/`) && same(String(given), token);
+    return url.startsWith(`${path}/`) && isSame(String(given), token);
   }
 
   function refuse(response: ServerResponse, status: number, because: string): void {
@@ -186,7 +187,7 @@ export async function startProxy(
   return {
     path,
     token,
-    spent: () => ({ calls: made, tokens: total, cost }),
+    spent: () => ({ calls: forwarded, tokens: total, cost }),
     refused: () => refusal,
     stop() {
       stopped.abort();
@@ -215,7 +216,7 @@ function parsed(text: string): Json {
   }
 }
 
-function same(given: string, wanted: string): boolean {
+function isSame(given: string, wanted: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
   return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -5,12 +5,12 @@ import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/skills/agent.ts';
 import { runProcess } from '../../../sandbox/process.ts';
 import { ANSWER_FILE, answerIn, argumentsOf, type Endpoint, environmentOf } from './command.ts';
-import { commandInside, filesOfProgram, INSIDE, isRoot, NOBODY, PROGRAMS } from './walls.ts';
+import { commandInside, filesOfProgram, INSIDE, isRoot, NOBODY, PROGRAMS } from './sandbox.ts';
 
 export interface AgentLimits {
   timeoutMs: number;
   memoryMb: number;
-  /** Of all that it writes. */
+  /** For everything that it writes. */
   outputBytes: number;
 }
 
@@ -23,9 +23,9 @@ export interface AgentTask {
   agent: AgentName;
   /** The operator's own program. */
   program: string;
-  /** The head's files; the agent can only read them. */
+  /** The head's files, which the agent can only read. */
   work: string;
-  /** Where the proxy listens. */
+  /** The socket of the proxy. */
   socket: string;
   endpoint: Endpoint;
   prompt: string;
@@ -37,10 +37,10 @@ export interface AgentTask {
 
 export type AgentEnd = { log: string } & ({ answer: string } | { fault: AgentFault });
 
-/** The port inside, where the network holds nothing else. */
+/** The port inside the sandbox, whose network is otherwise empty. */
 export const PORT = 8_377;
 
-/** A folder that nobody else can enter, with what one run of an agent needs. */
+/** Creates a folder that no other user can enter, for one run of an agent. */
 export async function withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-agent-'));
   try {
@@ -51,9 +51,9 @@ export async function withScratch<T>(work: (folder: string) => Promise<T>): Prom
 }
 
 /**
- * Runs an agent inside of its walls until it ends or has to be ended.
- * @returns its answer as text, or why there is none, with all that it wrote.
- * @throws the signal's reason when aborted; every process is dead by then.
+ * Runs an agent in its sandbox until it ends or is killed.
+ * @returns its answer as text, or why there is none, with everything that it wrote
+ * @throws the signal's reason if aborted; every process is dead by then
  */
 export async function runAgent(folder: string, task: AgentTask): Promise<AgentEnd> {
   const { agent, program, limits, signal } = task;
@@ -83,7 +83,7 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     prompt: task.prompt,
     answerFile: ANSWER_FILE,
   };
-  // Whatever the agent started is of the launcher's namespace of processes, and ends with it.
+  // Everything that the agent started belongs to the launcher's process namespace and ends with it.
   const { failure, output } = await runProcess({
     command,
     args,

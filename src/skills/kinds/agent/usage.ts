@@ -10,16 +10,16 @@ const usageSchema = z.object({
   output_tokens: count,
   completion_tokens: count,
 });
-const saidSchema = z.object({
+const replySchema = z.object({
   usage: usageSchema.nullish(),
   response: z.object({ usage: usageSchema.nullish() }).nullish(),
   message: z.object({ usage: usageSchema.nullish() }).nullish(),
 });
 
 /**
- * What a provider says that an answer took, whichever of the protocols it speaks, whole or as a stream of events. Streams tell it in
- * parts or again and again, growing, so the most of each counts.
- * @returns `null` when it is not told.
+ * The usage that a provider reports for an answer, for each protocol, as one document or a stream of events.
+ * Streams report it in parts or as growing totals, so the maximum of each number counts.
+ * @returns `null` if it is not reported
  */
 export function tokensIn(text: string): Tokens | null {
   const lines = text
@@ -36,14 +36,14 @@ export function tokensIn(text: string): Tokens | null {
     const output = usage.output_tokens ?? usage.completion_tokens ?? 0;
     found = { input: Math.max(found.input, input), output: Math.max(found.output, output) };
   }
-  // A prompt of no tokens is none that was counted.
+  // Zero prompt tokens mean that nothing was counted.
   return found.input === 0 ? null : found;
 }
 
 function usageOf(json: string): z.infer<typeof usageSchema> | undefined {
   if (!json.includes('usage')) return undefined;
   try {
-    const said = saidSchema.parse(JSON.parse(json));
+    const said = replySchema.parse(JSON.parse(json));
     return said.response?.usage ?? said.message?.usage ?? said.usage ?? undefined;
   } catch {
     return undefined;

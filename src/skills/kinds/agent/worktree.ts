@@ -8,7 +8,7 @@ import { type GitBounds, git } from './git.ts';
 
 export interface Bounds {
   files: number;
-  /** Of one file; larger ones are left out. */
+  /** Per file; larger files are left out. */
   fileBytes: number;
   bytes: number;
 }
@@ -19,8 +19,8 @@ const READ_TIMEOUT_MS = 60_000;
 const LIST_BYTES = 16_000_000;
 
 /**
- * What agents read as their own settings and orders, wherever it lies. In a head those are a stranger's: some of them name
- * commands that are run at once.
+ * Files that agents read as settings and instructions, in any folder. In a head they are untrusted, and some
+ * name commands that run immediately.
  */
 const OF_AGENTS =
   /(^|\/)(\.(claude|codex|agents|gemini|cursor|vscode|git)(\/|$)|\.mcp\.json$|(AGENTS|CLAUDE|GEMINI)(\.[\w-]+)*\.md$)/i;
@@ -28,15 +28,15 @@ const OF_AGENTS =
 export class HeadTooLarge extends Error {}
 
 /**
- * Writes the files of a commit into a folder, as they are stored: git is only asked for their bytes. It never makes a work tree, so
- * there are no hooks, filters, attributes or submodules that could take part, and a symbolic link is written as the file that it is
- * stored as, which holds its target's name.
+ * Writes the files of a commit to a folder, exactly as stored: git only supplies their bytes. It never
+ * creates a work tree, so hooks, filters, attributes and submodules have no effect. A symbolic link becomes a
+ * regular file with its target's name.
  *
- * The token is in a file outside of the folder while git fetches, and gone after it: arguments and environments can be read by
- * others on the machine.
- * @param paths globs of the files that are wanted; all of them when left out.
- * @returns the paths that were left out.
- * @throws HeadTooLarge; CountersignError when git fails; the signal's reason when aborted.
+ * While git fetches, the token is in a file outside of the folder, and deleted afterwards. Others on the
+ * machine can read arguments and environments.
+ * @param paths globs of the wanted files; all if omitted
+ * @returns the paths that were left out
+ * @throws HeadTooLarge; CountersignError if git fails; the signal's reason if aborted
  */
 export async function writeHead(
   folder: string,
@@ -137,7 +137,7 @@ async function write(
     if (found !== id) throw new Error(`git gave something else than ${id}`);
     const file = join(folder, path);
     await mkdir(dirname(file), { recursive: true });
-    // `wx`: nothing that was written before is followed or written over.
+    // `wx` neither follows nor overwrites a file that was written before.
     await writeFile(file, blobs.subarray(end + 1, end + 1 + Number(size)), { flag: 'wx', mode: 0o644 });
     at = end + 1 + Number(size) + 1;
   }

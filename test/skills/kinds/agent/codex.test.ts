@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { hasWalls } from '../../../../src/skills/kinds/agent/walls.ts';
+import { isSandboxAvailable } from '../../../../src/skills/kinds/agent/sandbox.ts';
 import { message, startStubResponses } from '../../../support/model/responses.ts';
 import { fakeAgents, KEY } from './support.ts';
 
 const { COUNTERSIGN_LONG: long, COUNTERSIGN_CODEX: codex = '' } = process.env;
 const agents = fakeAgents();
-const runs = long === '1' && codex !== '' && (await hasWalls());
+const runs = long === '1' && codex !== '' && (await isSandboxAvailable());
 
 test.skipIf(!runs)(
   'the real Codex runs a command inside its sandbox and answers in the requested form',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../../src/config/config.ts';
 import { answerIn } from '../../../../src/skills/kinds/agent/command.ts';
-import { filesOfProgram } from '../../../../src/skills/kinds/agent/walls.ts';
+import { filesOfProgram } from '../../../../src/skills/kinds/agent/sandbox.ts';
 import { faultsOf, files, packageOf, skillMd } from '../../../support/packages.ts';
 import { temporaryFolders } from '../../../support/temp.ts';
 

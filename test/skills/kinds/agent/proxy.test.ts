@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/core/canonical.ts';
 import { type AgentProxy, startProxy } from '../../../../src/skills/kinds/agent/proxy.ts';
-import { admitted, MAX_OUTPUT_TOKENS } from '../../../../src/skills/kinds/agent/proxy-rules.ts';
+import { admittedRequest, MAX_OUTPUT_TOKENS } from '../../../../src/skills/kinds/agent/proxy-rules.ts';
 import { tokensIn } from '../../../../src/skills/kinds/agent/usage.ts';
 import { type StubModel, startStubModel } from '../../../support/model/stub.ts';
 import { countingLedger, KEY, PURPOSE } from './support.ts';
@@ -167,7 +167,7 @@ describe('the proxy of an agent', () => {
 
 describe('a question of an agent', () => {
   const sent = (body: object, protocol: 'responses' | 'chat' | 'messages' = 'responses') =>
-    admitted(body as Json, protocol, 'm');
+    admittedRequest(body as Json, protocol, 'm');
 
   it.each([
     ['responses', 'max_output_tokens'],

@@ -3,7 +3,7 @@ import { chownSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandInside, hasWalls, NOBODY } from '../../../../src/skills/kinds/agent/walls.ts';
+import { commandInside, isSandboxAvailable, NOBODY } from '../../../../src/skills/kinds/agent/sandbox.ts';
 import { message, startStubResponses } from '../../../support/model/responses.ts';
 import { fakeAgents, KEY } from './support.ts';
 
@@ -29,7 +29,7 @@ async function answered(script: string, modelUrl = stub.url): Promise<Record<str
   return JSON.parse(end.answer);
 }
 
-describe.skipIf(!(await hasWalls()))('an agent inside its sandbox', () => {
+describe.skipIf(!(await isSandboxAvailable()))('an agent inside its sandbox', () => {
   it('sees the head, its prompt and what it needs, and nothing else of this machine', async () => {
     const secret = join(agents.folder(), 'database.db');
     writeFileSync(secret, 'SECRET');
@@ -138,7 +138,7 @@ describe.skipIf(!(await hasWalls()))('an agent inside its sandbox', () => {
   });
 });
 
-describe.skipIf(!(await hasWalls()))('an agent that does not end', () => {
+describe.skipIf(!(await isSandboxAvailable()))('an agent that does not end', () => {
   const started = () =>
     readdirSync('/proc').filter((pid) => {
       try {

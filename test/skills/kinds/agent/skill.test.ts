@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AgentDeps, agentSkill } from '../../../../src/skills/kinds/agent/agent-skill.ts';
 import type { AgentModel } from '../../../../src/skills/kinds/agent/proxy.ts';
-import { hasWalls } from '../../../../src/skills/kinds/agent/walls.ts';
+import { isSandboxAvailable } from '../../../../src/skills/kinds/agent/sandbox.ts';
 import { caseStep } from '../../../../src/skills/testing/case-step.ts';
 import { message, startStubResponses } from '../../../support/model/responses.ts';
 import { files, packageOf, skillMd } from '../../../support/packages.ts';
@@ -53,7 +53,7 @@ function modelOf(provider: 'openai' | 'anthropic', calls = 99): AgentModel {
 const PASSES = `import fs from 'node:fs'; fs.writeFileSync('/tmp/answer.json', JSON.stringify({ summary: 'x', passed: true, criteria: [] }));`;
 
 test('no agent is run, and no head is fetched, if the machine has no sandbox for it', async () => {
-  const { output, heads } = await look('', PASSES, { walls: async () => false });
+  const { output, heads } = await look('', PASSES, { sandboxAvailable: async () => false });
   expect(output).toMatchObject({
     kind: 'failed',
     because: expect.stringContaining('does not allow the namespaces'),
@@ -65,7 +65,7 @@ test.each([
   ['a model of another provider', () => modelOf('anthropic')],
   ['no model', () => undefined],
 ])('no agent is run, and no head is fetched, with %s', async (_, model) => {
-  const { output, heads } = await look('', PASSES, { model: model(), walls: async () => true });
+  const { output, heads } = await look('', PASSES, { model: model(), sandboxAvailable: async () => true });
   expect(output).toMatchObject({
     kind: 'failed',
     because: 'the agent codex needs a model of openai or openai-compatible, and none is configured',
@@ -73,9 +73,9 @@ test.each([
   expect(heads).toEqual([]);
 });
 
-const WALLS = await hasWalls();
+const SANDBOX = await isSandboxAvailable();
 
-test.skipIf(!WALLS)('an agent sees the files that its package names, and has its time limit', async () => {
+test.skipIf(!SANDBOX)('an agent sees the files that its package names, and has its time limit', async () => {
   const { output, heads } = await look('timeout: 1s\npaths: [src/**]\n', 'setInterval(() => {}, 1000);');
   expect(heads).toEqual([['src/**']]);
   expect(output).toMatchObject({
@@ -85,7 +85,7 @@ test.skipIf(!WALLS)('an agent sees the files that its package names, and has its
   });
 });
 
-test.skipIf(!WALLS)(
+test.skipIf(!SANDBOX)(
   'an agent that fails because its model was refused says why, and its text is kept',
   async () => {
     const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');

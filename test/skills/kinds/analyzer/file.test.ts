@@ -9,7 +9,7 @@ import {
   readAnalyzerFile,
 } from '../../../../src/domain/skill/analyzer-file.ts';
 import { OWN_ANALYZERS, RULES } from '../../../../src/domain/skill/analyzer-rules.ts';
-import { configured } from '../../../../src/skills/kinds/analyzer/configured.ts';
+import { configureAnalyzer } from '../../../../src/skills/kinds/analyzer/configured.ts';
 import { OWN_SPECS } from '../../../../src/skills/kinds/analyzer/own-analyzers.ts';
 
 const FILE = 'analyzers/a.yml';
@@ -26,7 +26,7 @@ function read(text: string): RunFile {
 }
 
 const rules = (text: string) =>
-  Object.entries(configured(read(text), 'a').analyzer(NOTHING).rules).map(
+  Object.entries(configureAnalyzer(read(text), 'a').analyzer(NOTHING).rules).map(
     ([name, { severity }]) => `${name} ${severity}`,
   );
 
@@ -134,7 +134,7 @@ test.each([
   ['analyzer: ruff\npaths: src/**', 'a.py', false],
   ['analyzer: secrets', 'anything', true],
 ])('the rule for %j covers %s: %s', (text, path, expected) => {
-  expect(configured(read(text), 'a').concerns(path)).toBe(expected);
+  expect(configureAnalyzer(read(text), 'a').concerns(path)).toBe(expected);
 });
 
 test('docs/skills.md shows a file without errors and mentions every key and analyzer', () => {

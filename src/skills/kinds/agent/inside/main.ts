@@ -1,7 +1,7 @@
 /*
- * Runs inside of the walls, beside the agent, and is believed as little. It holds the way to the proxy: a port on the loopback
- * of a network that has nothing else in it, led to a socket that can be seen in here. It imports nothing of ours, since nothing of ours
- * is here.
+ * Runs inside the sandbox beside the agent, and is trusted as little. It connects the agent to the proxy: it
+ * listens on the loopback interface of an otherwise empty network and forwards to a Unix socket. It imports
+ * none of our code, because none is visible there.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeSync } from 'node:fs';
@@ -15,20 +15,20 @@ interface Orders {
   env: Record<string, string>;
   cwd: string;
   prompt: string;
-  /** Where the agent leaves its answer. */
+  /** The file to which the agent writes its answer. */
   answerFile: string;
 }
 
 const MAX_ANSWER_BYTES = 1_000_000;
 
 const orders = JSON.parse(readFileSync(0, 'utf8')) as Orders;
-const way = createServer((from) => {
+const bridge = createServer((from) => {
   const to = connect(orders.socket);
   from.on('error', () => to.destroy());
   to.on('error', () => from.destroy());
   from.pipe(to).pipe(from);
 });
-way.listen(orders.port, '127.0.0.1', () => {
+bridge.listen(orders.port, '127.0.0.1', () => {
   const { command, args, env, cwd, prompt, answerFile } = orders;
   const agent = spawn(command, args, { cwd, env, stdio: ['pipe', 'inherit', 'inherit'] });
   agent.stdin.on('error', () => {});
@@ -42,7 +42,8 @@ way.listen(orders.port, '127.0.0.1', () => {
       const answer = readFileSync(answerFile);
       for (let at = 0; at < answer.length; ) at += writeSync(3, answer, at);
     }
-    // What the agent left running ends with this process, which is the first of its namespace.
+    // This process is the first of its namespace, so its end also ends everything that the agent left
+    // running.
     process.exit(code ?? 1);
   });
 });

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { OWN_EXTENSION } from '../../../core/package-root.ts';
 import { runProcess } from '../../../sandbox/process.ts';
 
-/** What an agent finds inside: paths there, and what of this machine they stand for. */
+/** The files in the sandbox: paths inside, and their sources on this machine. */
 export interface Inside {
-  /** An empty folder of this machine that becomes its root. */
+  /** An empty folder of this machine that becomes the root. */
   root: string;
-  /** Folders and files that can be read there; the path outside, and the path inside. */
+  /** Readable folders and files: the path outside, and the path inside. */
   readable: readonly (readonly [outside: string, inside: string])[];
   cpuSeconds: number;
 }
@@ -24,10 +24,13 @@ export const INSIDE = {
 } as const;
 
 const MAIN = fileURLToPath(new URL(`./inside/main.${OWN_EXTENSION}`, import.meta.url));
-/** Told to be a module by its name, as no package.json lies beside it there. */
+/** The extension marks it as a module, because no package.json is beside it inside. */
 const MAIN_INSIDE = `/inside/main.m${OWN_EXTENSION}`;
 
-/** The system's programs and libraries; not `/usr/src` and `/usr/local`, where people keep things of their own. */
+/**
+ * The system's programs and libraries. Without `/usr/src` and `/usr/local`, where people keep files of their
+ * own.
+ */
 const SYSTEM = [
   'bin',
   'sbin',
@@ -57,10 +60,10 @@ const NAMESPACES = [
 ];
 
 /**
- * Builds the root that the agent sees, of memory and of folders that can only be read, and goes there for good. The root of this
- * user namespace is nobody outside of it; in there, it gives up every capability before the agent starts.
+ * Builds the root for the agent from memory and read-only folders, and enters it permanently. Root in this
+ * user namespace has no rights outside. The script drops all capabilities before the agent starts.
  *
- * Arguments: the root, the seconds of CPU, how many pairs of paths follow, the pairs, then the command.
+ * Arguments: the root, the seconds of CPU, the number of path pairs, the pairs, then the command.
  */
 const SCRIPT = `set -eu
 root=$1; cpu=$2; pairs=$3; shift 3
@@ -93,25 +96,25 @@ exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs env -i "$@"
 `;
 
 /**
- * Who the agent is when the app is root: nobody. A user without capabilities who is root all the same may write wherever root's name
- * alone opens, as in `/proc/sys`.
+ * The user of the agent if the app runs as root. Even without capabilities, root may write where the file's
+ * owner may, for example in `/proc/sys`.
  */
 export const NOBODY = 65_534;
 const AS_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-/** When the app dies, so does the agent: nobody would be left to end it. */
-const WITH_THE_APP = ['setpriv', '--pdeathsig=KILL'];
+/** If the app dies, the kernel kills the agent, because nothing else would. */
+const DIE_WITH_APP = ['setpriv', '--pdeathsig=KILL'];
 
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** The command that runs Node inside, with the program that looks after the agent there. */
+/** The command that runs Node inside, with the program that starts the agent. */
 export function commandInside(
   { root, readable, cpuSeconds }: Inside,
   run = MAIN_INSIDE,
 ): { command: string; args: string[] } {
   const pairs = [...readable, [realpathSync(process.execPath), INSIDE.node], [MAIN, MAIN_INSIDE]] as const;
-  const [command = '', ...rest] = [...WITH_THE_APP, ...(isRoot() ? AS_NOBODY : []), ...NAMESPACES];
+  const [command = '', ...rest] = [...DIE_WITH_APP, ...(isRoot() ? AS_NOBODY : []), ...NAMESPACES];
   const args = [
     ...rest,
     'sh',
@@ -130,8 +133,8 @@ export function commandInside(
 }
 
 /**
- * What has to be seen of a program: for one that was installed by npm its whole `node_modules`, where its parts are; for every other
- * its own file alone, since nobody knows what lies beside it.
+ * The files of a program: for a program installed by npm its whole `node_modules`, for any other only its own
+ * file, because its folder can hold anything.
  */
 export function filesOfProgram(path: string): string {
   const real = realpathSync(path);
@@ -140,22 +143,25 @@ export function filesOfProgram(path: string): string {
 
 let tried: Promise<boolean> | undefined;
 
-/** Whether this machine allows it all, tried once a process. Never rejects: containers often allow no namespaces. */
-export function hasWalls(): Promise<boolean> {
-  tried ??= tryWalls().catch(() => false);
+/**
+ * Whether this machine permits the sandbox, tried once per process. Never rejects: containers often forbid
+ * namespaces.
+ */
+export function isSandboxAvailable(): Promise<boolean> {
+  tried ??= tryOut().catch(() => false);
   return tried;
 }
 
-async function tryWalls(): Promise<boolean> {
+async function tryOut(): Promise<boolean> {
   if (process.platform !== 'linux' || !existsSync('/proc')) return false;
-  const root = mkdtempSync(join(tmpdir(), 'countersign-walls-'));
+  const root = mkdtempSync(join(tmpdir(), 'countersign-agent-'));
   try {
     if (isRoot()) chownSync(root, NOBODY, NOBODY);
     const { command, args } = commandInside(
       { root, readable: [[root, INSIDE.work]], cpuSeconds: 10 },
       '--version',
     );
-    // Only ends what hangs: a machine that is merely busy must not pass for one that allows nothing.
+    // Only ends a hang. A busy machine must not look like one without namespaces.
     const limits = { wallMs: 60_000 };
     const { failure } = await runProcess({ command, args: [...args, '--version'], env: PROGRAMS, limits });
     return !failure;
@@ -164,5 +170,5 @@ async function tryWalls(): Promise<boolean> {
   }
 }
 
-/** All of the environment that the walls are built with; the agent's own is empty but for what it is given. */
+/** The environment in which the sandbox is built. The agent's own has only what it is given. */
 export const PROGRAMS = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };

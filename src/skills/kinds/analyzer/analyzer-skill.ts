@@ -20,32 +20,32 @@ import { GitHubError, type PullRequestFile } from '../../../ports/github.ts';
 import { withContents } from '../../runtime/contents.ts';
 import type { AnyHandler } from '../../runtime/handler.ts';
 import type { SkillContext } from '../../runtime/skill-context.ts';
-import { type Configured, configured, type Facts } from './configured.ts';
+import { type ConfiguredAnalyzer, configureAnalyzer, type Facts } from './configured.ts';
 import { type NamedReport, readReports } from './sarif-reports.ts';
 
 const TIMEOUT_MS = 3 * 60_000;
-/** Lock files are this large, and read in full. */
+/** Lock files reach this size and are read completely. */
 const MAX_BYTES = 5_000_000;
 const FILES_READ_AT_ONCE = 6;
 
-/** Nothing of what a package is for may be left out, as it is the one that looks at it. */
-const ALL_OF_IT: Admittance = {
+/** Every file that a package is for is needed, because no other analyzer reads it. */
+const EVERY_FILE: Admittance = {
   isNeeded: () => true,
   secretsOnly: () => undefined,
   maxBytes: MAX_BYTES,
 };
 
-/** Found only so that it can be hidden where findings quote the files; no rule of it is told. */
+/** Secrets are found only to mask them where findings quote files. None of its rules is reported. */
 const SECRETS_TO_HIDE = 'secrets to hide';
 
 export interface AnalyzerDeps {
-  /** The skill that says whether CI still runs: reports that it leaves behind are waited for as long. */
+  /** The skill that says whether CI still runs. Reports from CI are awaited for that long. */
   ci: Pick<StepHandler, 'run'>;
 }
 
 /**
- * Runs the analyzers of a package over the files that they are for, in the child process of `pr-review` and by its rule for the
- * verdict.
+ * Runs the analyzers of a package on the files that they are for, in the child process of `pr-review` and
+ * with its rule for the verdict.
  */
 export function analyzerSkill({ ci }: AnalyzerDeps): AnyHandler<SkillContext> {
   return {
@@ -69,7 +69,7 @@ export function analyzerSkill({ ci }: AnalyzerDeps): AnyHandler<SkillContext> {
         ({ path }) => reported.has(path) || read.analyzers.some((one) => one.concerns(path)),
       );
       const facts = await factsFor(step, files, read.analyzers);
-      const admission = admit(await withContents(step, files, MAX_BYTES), ALL_OF_IT);
+      const admission = admit(await withContents(step, files, MAX_BYTES), EVERY_FILE);
       if (facts.tree === undefined && files.length > 0 && read.analyzers.some(({ needs }) => needs.tree)) {
         admission.leftOut.push({ path: ALL_FILES, reason: NO_LIST_OF_FILES, needed: true });
       }
@@ -92,15 +92,15 @@ function failed(because: string) {
 
 function analyzersOf(
   artifacts: readonly SkillArtifact[],
-): { analyzers: Configured[]; reports: NamedReport[] } | { because: string } {
-  const analyzers: Configured[] = [];
+): { analyzers: ConfiguredAnalyzer[]; reports: NamedReport[] } | { because: string } {
+  const analyzers: ConfiguredAnalyzer[] = [];
   const reports: NamedReport[] = [];
   for (const artifact of artifacts) {
     const { value, diagnostics } = readAnalyzerFile(artifact.content, pathOf(artifact));
     if (!value) return { because: brokenAnalyzer(diagnostics) };
     const name = artifact.name.replace(/\.yml$/, '');
     if (value.analyzer === 'sarif') reports.push({ name, file: value });
-    else analyzers.push(configured(value, name));
+    else analyzers.push(configureAnalyzer(value, name));
   }
   return { analyzers, reports };
 }
@@ -112,7 +112,7 @@ function secretsToHide() {
 async function factsFor(
   step: StepContext,
   files: readonly PullRequestFile[],
-  analyzers: readonly Configured[],
+  analyzers: readonly ConfiguredAnalyzer[],
 ): Promise<Facts> {
   const compared = analyzers.filter(({ needs }) => needs.before);
   const changed = files.filter(
@@ -134,7 +134,10 @@ async function factsFor(
   return { before, tree: wantsTree ? await treeOf(step) : undefined };
 }
 
-/** `undefined` when there is none, or one too large: then everything in the file counts as new, and nothing is overlooked. */
+/**
+ * `undefined` if the file does not exist or is too large. Then everything in it counts as new, so that
+ * nothing is missed.
+ */
 async function textAtBase({ reader, repo, state }: StepContext, path: string): Promise<string | undefined> {
   const entry = await reader.file(repo, path, state.run.baseSha);
   const bytes = entry && (await reader.blob(repo, entry.sha, MAX_BYTES));

@@ -10,12 +10,12 @@ import { ownRulesOf, type RunFile } from '../../../domain/skill/analyzer-file.ts
 import { OWN_ANALYZERS, type OwnAnalyzer } from '../../../domain/skill/analyzer-rules.ts';
 import { OWN_SPECS } from './own-analyzers.ts';
 
-/** An analyzer as a package's file sets it up. */
-export interface Configured {
-  /** Told by the path alone, so that no other file is fetched. */
+/** An analyzer with the settings of a package's file. */
+export interface ConfiguredAnalyzer {
+  /** Decided by the path alone, so that other files are not fetched. */
   concerns(path: string): boolean;
   needs: { before: boolean; tree: boolean };
-  /** @param facts what it needs, once that is known. */
+  /** @param facts what it needs, once known */
   analyzer(facts: Facts): Analyzer;
 }
 
@@ -25,17 +25,17 @@ export interface Facts {
   tree: readonly string[] | undefined;
 }
 
-/** @param name what its findings are told under: the name of the package's file. */
-export function configured(file: RunFile, name: string): Configured {
+/** @param name the name of the package's file, which its findings carry */
+export function configureAnalyzer(file: RunFile, name: string): ConfiguredAnalyzer {
   const { analyzer } = file;
-  return isOwn(analyzer) ? ofOurOwn(file, analyzer, name) : ofOthers(file, analyzer, name);
+  return isOwn(analyzer) ? ownAnalyzer(file, analyzer, name) : thirdPartyAnalyzer(file, analyzer, name);
 }
 
 function isOwn(name: RunFile['analyzer']): name is OwnAnalyzer {
   return OWN_ANALYZERS.some((own) => own === name);
 }
 
-function ofOurOwn(file: RunFile, own: OwnAnalyzer, name: string): Configured {
+function ownAnalyzer(file: RunFile, own: OwnAnalyzer, name: string): ConfiguredAnalyzer {
   const { reads, usually, before, tree, module, rules } = OWN_SPECS[own];
   const [isReadable, isMeant] = [anyOf(reads), anyOf(file.paths ?? usually)];
   const concerns = (path: string) => isReadable(path) && isMeant(path);
@@ -46,14 +46,14 @@ function ofOurOwn(file: RunFile, own: OwnAnalyzer, name: string): Configured {
       name,
       version: ownVersion(),
       module,
-      rules: weighed(rules, file),
+      rules: withSeverities(rules, file),
       wants: ({ path }) => concerns(path),
-      config: (files) => ({ files: factsOf(files, facts), ...(facts.tree && { tree: facts.tree }) }),
+      config: (files) => ({ files: fileFacts(files, facts), ...(facts.tree && { tree: facts.tree }) }),
     }),
   };
 }
 
-function factsOf(files: readonly AdmittedFile[], { before }: Facts): OwnConfig['files'] {
+function fileFacts(files: readonly AdmittedFile[], { before }: Facts): OwnConfig['files'] {
   return Object.fromEntries(
     files.map(({ path }, index) => {
       const text = before.get(path);
@@ -62,7 +62,11 @@ function factsOf(files: readonly AdmittedFile[], { before }: Facts): OwnConfig['
   );
 }
 
-function ofOthers(file: RunFile, tool: Exclude<RunFile['analyzer'], OwnAnalyzer>, name: string): Configured {
+function thirdPartyAnalyzer(
+  file: RunFile,
+  tool: Exclude<RunFile['analyzer'], OwnAnalyzer>,
+  name: string,
+): ConfiguredAnalyzer {
   const { languages }: AnalyzerSpec = ANALYZERS[tool];
   const isMeant = file.paths ? anyOf(file.paths) : () => true;
   const concerns = (path: string) =>
@@ -71,7 +75,7 @@ function ofOthers(file: RunFile, tool: Exclude<RunFile['analyzer'], OwnAnalyzer>
   const own = Object.fromEntries(
     Object.entries(ownRulesOf(file)).map(([rule, text]) => [rule, { mentions: '', ...text }]),
   );
-  const rules = { ...weighed(shipped.rules, file), ...own };
+  const rules = { ...withSeverities(shipped.rules, file), ...own };
   return {
     concerns,
     needs: { before: false, tree: false },
@@ -85,8 +89,8 @@ function ofOthers(file: RunFile, tool: Exclude<RunFile['analyzer'], OwnAnalyzer>
   };
 }
 
-/** The rules that are on, with the severities that the package gives them. A rule it weighs itself weighs the same in tests. */
-function weighed<R extends Rule>(
+/** The enabled rules with the package's severities. A severity from the package also applies in tests. */
+function withSeverities<R extends Rule>(
   rules: Readonly<Record<string, R>>,
   { rules: said = {}, others = 'on' }: RunFile,
 ): Record<string, Rule> {

@@ -6,16 +6,16 @@ import type { RuleWords } from '../../../messages/rules/rule-words.ts';
 import { SQL_MIGRATIONS } from '../../../messages/rules/sql-migrations.ts';
 import { WORKFLOW_SECURITY } from '../../../messages/rules/workflow-security.ts';
 
-/** An analyzer of our own, as the app's process knows it. Only the child process loads its code. */
+/** One of our own analyzers, as the app's process knows it. Only the child process loads its code. */
 export interface OwnSpec {
   rules: Readonly<Record<string, RuleWords>>;
-  /** Globs of the files it can read; where a package names others, both must match. */
+  /** Globs of the files that it can read. If a package sets globs, a file must match both. */
   reads: readonly string[];
-  /** Globs of the files it looks at when a package names none. */
+  /** Globs of the files that it reads if a package sets none. */
   usually: readonly string[];
-  /** It compares files with what they were on the base branch. */
+  /** It compares files with their versions on the base branch. */
   before: boolean;
-  /** It needs to know which files there are. */
+  /** It needs the list of all files. */
   tree: boolean;
   module: URL;
 }

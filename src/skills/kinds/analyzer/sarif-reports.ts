@@ -20,10 +20,10 @@ import {
 } from '../../../messages/skills/sarif.ts';
 import { GitHubError, type WorkflowArtifact } from '../../../ports/github.ts';
 
-/** Packed; a report of 20,000 results takes one. */
+/** Compressed. A report with 20,000 results takes one tenth of this. */
 const MAX_ARCHIVE_BYTES = 10_000_000;
 const UNPACKED = { maxEntries: 200, maxBytes: 10_000_000 };
-/** Of one head and name: each workflow run of the head may leave one. */
+/** Per head and name. Each workflow run of the head can leave one. */
 const MAX_REPORTS = 10;
 
 export interface NamedReport {
@@ -37,8 +37,8 @@ export type ReportsRead =
   | { kind: 'failed'; because: string };
 
 /**
- * Reads the reports that CI has left behind for the run's head. One that is missing is waited for as long as CI is; after that, and
- * when one cannot be read, there is a reason why not, never an empty report.
+ * Reads the SARIF reports that CI left for the run's head. Waits for a missing report as long as CI runs.
+ * After that, and for an unreadable report, there is a reason, never an empty report.
  * @param ci the skill that says whether CI still runs
  */
 export async function readReports(
@@ -46,23 +46,24 @@ export async function readReports(
   reports: readonly NamedReport[],
   ci: Pick<StepHandler, 'run'>,
 ): Promise<ReportsRead> {
-  const told: Told[] = [];
+  const externals: Told[] = [];
   const leftOut: Omission[] = [];
   for (const { name, file } of reports) {
     try {
       const artifacts = await artifactsFor(step, file.artifact);
-      if (artifacts.length === 0) return missing(step, file.artifact, ci);
+      if (artifacts.length === 0) return waitOrFail(step, file.artifact, ci);
       const runs: SarifRun[] = [];
       for (const artifact of artifacts.slice(0, MAX_REPORTS)) runs.push(...(await runsIn(step, artifact)));
       const unread = artifacts.length - MAX_REPORTS;
       if (unread > 0) {
-        // Whoever may push may fire workflows until the one that found something is no longer among the newest.
+        // Anybody who may push can start workflows until a report with findings is no longer among the
+        // newest.
         leftOut.push({ path: IN_THE_REPORT, reason: furtherReports(unread, MAX_REPORTS), needed: true });
       }
-      const levels: Levels = { ...DEFAULT_LEVELS, ...defined(file.levels) };
+      const levels: Levels = { ...DEFAULT_LEVELS, ...withoutUndefined(file.levels) };
       const found = findingsOf(runs, levels);
       const isMeant = ({ path }: { path: string }) => !file.paths || anyGlobMatches(file.paths, path);
-      told.push({
+      externals.push({
         name,
         version: versionsOf(runs),
         rules: found.rules,
@@ -70,17 +71,17 @@ export async function readReports(
       });
       const { results, blocking } = found.nowhere;
       if (results > 0) {
-        // One that would block may be about a changed line: nobody can tell, so there is no verdict.
+        // A blocking result without a location could be about a changed line, so there is no verdict.
         leftOut.push({ path: IN_THE_REPORT, reason: nowhere(results, blocking), needed: blocking > 0 });
       }
     } catch (error) {
       return { kind: 'failed', because: becauseOf(error, file.artifact) };
     }
   }
-  return { kind: 'read', told, leftOut };
+  return { kind: 'read', told: externals, leftOut };
 }
 
-/** The newest of each workflow run of the head. */
+/** The newest artifact of each workflow run of the head. */
 async function artifactsFor({ reader, repo, state }: StepContext, name: string): Promise<WorkflowArtifact[]> {
   const all = await reader.workflowArtifacts(repo, name);
   const ofHead = all.filter(({ headSha }) => headSha === state.run.headSha);
@@ -95,7 +96,7 @@ async function runsIn({ reader, repo }: StepContext, { id }: WorkflowArtifact): 
   return files.flatMap(({ text }) => readReport(text));
 }
 
-/** @throws what is no fault of the report: the step is tried again. */
+/** @throws errors that are not the report's fault, so that the step is retried */
 function becauseOf(error: unknown, artifact: string): string {
   if (error instanceof GitHubError && error.kind === 'forbidden') return NO_RIGHT_TO_READ;
   if (error instanceof ZipError || error instanceof SyntaxError) {
@@ -104,7 +105,7 @@ function becauseOf(error: unknown, artifact: string): string {
   throw error;
 }
 
-async function missing(
+async function waitOrFail(
   step: StepContext,
   artifact: string,
   ci: Pick<StepHandler, 'run'>,
@@ -120,6 +121,6 @@ function versionsOf(runs: readonly SarifRun[]): string {
   return `of ${[...tools].join(', ').slice(0, 100)}`;
 }
 
-function defined(levels: ReportFile['levels'] = {}): Partial<Levels> {
+function withoutUndefined(levels: ReportFile['levels'] = {}): Partial<Levels> {
   return Object.fromEntries(Object.entries(levels).filter(([, weight]) => weight !== undefined));
 }

@@ -16,7 +16,7 @@ import {
 type Call = Extract<Message, { kind: 'call' }>;
 type Answer = { answer: Json } | { refused: Refused };
 
-/** Answers one question of a template, within its budget. Never rejects. */
+/** Answers one call of a program, within its budget. Never rejects. */
 export async function answer(
   call: Call,
   host: CodeHost,
@@ -35,21 +35,21 @@ async function answerTo(call: Call, host: CodeHost, ledger: Ledger, signal: Abor
   if ('refused' in allowed) return allowed;
 
   const begun = performance.now();
-  // Clamped: a timer of more than 2^31 ms would fire at once.
+  // Clamped, because a timer of more than 2^31 ms would fire at once.
   const time = AbortSignal.timeout(Math.ceil(Math.min(allowed.withinMs, 2 ** 31 - 1)));
   const given = await ask(name, call.arguments, host, AbortSignal.any([signal, time])).catch((error) => ({
     refused: time.aborted ? ledger.outOfTime(name) : refusalOf(error),
   }));
-  const keptBack = ledger.end(name, sizeOf(given), performance.now() - begun);
-  return keptBack === undefined ? given : { refused: keptBack };
+  const withheld = ledger.end(name, sizeOf(given), performance.now() - begun);
+  return withheld === undefined ? given : { refused: withheld };
 }
 
-/** An error that was not made for the template's author may hold anything: addresses, tokens, paths of this machine. */
+/** Any other error could reveal addresses, tokens or paths of this machine, so its text is not passed on. */
 function refusalOf(error: unknown): Refused {
   return error instanceof HostRefusal ? error.refused : { kind: 'no_answer' };
 }
 
-/** A host that does not heed the signal is left behind. */
+/** Does not wait for a host that ignores the signal. */
 async function ask(
   name: HostFunction,
   values: readonly Json[],

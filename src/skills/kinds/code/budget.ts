@@ -2,7 +2,10 @@ import type { Refused } from '../../../messages/skills/code.ts';
 import type { Budget, CodeLimits } from './limits.ts';
 import type { HostFunction } from './protocol.ts';
 
-/** What a template has used up of its functions. Kept in the app: what the process says of itself counts for nothing. */
+/**
+ * What a program has used of its functions' budgets. Counted in the app, because the process cannot be
+ * trusted.
+ */
 export class Ledger {
   readonly #budgets: CodeLimits['budgets'];
   readonly #spent = new Map<HostFunction, { calls: number; bytes: number; ms: number }>();
@@ -12,7 +15,7 @@ export class Ledger {
   }
 
   /**
-   * Counts one call with that many bytes of arguments.
+   * Counts one call, with the size of its arguments.
    * @returns why it is refused, or how long its answer may take
    */
   begin(name: HostFunction, bytes: number): { refused: Refused } | { withinMs: number } {
@@ -28,7 +31,7 @@ export class Ledger {
 
   /**
    * Counts an answer.
-   * @returns why it is kept back: an answer too many is not given, although it was paid for.
+   * @returns why the answer is withheld: one beyond the budget is not delivered, although it was paid for
    */
   end(name: HostFunction, bytes: number, ms: number): Refused | undefined {
     const spent = this.#of(name);

@@ -21,17 +21,19 @@ import type { CodeLimits } from './limits.ts';
 import { askModel } from './model-host.ts';
 
 export interface CodeDeps {
-  /** `undefined`: none is configured. */
+  /** `undefined` if no model is configured. */
   model: Model | undefined;
   limits?: Partial<CodeLimits>;
 }
 
-/** Runs a package's program over the run's pull request. docs/code-templates.md lists what it finds there. */
+/**
+ * Runs a package's program on the run's pull request. docs/code-templates.md lists its inputs and functions.
+ */
 export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<SkillContext> {
   return {
     kind: codeTemplate.kind,
 
-    /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
+    /** @throws GitHubError if GitHub could not be read while it ran; the queue retries */
     async execute(artifact, { step, skill, outcome }) {
       const { repo, reader } = step;
       const { run } = step.state;
@@ -73,7 +75,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
   };
 }
 
-/** The patches are left to `get_diff`, which is counted. */
+/** Without patches: `get_diff` returns them, and counts. */
 async function inputOf(
   step: StepContext,
   skill: SkillPackage,

@@ -13,7 +13,7 @@ import { converse } from './run.ts';
 import { pythonSnapshot } from './snapshot.ts';
 
 export interface CodeContext {
-  /** What the template finds as `input`. */
+  /** The program's `input`. */
   input: Json;
   host: CodeHost;
   limits?: Partial<CodeLimits>;
@@ -21,11 +21,11 @@ export interface CodeContext {
   command?: typeof commandFor;
 }
 
-/** JavaScript and Python of a skill, each execution in a process of its own. */
+/** Executes JavaScript and Python of a skill, each time in a new process. */
 export const codeTemplate: ArtifactHandler<CodeContext> = {
   kind: 'code_template',
 
-  /** @throws the signal's reason when aborted; everything else is a failed output. */
+  /** @throws the signal's reason if aborted; every other problem is a failed output */
   async execute(artifact, context): Promise<ArtifactOutput> {
     const { signal, command: build = commandFor } = context;
     signal.throwIfAborted();
@@ -47,7 +47,7 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       source: artifact.content,
       name: pathOf(artifact),
       input: context.input,
-      // Its own end is told better than by being killed.
+      // Its own timeout fires first, because it gives a better message than a kill.
       timeoutMs: limits.timeoutMs * 0.9,
       snapshotBytes: snapshot?.bytes ?? 0,
     };
@@ -61,8 +61,8 @@ function languageOf({ name }: SkillArtifact): Language | undefined {
 }
 
 /**
- * JavaScript runs in an engine that knows nothing outside of itself. Python's reaches into Node by design, where only the missing network
- * keeps it from the machine's neighbours.
+ * JavaScript runs in an engine without access to the outside. Python can reach Node by design, and then only
+ * the missing network protects the machine's neighbours.
  */
 function mayRun(language: Language, { network }: Command): boolean {
   return language === 'javascript' || network === 'cut';

@@ -1,7 +1,7 @@
 import { NOT_SHOWN } from '../../../messages/skills/prompt.ts';
 import type { PullRequestFile } from '../../../ports/github.ts';
 
-/** The files' changes as one text that git and every reader of its diffs understands. */
+/** The changes of the files as one diff in git's format. */
 export function unifiedDiff(files: readonly PullRequestFile[]): string {
   return files.map(ofFile).join('');
 }
@@ -17,7 +17,10 @@ function ofFile({ path, previousPath = path, status, patch }: PullRequestFile): 
   return `${header}${renamed}--- ${from}\n+++ ${to}\n${patch}\n`;
 }
 
-/** As git quotes them: a path may hold a line feed, and what follows it could pass for another file's change. */
+/**
+ * Quotes as git does: a path can contain a line break, and the text after it could look like another file's
+ * change.
+ */
 function quoted(path: string): string {
   return /[\p{Cc}"\\]/u.test(path) ? JSON.stringify(path) : path;
 }

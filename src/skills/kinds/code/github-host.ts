@@ -8,30 +8,30 @@ import { type CodeHost, HostRefusal, type SearchHit } from './host.ts';
 /** In bytes. */
 const MAX_FILE_BYTES = 1_000_000;
 const MAX_SEARCHED_FILES = 300;
-/** Each is a request or two of the hourly limit that the installation has for all of its work. */
+/** Each is one or two requests of the installation's hourly limit. */
 const MAX_READS = 500;
 const MAX_HITS = 200;
-/** In characters, of a line that is shown. */
+/** In characters, per line of a result. */
 const MAX_LINE = 300;
 const MAX_MESSAGE = 1_000;
 const READ_AT_ONCE = 4;
-/** In characters, of the texts kept from one search to the next. */
+/** In characters, for the texts cached between searches. */
 const KEPT = 16_000_000;
 
 export interface Head {
   reader: GitHubReader;
   repo: Repo;
   sha: string;
-  /** Those that the pull request changes. */
+  /** The files that the pull request changes. */
   files: readonly PullRequestFile[];
 }
 
 type Content = { is: 'text'; text: string } | { is: 'too_large' } | { is: 'no_text' };
 
 /**
- * What a template may read: the repository at the run's head, and nothing of any other commit, branch or repository.
- * @param onTrouble is told when GitHub cannot be read at this moment: what a template makes of half an answer is no verdict (I5),
- * whether or not it catches the error.
+ * What a program may read: the repository at the run's head, and no other commit, branch or repository.
+ * @param onTrouble called if GitHub cannot be read now. The program's result then is no verdict (I5), whether
+ * or not the program catches the error.
  */
 export function gitHubHost(
   { reader, repo, sha, files }: Head,
@@ -95,7 +95,7 @@ export function gitHubHost(
   };
 }
 
-/** Nothing else can be a path of git's; some of it would lead to another page of GitHub's. */
+/** Any other text is not a path in git, and could lead to a different endpoint of GitHub's API. */
 function isPath(path: string): boolean {
   return unsafePathReason(path) === undefined && path.isWellFormed();
 }
@@ -109,7 +109,7 @@ function textOf(bytes: Uint8Array | undefined): Content {
   }
 }
 
-/** A file that is too large could hide anything, so it is not passed over. */
+/** A file that is too large could hide anything, so it is an error instead of being skipped. */
 function textIn(path: string, content: Content): string | null {
   if (content.is === 'too_large') {
     throw new HostRefusal({ kind: 'file_too_large', path, limit: MAX_FILE_BYTES });
@@ -126,7 +126,10 @@ function hitsIn(path: string, content: string | null, wanted: string): SearchHit
     );
 }
 
-/** What GitHub refuses because of the question is the template's to deal with; everything else is no answer to anybody. */
+/**
+ * If GitHub rejects the request itself, the program gets the reason. Any other error fails the whole
+ * execution.
+ */
 async function reading<T>(answer: Promise<T>, onTrouble: (error: GitHubError) => void): Promise<T> {
   try {
     return await answer;

@@ -1,14 +1,14 @@
 import type { Json } from '../../../core/canonical.ts';
 import type { Refused } from '../../../messages/skills/code.ts';
 
-/** A line that holds the text that was searched for. */
+/** A line that contains the searched text. */
 export interface SearchHit {
   path: string;
   line: number;
   text: string;
 }
 
-/** A commit that touched a path. */
+/** A commit that changed a path. */
 export interface HistoryEntry {
   sha: string;
   message: string;
@@ -16,12 +16,13 @@ export interface HistoryEntry {
 }
 
 /**
- * What stands behind the functions of a template. The arguments have been checked for their form, not for their meaning:
- * a path may be any text. Throw a `HostRefusal` for what the template's author should read; other errors are not told.
+ * The implementation of a program's functions. The arguments have the right types, but arbitrary values: a
+ * path can be any text. Throw a `HostRefusal` for messages to the program's author; the texts of other errors
+ * are not passed on.
  */
 export interface CodeHost {
   search(text: string, signal: AbortSignal): Promise<SearchHit[]>;
-  /** `null`: there is none, or it is no text. */
+  /** `null` if the file does not exist or is not text. */
   file(path: string, signal: AbortSignal): Promise<string | null>;
   diff(signal: AbortSignal): Promise<string>;
   /** Newest first. */
@@ -31,7 +32,7 @@ export interface CodeHost {
   checkpoint(value: Json, signal: AbortSignal): Promise<void>;
 }
 
-/** A question that is not answered, for a reason that the template's author may read. */
+/** A refused call, with a reason that the program's author may read. */
 export class HostRefusal extends Error {
   override readonly name = 'HostRefusal';
   readonly refused: Refused;

@@ -4,11 +4,14 @@ import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Language } from './protocol.ts';
 
-/** An interpreter as the process loads it. */
+/** The files of an interpreter. */
 export interface Interpreter {
-  /** Addresses of its modules: the process may not look for them, since that means reading all over the disk. */
+  /**
+   * URLs of its modules. The process must not search for them, because that would mean reading all over the
+   * disk.
+   */
   modules: readonly string[];
-  /** The folders of its packages, which are all that it reads. */
+  /** The folders of its packages, the only ones that it may read. */
   folders: readonly string[];
 }
 
@@ -17,24 +20,24 @@ const MODULES: Record<Language, readonly string[]> = {
   python: ['pyodide'],
 };
 
-/** What those import by name. */
-const BEHIND: Record<Language, readonly string[]> = {
+/** The packages that those import. */
+const INDIRECT: Record<Language, readonly string[]> = {
   javascript: ['@jitl/quickjs-ffi-types'],
   python: [],
 };
 
 export function interpreter(language: Language): Interpreter {
-  // Links followed: that is where Node looks for what they import.
+  // With links resolved, because Node resolves imports from the real path.
   const modules = MODULES[language].map((name) => realpathSync(fileURLToPath(import.meta.resolve(name))));
   const [first = ''] = modules;
-  const behind = BEHIND[language].map((name) => realpathSync(createRequire(first).resolve(name)));
+  const indirect = INDIRECT[language].map((name) => realpathSync(createRequire(first).resolve(name)));
   return {
     modules: modules.map((path) => pathToFileURL(path).href),
-    folders: [...modules, ...behind].map(packageOf),
+    folders: [...modules, ...indirect].map(packageOf),
   };
 }
 
-/** The folder of a file's package: the last below a `node_modules`, with its scope. */
+/** The folder of a file's package: the last one below a `node_modules`, with its scope. */
 function packageOf(file: string): string {
   const found = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file)?.[0];
   return found ?? dirname(file);

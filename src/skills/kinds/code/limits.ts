@@ -1,24 +1,24 @@
 import type { HostFunction, Language } from './protocol.ts';
 
-/** What one host function may be used for in one execution. */
+/** The limit on one host function in one execution. */
 export interface Budget {
   calls: number;
-  /** Of all its questions and answers together, as JSON. */
+  /** All its calls and answers together, as JSON. */
   bytes: number;
-  /** How long its answers may be waited for, all together. */
+  /** The total time of its answers. */
   ms: number;
 }
 
 export interface CodeLimits {
-  /** From the start of the process to the result, waiting for answers included. */
+  /** From the start of the process to the result, including waits for answers. */
   timeoutMs: number;
-  /** What the interpreter's memory may grow to, in which everything of a template is. Python needs 30 MB for itself. */
+  /** The limit on the interpreter's memory, which contains the whole program. Python itself needs 30 MB. */
   memoryMb: Readonly<Record<Language, number>>;
-  /** What the whole process may take. */
+  /** The limit on the whole process. */
   processMb: number;
-  /** Of everything that it prints. */
+  /** For everything that it prints. */
   logBytes: number;
-  /** Of the submitted value, as JSON. */
+  /** For the submitted value, as JSON. */
   resultBytes: number;
   budgets: Readonly<Record<HostFunction, Budget>>;
 }
@@ -26,7 +26,7 @@ export interface CodeLimits {
 const KB = 1_000;
 const MB = 1_000_000;
 
-/** Generous for a template that reads the pull request it is about, far too little for one that reads everything. */
+/** Generous for a program that reads its pull request, and far too little for one that reads everything. */
 export const DEFAULT_LIMITS: CodeLimits = {
   timeoutMs: 60_000,
   memoryMb: { javascript: 64, python: 256 },

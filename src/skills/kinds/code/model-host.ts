@@ -3,15 +3,15 @@ import { describeFailure, spentOnModel } from '../../../messages/skills/model.ts
 import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { type CodeHost, HostRefusal } from './host.ts';
 
-/** The time is less than `llm_query` may take altogether, so that the model's own words for a failure are read. */
+/** Shorter than the total time of `llm_query`, so that the model's own error is reported. */
 const LIMITS: Limits = { maxOutputTokens: 4_000, timeoutMs: 45_000 };
 
 const answerSchema = z.strictObject({ text: z.string().describe('The answer to the question.') });
 
 /**
- * A template's questions to the model, paid from the budgets of its run. The whole question is the template's and may quote
- * strangers, so what comes back is theirs as much as the model's.
- * @param note is told what each question took
+ * A program's questions to the model, charged to the budgets of its run. The whole prompt is the program's
+ * and can quote untrusted text, so the answer is untrusted too.
+ * @param note receives the usage of each question
  */
 export function askModel(
   model: Model,

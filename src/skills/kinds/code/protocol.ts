@@ -7,7 +7,7 @@ export type Language = (typeof LANGUAGES)[keyof typeof LANGUAGES];
 const path = z.string().min(1).max(4_096);
 const prompt = z.string().min(1);
 
-/** The questions that a template may ask, with their arguments. */
+/** The functions that a program can call, with their arguments. */
 export const HOST_FUNCTIONS = {
   search: z.tuple([z.string().min(1).max(1_000)]),
   get_file: z.tuple([path]),
@@ -23,48 +23,48 @@ export type Arguments<Name extends HostFunction> = z.infer<(typeof HOST_FUNCTION
 
 export const hostFunctionSchema = z.enum(Object.keys(HOST_FUNCTIONS) as [HostFunction, ...HostFunction[]]);
 
-/** What the process is told: one line of JSON on its standard input. */
+/** The message to the process: one line of JSON on its standard input. */
 export interface Start {
   language: Language;
-  /** Addresses of the interpreter's modules. */
+  /** URLs of the interpreter's modules. */
   modules: readonly string[];
   source: string;
-  /** The artifact's path in its package, which stands in its errors. */
+  /** The artifact's path in its package, for error messages. */
   name: string;
   input: Json;
-  /** When JavaScript ends itself; the process is killed a little later. */
+  /** When JavaScript stops itself. The process is killed a little later. */
   timeoutMs: number;
-  /** How large the loaded Python is that comes on file descriptor 3; 0: none comes. */
+  /** The size of the Python snapshot on file descriptor 3; 0 if there is none. */
   snapshotBytes: number;
 }
 
 /**
- * What the process says: a line of JSON each, on its standard output. A template that got out of its interpreter can write these
- * lines too, so they give it nothing that it had not before: the budgets are kept on this side.
+ * Messages from the process: one line of JSON each, on its standard output. A program that escapes its
+ * interpreter can write them too, but gains nothing: the app keeps the budgets.
  */
 export const messageSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('call'),
-    /** 1, 2, 3 …: a question is asked after the one before was answered. */
+    /** 1, 2, 3 …: each call follows the answer to the previous one. */
     id: z.int().positive(),
     function: z.string().max(50),
     arguments: z.array(z.json()).max(4),
   }),
   z.strictObject({ kind: z.literal('log'), text: z.string() }),
-  /** Nothing that follows counts. */
+  /** Messages after it are ignored. */
   z.strictObject({ kind: z.literal('submit'), value: z.json() }),
   z.strictObject({
     kind: z.literal('end'),
     how: z.enum(['returned', 'threw', 'timed_out', 'out_of_memory']),
     /** One line, for people. */
     message: z.string().max(2_000),
-    /** Where in the template it was; `null`: nobody can tell. */
+    /** The position in the program; `null` if unknown. */
     at: z.strictObject({ line: z.int().positive(), column: z.int().positive().nullable() }).nullable(),
-    /** How it came there, for the log. */
+    /** The stack trace, for the log. */
     details: z.string().max(20_000),
   }),
 ]);
 export type Message = z.infer<typeof messageSchema>;
 
-/** The answer to a question, one line on its standard input. A refusal becomes an error in the template. */
+/** The answer to a call: one line on its standard input. A refusal becomes an exception in the program. */
 export type Reply = { id: number; answer: Json } | { id: number; refused: string };

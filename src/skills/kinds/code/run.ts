@@ -19,13 +19,13 @@ interface Execution {
   snapshot?: Snapshot | undefined;
 }
 
-/** Everything that one process may write, including questions and logs. */
+/** For everything that one process writes, including calls and logs. */
 const MAX_TALK_BYTES = 64_000_000;
 
 /**
- * Runs a template in a process of its own and answers its questions until it submits, fails or has to be ended.
- * @returns the submitted value, or a stated failure; the process is dead by then.
- * @throws the signal's reason when aborted; the process is dead by then.
+ * Runs a program in a process of its own and answers its calls until it submits a value, fails or is killed.
+ * @returns the submitted value, or a failure; the process is dead by then
+ * @throws the signal's reason if aborted; the process is dead by then
  */
 export async function converse(
   command: Command,
@@ -83,7 +83,7 @@ export async function converse(
   const fault = await child.ended;
   const log = transcript.text();
   if (submitted && fault.kind === 'died') return { kind: 'done', value: submitted.value, log };
-  return { kind: 'failed', because: codeFailure(start.name, fault), retryable: mayPass(fault), log };
+  return { kind: 'failed', because: codeFailure(start.name, fault), retryable: mayBeTransient(fault), log };
 }
 
 function endedWithout(
@@ -104,7 +104,7 @@ function endedWithout(
   }
 }
 
-/** Whether the machine may have had a part in it, so that another attempt may end otherwise. */
-function mayPass({ kind }: CodeFault): boolean {
+/** Whether the machine may have caused it, so that a retry may succeed. */
+function mayBeTransient({ kind }: CodeFault): boolean {
   return kind === 'timed_out' || kind === 'not_started' || kind === 'died';
 }

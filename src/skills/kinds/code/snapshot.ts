@@ -7,9 +7,9 @@ import { interpreter } from './interpreter.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { commandFor } from './process.ts';
 
-/** A loaded Python, from which processes begin four times as fast as from its files. */
+/** The memory of a loaded Python. Processes start from it four times as fast as from files. */
 export interface Snapshot {
-  /** Open for reading; the file has no name any more, so nothing is left behind and nobody can change it. */
+  /** Open for reading. The file is already deleted, so that nothing remains and nobody can change it. */
   fd: number;
   bytes: number;
 }
@@ -20,8 +20,9 @@ const MAX_BYTES = 128_000_000;
 let made: Promise<Snapshot | undefined> | undefined;
 
 /**
- * Made once a process of ours, when Python is first needed, by a process as locked as those of the templates, which never saw one.
- * @returns `undefined` when that does not work here: Python starts from its files then. Never rejects.
+ * Made once per process of the app, when Python is first needed, in a process with the same sandbox as
+ * programs. That process never sees a program.
+ * @returns `undefined` if that fails here; Python then starts from its files. Never rejects.
  */
 export function pythonSnapshot(): Promise<Snapshot | undefined> {
   made ??= make().catch(() => undefined);
@@ -46,7 +47,7 @@ async function make(): Promise<Snapshot> {
   try {
     const path = join(folder, 'snapshot');
     await writeFile(path, content, { mode: 0o400 });
-    // A number and not a handle: that would close itself once nothing refers to it.
+    // A file descriptor, not a `FileHandle`, which would be closed by garbage collection.
     return { fd: openSync(path, 'r'), bytes: content.length };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { redact } from '../../../core/redact/redact.ts';
 
-/** What a template printed, up to a limit. */
+/** The output of a program, up to a limit. */
 export class Transcript {
   readonly #maxBytes: number;
   #bytes = 0;
@@ -10,7 +10,7 @@ export class Transcript {
     this.#maxBytes = maxBytes;
   }
 
-  /** @returns whether it still fits; what does not fit is not kept. */
+  /** @returns whether it still fits; otherwise it is not stored */
   add(text: string): boolean {
     this.#bytes += Buffer.byteLength(text);
     if (this.#bytes > this.#maxBytes) return false;
@@ -18,7 +18,7 @@ export class Transcript {
     return true;
   }
 
-  /** Adds what still fits, of a text that is better read in part than not at all. */
+  /** Adds the part that fits, for texts that are useful even if cut. */
   addAll(text: string): void {
     const left = this.#maxBytes - this.#bytes;
     this.add(
@@ -29,7 +29,7 @@ export class Transcript {
     );
   }
 
-  /** Without secrets: whoever reads it was not necessarily allowed to read the files that it quotes. */
+  /** Redacted, because its readers may lack access to the files that it quotes. */
   text(): string {
     return redact(this.#texts.join(''));
   }

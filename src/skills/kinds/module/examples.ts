@@ -6,7 +6,7 @@ import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
 import { expectedSchema, inputsSchema, type Values } from './shape.ts';
 
-/** What a module was asked, and what of its outputs is known to be right. */
+/** The input of a module, and those of its outputs that are known to be right. */
 export interface Example {
   input: Values;
   expected: Values;
@@ -14,16 +14,16 @@ export interface Example {
 
 export const FEWEST_EXAMPLES = 6;
 const MOST_EXAMPLES = 500;
-/** Each is asked with all others of its part as examples, which must fit in a prompt. */
-const MOST_TRAINED = 16;
+/** Each is evaluated with all others of its part as examples, which must fit into a prompt. */
+const MAX_TRAINING = 16;
 const MOST_DIAGNOSTICS = 20;
 
-/** An example as it is written: all inputs, and some of the outputs. */
+/** An example in a file: all inputs, and some of the outputs. */
 export function exampleSchema(module: Module, outcome: SkillOutcome): z.ZodType<Example> {
   return z.strictObject({ input: inputsSchema(module), expected: expectedSchema(module, outcome) });
 }
 
-/** Reads JSON lines `{"input": {…}, "expected": {…}}`; the same example twice counts once. Never throws. */
+/** Reads JSON lines `{"input": {…}, "expected": {…}}`. Duplicates count once. Never throws. */
 export function parseExamples(
   text: string,
   file: string,
@@ -39,7 +39,7 @@ export function parseExamples(
     try {
       const read = schema.safeParse(JSON.parse(line));
       if (read.success) examples.set(canonicalJson(read.data), read.data);
-      else refuse(read.error.issues.map(told).join('; '));
+      else refuse(read.error.issues.map(describe).join('; '));
     } catch (error) {
       refuse(`this is not valid JSON: ${messageOf(error)}`);
     }
@@ -54,16 +54,16 @@ export function parseExamples(
 }
 
 /**
- * Divides them by their content and the seed, so that neither the order of the file nor the rest of it moves an example from one part
- * to the other more than it must. A third is held out: what is found with the others is measured on it.
+ * Splits by content and seed, so that the order of the file and changes to other examples move as few
+ * examples as possible. A third is held out for measuring.
  */
 export function split(examples: readonly Example[], seed: number): { train: Example[]; heldOut: Example[] } {
   const rank = new Map(examples.map((example) => [example, contentHash({ seed, example })]));
   const inOrder = examples.toSorted((a, b) => ((rank.get(a) ?? '') < (rank.get(b) ?? '') ? -1 : 1));
   const held = Math.max(2, Math.round(examples.length / 3));
-  return { heldOut: inOrder.slice(0, held), train: inOrder.slice(held, held + MOST_TRAINED) };
+  return { heldOut: inOrder.slice(0, held), train: inOrder.slice(held, held + MAX_TRAINING) };
 }
 
-function told({ path, message }: { path: PropertyKey[]; message: string }): string {
+function describe({ path, message }: { path: PropertyKey[]; message: string }): string {
   return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
 }

@@ -10,19 +10,19 @@ import { inputsSchema, type Values } from './shape.ts';
 
 type Known = { [name in keyof typeof KNOWN_INPUTS]: Json };
 
-/** What this app knows by itself. All else was written by strangers, or can quote them. */
-const OURS: readonly string[] = ['repository', 'pull_request', 'head_sha', 'base_branch', 'round'];
+/** What this app itself knows. Everything else is untrusted or can quote untrusted text. */
+const TRUSTED_INPUTS: readonly string[] = ['repository', 'pull_request', 'head_sha', 'base_branch', 'round'];
 
-/** The values of a module's inputs: what the run knows, and for other names the step's `with:`. */
+/** The values of a module's inputs: facts of the run, and for other names the step's `with:`. */
 export async function inputsOf(
   { signature, ...module }: Module,
   step: StepContext,
   files: readonly PullRequestFile[],
 ): Promise<{ inputs: Values } | { fault: ModuleFault }> {
-  const known: Values = await factsOf(step, files);
+  const known: Values = await knownInputs(step, files);
   const inputs: Values = {};
   for (const [name, { type, optional }] of Object.entries(signature.inputs)) {
-    const value = Object.hasOwn(known, name) ? known[name] : ownOf(step.inputs, name);
+    const value = Object.hasOwn(known, name) ? known[name] : stepInput(step.inputs, name);
     if (value === undefined && !optional) return { fault: { kind: 'no_such_input', name } };
     if (value === undefined) continue;
     const one = inputsSchema({ ...module, signature: { ...signature, inputs: { [name]: { type } } } });
@@ -32,17 +32,20 @@ export async function inputsOf(
   return { inputs };
 }
 
-/** The inputs as the sidecar sees them. Its engine takes what is empty for missing, and a body or labels often are. */
+/**
+ * The inputs as the sidecar sees them. Its engine treats empty values as missing, and descriptions and labels
+ * often are empty.
+ */
 export function hideUntrusted(inputs: Values, fences: Fences): Values {
   const shown = ([name, value]: [string, Json]): [string, Json] => {
-    const seen = OURS.includes(name) ? value : fences.hide(value);
+    const seen = TRUSTED_INPUTS.includes(name) ? value : fences.hide(value);
     if (Array.isArray(seen)) return [name, seen.length === 0 ? ['(none)'] : seen];
     return [name, seen === '' ? '(empty)' : seen];
   };
   return Object.fromEntries(Object.entries(inputs).map(shown));
 }
 
-async function factsOf(step: StepContext, files: readonly PullRequestFile[]): Promise<Known> {
+async function knownInputs(step: StepContext, files: readonly PullRequestFile[]): Promise<Known> {
   const { title = '', body = '', author = '', branch = '', labels = [] } = await pullRequestFields(step);
   return {
     ...(await knownOf(step)),
@@ -56,6 +59,6 @@ async function factsOf(step: StepContext, files: readonly PullRequestFile[]): Pr
   };
 }
 
-function ownOf(values: Values, name: string): Json | undefined {
+function stepInput(values: Values, name: string): Json | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }

@@ -4,8 +4,9 @@ import { type Fenced, fenced } from '../../templating/fence.ts';
 import type { Turn } from './sidecar/protocol.ts';
 
 /**
- * Keeps strangers' texts out of the sidecar: its engine works with placeholders, and the texts stand in their place, each in a
- * fence, only in what the model is asked. So the engine reads none of them as a template, and remembers none.
+ * Keeps untrusted texts out of the sidecar: its engine works with placeholders, which are replaced by fenced
+ * texts only in the prompt to the model. So the engine never parses such a text as a template, and stores
+ * none.
  */
 export class Fences {
   readonly #fences: Fenced[] = [];
@@ -21,9 +22,9 @@ export class Fences {
     return made.context.value ?? null;
   }
 
-  /** The turns as one prompt; `undefined` when it gets longer than so many bytes of UTF-8. */
+  /** The turns as one prompt; `undefined` if it exceeds the limit in bytes of UTF-8. */
   prompt(turns: readonly Turn[], maxBytes: number): string | undefined {
-    let text: string | undefined = turns.map(written).join('\n\n');
+    let text: string | undefined = turns.map(rendered).join('\n\n');
     for (const fences of this.#fences) {
       if (text === undefined) return undefined;
       text = fences.fill(text, maxBytes);
@@ -32,8 +33,8 @@ export class Fences {
   }
 }
 
-/** The engine's instructions speak of these roles, where it divides examples from the question. */
-function written(turn: Turn): string {
+/** The engine's instructions mention these roles, which separate examples from the question. */
+function rendered(turn: Turn): string {
   switch (turn.role) {
     case 'system':
       return turn.text;

@@ -21,35 +21,36 @@ interface HostDeps {
   outcome: SkillOutcome;
   purpose: Purpose;
   fences: Fences;
-  /** Absent where there is no head to read, as for examples. */
+  /** Absent if there is no head to read, as for examples. */
   tools?: Pick<CodeHost, 'search' | 'file' | 'diff' | 'history'> | undefined;
-  /** Questions to the model altogether. */
+  /** The total of model calls. */
   mostAsks: number;
   /** In milliseconds, for all of them together. */
   timeoutMs: number;
 }
 
-/** The rest is for the engine, so that a slow model is told of as such and not taken for a process that hangs. */
+/** The rest is for the engine, so that a slow model is reported as such and not as a hanging process. */
 const SHARE_OF_MODEL = 0.9;
 
 export interface Refusal {
   because: string;
   retryable: boolean;
-  /** What went wrong with the model, if it was that. */
+  /** The model's failure, if that was the cause. */
   failure: Failure | null;
 }
 
 export interface ModuleHost {
   host: Host;
-  /** What the questions took, a line each. */
+  /** The usage of each model call, one line each. */
   readonly notes: readonly string[];
-  /** Why the last question was not answered; what the sidecar makes of that is no news. */
+  /** Why the last call was refused. It takes precedence over what the sidecar reports after it. */
   readonly refusal: Refusal | undefined;
 }
 
 /**
- * What a module's task may have: answers of the model, of the one shape that the module has, paid from the run's budgets; and the
- * tools that the module names. Counted here, whatever the sidecar says and however often it is started.
+ * What a module's task may use: answers of the model in the module's one schema, charged to the run's
+ * budgets, and the tools that the module names. Counted here, whatever the sidecar claims and however often
+ * it restarts.
  */
 export function moduleHost(deps: HostDeps): ModuleHost {
   const { module, fences, mostAsks } = deps;

@@ -28,21 +28,21 @@ import type { Sidecar } from './sidecar.ts';
 import { readState } from './state.ts';
 
 export interface ModuleDeps {
-  /** `undefined`: none is configured. */
+  /** `undefined` if no model is configured. */
   model: Model | undefined;
   sidecar: Sidecar;
   skills: Pick<Skills, 'get'>;
-  /** The family of the configured model; `null` when there is none. */
+  /** The family of the configured model; `null` if there is none. */
   modelFamily: string | null;
-  /** What asks the prompt that a module falls back to. */
+  /** The handler of the prompt that a module falls back to. */
   prompt: ArtifactHandler<SkillContext>;
-  /** How that is done: the prompt is an execution of its own, with what it asserts. */
+  /** Executes that prompt as an execution of its own, with its assertions. */
   executeArtifact: ExecuteArtifact;
-  /** Makes the code of a fence. */
+  /** Creates the code of a fence. */
   newCode?: () => string;
 }
 
-/** Runs a package's module over the run's pull request. docs/modules.md lists what it finds there. */
+/** Runs a package's module on the run's pull request. docs/modules.md lists its inputs. */
 export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
   const { model, sidecar, skills, newCode } = deps;
 
@@ -60,7 +60,7 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
   return {
     kind: 'dspy_module',
 
-    /** @throws GitHubError when GitHub could not be read while it ran; the queue tries again. */
+    /** @throws GitHubError if GitHub could not be read while it ran; the queue retries */
     async execute(artifact, context) {
       const { step, skill, outcome } = context;
       const { run } = step.state;

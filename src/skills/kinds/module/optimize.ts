@@ -19,7 +19,7 @@ export interface Optimization {
   model: Model;
   module: Module;
   outcome: SkillOutcome;
-  /** What the module has so far. */
+  /** The module's current state. */
   state: ModuleState | undefined;
   examples: readonly Example[];
   seed: number;
@@ -28,7 +28,7 @@ export interface Optimization {
   signal: AbortSignal;
 }
 
-/** Scores are on the examples that were held out, from 0 to 1. */
+/** Scores are on the held-out examples, from 0 to 1. */
 export type Optimized =
   | {
       kind: 'better' | 'not_better';
@@ -39,13 +39,13 @@ export type Optimized =
       state: ModuleState;
     }
   | { kind: 'no_demos'; before: number; trained: number; heldOut: number }
-  /** Nothing can be said of the module. */
+  /** The module could not be measured. */
   | { kind: 'failed'; because: string };
 
 /**
- * Looks for demonstrations among the module's own answers to one part of the examples, and measures on the other part whether they make
- * it better than it is. Every question counts against the model's budgets.
- * @throws the signal's reason when aborted.
+ * Searches for demonstrations among the module's own answers to one part of the examples, and measures on the
+ * other part whether they improve it. Every model call counts against the budgets.
+ * @throws the signal's reason if aborted
  */
 export async function optimizeModule(optimization: Optimization): Promise<Optimized> {
   const { train, heldOut } = split(optimization.examples, optimization.seed);
@@ -68,7 +68,10 @@ export async function optimizeModule(optimization: Optimization): Promise<Optimi
   };
 }
 
-/** The mean score; not of a module whose model could not be asked, where a bad time would be taken for a bad module. */
+/**
+ * The mean score. If the model could not be asked, there is none, because an outage would look like a bad
+ * module.
+ */
 async function measure(
   { examples: _, ...run }: Optimization,
   state: ModuleState | undefined,
@@ -82,7 +85,7 @@ async function measure(
         sum += score(expected, end.outputs);
         break;
       case 'failed':
-        if (end.failure && !isOfAnAnswer(end.failure)) return { because: end.because };
+        if (end.failure && !isModelsFault(end.failure)) return { because: end.because };
         break;
       case 'unavailable':
         return { because: describeDied(end.died) };
@@ -114,7 +117,7 @@ async function demonstrations(
     signal,
   });
   const { failure, because = '' } = served.refusal ?? {};
-  if (failure && !isOfAnAnswer(failure)) return { because };
+  if (failure && !isModelsFault(failure)) return { because };
   switch (end.kind) {
     case 'unavailable':
       return { because: describeDied(end.because) };
@@ -126,7 +129,10 @@ async function demonstrations(
       return { demos: Array.isArray(end.value) ? end.value.flatMap(toDemo).slice(0, mostDemos) : [] };
   }
 
-  /** The sidecar never saw the inputs, so they are the example's own; an answer to no example is no demonstration. */
+  /**
+   * The sidecar never saw the inputs, so they are taken from the example. An answer that matches no example
+   * is not a demonstration.
+   */
   function toDemo(trace: unknown): ModuleState['demos'] {
     if (typeof trace !== 'object' || trace === null) return [];
     const entries = Object.entries(trace as Values);
@@ -140,7 +146,7 @@ async function demonstrations(
   }
 }
 
-/** What the model is to blame for, and no circumstance. */
-function isOfAnAnswer({ kind }: Failure): boolean {
+/** Failures that the model caused, not circumstances. */
+function isModelsFault({ kind }: Failure): boolean {
   return ['cut_off', 'declined', 'tool_call', 'empty', 'not_json', 'wrong_shape'].includes(kind);
 }

@@ -5,12 +5,12 @@ import { OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-root.ts';
 import { type Command, commandOf } from '../../../sandbox/node-program.ts';
 
 const HEAP_MB = 256;
-/** Processor time, so waiting does not count. */
+/** CPU time, so waiting does not count. */
 const CPU_SECONDS = 3_600;
 
 /**
- * The command for the sidecar. It has the same sandbox as programs (../code/process.ts) and reads only its own files and packages. It
- * needs no network, because the app asks the model for it.
+ * The command for the sidecar. It has the same sandbox as programs (../code/process.ts) and reads only its
+ * own files and packages. It needs no network, because the app calls the model for it.
  */
 export async function sidecarCommand(): Promise<Command> {
   return commandOf({
@@ -23,7 +23,10 @@ export async function sidecarCommand(): Promise<Command> {
   });
 }
 
-/** Its own folder, what it shares with the processes of programs, and the file that says that our files are modules. */
+/**
+ * Its own folder, the file that it shares with the processes of programs, and the file that marks our files
+ * as modules.
+ */
 function ownFiles(): string[] {
   return [
     ...['sidecar/', `../code/worker/lock.${OWN_EXTENSION}`].map((path) =>
@@ -33,7 +36,7 @@ function ownFiles(): string[] {
   ];
 }
 
-/** What the sidecar imports by name, and what that imports. */
+/** The packages that the sidecar imports, and their dependencies. */
 function packages(): string[] {
   const own = dirname(fileURLToPath(import.meta.url));
   const [engineLink, engine] = folderOf('@ax-llm/ax', own);
@@ -43,9 +46,9 @@ function packages(): string[] {
 }
 
 /**
- * A package's folder as it is found from another, and where links lead to from there: Node looks at both. Asked of the disk,
- * since Node itself tells only the second.
- * @throws Error when it is not installed.
+ * The folder of a package as resolved from another one, and its real path: Node uses both. Searches the disk,
+ * because Node's API returns only the real path.
+ * @throws Error if it is not installed
  */
 function folderOf(name: string, from: string): [string, string] {
   for (let folder = from; ; folder = dirname(folder)) {

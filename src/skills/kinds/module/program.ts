@@ -20,7 +20,7 @@ export function limitsOf({ template, limits = {} }: Module): ModuleLimits {
   };
 }
 
-/** A module as the sidecar is told of it. */
+/** The module as the sidecar receives it. */
 export function programOf(module: Module, outcome: SkillOutcome, demos: Values[]): Program {
   const { template, signature, tools = [] } = module;
   const members = membersOf(outcome);
@@ -43,13 +43,13 @@ export function programOf(module: Module, outcome: SkillOutcome, demos: Values[]
     })),
     outputs: template === 'predict' ? outputs : [REASONING_FIELD, ...outputs],
     tools: tools.map((name) => ({ name, description: TOOLS[name].does, parameters: parametersOf(name) })),
-    // One more than it may have, so that the app's own words say that it had too many.
+    // One more than allowed, so that the app's own message reports the limit.
     steps: limitsOf(module).modelCalls + 1,
     demos,
   };
 }
 
-/** The model is offered no tools: a call is one of the answers that it may give. */
+/** The model gets no tools from the provider: a call is one of its possible answers. */
 function howToCall(tool: ModuleTool): string {
   return `To call a function, answer with {"reasoning": "…", "call": "${tool}", "arguments": {…}} in place of the output fields.`;
 }
@@ -61,7 +61,7 @@ const REASONING_FIELD: ProgramField = {
   optional: false,
 };
 
-/** What each of them does, and the names of its arguments, which programs give by their places. */
+/** What each does, and its arguments by name; programs pass them by position. */
 const TOOLS: Readonly<Record<ModuleTool, { does: string; names: readonly string[] }>> = {
   search: { does: 'Lines of the changed files with exactly this text.', names: ['text'] },
   get_file: { does: 'The text of a file at the head.', names: ['path'] },
@@ -70,7 +70,7 @@ const TOOLS: Readonly<Record<ModuleTool, { does: string; names: readonly string[
   get_history: { does: 'The newest commits that changed a path.', names: ['path'] },
 };
 
-/** The arguments as the functions of programs take them; what is missing or unknown is for their own checks to refuse. */
+/** The arguments in the order of a program's functions. Those functions reject missing or unknown ones. */
 export function argumentsOf(tool: ModuleTool, values: Json): Json[] {
   const given = typeof values === 'object' && values !== null && !Array.isArray(values) ? values : {};
   return TOOLS[tool].names.map((name) => given[name] ?? null);

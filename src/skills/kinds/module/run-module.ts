@@ -24,7 +24,7 @@ export interface ModuleRun {
   outcome: SkillOutcome;
   state: ModuleState | undefined;
   inputs: Values;
-  /** Absent where there is no head to read. */
+  /** Absent if there is no head to read. */
   tools?: Pick<CodeHost, 'search' | 'file' | 'diff' | 'history'>;
   purpose: Purpose;
   signal: AbortSignal;
@@ -37,8 +37,8 @@ export type ModuleEnd =
   | { kind: 'unavailable'; died: Died };
 
 /**
- * One answer of a module, in the shape of its outputs.
- * @throws the signal's reason when aborted.
+ * One answer of a module, with its outputs.
+ * @throws the signal's reason if aborted
  */
 export async function runModule(run: ModuleRun): Promise<ModuleEnd> {
   const { module, outcome, state, tools, model, purpose } = run;

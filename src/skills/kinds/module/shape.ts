@@ -13,12 +13,12 @@ export type Values = { [name: string]: Json };
 const MAX_TEXT = 20_000;
 const json: z.ZodType<Json> = z.json();
 
-/** What the model must answer: reasoning before all else where the template has it, then the module's outputs. */
+/** The schema of the model's answer: reasoning first if the template has it, then the module's outputs. */
 export function outputsSchema(module: Module, outcome: SkillOutcome): z.ZodType<Values> {
   return outputsOf(module, outcome) as unknown as z.ZodType<Values>;
 }
 
-/** Some of the outputs, at least one: what an example expects. */
+/** Some of the outputs, at least one: the expectation of an example. */
 export function expectedSchema(module: Module, outcome: SkillOutcome): z.ZodType<Values> {
   const some = outputsOf(module, outcome).partial();
   return some.refine((values) => Object.keys(values).length > 0, {
@@ -36,7 +36,7 @@ function outputsOf({ template, signature }: Module, outcome: SkillOutcome): z.Zo
   return z.strictObject(Object.fromEntries([...reasoning, ...shape]));
 }
 
-/** The same, or a call of a tool while there are tools. */
+/** The same, or a call of a tool if the module has tools. */
 export function answerTo(module: Module, outcome: SkillOutcome): z.ZodType<Values> {
   const outputs = outputsSchema(module, outcome);
   const { tools: [first, ...others] = [] } = module;
@@ -45,7 +45,7 @@ export function answerTo(module: Module, outcome: SkillOutcome): z.ZodType<Value
   return z.union([call, outputs]) as unknown as z.ZodType<Values>;
 }
 
-/** What of the outputs the outcome is made of; the others were for thinking. */
+/** The outputs that form the outcome. The others only guide the model. */
 export function outcomeValue(outputs: Values, outcome: SkillOutcome): Values {
   const names = Object.keys(NEEDED_OUTPUTS[outcome]);
   return Object.fromEntries(Object.entries(outputs).filter(([name]) => names.includes(name)));
@@ -59,7 +59,7 @@ export function inputsSchema({ signature }: Module): z.ZodType<Values> {
   return z.strictObject(Object.fromEntries(shape)) as unknown as z.ZodType<Values>;
 }
 
-/** The outcome has the last word on the shape of its own members. */
+/** The outcome's schema determines the shape of its own members. */
 export function membersOf(outcome: SkillOutcome): Readonly<Record<string, z.ZodType>> {
   const schema: unknown = answerSchema(outcome);
   if (!(schema instanceof z.ZodObject)) throw new Error(`the answer for a ${outcome} has no members`);

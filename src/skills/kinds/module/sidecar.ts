@@ -17,8 +17,8 @@ import {
 type Unnumbered<T> = T extends unknown ? Omit<T, 'id' | 'kind'> : never;
 
 /**
- * What stands behind a task: it gives what the task wants, or words why not. It must end when the signal says so; what it throws
- * ends the task with that.
+ * Serves a task's calls: returns a value, or a reason for a refusal. It must end when the signal is aborted.
+ * An exception ends the task with that error.
  */
 export type Host = (wanted: Wanted, signal: AbortSignal) => Promise<{ value: Json } | { because: string }>;
 
@@ -31,17 +31,17 @@ export interface Task {
 
 export type TaskEnd =
   | { kind: 'done'; value: Json }
-  /** The engine of modules made nothing of it. */
+  /** The module engine could not produce an answer. */
   | { kind: 'failed'; because: string }
   | { kind: 'timed_out' }
-  /** The process cannot be had: it does not start, or ended again and again. */
+  /** The process does not start, or ended repeatedly. */
   | { kind: 'unavailable'; because: Died };
 
-/** The one process in which modules run. It is there from the first task until none came for a while. */
+/** The one process in which modules run. It exists from the first task until it has been idle for a while. */
 export interface Sidecar {
-  /** @throws the signal's reason when aborted, or what the host threw. */
+  /** @throws the signal's reason if aborted, or the host's error */
   perform(task: Task): Promise<TaskEnd>;
-  /** Of the process, while there is one. */
+  /** The process's id, while it runs. */
   pid(): number | undefined;
   /** Ends the process, and its tasks as `unavailable`. */
   stop(): Promise<void>;
@@ -50,17 +50,17 @@ export interface Sidecar {
 export interface SidecarDeps {
   clock: Clock;
   command?: () => Promise<Pick<Command, 'command' | 'args'>>;
-  /** Calls back once after so many milliseconds, and gives what takes that back. */
+  /** Calls back once after the given milliseconds. Returns a function that cancels. */
   later?: (ms: number, then: () => void) => () => void;
 }
 
 /** In milliseconds without a task. */
 export const IDLE_MS = 120_000;
-/** Ends without a task done in between, after which the process is left alone for a while. */
+/** After this many ends without a finished task in between, the process is not restarted for a while. */
 export const MOST_ENDS = 3;
 const LEFT_ALONE_MS = 300_000;
 
-/** The longest line holds a prompt, or an outcome of two hundred findings. */
+/** The longest line holds a prompt, or an outcome with two hundred findings. */
 const LIMITS = { memoryMb: 512, lineBytes: 4_000_000 };
 
 interface Running extends Task {
@@ -94,7 +94,7 @@ export function createSidecar({
 
   const hear = (message: FromSidecar) => {
     const id = 'task' in message ? message.task : message.id;
-    // A task that is over may still have been about to ask; one that never was is made up.
+    // A finished task can still have a call under way. An id that was never used is a protocol error.
     if (id > last) return child?.stop({ kind: 'no_message' });
     const task = running.get(id);
     if (!task) return;
@@ -111,7 +111,7 @@ export function createSidecar({
     const given = await task.host(wanted, signal).catch((error) => {
       if (!signal.aborted) task.fail(error);
     });
-    // The next process counts its questions from one again, and must not hear answers to the last one's.
+    // A new process numbers its calls from one again, and must not receive answers to the previous one's.
     if (!given || signal.aborted) return;
     const { id } = wanted;
     if ('value' in given) say(asking, { kind: 'answer', id, value: given.value });
@@ -122,7 +122,7 @@ export function createSidecar({
     to?.writeLine(JSON.stringify(message));
   const send = (task: Running) => say(child, { ...task.ask, kind: 'request', id: task.id } as Request);
 
-  /** The tasks that were under way begin again: none has told anybody anything yet. */
+  /** The running tasks start again, which is safe because none has reported anything. */
   const onEnd = (because: Died): void => {
     child = undefined;
     if (because.kind !== 'idle') {
@@ -132,7 +132,7 @@ export function createSidecar({
     if (running.size > 0) void start();
   };
 
-  /** Without a process, every task waits for one; each is told to the one that there is then. */
+  /** Without a process, tasks wait, and are sent when it runs. */
   async function start(): Promise<void> {
     const because = retriesExhausted();
     if (because) {
@@ -178,14 +178,15 @@ export function createSidecar({
         };
         const onAbort = () => fail(task.signal.reason);
         const timer = setTimeout(() => {
-          // Whether it waits or loops cannot be seen from here; whoever shares the process begins again.
+          // From here, waiting and looping look the same. The other tasks of the process start again.
           end(() => resolve({ kind: 'timed_out' }));
           child?.stop({ kind: 'timed_out', ms: task.timeoutMs });
         }, task.timeoutMs);
         task.signal.addEventListener('abort', onAbort, { once: true });
         const one: Running = {
           ...task,
-          // The process speaks in the context of whoever started it, whose lease on a job says nothing of this one.
+          // Otherwise the host would run in the async context of the task that started the process, with a
+          // different job's lease.
           host: AsyncLocalStorage.bind(task.host),
           id,
           done,
@@ -202,7 +203,7 @@ export function createSidecar({
       stopped = true;
       keepAlive();
       for (const task of running.values()) task.settle({ kind: 'unavailable', because: { kind: 'stopped' } });
-      // The last of them set the timer anew.
+      // The last of them set the timer again.
       keepAlive();
       child?.stop({ kind: 'stopped' });
       await child?.ended;

@@ -13,14 +13,14 @@ const values = z.record(z.string(), json);
 const stateSchema = z.strictObject({
   format: z.literal(1),
   demos: z.array(z.strictObject({ input: values, output: values })).max(MAX_DEMOS),
-  /** On the examples that were held out, from 0 to 1. */
+  /** On the held-out examples, from 0 to 1. */
   score: z.number().min(0).max(1),
 });
 
-/** What optimizing a module found out: data, never code. */
+/** The result of optimizing a module: data, never code. */
 export type ModuleState = z.infer<typeof stateSchema>;
 
-/** What is stored, as far as it fits the module; what does not is as good as none. */
+/** The stored state, if it fits the module; otherwise none. */
 export function readState(
   stored: Json | null,
   module: Module,
@@ -37,7 +37,7 @@ export function isDemo(module: Module, outcome: SkillOutcome, input: Values, out
   );
 }
 
-/** The demonstrations as the engine takes them; what strangers wrote in their inputs is hidden. */
+/** The demonstrations for the engine, with the untrusted parts of their inputs hidden. */
 export function demosOf(state: ModuleState | undefined, fences: Fences): Values[] {
   return (state?.demos ?? []).map(({ input, output }) => ({ ...output, ...hideUntrusted(input, fences) }));
 }

@@ -6,9 +6,9 @@ import { type FillOptions, filledPrompt } from '../../runtime/fill.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import type { PromptValues } from '../../runtime/values.ts';
 
-/** What a prompt may be rendered with, and what its answer must look like. */
+/** The values for rendering a prompt, and the schema of its answer. */
 export interface PromptContext extends PromptValues {
-  /** The shape of the outcome that the skill declares. */
+  /** The schema of the outcome that the skill declares. */
   schema: z.ZodType<Json>;
   purpose: Purpose;
   signal: AbortSignal;
@@ -16,13 +16,13 @@ export interface PromptContext extends PromptValues {
 }
 
 export interface PromptDeps extends Omit<FillOptions, 'signal'> {
-  /** `undefined`: none is configured. */
+  /** `undefined` if no model is configured. */
   model: Model | undefined;
 }
 
 const LIMITS: Limits = { maxOutputTokens: 8_000, timeoutMs: 180_000 };
 
-/** Renders a prompt template, asks the model, and gives back what it said in the shape that was asked for. */
+/** Renders a prompt template, asks the model, and returns its answer in the requested schema. */
 export function promptHandler({ model, ...fill }: PromptDeps): ArtifactHandler<PromptContext> {
   return {
     kind: 'prompt_template',

@@ -9,7 +9,10 @@ import type { SkillContext } from '../../runtime/skill-context.ts';
 import { promptValues } from '../../runtime/values.ts';
 import { type PromptDeps, promptHandler } from './handler.ts';
 
-/** Asks the model what a package's prompt asks of the run's pull request. docs/skills.md lists what a prompt can name. */
+/**
+ * Asks the model with a package's prompt, on the run's pull request. docs/skills.md lists the variables of
+ * prompts.
+ */
 export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
   const handler = promptHandler(deps);
   return {

@@ -1,6 +1,6 @@
 /**
- * What a template finds beside the language. It runs inside of the engine, before the template; what it needs of the language is
- * kept, so that a template that changes `JSON` or a prototype breaks only itself.
+ * The functions of JavaScript programs, defined inside the engine before the program runs. It saves the
+ * built-ins that it needs, so that a program that changes `JSON` or a prototype breaks only itself.
  */
 export const JAVASCRIPT_PRELUDE = `
 (ask, print, input) => {

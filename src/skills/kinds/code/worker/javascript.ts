@@ -8,20 +8,20 @@ import { isPlace } from './place.ts';
 
 const STACK_BYTES = 512 * 1_024;
 
-/** Runs the template as a module in an engine of its own, which knows nothing of Node. */
+/** Runs the program as a module in a new engine, which has no access to Node. */
 export async function runJavaScript(start: Start): Promise<Ending> {
   const { source, name, input, timeoutMs } = start;
   const deadline = performance.now() + timeoutMs;
   const vm = (await load(start)).newContext();
   lock();
-  const late = () => performance.now() > deadline;
+  const isLate = () => performance.now() > deadline;
   vm.runtime.setMaxStackSize(STACK_BYTES);
-  vm.runtime.setInterruptHandler(late);
+  vm.runtime.setInterruptHandler(isLate);
   try {
     prepare(vm, JSON.stringify(input));
-    return evaluate(vm, source, name, late);
+    return evaluate(vm, source, name, isLate);
   } catch (error) {
-    // What the engine could not even say in its own words: it had no memory left to make an error of.
+    // The engine could not even create an error, because it had no memory left.
     const message = error instanceof Error ? error.message : String(error);
     return { ...ENDED, how: 'out_of_memory', message };
   }
@@ -42,40 +42,40 @@ function prepare(vm: QuickJSContext, input: string): void {
   vm.unwrapResult(vm.callFunction(prelude, vm.undefined, askHost, print, vm.newString(input))).dispose();
 }
 
-function evaluate(vm: QuickJSContext, source: string, name: string, late: () => boolean): Ending {
+function evaluate(vm: QuickJSContext, source: string, name: string, isLate: () => boolean): Ending {
   const evaluated = vm.evalCode(source, name, { type: 'module' });
-  if (evaluated.error) return failure(vm, evaluated.error, name, late);
+  if (evaluated.error) return failure(vm, evaluated.error, name, isLate);
   const jobs = vm.runtime.executePendingJobs();
-  if (jobs.error) return failure(vm, jobs.error, name, late);
+  if (jobs.error) return failure(vm, jobs.error, name, isLate);
   const state = vm.getPromiseState(evaluated.value);
-  if (state.type === 'rejected') return failure(vm, state.error, name, late);
+  if (state.type === 'rejected') return failure(vm, state.error, name, isLate);
   if (state.type === 'pending') return { ...ENDED, how: 'returned', message: 'it awaits what never comes' };
   return { ...ENDED, how: 'returned' };
 }
 
-function failure(vm: QuickJSContext, error: QuickJSHandle, name: string, late: () => boolean): Ending {
-  // Asking the error for its words runs code of the template's again.
-  const words = late() ? ENDED : wordsOf(vm, error, name);
-  if (late()) return { ...ENDED, how: 'timed_out' };
+function failure(vm: QuickJSContext, error: QuickJSHandle, name: string, isLate: () => boolean): Ending {
+  // Reading the error's members runs code of the program again.
+  const words = isLate() ? ENDED : describe(vm, error, name);
+  if (isLate()) return { ...ENDED, how: 'timed_out' };
   return { how: words.message.includes('out of memory') ? 'out_of_memory' : 'threw', ...words };
 }
 
-function wordsOf(vm: QuickJSContext, error: QuickJSHandle, file: string): Omit<Ending, 'how'> {
+function describe(vm: QuickJSContext, error: QuickJSHandle, file: string): Omit<Ending, 'how'> {
   const dumped: unknown = vm.dump(error);
-  // What the engine throws when it has no memory left to make an error of.
+  // The engine throws `null` if it has no memory left for an error.
   if (dumped === null) return { ...ENDED, message: 'out of memory' };
   if (typeof dumped !== 'object') return { ...ENDED, message: String(dumped) };
   if (!('message' in dumped)) return { ...ENDED, message: JSON.stringify(dumped) };
   const { name, message, stack = '' } = dumped as Record<string, unknown>;
   const text = `${name}: ${message}`;
-  return { message: text, at: placeIn(String(stack), file), details: `${text}\n${stack}` };
+  return { message: text, at: positionIn(String(stack), file), details: `${text}\n${stack}` };
 }
 
-/** The innermost of the template's own frames: those of the prelude and of the engine are no places that its author could change. */
-function placeIn(stack: string, file: string): Ending['at'] {
+/** The innermost frame of the program itself: its author cannot change the prelude or the engine. */
+function positionIn(stack: string, file: string): Ending['at'] {
   for (const frame of stack.split('\n')) {
     const [, where, line, column] = /([^ (]+):(\d+):(\d+)\)?$/.exec(frame) ?? [];
-    // A program may write any stack that it likes.
+    // A program can set any stack.
     if (where === file && isPlace(line) && isPlace(column))
       return { line: Number(line), column: Number(column) };
   }

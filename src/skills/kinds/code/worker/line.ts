@@ -2,16 +2,16 @@ import { readSync, writeSync } from 'node:fs';
 import type { Message, Reply } from '../protocol.ts';
 
 /**
- * The line to the app: standard input and output, read and written without giving the thread back. That makes the functions of a
- * template plain and synchronous in both languages, with nothing but the app's answer able to go on. Asyncify was rejected:
- * it is a third larger and slower, allows one suspension at a time, and Python has none of it.
+ * The connection to the app: synchronous standard input and output. So a program's functions are plain and
+ * synchronous in both languages, and only the app's answer can continue it. Rejected: Asyncify, which is a
+ * third larger and slower, permits one suspension at a time, and does not work for Python.
  */
 const MB = 1 << 20;
 const chunk = Buffer.alloc(MB);
 let rest: Buffer = Buffer.alloc(0);
 
-/** One line. When the app is gone there is nothing more to do. */
-export function hear(): string {
+/** Reads one line. Exits if the app is gone. */
+export function readLine(): string {
   const parts = [rest];
   for (;;) {
     const last = parts.at(-1) ?? rest;
@@ -26,7 +26,7 @@ export function hear(): string {
   }
 }
 
-export function say(message: Message): void {
+export function send(message: Message): void {
   const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
   for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
 }
@@ -34,23 +34,23 @@ export function say(message: Message): void {
 let last = 0;
 
 /**
- * Asks the app, in JSON, and waits.
- * @returns its reply as JSON; nothing comes back from `submit`, since the app ends this process.
+ * Sends a call to the app, as JSON, and waits.
+ * @returns the reply as JSON. `submit` never returns, because the app kills this process.
  */
 export function ask(name: string, values: string): string {
   const given = JSON.parse(values);
   if (name === 'submit') {
-    say({ kind: 'submit', value: given[0] });
-    hear();
+    send({ kind: 'submit', value: given[0] });
+    readLine();
   }
   last += 1;
-  say({ kind: 'call', id: last, function: name, arguments: given });
-  return JSON.stringify(JSON.parse(hear()) satisfies Reply);
+  send({ kind: 'call', id: last, function: name, arguments: given });
+  return JSON.stringify(JSON.parse(readLine()) satisfies Reply);
 }
 
-export const log = (text: string) => say({ kind: 'log', text });
+export const log = (text: string) => send({ kind: 'log', text });
 
-/** Nothing more to say of it. */
+/** The message without details. */
 export const ENDED = { message: '', at: null, details: '' };
 
 export type Ending = Omit<Extract<Message, { kind: 'end' }>, 'kind'>;

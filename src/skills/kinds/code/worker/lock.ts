@@ -1,9 +1,9 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Takes away what a template could use that got from its interpreter into Node. Python gets there easily, by design of its bridge
- * to JavaScript.
- * The walls are the system's (process.ts); this stands before them, and instead of those that a machine does not allow.
+ * Removes what a program that escapes from its interpreter into Node could use. Python does that easily,
+ * because its bridge to JavaScript is designed that way. The operating system's sandbox (process.ts) is the
+ * real protection; this is an additional layer, and a substitute on machines without one.
  */
 const GLOBALS = [
   'fetch',
@@ -23,7 +23,10 @@ const GLOBALS = [
   'sessionStorage',
 ];
 
-/** Of `process`: what loads native code or modules, makes or signals processes, and tells of this machine. */
+/**
+ * Members of `process` that load native code or modules, start or signal processes, or reveal facts about
+ * this machine.
+ */
 const PROCESS = [
   'binding',
   '_linkedBinding',
@@ -51,7 +54,7 @@ const PROCESS = [
   '_preload_modules',
 ];
 
-/** After this no module is loaded any more, not even one of Node's own. */
+/** After this, no module can be loaded, not even one of Node's own. */
 export function lock(): void {
   for (const name of GLOBALS) Reflect.deleteProperty(globalThis, name);
   for (const name of PROCESS) Reflect.deleteProperty(process, name);

@@ -1,16 +1,17 @@
 import type { Start } from '../protocol.ts';
-import { type Ending, hear, say } from './line.ts';
+import { type Ending, readLine, send } from './line.ts';
 
 /**
- * The process of one execution. It believes the app and needs not be believed itself: whatever a template makes of it, it can only write
- * lines, which the app checks. So nothing is checked here, where a check could be removed.
+ * The process of one execution. It trusts the app, and the app does not trust it: whatever a program does
+ * here, it can only write lines, which the app validates. So nothing is validated here, where the program
+ * could disable it.
  */
 const MAX_MESSAGE = 2_000;
 const MAX_DETAILS = 20_000;
 
-const start = JSON.parse(hear()) as Start;
+const start = JSON.parse(readLine()) as Start;
 const { message, details, ...ending } = await run(start);
-say({
+send({
   kind: 'end',
   ...ending,
   message: message.slice(0, MAX_MESSAGE),

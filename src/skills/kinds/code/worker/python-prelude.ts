@@ -1,7 +1,7 @@
 /**
- * What a template finds beside the language: a function that makes its names, from `ask`, `print` and the input's JSON. It runs before the
- * template. `allow_nan`: NaN is no JSON, and the app would have to guess. The environment is emptied twice: `os.environ` with C's own
- * variables behind it, and the copy that Python kept at its start.
+ * The functions of Python programs: a function that defines their names, from `ask`, `print` and the input's
+ * JSON. It runs before the program. `allow_nan` is off because NaN is not valid JSON. It clears the
+ * environment twice: `os.environ` with C's variables behind it, and the copy that Python made at its start.
  */
 export const PYTHON_PRELUDE = `
 def _prepare(ask, source, file_name, input_json):

@@ -8,10 +8,10 @@ import { PYTHON_PRELUDE } from './python-prelude.ts';
 
 type Load = (options: PyodideConfig) => Promise<PyodideAPI>;
 
-/** The file descriptor that a snapshot comes by. */
+/** The file descriptor of the snapshot. */
 const SNAPSHOT = 3;
 
-/** Runs the template in CPython, compiled to WebAssembly. */
+/** Runs the program in CPython, compiled to WebAssembly. */
 export async function runPython(start: Start): Promise<Ending> {
   const python = await loadPython(start.modules, {
     ...(start.snapshotBytes > 0 && { _loadSnapshot: readSnapshot(start.snapshotBytes) }),
@@ -26,20 +26,22 @@ export async function runPython(start: Start): Promise<Ending> {
     return { ...ENDED, how: 'returned' };
   } catch (error) {
     const details = error instanceof Error ? error.message.trim() : String(error);
-    const message = nameOf(details);
+    const message = summaryOf(details);
     const how = message.startsWith('MemoryError') ? 'out_of_memory' : 'threw';
-    return { how, message, at: placeIn(details, start.name), details };
+    return { how, message, at: positionIn(details, start.name), details };
   }
 }
 
-/** Of a traceback, the line that says what it was: the first behind the places, which are indented. Notes may follow. */
-function nameOf(traceback: string): string {
+/**
+ * The line of a traceback that names the error: the first one after the indented frames. Notes can follow it.
+ */
+function summaryOf(traceback: string): string {
   const lines = traceback.split('\n');
   return lines[lines.findLastIndex((line) => line.startsWith(' ')) + 1] ?? traceback;
 }
 
-/** The innermost of the template's own lines, which a traceback tells last; it tells no columns. */
-function placeIn(traceback: string, file: string): Ending['at'] {
+/** The innermost line of the program itself, which is the last in a traceback. Tracebacks have no columns. */
+function positionIn(traceback: string, file: string): Ending['at'] {
   const own = traceback.split('\n').findLast((line) => line.startsWith(`  File "${file}", line `));
   const [, line] = /, line (\d+)/.exec(own ?? '') ?? [];
   return isPlace(line) ? { line: Number(line), column: null } : null;
@@ -50,21 +52,23 @@ export async function loadPython(
   [module = '']: readonly string[],
   options: PyodideConfig,
 ): Promise<PyodideAPI> {
-  // Its file system asks Node for these by a way that the permissions close.
+  // Its file system reads these constants from Node in a way that the permissions forbid.
   Object.assign(process, { binding: () => ({ fs: constants }) });
-  // And it looks at these, upon which Node would make a stream of the line to the app, which must block.
+  // It reads these. Node's getters would create streams on the connection to the app, which must stay
+  // blocking.
   for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
     Object.defineProperty(process, name, { value: { fd } });
   }
   for (const name of Object.keys(console)) Object.assign(console, { [name]: () => {} });
-  // Emscripten tells Python the path of the program by these: as `sys.executable`, and as `_` of the environment that it makes up.
+  // Emscripten derives the program's path from them: for `sys.executable`, and for `_` in its environment.
   process.argv.length = 1;
   const { loadPyodide }: { loadPyodide: Load } = await import(module);
   return loadPyodide({
     indexURL: new URL('.', module).pathname,
-    // What `import js` finds: nothing.
+    // What `import js` provides: nothing.
     jsglobals: {},
-    // Pyodide needs these two to start. Emscripten adds more of its own; the prelude takes all of them away from the template.
+    // Pyodide needs these two to start. Emscripten adds others, and the prelude removes all of them before
+    // the program runs.
     env: { HOME: '/home/template', PYTHONHASHSEED: '0' },
     ...options,
   });

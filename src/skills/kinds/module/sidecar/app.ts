@@ -7,7 +7,7 @@ type Work = Exclude<ToSidecar, Reply>;
 let last = 0;
 const waiting = new Map<number, (reply: Reply) => void>();
 
-/** Listens to the app until it is gone, which is the end of this process too. */
+/** Reads from the app until it is gone, then exits. */
 export function listen(begin: (work: Work) => void): void {
   let rest = '';
   process.stdin.setEncoding('utf8').on('data', (text: string) => {
@@ -31,12 +31,12 @@ export function say(message: FromSidecar): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-/** @throws Error when the app does not answer; it knows why, and tells people itself. */
+/** @throws Error if the app does not answer; the app reports the reason itself */
 export function askModel(task: number, turns: Turn[]): Promise<Json> {
   return want({ kind: 'ask', task, turns });
 }
 
-/** @throws Error with what the model may read, when the tool could not be used. */
+/** @throws Error with a message for the model if the tool could not be used */
 export function callTool(task: number, tool: string, values: Json): Promise<Json> {
   return want({ kind: 'call', task, tool, arguments: values });
 }

@@ -6,14 +6,14 @@ import { execute } from './program.ts';
 import type { Request } from './protocol.ts';
 
 /**
- * The sidecar: one process for the modules of all runs, which thinks with the app's model and reads with the app's hands. It keeps
- * nothing from one task to the next. The walls around it are those of process.ts.
+ * The sidecar: one process for the modules of all runs. The app calls the model and reads the repository for
+ * it. It keeps nothing between tasks. process.ts defines its sandbox.
  */
 lock();
 const MAX_BECAUSE = 2_000;
 const running = new Map<number, AbortController>();
 
-// What the engine prints would otherwise stand between the lines to the app.
+// Otherwise the engine's output would mix with the lines to the app.
 for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) console[name] = () => {};
 
 listen((work) => {

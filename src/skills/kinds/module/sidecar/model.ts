@@ -4,8 +4,8 @@ import { askModel } from './app.ts';
 import { type Turn, toolCallSchema } from './protocol.ts';
 
 /**
- * Every answer is one JSON value of a shape that the app checks, so plain fields are asked for as JSON too. Calls of functions are
- * one of the shapes: the app's models are offered no tools of their own.
+ * Every answer is one JSON value that the app validates, so even plain fields are requested as JSON. Function
+ * calls are one of its forms: the app's models get no tools.
  */
 const FEATURES: AxAIFeatures = {
   functions: true,
@@ -25,7 +25,7 @@ const FEATURES: AxAIFeatures = {
   multiTurn: true,
 };
 
-/** The app's model as the engine of modules sees one. There is no key here, and no address. */
+/** The app's model in the interface of the module engine. It has neither key nor address. */
 export function modelOf(task: number): AxAIService {
   const refuse = async (): Promise<never> => {
     throw new Error('the app’s model only answers questions');

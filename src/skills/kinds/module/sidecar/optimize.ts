@@ -15,8 +15,8 @@ interface Optimization {
 }
 
 /**
- * Answers of the module itself that were right in everything expected of them: they show the model what a right answer looks like,
- * reasoning included. Found by the engine's few-shot bootstrap, in one round over the examples.
+ * Answers of the module that matched everything expected: they show the model a right answer, including the
+ * reasoning. Found by the engine's few-shot bootstrap, in one round over the examples.
  */
 export async function optimize(
   task: number,
@@ -42,13 +42,13 @@ export async function optimize(
     return scored;
   };
   const random = Math.random;
-  // The engine shuffles with it; the same seed must give the same demonstrations.
+  // The engine shuffles with it, and equal seeds must give equal demonstrations.
   Math.random = seeded(seed);
   try {
     const { demos = [] } = await optimizer.compile(build(task, program), rows, metric);
     return demos.flatMap(({ traces }) => traces as unknown as Values[]).slice(0, mostDemos);
   } catch (error) {
-    // The engine takes having found nothing for an error.
+    // The engine reports an empty result as an error.
     if (right > 0) throw error;
     return [];
   } finally {
@@ -56,7 +56,7 @@ export async function optimize(
   }
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32: small, and the same on every platform. */
 function seeded(seed: number): () => number {
   let state = seed | 0;
   return () => {

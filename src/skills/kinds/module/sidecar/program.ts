@@ -4,16 +4,16 @@ import { callTool } from './app.ts';
 import { modelOf } from './model.ts';
 import type { Program, ProgramField } from './protocol.ts';
 
-// The names that it calls too general are what packages and outcomes have: lint has checked ours.
+// The engine rejects names as too general that packages and outcomes use. Our own lint has checked them.
 axGlobals.signatureStrict = false;
 
 export type Values = { [name: string]: Json };
 export type Gen = AxGen<Values, Values>;
 
-/** Nothing is sent twice from here: the app has the patience, and counts every question. */
+/** Never retried here: the app retries, and counts every call. */
 export const ONCE = { stream: false, maxRetries: 0 } as const;
 
-/** One answer of a program, as the engine read it; the app looks at it again. */
+/** One answer of a program, as parsed by the engine. The app validates it again. */
 export async function execute(
   task: number,
   program: Program,

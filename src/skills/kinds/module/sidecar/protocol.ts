@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Json } from '../../../../core/canonical.ts';
 
 /**
- * What the app and the sidecar say to each other: one JSON value a line. Both sides check what they hear; the app because it does not
- * believe the sidecar, the sidecar so that a slip of ours is told where it happens.
+ * The protocol between the app and the sidecar: one JSON value per line. Both sides validate: the app because
+ * it does not trust the sidecar, the sidecar so that our own mistakes show where they happen.
  */
 const json: z.ZodType<Json> = z.json();
 const id = z.int().positive();
@@ -30,9 +30,9 @@ const programSchema = z.strictObject({
       parameters: values,
     }),
   ),
-  /** Questions to the model in one execution. */
+  /** The most model calls per execution. */
   steps: id,
-  /** Examples of right answers, inputs and outputs together. */
+  /** Examples of right answers, with inputs and outputs. */
   demos: z.array(values),
 });
 export type Program = z.infer<typeof programSchema>;
@@ -40,7 +40,7 @@ export type Program = z.infer<typeof programSchema>;
 const exampleSchema = z.strictObject({ input: values, expected: values });
 export type Example = z.infer<typeof exampleSchema>;
 
-/** A service of the sidecar, asked under a number that its answer has too. */
+/** A call of one of the sidecar's services. Its answer has the same id. */
 const requestSchema = z.discriminatedUnion('service', [
   z.strictObject({ kind: z.literal('request'), id, service: z.literal('manifest') }),
   z.strictObject({
@@ -64,7 +64,7 @@ export type Request = z.infer<typeof requestSchema>;
 
 export const toSidecarSchema = z.union([
   requestSchema,
-  /** The task is over for the app. */
+  /** The app has ended the task. */
   z.strictObject({ kind: z.literal('cancel'), id }),
   z.strictObject({ kind: z.literal('answer'), id, value: json }),
   z.strictObject({ kind: z.literal('refusal'), id, because: z.string() }),
@@ -81,21 +81,21 @@ export type Turn = z.infer<typeof turnSchema>;
 export const fromSidecarSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('done'), id, value: json }),
   z.strictObject({ kind: z.literal('failed'), id, because: z.string().max(2_000) }),
-  /** A question to the model, for a task. */
+  /** A call of the model, for a task. */
   z.strictObject({ kind: z.literal('ask'), id, task: id, turns: z.array(turnSchema).min(1).max(500) }),
   z.strictObject({ kind: z.literal('call'), id, task: id, tool: z.string().max(50), arguments: json }),
 ]);
 export type FromSidecar = z.infer<typeof fromSidecarSchema>;
-/** What a task wants of the app. */
+/** What a task requests from the app. */
 export type Wanted = Extract<FromSidecar, { kind: 'ask' | 'call' }>;
 
-/** What the sidecar says of itself. */
+/** The sidecar's description of itself. */
 export const manifestSchema = z.strictObject({
   services: z.tuple([z.literal('manifest'), z.literal('execute'), z.literal('optimize')]),
   optimizers: z.array(z.string()),
 });
 
-/** What the model's answer to `ask` can be, beside the outputs themselves. */
+/** An answer of the model to `ask` that calls a tool instead of giving outputs. */
 export const toolCallSchema = z.strictObject({
   reasoning: z.string().max(20_000).describe('Why this call.'),
   call: z.string().describe('The name of the function.'),

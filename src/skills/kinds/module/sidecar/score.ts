@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../../../core/canonical.ts';
 
-/** How much of what was expected came out, from 0 to 1. What nobody expected anything of does not count. */
+/** The share of the expected values that were right, from 0 to 1. Other values do not count. */
 export function score(expected: { [name: string]: Json }, said: Readonly<Record<string, unknown>>): number {
   const names = Object.keys(expected);
   const right = names.filter((name) => isDeepStrictEqual(expected[name], said[name]));

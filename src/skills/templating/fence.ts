@@ -2,22 +2,25 @@ import type { Json } from '../../core/canonical.ts';
 import { visible } from '../../messages/text/markdown.ts';
 
 export interface Fenced {
-  /** The values with a placeholder for each text that strangers wrote. */
+  /** The values with a placeholder for each untrusted text. */
   context: { [name: string]: Json };
   /**
-   * Puts the texts, each in a fence of its own, into what was rendered; `undefined` when that gets longer than so many bytes of
-   * UTF-8. A template may name a long text thousands of times, so that is found out before it is done.
+   * Replaces the placeholders in the rendered text by fenced texts. `undefined` if the result would exceed
+   * the limit in bytes of UTF-8. Computed beforehand, because a template can use a long text thousands of
+   * times.
    */
   fill(rendered: string, maxBytes: number): string | undefined;
 }
 
 /**
- * Keeps strangers' texts away from the template engine: it sees short placeholders, and the texts take their places after it. So a
- * template cannot cut off a fence by shortening a text, and no text is ever read as a template. Fencing the values before they are
- * rendered was rejected for that reason. An empty text stays empty, so that templates can ask whether there is one.
+ * Keeps untrusted texts away from the template engine: it sees short placeholders, which are replaced after
+ * rendering. So a template cannot cut off a fence by shortening a text, and no text is parsed as a template.
+ * Rejected for that reason: fencing the values before rendering. An empty text stays empty, so that templates
+ * can test for it.
  *
- * A text cannot end its own fence, since it would have to know the code; and what no reader sees in it is written out.
- * @param code Not to be guessed, and of letters and digits only.
+ * A text cannot end its own fence, because it would have to know the code. Invisible characters in it are
+ * made visible.
+ * @param code unguessable, of letters and digits only
  */
 export function fenced(values: { [name: string]: Json }, code: string): Fenced {
   const texts: string[] = [];

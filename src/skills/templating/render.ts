@@ -8,14 +8,17 @@ import type { RenderFault } from '../../messages/skills/prompt.ts';
 import { type AnsweringProcess, commandFor, type NoAnswer, startAnswering } from './process.ts';
 import { type RenderAnswer, type RenderRequest, renderAnswerSchema } from './worker/protocol.ts';
 
-/** In bytes of UTF-8, of a rendered text. */
+/** In bytes of UTF-8, for a rendered text. */
 export const MAX_RENDERED_BYTES = 262_144;
 export const TOO_LONG: RenderFault = { kind: 'too_long', limit: MAX_RENDERED_BYTES };
-/** In bytes of JSON, of a template and its context together. */
+/** In bytes of JSON, for a template with its context. */
 const MAX_REQUEST_BYTES = 4_000_000;
 /** JSON writes a control character in six bytes. */
 const MAX_ANSWER_BYTES = 6 * MAX_RENDERED_BYTES + 1_000;
-/** Steps of the engine: a thousand changed files with a dozen values each take a tenth of it, an endless loop uses it up in a moment. */
+/**
+ * Steps of the engine. A thousand changed files with a dozen values each take a tenth of it; an endless loop
+ * consumes it at once.
+ */
 const FUEL = 1_000_000;
 const TIMEOUT_MS = 10_000;
 
@@ -29,10 +32,11 @@ export interface RenderOptions {
 }
 
 /**
- * Renders a MiniJinja template in a process without environment, files, network and other templates to include, with bounds on steps,
- * time, memory and output. Nothing is escaped, since the text is for a model; a value that is missing is a fault of the template. A
- * thread was rejected: the memory of WebAssembly cannot be bounded for a thread, and running out of it would take the app along.
- * @throws the signal's reason when aborted; the process is dead by then.
+ * Renders a MiniJinja template in a process without environment, files, network or other templates to
+ * include, with limits on steps, time, memory and output. Nothing is escaped, because the text is for a
+ * model. A missing value is an error in the template. Rejected: a thread, because WebAssembly's memory cannot
+ * be limited per thread and exhausting it would crash the app.
+ * @throws the signal's reason if aborted; the process is dead by then
  */
 export type Render = (
   template: string,
@@ -45,11 +49,12 @@ export const renderString: Render = (template, context, options) =>
   withRenderer((render) => render(template, context, options));
 
 /**
- * Gives the work one process for all that it renders, one after the other, since starting Node and the engine takes far longer than
- * a prompt does. The process is started by the first rendering, replaced after one that gave no text, whatever state that left the
- * engine in, and dead when the work has ended. A pool for the whole app was rejected: a template that got out of its engine sees what
- * its process is given from then on. So the work must be that of one package in one step, whose prompts tell the same model of the
- * same pull request anyway.
+ * Gives the work one process for everything that it renders, in sequence, because starting Node and the
+ * engine takes far longer than rendering. The process starts with the first rendering, is replaced after a
+ * failed one, whose state is unknown, and is killed at the end of the work. Rejected: a pool for the whole
+ * app, because a template that escapes the engine could read everything that its process receives later. So
+ * the work must belong to one package in one step, whose prompts give the same model the same pull request
+ * anyway.
  */
 export async function withRenderer<T>(work: (render: Render) => Promise<T>): Promise<T> {
   const engine = realpathSync(createRequire(import.meta.url).resolve('minijinja-js'));
@@ -87,7 +92,8 @@ export async function withRenderer<T>(work: (render: Render) => Promise<T>): Pro
       return rendered;
     });
   } finally {
-    // Work that failed in one of its parts may still be at another, which must not start a process that nobody ends.
+    // After a failure, another part of the work may still be running. It must not start a process that would
+    // never end.
     over.abort(new Error('what it was rendered for has ended'));
     if (renderer) await end(renderer);
   }

@@ -2,13 +2,13 @@ import { missingName } from './missing-name.ts';
 import type { RenderAnswer, RenderRequest } from './protocol.ts';
 
 /**
- * The worker process: renders one template after the other, each in an environment of its own, so that nothing of one is there for
- * the next. Whoever started it kills it when one takes too long, and is gone when standard input ends.
+ * The worker process: renders templates in sequence, each in a new environment, so that nothing carries over.
+ * Its parent kills it if one takes too long. It ends when standard input ends.
  */
 let request = '';
 for await (const text of process.stdin.setEncoding('utf8')) {
   request += text;
-  // JSON has no line breaks, and nothing more is asked before this is answered.
+  // JSON has no line breaks, and the next request comes only after this answer.
   if (!text.endsWith('\n')) continue;
   const answer = await render(JSON.parse(request) as RenderRequest);
   request = '';
@@ -19,14 +19,14 @@ async function render({ engine, template, context, fuel, maxBytes }: RenderReque
   const { Environment } = (await import(engine)) as typeof import('minijinja-js');
   const environment = new Environment();
   environment.fuel = fuel;
-  // A name that is written wrong would otherwise leave a hole in the prompt, and nobody would know.
+  // Otherwise a misspelled name would leave an unnoticed gap in the prompt.
   environment.undefinedBehavior = 'strict';
   environment.keepTrailingNewline = true;
   try {
     const text = environment.renderStr(template, context);
     return Buffer.byteLength(text) > maxBytes ? { kind: 'too_long' } : { kind: 'text', text };
   } catch (error) {
-    // Not an error of the engine's own but of WebAssembly: it asked for more memory than there is, or for more stack.
+    // An error of WebAssembly, not of the engine: out of memory or stack.
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     return name === 'RuntimeError' || name === 'RangeError'
       ? { kind: 'out_of_memory' }
@@ -34,7 +34,10 @@ async function render({ engine, template, context, fuel, maxBytes }: RenderReque
   }
 }
 
-/** `syntax error: unexpected end of block (in <string>:2)`, and below it a picture of the lines around. */
+/**
+ * The format is `syntax error: unexpected end of block (in <string>:2)`, followed by an excerpt of the
+ * template.
+ */
 function templateDiagnostic(message: string, template: string, context: object): RenderAnswer {
   const [first = ''] = message.split('\n');
   const [, words = first, line] = /^(.*?) \(in <string>:(\d+)\)/.exec(first) ?? [];

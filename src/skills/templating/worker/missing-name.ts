@@ -1,12 +1,15 @@
-/** A name that a template uses and no value has, with those that are there in its place. */
+/** A name in a template that has no value, with the names that exist instead. */
 export interface MissingName {
   /** As written: `pr.titel`. */
   name: string;
-  /** The names beside it: those of `pr`, or of the whole context. */
+  /** The names at the same level: those of `pr`, or of the whole context. */
   known: string[];
 }
 
-/** Names with their members, unless they are a filter's (after `|`), a test's (after `is`), a keyword argument or within a string. */
+/**
+ * Names with their members, except filters (after `|`), tests (after `is`), keyword arguments and text in
+ * strings.
+ */
 const NAMES =
   /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\|\s*\w+|\bis\s+(?:not\s+)?\w+|\b\w+\s*=(?!=)|([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g;
 const WORDS = new Set(
@@ -16,9 +19,9 @@ const WORDS = new Set(
 );
 
 /**
- * Which name a line of a template means that is not there. The engine says the line of an undefined value and not its name, so the
- * line's own blocks are looked at: the first name in them that the context does not have, and that the template does not make itself.
- * @returns `undefined` when none is found, as where a value is reached by `[…]`.
+ * Finds the missing name in a line of a template. The engine reports only the line of an undefined value, so
+ * this searches the line's blocks for the first name that neither the context has nor the template defines.
+ * @returns `undefined` if none is found, for example because the value is accessed by `[…]`
  */
 export function missingName(template: string, line: number, context: object): MissingName | undefined {
   const own = new Set(
@@ -41,7 +44,7 @@ export function missingName(template: string, line: number, context: object): Mi
 function missingIn(context: object, name: string): MissingName | undefined {
   let at: unknown = context;
   for (const member of name.split('.')) {
-    // A member of a text or a list is a method, or none of our business.
+    // A member of a text or list is a method, which is not checked.
     if (typeof at !== 'object' || at === null || Array.isArray(at)) return undefined;
     if (!Object.hasOwn(at, member)) return { name, known: Object.keys(at) };
     at = Reflect.get(at, member);

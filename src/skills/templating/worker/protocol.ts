@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 
-/** What the worker process is asked: a JSON value in one line of its standard input. */
+/** A request to the worker process: a JSON value in one line of its standard input. */
 export interface RenderRequest {
-  /** `file:` address of the engine: the process may read little else, and so could not look for it. */
+  /** `file:` URL of the engine. The process can read little else, so it could not find it. */
   engine: string;
   template: string;
   context: { [name: string]: Json };
@@ -13,7 +13,7 @@ export interface RenderRequest {
   maxBytes: number;
 }
 
-/** What the worker says to each: a JSON value in one line of its standard output. */
+/** The worker's answer: a JSON value in one line of its standard output. */
 export const renderAnswerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('text'), text: z.string() }),
   z.strictObject({

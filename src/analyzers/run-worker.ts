@@ -10,24 +10,24 @@ import { type Command, commandOf } from '../sandbox/node-program.ts';
 import { type Ending, startProcess } from '../sandbox/process.ts';
 import { type JobResult, jobResultSchema, type WorkerRequest } from './worker/protocol.ts';
 
-/** 200,000 findings, which the app reads in half a second. */
+/** Enough for 200,000 findings, which the app reads in half a second. */
 const MAX_OUTPUT_BYTES = 16_000_000;
 const HEAP_MB = 768;
-/** For all processes of a review together. The most text that one review reads (24 MB) takes 1,000 at its peak. */
+/** For all processes of a review together. The most text per review (24 MB) takes 1,000 at its peak. */
 const MAX_MEMORY_MB = 2_048;
 const MAIN = fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url));
 
 interface Limits {
-  /** For all jobs together; one job gets 80 % of it. */
+  /** For all jobs together. A single job gets 80 % of it. */
   timeoutMs: number;
   maxMemoryMb?: number;
   signal: AbortSignal;
 }
 
 /**
- * Runs the jobs in one sandboxed process, in an empty folder, and returns one result for each job. Whatever goes wrong (crash, time,
- * memory, too much output, nonsense) becomes the result of the jobs that have none yet.
- * @throws the signal's reason when aborted; the process is dead by then.
+ * Runs the jobs in one sandboxed process, in an empty folder, and returns one result per job. Any failure
+ * (crash, time, memory, too much or malformed output) becomes the result of the jobs that have none yet.
+ * @throws the signal's reason if aborted; the process is dead by then
  */
 export async function runWorker(
   request: Omit<WorkerRequest, 'analyzerTimeoutMs'>,
@@ -45,9 +45,9 @@ export async function runWorker(
 }
 
 /**
- * The process reads our code and packages, the modules and one folder, and writes to that folder. Node's permissions do not stop
- * native code, but they stop JavaScript that an attacker gets loaded. The package's root is left out: people keep `.env` and
- * the database there.
+ * The process reads our code and packages, the modules and one folder, and writes to that folder. Node's
+ * permissions do not stop native code, but they stop JavaScript that an attacker gets loaded. The package's
+ * root is excluded, because people keep `.env` and the database there.
  */
 function commandIn(folder: string, modules: readonly string[]): Promise<Command> {
   const ours = [OWN_CODE, `${PACKAGE_ROOT}package.json`, `${PACKAGE_ROOT}node_modules`];
@@ -60,7 +60,10 @@ function commandIn(folder: string, modules: readonly string[]): Promise<Command>
   });
 }
 
-/** The outermost `node_modules` that holds our dependencies, with links followed: it is not always beside our code. */
+/**
+ * The outermost `node_modules` that contains our dependencies, with links resolved: it is not always beside
+ * our code.
+ */
 function packageFolder(): string {
   const entry = realpathSync(createRequire(import.meta.url).resolve('oxlint/package.json'));
   return /^.*?[\\/]node_modules(?=[\\/])/.exec(entry)?.[0] ?? entry;
@@ -85,7 +88,7 @@ async function converse(
       },
     },
   );
-  // The input stays open: that is how the worker knows that we are alive.
+  // The input stays open, which tells the worker that the app is alive.
   const analyzerTimeoutMs = Math.ceil(timeoutMs * 0.8);
   child.writeLine(JSON.stringify({ ...request, analyzerTimeoutMs } satisfies WorkerRequest));
   const ending = await child.ended;

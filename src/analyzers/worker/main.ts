@@ -4,12 +4,12 @@ import type { Analysis } from '../analyzer.ts';
 import type { Job, JobResult, WorkerRequest } from './protocol.ts';
 
 /**
- * The worker process: runs every analyzer in a thread of its own, so that one that loops without end or exhausts
- * its memory takes no other down, and writes each result as it comes. A process per analyzer was rejected: five
- * starts of Node cost more than the analyses.
+ * The worker process: runs every analyzer in its own thread, so that an endless loop or exhausted memory in
+ * one does not affect the others, and writes each result as it arrives. Rejected: a process per analyzer,
+ * because five starts of Node cost more than the analyses.
  *
- * It never exits by itself. The parent kills its process group once it has what it wants, which also ends whatever
- * an analyzer left behind; when the parent is gone, standard input closes and the group ends itself.
+ * It never exits by itself. The parent kills its process group once it has all results, which also ends
+ * whatever an analyzer left behind. If the parent dies, standard input closes and the group ends itself.
  */
 const THREAD = new URL(`./thread.${OWN_EXTENSION}`, import.meta.url);
 const HEAP_MB = 512;
@@ -48,7 +48,7 @@ function run(job: Job, { files, analyzerTimeoutMs }: WorkerRequest): void {
       files: files.filter((file) => job.files.includes(file.index)),
     },
     env: {},
-    // What a library prints must not get between the results.
+    // A library's output must not mix with the results.
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
@@ -68,7 +68,7 @@ function run(job: Job, { files, analyzerTimeoutMs }: WorkerRequest): void {
   );
 }
 
-/** Whole lines only: half a secret would not be known for one any more. */
+/** Cuts at a line end: half a secret would not be recognised. */
 function clipped(log: string): string {
   return log.length <= MAX_LOG ? log : log.slice(0, Math.max(0, log.lastIndexOf('\n', MAX_LOG)));
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { SourceFile } from '../analyzer.ts';
 
-/** One analyzer's share of the work. */
+/** The work for one analyzer. */
 export interface Job {
   analyzer: string;
-  /** `file:` address of the module with its `analyze`. */
+  /** `file:` URL of the module with its `analyze`. */
   module: string;
   /** Indexes into the request's files. */
   files: number[];
   config: unknown;
 }
 
-/** What the worker process is told: one line of JSON on its standard input, which stays open. */
+/** The request to the worker process: one line of JSON on its standard input, which stays open. */
 export interface WorkerRequest {
   files: SourceFile[];
   jobs: Job[];
@@ -30,7 +30,7 @@ const rawFindingSchema = z.object({
   message: z.string().optional(),
 });
 
-/** What the worker says: a line of JSON on its standard output as each analyzer ends. */
+/** The worker's output: one line of JSON on its standard output as each analyzer ends. */
 export const jobResultSchema = z.discriminatedUnion('status', [
   z.object({
     analyzer: z.string(),

@@ -1,10 +1,13 @@
 import type { Scratch } from './scratch.ts';
 import type { Target } from './target.ts';
 
-/** One thing this app relies on, asked of a GitHub through its API alone. `docs/github-assumptions.md` names it by its sentence. */
+/**
+ * One thing that this app relies on, checked on a GitHub through its API only. `docs/github-assumptions.md` names it by its
+ * sentence.
+ */
 export interface Assertion {
   readonly says: string;
-  /** @throws Unavailable for what this GitHub, or this token, cannot be asked. */
+  /** @throws Unavailable for what this GitHub, or this token, does not allow. */
   check(world: World): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ const ALL: readonly Assertion[] = [
   ...api,
 ];
 
-/** GitHub takes its time, and is asked many times. */
+/** GitHub is slow, and gets many requests. */
 const REAL_TIMEOUT_MS = 180_000;
 
 function conformance(name: string, open: () => Promise<Opened>, timeout?: number): void {
@@ -33,7 +33,7 @@ function conformance(name: string, open: () => Promise<Opened>, timeout?: number
       scratch = new Scratch(opened.target);
     }, timeout);
 
-    // Whatever came of the assertions, what they made is taken away, and that it is gone is checked.
+    // Whatever the result of the assertions, the suite removes what they created and verifies that it is gone.
     afterAll(async () => {
       if (!opened) return;
       const { target, close } = opened;
@@ -51,7 +51,7 @@ function conformance(name: string, open: () => Promise<Opened>, timeout?: number
         try {
           await assertion.check({ ...opened.target, scratch });
         } catch (error) {
-          // The stand-in can be asked everything.
+          // The stand-in allows everything.
           if (!(error instanceof Unavailable) || timeout === undefined) throw error;
           skip(error.message);
         }
@@ -64,7 +64,7 @@ conformance('the stand-in', openStandIn);
 const settings = readSettings(process.env);
 if (settings) conformance(`${settings.owner}/${settings.repo}`, () => openReal(settings), REAL_TIMEOUT_MS);
 
-it('every assertion has a sentence of its own', () => {
+it('every assertion has its own sentence', () => {
   const sentences = ALL.map(({ says }) => says);
   expect(new Set(sentences).size).toBe(sentences.length);
 });

@@ -42,11 +42,11 @@ function saying(assertions: readonly Assertion[], words: string): Assertion {
   return found;
 }
 
-/** Written to by nobody: the default branch as it was. */
+/** The default branch before the test; nobody may write to it. */
 const tipOf = (github: GitHubStandIn) => github.branch('acme/shop', 'main');
 
 describe('the settings of the conformance suite', () => {
-  it('name no real repository unless somebody sets one', () => {
+  it('name no real repository by default', () => {
     expect(readSettings({})).toBeUndefined();
   });
 
@@ -55,7 +55,7 @@ describe('the settings of the conformance suite', () => {
     ['COUNTERSIGN_CONFORMANCE_TOKEN is missing', { COUNTERSIGN_CONFORMANCE_REPOSITORY: 'acme/shop' }],
     ['COUNTERSIGN_CONFORMANCE_PRIVATE_KEY', { ...NAMED, COUNTERSIGN_CONFORMANCE_APP_ID: '1' }],
     ['COUNTERSIGN_CONFORMANCE_APP_ID', { ...NAMED, COUNTERSIGN_CONFORMANCE_PRIVATE_KEY: 'key' }],
-  ])('that are faulty are refused with %s', (words, environment) => {
+  ])('that are invalid are refused with %s', (words, environment) => {
     expect(() => readSettings(environment)).toThrow(words);
   });
 
@@ -63,7 +63,7 @@ describe('the settings of the conformance suite', () => {
     ['another repository', 'acme/other', false, true],
     ['this repository', 'acme/shop', false, false],
     ['nothing, while the marker is there', undefined, true, false],
-  ])('with the confirmation of %s', (_, confirmation, hasMarker, refused) => {
+  ])('decide about writes by the confirmation of %s', (_, confirmation, hasMarker, refused) => {
     const settings = readSettings({
       ...NAMED,
       ...(confirmation ? { COUNTERSIGN_CONFORMANCE_CONFIRM: confirmation } : {}),
@@ -74,13 +74,13 @@ describe('the settings of the conformance suite', () => {
 });
 
 describe('a real repository', () => {
-  it('is not written to when nobody agreed to it', async () => {
+  it('gets no writes without a confirmation', async () => {
     const { github, environment } = await startElsewhere();
     await expect(openOn(environment)).rejects.toThrow('Nobody agreed that the suite may write to acme/shop');
     expect(github.requests.filter(({ method }) => method !== 'GET')).toHaveLength(1);
   });
 
-  it('that holds the marker is written to on branches of the suite alone, and left as it was', async () => {
+  it('with the marker file gets writes to the suite’s own branches only, and is left as it was', async () => {
     const { github, environment } = await startElsewhere({ [MARKER]: '' });
     const before = tipOf(github);
     const target = await openOn(environment);
@@ -94,26 +94,26 @@ describe('a real repository', () => {
     expect(github.comments('acme/shop', 1)).toEqual([]);
   });
 
-  it('without the credentials of an App is not asked what only an App can do', async () => {
+  it('is not asked what only an App can do, without the credentials of an App', async () => {
     const { environment } = await startElsewhere({ [MARKER]: '' });
     const target = await openOn(environment);
     expect(() => needApp(target)).toThrow(Unavailable);
   });
 
-  it('whose token may make no rulesets is not asked about required checks', async () => {
+  it('is not asked about required checks if the token cannot create rulesets', async () => {
     const { environment } = await startElsewhere({ [MARKER]: '' });
     const scratch = new Scratch(await openOn(environment));
     await expect(scratch.requireCheck(`${scratch.target.prefix}/x`, 'build')).rejects.toThrow(Unavailable);
   });
 
-  it('keeps its other branches: the suite writes to none but its own', async () => {
+  it('keeps its other branches, because the suite writes only to its own', async () => {
     const { environment } = await startElsewhere({ [MARKER]: '' });
     const scratch = new Scratch(await openOn(environment));
     await expect(scratch.commit('main', 'x', 'x')).rejects.toThrow("none of the suite's own branches");
     await expect(scratch.requireCheck('main', 'build')).rejects.toThrow("none of the suite's own branches");
   });
 
-  it('that merges another head than was named is found out', async () => {
+  it('fails the suite if it merges another head than the named one', async () => {
     const { github, environment } = await startElsewhere({ [MARKER]: '' });
     const target = await openOn(environment);
     github.fail(({ path }) => path.endsWith('/merge'), {

@@ -9,12 +9,12 @@ export interface ScratchPull {
   base: string;
 }
 
-/** How often a question is asked again before its answer counts: GitHub's API may lag behind its own writes. */
+/** How often a request is repeated before its answer counts, because GitHub's API may lag behind its own writes. */
 const TRIES = 15;
 
 /**
- * Everything the suite makes in a repository, with what takes it away again. All branches begin with the target's prefix and
- * lead from the default branch, which nothing here ever writes to; commits ask CI to leave them alone.
+ * Everything that the suite creates in a repository, with what removes it again. All branches begin with the target's prefix and
+ * start from the default branch, which nothing here ever writes to; the commits ask CI to skip them.
  */
 export class Scratch {
   readonly target: Target;
@@ -26,13 +26,13 @@ export class Scratch {
     this.target = target;
   }
 
-  /** One pull request for all who only read it or talk on it. */
+  /** One pull request for all assertions that only read it or comment on it. */
   shared(): Promise<ScratchPull> {
     this.#shared ??= this.pullRequest();
     return this.#shared;
   }
 
-  /** A pull request of the suite's own, for a base branch of the suite's own. */
+  /** One of the suite's own pull requests, for one of its own base branches. */
   async pullRequest(
     options: { draft?: boolean; conflicting?: boolean; message?: string } = {},
   ): Promise<ScratchPull> {
@@ -95,7 +95,7 @@ export class Scratch {
     return data.id;
   }
 
-  /** A ruleset for one of the suite's own branches. @throws Unavailable when the token may not make one. */
+  /** A ruleset for one of the suite's own branches. @throws Unavailable if the token may not create one. */
   async requireCheck(branch: string, context: string, appId?: number): Promise<void> {
     const { at, octokit, prefix } = this.target;
     if (!branch.startsWith(`${prefix}/`)) throw new Error(`${branch} is none of the suite's own branches.`);
@@ -126,7 +126,7 @@ export class Scratch {
     }
   }
 
-  /** Asks until the answer is as it should be; the last answer counts. */
+  /** Repeats a request until the answer is as it should be; the last answer counts. */
   async eventually(check: () => Promise<void>): Promise<void> {
     for (let left = TRIES; left > 1; left--) {
       try {
@@ -139,12 +139,12 @@ export class Scratch {
     return check();
   }
 
-  /** Takes everything away again, the newest first. @returns what could not be taken away. */
+  /** Removes everything again, newest first. @returns what could not be removed. */
   async leave(): Promise<string[]> {
     const left: string[] = [];
     for (const undo of this.#undo.splice(0).reverse())
       await undo().catch((error) => {
-        // Gone by itself, as the branch of a pull request that GitHub deleted after the merge.
+        // Already gone, as the branch of a pull request that GitHub deleted after the merge.
         if (!isStatus(error, 404, 410, 422)) left.push(String(error));
       });
     return left;

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 
-/** The real repository that the suite is to be run on, by environment variables. */
+/** The real repository that the suite should run on, from environment variables. */
 export interface Settings {
   owner: string;
   repo: string;
   apiUrl: string;
   token: string;
   app: { id: number; privateKey: string } | undefined;
-  /** The repository's own name, written once more by whoever agrees that the suite writes to it. */
+  /** The repository's own name again, as a confirmation that the suite may write to it. */
   confirmed: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A file on the default branch that says: this repository is there to be written to by the suite. */
+/** A file on the default branch which says that the suite may write to this repository. */
 export const MARKER = '.countersign-conformance';
 
 const REPOSITORY = 'COUNTERSIGN_CONFORMANCE_REPOSITORY';
@@ -24,8 +24,8 @@ const PRIVATE_KEY = 'COUNTERSIGN_CONFORMANCE_PRIVATE_KEY';
 const PRIVATE_KEY_PATH = 'COUNTERSIGN_CONFORMANCE_PRIVATE_KEY_PATH';
 
 /**
- * What to run on besides the stand-in; `undefined` when no repository is named.
- * @throws Error with a sentence when something is missing or malformed.
+ * What to run on besides the stand-in; `undefined` if no repository is named.
+ * @throws Error with a sentence if something is missing or malformed.
  */
 export function readSettings(environment: Environment): Settings | undefined {
   const name = environment[REPOSITORY];
@@ -56,7 +56,7 @@ function appOf(environment: Environment): Settings['app'] {
   return { id: Number(id), privateKey };
 }
 
-/** Why the suite does not write there; `undefined` when somebody agreed to it. */
+/** Why the suite does not write there; `undefined` if somebody confirmed it. */
 export function refusal(
   { owner, repo, confirmed }: Pick<Settings, 'owner' | 'repo' | 'confirmed'>,
   hasMarker: boolean,

@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 
-/** A GitHub that is asked whether it does what this app relies on. */
+/** A GitHub that the suite asks whether it does what this app relies on. */
 export interface Target {
   readonly name: string;
   readonly at: { readonly owner: string; readonly repo: string };
@@ -8,11 +8,11 @@ export interface Target {
   readonly octokit: Octokit;
   /** The same as an App; absent without its credentials. */
   readonly app: AppAccess | undefined;
-  /** A person whose role in the repository can be asked. */
+  /** A person whose role in the repository can be read. */
   readonly person: string | undefined;
-  /** What all branches of the suite begin with; nobody else has such a branch. */
+  /** The prefix of all branches of the suite; nobody else has such a branch. */
   readonly prefix: string;
-  /** How long to wait before a question is asked again, in milliseconds. */
+  /** How long to wait before a request is repeated, in milliseconds. */
   readonly pauseMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface AppAccess {
   withToken(token: string): Octokit;
 }
 
-/** What an assertion needs is not there; the reason is what people read beside the skipped test. */
+/** Something that an assertion needs is missing; the reason is shown beside the skipped test. */
 export class Unavailable extends Error {
   constructor(reason: string) {
     super(reason);
@@ -40,7 +40,7 @@ export function needApp({ app }: Target): AppAccess {
   return app;
 }
 
-/** Status and message of a refusal. @throws Error when it was none. */
+/** Status and message of a refusal. @throws Error if it was none. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ status: number; message: string }> {
   let answer: unknown;
   try {

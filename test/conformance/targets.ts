@@ -14,7 +14,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** The stand-in, of which everything may be asked. It is told about as GitHub is: by its API. */
+/** The stand-in, which allows everything. The suite reaches it like GitHub: through its API. */
 export async function openStandIn(): Promise<Opened> {
   const { permissions } = readManifest();
   const github = await startGitHub({
@@ -64,7 +64,7 @@ function appAccess(
 
 /**
  * A real repository.
- * @throws Error when nobody agreed that the suite writes to it.
+ * @throws Error if nobody confirmed that the suite may write to it.
  */
 export async function openReal(settings: Settings): Promise<Opened> {
   const { owner, repo, token, apiUrl: baseUrl } = settings;
@@ -121,7 +121,7 @@ async function whoAsks(octokit: Octokit): Promise<string | undefined> {
   }
 }
 
-/** Whatever the suite has made and not taken away again; closed pull requests stay, as GitHub deletes none. */
+/** Everything that the suite has created and not removed; closed pull requests stay, because GitHub deletes none. */
 export async function leftoversOf({ octokit, at, prefix }: Target): Promise<string[]> {
   const refs = await octokit.git.listMatchingRefs({ ...at, ref: `heads/${prefix}/` });
   const pulls = await octokit.paginate(octokit.pulls.list, { ...at, state: 'open', per_page: 100 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AT, openChange, REPO, startWorld } from './support.ts';
 
-it('the activity of a branch tells who pushed, the newest first', async () => {
+it('the activity of a branch names who pushed, newest first', async () => {
   const { github, octokit } = await startWorld();
   const { headSha } = await openChange(github);
   const pushed = await github.push({
@@ -23,9 +23,9 @@ it('the activity of a branch tells who pushed, the newest first', async () => {
   expect(data[0]?.actor).toMatchObject({ login: 'maya', type: 'User' });
 });
 
-it('webhooks of a push name as their sender who pushed, whoever wrote the commits', async () => {
+it('webhooks of a push have the person who pushed as their sender, whoever wrote the commits', async () => {
   const { github } = await startWorld();
-  // Nobody needs to answer there for it to be sent.
+  // No receiver needs to answer there for it to be sent.
   github.setWebhookUrl('http://127.0.0.1:9/');
   await openChange(github);
   const before = github.deliveries.length;

@@ -29,7 +29,7 @@ it('the app reads about itself with its JWT', async () => {
   expect(found.data.id).toBe(installation);
 });
 
-it('a token narrowed to reading cannot write', async () => {
+it('a token limited to reading cannot write', async () => {
   const { github, installation } = await startWorld();
   const { data } = await appClientOf(github).apps.createInstallationAccessToken({
     installation_id: installation,
@@ -115,12 +115,12 @@ it('an installation on chosen repositories lists only those', async () => {
   expect(data.repositories.map(({ name }) => name)).toEqual(['in']);
 });
 
-it('a removed installation takes its tokens with it', async () => {
+it('a removed installation loses its tokens', async () => {
   const { github, installation } = await startWorld();
   const { data } = await appClientOf(github).apps.createInstallationAccessToken({
     installation_id: installation,
   });
-  // Not through octokit: it takes a 401 on a young token for replication delay and asks again for five seconds.
+  // Not through octokit: it assumes replication delay for a 401 on a young token and retries for five seconds.
   const status = async () =>
     (await fetch(`${github.url}/repos/${REPO}`, { headers: { authorization: `token ${data.token}` } }))
       .status;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openChange, REPO, startReceiver, startWorld, type World } from './support.ts';
 
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
-// and https://docs.github.com/en/graphql/reference/mutations#enablepullrequestautomerge; the sentences of its refusals:
+// and https://docs.github.com/en/graphql/reference/mutations#enablepullrequestautomerge; its refusals:
 // https://github.com/peter-evans/enable-pull-request-automerge#conditions
 
 interface Waiting extends World {
@@ -48,7 +48,7 @@ it('a pull request with auto-merge is merged once its required check is green, b
   expect(closed).toMatchObject({ pull_request: { merged: true, merged_by: { login: 'walt' } } });
 });
 
-it('a check that the app itself reports sets off the merge, too', async () => {
+it('a check that the app itself reports also triggers the merge', async () => {
   const { github, octokit, headSha } = await startWaiting();
   await github.enableAutoMerge(REPO, 1, 'walt');
   await octokit.checks.create({
@@ -61,7 +61,7 @@ it('a check that the app itself reports sets off the merge, too', async () => {
   expect(github.pullRequest(REPO, 1).mergedBy).toBe('walt');
 });
 
-it('a draft waits until it is ready, and a push makes the checks start over', async () => {
+it('a draft waits until it is ready, and a push makes the checks start again', async () => {
   const { github, green } = await startWaiting();
   await github.enableAutoMerge(REPO, 1, 'walt');
   await github.convertToDraft(REPO, 1, 'eve');
@@ -123,7 +123,7 @@ it.each<[string, string, (world: Waiting) => unknown, string]>([
   await expect(world.github.enableAutoMerge(REPO, 1, login)).rejects.toThrow(sentence);
 });
 
-it('nobody can enable auto-merge where the repository does not allow it', async () => {
+it('nobody can enable auto-merge if the repository does not allow it', async () => {
   const { github } = await startWorld();
   await openChange(github);
   await expect(github.enableAutoMerge(REPO, 1, 'maya')).rejects.toThrow(

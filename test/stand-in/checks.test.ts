@@ -18,7 +18,7 @@ async function startChecked() {
   return { ...world, headSha, id: data.id, update };
 }
 
-it('an update adds its annotations to those before', async () => {
+it('an update adds its annotations to the earlier ones', async () => {
   const { github, headSha, update } = await startChecked();
   await update({ output: { ...output, annotations: [annotation] } });
   await update({ output: { ...output, annotations: [{ ...annotation, message: 'And here' }] } });
@@ -26,7 +26,7 @@ it('an update adds its annotations to those before', async () => {
   expect(run?.annotations.map(({ message }) => message)).toEqual(['Look here', 'And here']);
 });
 
-it('an update leaves alone what it does not name', async () => {
+it('an update does not change what it omits', async () => {
   const { github, headSha, update } = await startChecked();
   await update({ external_id: 'run_1', output: { ...output, text: 'long' } });
   await update({ output: { title: 'T2', summary: 'S2' } });
@@ -39,9 +39,9 @@ it('a conclusion completes a run', async () => {
   expect(github.checkRuns(REPO, headSha)).toMatchObject([{ status: 'completed', conclusion: 'neutral' }]);
 });
 
-// https://github.com/Mergifyio/mergify/pull/1989, https://github.com/lyft/atlantis/pull/265: GitHub takes the request and keeps
-// what the run concluded.
-it.each(['queued', 'in_progress'])('a completed run never goes back to %s', async (status) => {
+// https://github.com/Mergifyio/mergify/pull/1989, https://github.com/lyft/atlantis/pull/265: GitHub accepts the request and keeps
+// the run's conclusion.
+it.each(['queued', 'in_progress'])('a completed run never becomes %s again', async (status) => {
   const { github, headSha, update } = await startChecked();
   await update({ conclusion: 'success' });
   expect((await update({ status })).data).toMatchObject({ status: 'completed', conclusion: 'success' });
@@ -49,7 +49,7 @@ it.each(['queued', 'in_progress'])('a completed run never goes back to %s', asyn
 });
 
 // https://github.com/dotnet/arcade/issues/6080
-it('a completed run may conclude otherwise', async () => {
+it('a completed run can get another conclusion', async () => {
   const { github, headSha, update } = await startChecked();
   await update({ conclusion: 'success' });
   await update({ conclusion: 'failure' });
@@ -97,7 +97,7 @@ it('a check run of another app cannot be changed', async () => {
   await expect(call).rejects.toMatchObject({ status: 403 });
 });
 
-it('the latest run of a name hides the older ones unless all are asked for', async () => {
+it('the latest run of a name hides the older ones unless all are requested', async () => {
   const { octokit, headSha } = await startChecked();
   await octokit.checks.create({ ...AT, name: 'review', head_sha: headSha });
   const count = async (filter: 'latest' | 'all') =>
@@ -105,7 +105,7 @@ it('the latest run of a name hides the older ones unless all are asked for', asy
   expect([await count('latest'), await count('all')]).toEqual([1, 2]);
 });
 
-it('runs are told apart by app, whatever their names', async () => {
+it('runs of different apps are different, whatever their names', async () => {
   const { github, octokit, headSha } = await startChecked();
   await github.reportCheck(REPO, headSha, {
     name: 'review',
@@ -117,7 +117,7 @@ it('runs are told apart by app, whatever their names', async () => {
   expect(data.check_runs.map((run) => [run.app?.slug, run.status])).toEqual([['countersign', 'queued']]);
 });
 
-it('a suite is completed, and told so, when all of its runs are', async () => {
+it('a suite is completed, with a webhook, when all of its runs are', async () => {
   const { github, headSha } = await startChecked();
   await github.reportCheck(REPO, headSha, { name: 'lint', status: 'in_progress' });
   const received = await startReceiver(github);
@@ -135,7 +135,7 @@ it('a suite is completed, and told so, when all of its runs are', async () => {
   ]);
 });
 
-it('a pressed button is told with who pressed it', async () => {
+it('the webhook of a pressed button names who pressed it', async () => {
   const { github, id, update } = await startChecked();
   await update({ actions: [{ label: 'Again', description: 'Runs again', identifier: 'rerun' }] });
   const received = await startReceiver(github);

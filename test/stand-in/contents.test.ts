@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AT, openChange, REPO, startWorld } from './support.ts';
 
-it('a file comes in base64, a folder as a list', async () => {
+it('a file is in base64, a folder is a list', async () => {
   const { octokit } = await startWorld();
   const file = await octokit.repos.getContent({ ...AT, path: 'README.md' });
   expect(file.data).toMatchObject({ type: 'file', encoding: 'base64', content: `${btoa('# Shop\n')}\n` });
@@ -27,7 +27,7 @@ it('the history of a path has the commits that changed it or what is below it', 
   expect(await of('src', headSha)).toEqual([false]);
 });
 
-it('a file above 1 MB comes without its content, which the blob still gives', async () => {
+it('a file above 1 MB has no content, which the blob still has', async () => {
   const big = 'x'.repeat(1024 * 1024 + 1);
   const { octokit } = await startWorld({ files: { big } });
   const { data } = await octokit.repos.getContent({ ...AT, path: 'big' });
@@ -37,7 +37,7 @@ it('a file above 1 MB comes without its content, which the blob still gives', as
   expect(atob(blob.data.content)).toBe(big);
 });
 
-it('a tree is listed whole when asked recursively', async () => {
+it('a recursive tree is listed completely', async () => {
   const { octokit } = await startWorld();
   const { data } = await octokit.git.getTree({ ...AT, tree_sha: 'main', recursive: '1' });
   expect(data.tree.map(({ path, type }) => `${type} ${path}`)).toEqual([
@@ -63,7 +63,7 @@ it('branches with slashes are found everywhere', async () => {
 });
 
 // https://github.com/scripting/Scripting-News/issues/94
-it('HEAD is the default branch wherever a ref is taken', async () => {
+it('HEAD is the default branch wherever a ref is accepted', async () => {
   const { github, octokit } = await startWorld();
   await github.push({ repo: REPO, branch: 'a/b', author: 'maya', files: { x: 'x' } });
   const main = github.branch(REPO, 'main');
@@ -75,7 +75,7 @@ it('HEAD is the default branch wherever a ref is taken', async () => {
   expect((await octokit.repos.compareCommitsWithBasehead({ ...AT, basehead })).data.ahead_by).toBe(1);
 });
 
-it('HEAD is no branch', async () => {
+it('HEAD is not a branch', async () => {
   const { octokit } = await startWorld();
   await expect(octokit.repos.getBranch({ ...AT, branch: 'HEAD' })).rejects.toMatchObject({ status: 404 });
   await expect(octokit.git.getRef({ ...AT, ref: 'heads/HEAD' })).rejects.toMatchObject({ status: 404 });

@@ -20,7 +20,7 @@ it.each([
   ['65,536 characters', 'é'.repeat(65_536), 201],
   ['65,537 characters', 'é'.repeat(65_537), 422],
   ['nothing', ' ', 422],
-])('a comment of %s is answered as GitHub does', async (_, body, status) => {
+])('a comment of %s is answered as on GitHub', async (_, body, status) => {
   const { octokit } = await startCommented();
   const answer = await octokit.issues
     .createComment({ ...AT, issue_number: 1, body })
@@ -34,7 +34,7 @@ it('a deleted comment is gone', async () => {
   await expect(octokit.issues.getComment({ ...AT, comment_id: id })).rejects.toMatchObject({ status: 404 });
 });
 
-it('a second equal reaction is the first', async () => {
+it('a second equal reaction is the first one', async () => {
   const { github, octokit, id } = await startCommented();
   const react = () => octokit.reactions.createForIssueComment({ ...AT, comment_id: id, content: 'eyes' });
   const [first, second] = [await react(), await react()];
@@ -43,14 +43,14 @@ it('a second equal reaction is the first', async () => {
   expect(github.comments(REPO, 1)[0]?.reactions).toEqual([{ login: github.app.botLogin, content: 'eyes' }]);
 });
 
-it('two people can react alike', async () => {
+it('two people can add the same reaction', async () => {
   const { github, id } = await startCommented();
   await github.react(REPO, id, 'maya', '+1');
   await github.react(REPO, id, 'walt', '+1');
   expect(github.comments(REPO, 1)[0]?.reactions.map(({ login }) => login)).toEqual(['maya', 'walt']);
 });
 
-it('reactions tell who reacted and can be taken back', async () => {
+it('reactions name who reacted and can be removed', async () => {
   const { github, octokit, id } = await startCommented();
   const reaction = await github.react(REPO, id, 'maya', 'rocket');
   const list = async () => (await octokit.reactions.listForIssueComment({ ...AT, comment_id: id })).data;

@@ -16,8 +16,8 @@ function files(git: GitObjects, content: Record<string, FileInput>) {
   return git.writeFiles(new Map(), content);
 }
 
-describe('objects', () => {
-  it('have the names git gives them', () => {
+describe('git objects', () => {
+  it('have the names that git gives them', () => {
     const git = new GitObjects();
     const input = { parents: [], author: who, committer: who, message: 'm' };
     expect(git.writeBlob(Buffer.from('hello\n'))).toBe('ce013625030ba8dba906f756967f9e9ca394464a');
@@ -40,7 +40,7 @@ describe('objects', () => {
 });
 
 describe('line diffs', () => {
-  it('turn the one text into the other', () => {
+  it('turn one text into the other', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const [a, b] = [splitLines(before), splitLines(after)];
@@ -55,7 +55,7 @@ describe('line diffs', () => {
     );
   });
 
-  it('delete and add no more lines than they must', () => {
+  it('delete and add no more lines than necessary', () => {
     const edits = diffLines([...'abcabba'], [...'cbabac']);
     expect(edits.reduce((sum, edit) => sum + edit.to - edit.from + edit.afterTo - edit.afterFrom, 0)).toBe(5);
   });
@@ -91,7 +91,7 @@ describe('merging texts', () => {
     );
   });
 
-  it('gives the same from either side', () => {
+  it('gives the same result from either side', () => {
     fc.assert(
       fc.property(text, text, text, (base, ours, theirs) => {
         expect(mergeTexts(base, ours, theirs)).toBe(mergeTexts(base, theirs, ours));

@@ -30,7 +30,7 @@ it('another token has other tags for the same answer', async () => {
   expect((await again.repos.get({ ...AT, headers })).status).toBe(200);
 });
 
-it('lists are paged, with links to the other pages', async () => {
+it('lists have pages, with links to the other pages', async () => {
   const { github, octokit } = await startWorld();
   await openChange(github);
   for (let i = 0; i < 5; i++) await github.comment(REPO, 1, 'eve', `${i}`);
@@ -48,7 +48,7 @@ it('requests above the limit are refused until the hour is over', async () => {
   expect((await octokit.repos.get(AT)).status).toBe(200);
 });
 
-it('a fault answers instead, as often as it was asked to', async () => {
+it('a fault answers instead, as often as requested', async () => {
   const { github, octokit } = await startWorld();
   github.fail(({ path }) => path === `/repos/${REPO}`, { status: 502, headers: { 'retry-after': '7' } }, 1);
   await expect(octokit.repos.get(AT)).rejects.toMatchObject({
@@ -58,13 +58,13 @@ it('a fault answers instead, as often as it was asked to', async () => {
   expect((await octokit.repos.get(AT)).status).toBe(200);
 });
 
-it('a fault can be taken back', async () => {
+it('a fault can be removed', async () => {
   const { github, octokit } = await startWorld();
   github.fail(() => true, { status: 500 })();
   expect((await octokit.repos.get(AT)).status).toBe(200);
 });
 
-it('a write whose answer is lost was done all the same', async () => {
+it('a write whose answer is lost is still carried out', async () => {
   const { github, octokit } = await startWorld();
   await openChange(github);
   github.fail(({ method, path }) => method === 'POST' && path.endsWith('/comments'), { after: 'reset' }, 1);
@@ -72,7 +72,7 @@ it('a write whose answer is lost was done all the same', async () => {
   expect(github.comments(REPO, 1)).toHaveLength(1);
 });
 
-it('a write whose connection is cut first was not done', async () => {
+it('a write whose connection is cut first is not carried out', async () => {
   const { github, octokit } = await startWorld();
   await openChange(github);
   github.fail(({ method, path }) => method === 'POST' && path.endsWith('/comments'), 'reset', 1);
@@ -89,7 +89,7 @@ it('a request that hangs does not keep the stand-in from stopping', async () => 
   await expect(hanging).rejects.toThrow();
 });
 
-it('every request is recorded, and shown to listeners with both bodies', async () => {
+it('every request is recorded, and passed to listeners with both bodies', async () => {
   const { github, octokit, installation } = await startWorld({ now: () => new Date(5_000) });
   await openChange(github);
   const seen: unknown[] = [];

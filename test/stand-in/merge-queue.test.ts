@@ -6,8 +6,9 @@ import { AT, REPO, type Received, startReceiver, startWorld, type World } from '
 
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue,
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group and `merge-group` in GitHub's OpenAPI
-// description; names of branches: https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#merge_group;
-// the graph: `MergeQueue` and `EnqueuePullRequestInput` in GitHub's public GraphQL schema.
+// description; names of branches:
+// https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#merge_group;
+// GraphQL: `MergeQueue` and `EnqueuePullRequestInput` in GitHub's public schema.
 
 const manifest = parse(readFileSync(new URL('../../app.yml', import.meta.url), 'utf8'));
 
@@ -94,7 +95,7 @@ const groupsIn = (received: readonly Received[]) =>
 
 type Catalogue = { name: string; examples: Record<string, unknown>[] }[];
 
-/** The names of its members and of theirs, with the types of what they hold. */
+/** The names of its members and of theirs, with the types of their values. */
 function shapeOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return typeof value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
@@ -113,7 +114,7 @@ it('nobody merges past the queue', async () => {
   expect(await world.github.pressMergeButton(REPO, 1, 'maya')).toMatchObject({ status: 405 });
 });
 
-it('an entry is checked on a branch of its own, on top of what is before it', async () => {
+it('an entry is checked on a branch of its own, on top of the entries before it', async () => {
   const world = await startQueueing();
   const main = world.github.branch(REPO, 'main');
   await enqueueAsApp(world, 1, world.heads[0]);
@@ -137,7 +138,7 @@ it('an entry is checked on a branch of its own, on top of what is before it', as
   expect([installation.id, repository.full_name, sender.type]).toEqual([world.installation, REPO, 'Bot']);
 });
 
-it("a merge group's webhook is built as GitHub's own example is", async () => {
+it("a merge group's webhook has the shape of GitHub's own example", async () => {
   const [example] =
     (createRequire(import.meta.url)('@octokit/webhooks-examples') as Catalogue).find(
       ({ name }) => name === 'merge_group',
@@ -149,7 +150,7 @@ it("a merge group's webhook is built as GitHub's own example is", async () => {
   expect(shapeOf(sent.merge_group)).toEqual(shapeOf(example?.merge_group));
 });
 
-it('the graph tells who is in the queue, in order, with the commits that are checked', async () => {
+it('GraphQL lists the queue in order, with the commits that are checked', async () => {
   const world = await startQueueing();
   await world.github.enqueue(REPO, 2, 'walt');
   await world.github.enqueue(REPO, 1, 'walt');
@@ -172,7 +173,7 @@ it('the graph tells who is in the queue, in order, with the commits that are che
   ]);
 });
 
-it('a green group is merged by whoever enqueued it, and its branch goes away', async () => {
+it('a green group is merged by whoever enqueued it, and its branch is deleted', async () => {
   const world = await startQueueing({ method: 'squash' });
   await world.github.enqueue(REPO, 1, 'walt');
   const [group] = groupsIn(world.received);
@@ -187,7 +188,7 @@ it('a green group is merged by whoever enqueued it, and its branch goes away', a
   );
 });
 
-it('what comes later is merged after what comes first, and its group stays', async () => {
+it('a later entry is merged after an earlier one, and its group stays', async () => {
   const world = await startQueueing();
   await world.github.enqueue(REPO, 1, 'walt');
   await world.github.enqueue(REPO, 2, 'walt');
@@ -199,7 +200,7 @@ it('what comes later is merged after what comes first, and its group stays', asy
   expect(world.github.branch(REPO, 'main')).toBe(second.head_sha);
 });
 
-it('a red group takes its pull request out, and those behind are checked again without it', async () => {
+it('a red group removes its pull request, and those behind it are checked again without it', async () => {
   const world = await startQueueing();
   await world.github.enqueue(REPO, 1, 'walt');
   await world.github.enqueue(REPO, 2, 'walt');
@@ -218,7 +219,7 @@ it('a red group takes its pull request out, and those behind are checked again w
   expect(dequeued).toMatchObject({ number: 1, reason: 'CI_FAILURE' });
 });
 
-it('a group whose checks nobody answers is given up after an hour', async () => {
+it('a group whose checks nobody reports is given up after an hour', async () => {
   const world = await startQueueing();
   await world.github.enqueue(REPO, 1, 'walt');
   world.now.at = new Date(world.now.at.getTime() + 59 * 60_000);
@@ -230,7 +231,7 @@ it('a group whose checks nobody answers is given up after an hour', async () => 
   expect(world.github.pullRequest(REPO, 1).merged).toBe(false);
 });
 
-it('where only the last group counts, a green one carries the red ones before it', async () => {
+it('if only the last group counts, a green one includes the red ones before it', async () => {
   const world = await startQueueing({ groupingStrategy: 'HEADGREEN' });
   await world.github.enqueue(REPO, 1, 'walt');
   await world.github.enqueue(REPO, 2, 'walt');
@@ -241,7 +242,7 @@ it('where only the last group counts, a green one carries the red ones before it
   expect(world.github.merges.map(({ number }) => number)).toEqual([1, 2]);
 });
 
-it('a push to the head takes the pull request out of the queue', async () => {
+it('a push to the head removes the pull request from the queue', async () => {
   const world = await startQueueing();
   await world.github.enqueue(REPO, 1, 'walt');
   await world.github.push({ repo: REPO, branch: 'topic-1', author: 'eve', files: { evil: 'x' } });
@@ -249,7 +250,7 @@ it('a push to the head takes the pull request out of the queue', async () => {
   expect(groupsIn(world.received).at(-1)).toMatchObject({ action: 'destroyed', reason: 'dequeued' });
 });
 
-it('a conflict with what is before it takes a pull request out of the queue', async () => {
+it('a conflict with an earlier entry removes a pull request from the queue', async () => {
   const world = await startQueueing({}, 1);
   const { headSha } = await world.github.openPullRequest({
     repo: REPO,
@@ -264,7 +265,7 @@ it('a conflict with what is before it takes a pull request out of the queue', as
   expect((await entriesOf(world)).map(({ pullRequest }) => pullRequest.number)).toEqual([1]);
 });
 
-it('auto-merge puts a pull request into the queue once its head is green', async () => {
+it('auto-merge adds a pull request to the queue once its head is green', async () => {
   const world = await startQueueing();
   world.github.allowAutoMerge(REPO);
   const head = await world.github.push({ repo: REPO, branch: 'topic-1', author: 'walt', files: { y: '' } });
@@ -274,7 +275,7 @@ it('auto-merge puts a pull request into the queue once its head is green', async
   expect((await entriesOf(world)).map(({ pullRequest }) => pullRequest.number)).toEqual([1]);
 });
 
-it('a pull request can be taken out of the queue', async () => {
+it('a pull request can be removed from the queue', async () => {
   const world = await startQueueing();
   await enqueueAsApp(world, 1);
   const { data } = await world.octokit.pulls.get({ ...AT, pull_number: 1 });
@@ -285,7 +286,7 @@ it('a pull request can be taken out of the queue', async () => {
   expect(await entriesOf(world)).toEqual([]);
 });
 
-// The sentences: https://github.com/cli/cli/issues/8746 and what tools that enqueue through the API match on.
+// The messages: https://github.com/cli/cli/issues/8746 and what tools that enqueue through the API match on.
 it.each<[string, string, (world: Queueing) => unknown]>([
   [
     'whose required check is missing',
@@ -307,7 +308,7 @@ it('a head that moved does not enter the queue', async () => {
   await expect(enqueueAsApp(world, 1, world.heads[1])).rejects.toThrow('expected head oid does not match');
 });
 
-it('an app that may not write contents enqueues nothing', async () => {
+it('an app that may not write contents cannot enqueue', async () => {
   const world = await startWorld({ permissions: { ...manifest.default_permissions, contents: 'read' } });
   world.github.addRuleset(REPO, { mergeQueue: {} });
   await world.github.openPullRequest({
@@ -320,7 +321,7 @@ it('an app that may not write contents enqueues nothing', async () => {
   await expect(enqueueAsApp(world, 1)).rejects.toMatchObject({ errors: [{ type: 'FORBIDDEN' }] });
 });
 
-it('an app is sent only what it subscribes to', async () => {
+it('an app gets only the webhooks that it subscribes to', async () => {
   const world = await startWorld({ events: ['push'] });
   const received = await startReceiver(world.github);
   await world.github.openPullRequest({
@@ -333,7 +334,7 @@ it('an app is sent only what it subscribes to', async () => {
   expect(received.map(({ event }) => event)).toEqual(['push']);
 });
 
-it('GitHub takes no App that wants merge groups without the permission for them', async () => {
+it('GitHub rejects an App that subscribes to merge groups without the permission for them', async () => {
   await expect(startWorld({ events: ['merge_group'], permissions: { metadata: 'read' } })).rejects.toThrow(
     'merge_queues',
   );
@@ -351,7 +352,7 @@ it.each([
     '{ repository(owner: "acme", name: "none") { id } }',
     'Could not resolve',
   ],
-])('the graph refuses %s', async (_, query, sentence) => {
+])('GraphQL refuses %s', async (_, query, sentence) => {
   const world = await startQueueing({}, 0);
   await expect(world.octokit.graphql(query)).rejects.toThrow(sentence);
 });

@@ -24,7 +24,7 @@ it.each([
   ['merge', 2, 'Merge pull request #1 from acme/topic\n\nChange it'],
   ['squash', 1, 'Change it (#1)'],
   ['rebase', 1, 'Change it'],
-] as const)('method %s leaves a commit with %i parents', async (method, parents, message) => {
+] as const)('the method %s leaves a commit with %i parents', async (method, parents, message) => {
   const world = await startWorld();
   await openChange(world.github);
   await merge(world, undefined, method);
@@ -32,7 +32,7 @@ it.each([
   expect([commit.parents.length, commit.message]).toEqual([parents, message]);
 });
 
-it('both sides of a merge are kept when they changed different lines', async () => {
+it('both sides of a merge are kept if they changed different lines', async () => {
   const world = await startWorld({ files: { list: '1\n2\n3\n4\n5\n' } });
   await openChange(world.github, { list: 'one\n2\n3\n4\n5\n' });
   await world.github.push({
@@ -73,7 +73,7 @@ it.each<[string, number, (world: World) => Promise<unknown>]>([
     405,
     async ({ github }) => github.requireChecks(REPO, 'main', ['build']),
   ],
-])('%s is refused with %i', async (_, status, before) => {
+])('the merge of %s is refused with %i', async (_, status, before) => {
   const world = await startWorld();
   const { headSha } = await openChange(world.github);
   await before(world);
@@ -93,7 +93,7 @@ it.each([
   expect(data.mergeable_state).toBe(state);
 });
 
-it('a method the repository does not allow is refused', async () => {
+it('a method that the repository does not allow is refused', async () => {
   const world = await startWorld();
   world.github.addRepository({ owner: 'acme', name: 'strict', files: {}, mergeMethods: ['rebase'] });
   await world.github.openPullRequest({

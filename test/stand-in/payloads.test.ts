@@ -4,7 +4,7 @@ import { AT, openChange, REPO, startReceiver, startWorld } from './support.ts';
 
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 
-/** Payloads of one event, in the order in which they came. */
+/** Payloads of one event, in order of arrival. */
 async function start() {
   const world = await startWorld();
   const received = await startReceiver(world.github);
@@ -38,7 +38,7 @@ it('every webhook has the fields that the app reads', async () => {
 });
 
 // https://docs.github.com/en/rest/checks/suites says so in a note; https://github.com/nearform/lastlight/pull/283 measured it.
-it('a check run names its pull requests, but none whose head is in a fork', async () => {
+it('a check run names its pull requests, except those whose head is in a fork', async () => {
   const { github, of } = await start();
   const own = await openChange(github);
   const fork = await github.openPullRequest({
@@ -58,7 +58,7 @@ it('a check run names its pull requests, but none whose head is in a fork', asyn
 });
 
 // https://github.com/github/branch-deploy/issues/315
-it('a comment on a pull request says that it is one, when it was written, and nothing of the head', async () => {
+it('a comment on a pull request says that it is one and when it was written, and does not name the head', async () => {
   const { github, of } = await start();
   const { headSha } = await openChange(github);
   await github.comment(REPO, 1, 'walt', 'Hello');
@@ -71,7 +71,7 @@ it('a comment on a pull request says that it is one, when it was written, and no
   expect(JSON.stringify(payload)).not.toContain(headSha);
 });
 
-it('a status names the commit that it is about', async () => {
+it('a status names its commit', async () => {
   const { github, of } = await start();
   const { headSha } = await openChange(github);
   await github.setStatus(REPO, headSha, { context: 'lint', state: 'failure' });
@@ -89,7 +89,7 @@ it('a push names the paths that it changed, and whether it was forced', async ()
   expect(forced).toMatchObject({ after: before, forced: true });
 });
 
-it('another base is an edit that says what the base was', async () => {
+it('another base is an edit that names the earlier base', async () => {
   const { github, of } = await start();
   await openChange(github);
   await github.push({ repo: REPO, branch: 'release', author: 'maya' });
@@ -111,7 +111,7 @@ it('a close says whether it was a merge', async () => {
   expect(closed.map(({ pull_request }) => pull_request.merged)).toEqual([false, true]);
 });
 
-it('a suspended installation is told of that, and of nothing more', async () => {
+it('a suspended installation gets that webhook, and no further ones', async () => {
   const { github, received } = await start();
   github.suspendApp('acme');
   await openChange(github);

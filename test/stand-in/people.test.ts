@@ -7,7 +7,7 @@ it.each([
   ['walt', 'write', 'write'],
   ['rita', 'triage', 'read'],
   ['eve', 'read', 'read'],
-])('on a public repository %s has the role %s, folded to %s', async (login, role, folded) => {
+])('on a public repository %s has the role %s, as permission %s', async (login, role, folded) => {
   const { github, octokit } = await startWorld();
   github.addUser('eve');
   github.setPermission(REPO, 'acme-admin', 'admin');
@@ -15,20 +15,20 @@ it.each([
   expect([data.role_name, data.permission, data.user?.login]).toEqual([role, folded, login]);
 });
 
-it('on a private repository a stranger has none', async () => {
+it('somebody outside has no role on a private repository', async () => {
   const { github, octokit } = await startWorld({ private: true });
   github.addUser('eve');
   const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...AT, username: 'eve' });
   expect([data.role_name, data.permission]).toEqual(['none', 'none']);
 });
 
-it('a bot is nobody whose permission can be asked', async () => {
+it('a bot has no permission that can be read', async () => {
   const { github, octokit } = await startWorld();
   const call = octokit.repos.getCollaboratorPermissionLevel({ ...AT, username: github.app.botLogin });
   await expect(call).rejects.toMatchObject({ status: 404 });
 });
 
-it('a team knows its members only', async () => {
+it('a team knows only its members', async () => {
   const { github, octokit } = await startWorld();
   github.addTeam('acme', 'core', ['maya']);
   github.addUser('eve');
@@ -39,7 +39,7 @@ it('a team knows its members only', async () => {
 });
 
 // https://docs.github.com/en/graphql/reference/queries#viewer
-it('the graph tells an installation which account it writes under', async () => {
+it('GraphQL names the account that an installation writes under', async () => {
   const { github, octokit } = await startWorld();
   const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login databaseId } }');
   expect(viewer.login).toBe(github.app.botLogin);

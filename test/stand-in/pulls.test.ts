@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AT, openChange, REPO, startWorld } from './support.ts';
 
-it('a pull request tells what it changes', async () => {
+it('a pull request shows what it changes', async () => {
   const { github, octokit } = await startWorld();
   const { number, headSha } = await openChange(github, {
     'src/cart.ts': 'export const items = [1];\n',
@@ -21,7 +21,7 @@ it('a pull request tells what it changes', async () => {
   });
 });
 
-it('its files are counted from where it left its base, whatever the base became', async () => {
+it('its files are counted from where it diverged from its base, whatever the base became', async () => {
   const { github, octokit } = await startWorld();
   const { number } = await openChange(github);
   await github.push({ repo: REPO, branch: 'main', author: 'maya', files: { 'OTHER.md': 'other\n' } });
@@ -37,7 +37,7 @@ it('a push to the head moves it', async () => {
   expect(github.pullRequest(REPO, number).headSha).toBe(pushed);
 });
 
-it('a force-push can put an older commit back', async () => {
+it('a force-push can restore an older commit', async () => {
   const { github } = await startWorld();
   const { number, headSha } = await openChange(github);
   await github.push({ repo: REPO, branch: 'topic', author: 'eve', files: { x: 'x' } });

@@ -4,12 +4,12 @@ import type { CheckInput } from '../support/github/protection.ts';
 
 import { AT, openChange, REPO, startWorld, type World } from './support.ts';
 
-// What GitHub asks for before it merges, the same for the API as for the button. Sources:
-// - which conclusions are green, and that a check and a status of one name must both pass:
-//   https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
+// What GitHub requires before it merges, the same for the API as for the button. Sources:
+// - which conclusions are green, and that a check and a status with one name must both pass:
+// https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
 // - that a check can be pinned to an app: https://docs.github.com/en/rest/branches/branch-protection (`checks[].app_id`)
-// - the sentences: https://github.com/bors-ng/bors-ng/issues/1493 (protection), https://github.com/akuity/kargo/issues/6397
-//   (rulesets)
+// - the messages: https://github.com/bors-ng/bors-ng/issues/1493 (protection), https://github.com/akuity/kargo/issues/6397
+// (rulesets)
 
 interface Checked extends World {
   headSha: string;
@@ -24,7 +24,7 @@ async function startChecked(): Promise<Checked> {
   return { ...world, headSha, report };
 }
 
-/** What the app is answered when it merges: `merged`, or status and sentence. */
+/** GitHub's answer when the app merges: `merged`, or status and message. */
 async function answerTo({ octokit }: World): Promise<string> {
   try {
     await octokit.pulls.merge({ ...AT, pull_number: 1 });
@@ -96,7 +96,7 @@ it.each<[string, string, (world: Checked) => Promise<unknown>]>([
       await report({ conclusion: 'success' });
     },
   ],
-])('a required check that %s answers the merge with "%s"', async (_, answer, before) => {
+])('a required check that %s gives the merge the answer "%s"', async (_, answer, before) => {
   const world = await startChecked();
   world.github.requireChecks(REPO, 'main', ['build']);
   await before(world);
@@ -106,14 +106,14 @@ it.each<[string, string, (world: Checked) => Promise<unknown>]>([
 it.each<[string, string]>([
   ['forger', '405 Required status check "build" is expected.'],
   ['builder', 'merged'],
-])('a check that is pinned to one app and that %s reported answers "%s"', async (app, answer) => {
+])('a check that is pinned to one app and that %s reported gives the answer "%s"', async (app, answer) => {
   const world = await startChecked();
   world.github.requireChecks(REPO, 'main', [{ context: 'build', app: 'builder' }]);
   await world.report({ conclusion: 'success', app });
   expect(await answerTo(world)).toBe(answer);
 });
 
-it('a status that another app reported does not meet a check that is pinned to an app', async () => {
+it('a status that another app reported does not satisfy a check that is pinned to an app', async () => {
   const world = await startChecked();
   world.github.requireChecks(REPO, 'main', [{ context: 'build', app: 'builder' }]);
   await world.github.setStatus(REPO, world.headSha, { context: 'build', state: 'success' });
@@ -135,7 +135,7 @@ it.each<[string, CheckInput[], string]>([
   expect(await answerTo(world)).toBe(answer);
 });
 
-it('a ruleset says what it found in a list', async () => {
+it('a ruleset gives its reasons in a list', async () => {
   const world = await startChecked();
   world.github.addRuleset(REPO, { checks: ['build'], approvals: 1 });
   expect(await answerTo(world)).toBe(
@@ -150,15 +150,15 @@ it.each<[string, boolean]>([
   ['release/*', false],
   ['~DEFAULT_BRANCH', true],
   ['~ALL', true],
-])('a ruleset for %s holds for main: %s', async (pattern, holds) => {
+])('a ruleset for %s applies to main: %s', async (pattern, holds) => {
   const { github, octokit } = await startWorld();
   github.addRuleset(REPO, { branches: [pattern], checks: ['build'] });
   const { data } = await octokit.repos.getBranchRules({ ...AT, branch: 'main' });
   expect(data.map(({ type }) => type)).toEqual(holds ? ['required_status_checks'] : []);
 });
 
-// Checks are of a commit, and know nothing of pull requests: https://docs.github.com/en/rest/checks/runs
-it('a check that is green on a head is green for every base that the head is to be merged into', async () => {
+// Checks belong to a commit, and not to pull requests: https://docs.github.com/en/rest/checks/runs
+it('a check that is green on a head is green for every base that the head should merge into', async () => {
   const world = await startChecked();
   const { github } = world;
   await github.push({ repo: REPO, branch: 'release', author: 'maya' });
@@ -168,7 +168,7 @@ it('a check that is green on a head is green for every base that the head is to 
   expect(await answerTo(world)).toBe('merged');
 });
 
-it('a check that only another base requires does not hold up the merge', async () => {
+it('a check that only another base requires does not block the merge', async () => {
   const world = await startChecked();
   world.github.requireChecks(REPO, 'release', ['build']);
   expect(await answerTo(world)).toBe('merged');
@@ -186,7 +186,7 @@ it.each([
     ],
     'At least 1 approving review is required',
   ],
-] as const)('one required approval, given by %s', async (_, reviews, refusal) => {
+] as const)('one required approval is satisfied or not by %s', async (_, reviews, refusal) => {
   const world = await startChecked();
   world.github.protectBranch(REPO, 'main', { approvals: 1 });
   for (const [login, verdict] of reviews) await world.github.review(REPO, 1, login, verdict);
@@ -195,7 +195,7 @@ it.each([
   else expect(answer).toContain(refusal);
 });
 
-it('a strict branch refuses a head that lacks something of the base', async () => {
+it('a strict branch refuses a head that lacks a commit of the base', async () => {
   const world = await startChecked();
   world.github.protectBranch(REPO, 'main', { checks: ['build'], strict: true });
   await world.report({ conclusion: 'success' });
@@ -205,9 +205,11 @@ it('a strict branch refuses a head that lacks something of the base', async () =
   expect(await answerTo(world)).toBe('405 Head branch is out of date. Review and try the merge again.');
 });
 
-// The button. https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
-// says who may merge; https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
-// that administrators may go around a protection that does not include them.
+// The button.
+// https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
+// says who may merge;
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
+// that administrators can bypass a protection that does not include them.
 
 it('the button refuses what the API refuses', async () => {
   const { github } = await startChecked();
@@ -219,7 +221,7 @@ it('the button refuses what the API refuses', async () => {
   });
 });
 
-it('the button merges for a writer when everything that is required holds', async () => {
+it('the button merges for a writer when everything that is required is satisfied', async () => {
   const { github, report } = await startChecked();
   github.requireChecks(REPO, 'main', ['build']);
   await report({ conclusion: 'neutral' });
@@ -240,7 +242,7 @@ it.each([
   ['admin', true, true, 'refused'],
   ['maintain', false, true, 'refused'],
 ] as const)(
-  'with the role %s, administrators included: %s, wanting to go around: %s, the merge is %s',
+  'with the role %s, administrators included: %s, bypass requested: %s, the merge is %s',
   async (role, enforceAdmins, bypass, kind) => {
     const { github } = await startChecked();
     github.setPermission(REPO, 'ann', role);
@@ -249,7 +251,7 @@ it.each([
   },
 );
 
-it('nobody goes around a ruleset that does not name their role', async () => {
+it('nobody can bypass a ruleset that does not name their role', async () => {
   const { github } = await startChecked();
   github.setPermission(REPO, 'ann', 'admin');
   const id = github.addRuleset(REPO, { checks: ['build'] });
@@ -297,7 +299,7 @@ it.each<[string, (world: World) => unknown, object]>([
     ({ github }) => github.addRuleset(REPO, { checks: ['build'] }),
     { protected: true, protection: { enabled: false } },
   ],
-])('a branch with %s says so', async (_, guard, said) => {
+])('a branch with %s shows that', async (_, guard, said) => {
   const world = await startWorld();
   guard(world);
   const { data } = await world.octokit.repos.getBranch({ ...AT, branch: 'main' });
@@ -305,7 +307,7 @@ it.each<[string, (world: World) => unknown, object]>([
 });
 
 // https://github.com/crs-k/stale-branches/issues/1061
-it('a ruleset that only forbids to delete branches makes them protected, and guards none', async () => {
+it('a ruleset that only forbids deleting branches makes them protected, and restricts nothing else', async () => {
   const { github, octokit } = await startWorld();
   github.addRuleset(REPO, { branches: ['~ALL'], restrict: ['deletions'] });
   await github.push({ repo: REPO, branch: 'evil', author: 'walt' });
@@ -314,7 +316,7 @@ it('a ruleset that only forbids to delete branches makes them protected, and gua
   expect(data.map(({ type }) => type)).toEqual(['deletion']);
 });
 
-it('a rule names the app whose check it requires, and the ruleset it is of', async () => {
+it('a rule names the app whose check it requires, and its ruleset', async () => {
   const { github, octokit } = await startWorld();
   const id = github.addRuleset(REPO, { checks: [{ context: 'build', app: 'countersign' }], strict: true });
   const { data } = await octokit.repos.getBranchRules({ ...AT, branch: 'main' });

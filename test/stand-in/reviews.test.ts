@@ -10,14 +10,14 @@ async function startReviewed() {
   return { ...world, review };
 }
 
-it('a hunk shows lines on both sides, also with its counts left out', () => {
+it('a hunk shows lines on both sides, also without its counts', () => {
   expect(diffLinesOf('@@ -7 +7,2 @@\n-a\n+b\n+c\n\\ No newline at end of file')).toEqual({
     LEFT: new Set([7]),
     RIGHT: new Set([7, 8]),
   });
 });
 
-it('a review stands on the lines it names', async () => {
+it('the comments of a review are on the lines that they name', async () => {
   const { github, review } = await startReviewed();
   await review(
     { path: 'list', line: 5, body: 'Why?' },
@@ -38,14 +38,14 @@ it('a review stands on the lines it names', async () => {
 it.each([
   ['a line outside the diff', { path: 'list', line: 9, body: 'x' }],
   ['a file outside the diff', { path: 'other', line: 1, body: 'x' }],
-])('one comment on %s refuses the whole review', async (_, outside) => {
+])('one comment on %s makes GitHub refuse the whole review', async (_, outside) => {
   const { github, review } = await startReviewed();
   const call = review({ path: 'list', line: 5, body: 'fine' }, outside);
   await expect(call).rejects.toMatchObject({ status: 422 });
   expect(github.reviews(REPO, 1)).toEqual([]);
 });
 
-it("a person's review is listed with the head it was made on", async () => {
+it("a person's review is listed with the head that it was made on", async () => {
   const { github, octokit } = await startReviewed();
   await github.review(REPO, 1, 'maya', 'APPROVED', 'Good');
   const { data } = await octokit.pulls.listReviews({ ...AT, pull_number: 1 });

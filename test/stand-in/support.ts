@@ -59,7 +59,7 @@ export interface Received {
   body: string;
 }
 
-/** A webhook receiver that answers with `status` and keeps what came; closed when the test ends. */
+/** A webhook receiver that answers with `status` and keeps what it gets; closed when the test ends. */
 export async function startReceiver(github: GitHubStandIn, answer = { status: 200 }): Promise<Received[]> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

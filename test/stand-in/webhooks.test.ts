@@ -8,7 +8,7 @@ const names = (received: readonly { event: string; body: string }[]): string[] =
     return action ? `${event}.${action}` : event;
   });
 
-it('opening, pushing and merging are told in order', async () => {
+it('opening, pushing and merging send webhooks in order', async () => {
   const { github, octokit } = await startWorld();
   const received = await startReceiver(github);
   await openChange(github);
@@ -28,7 +28,7 @@ it('opening, pushing and merging are told in order', async () => {
   ]);
 });
 
-it('a delivery is signed and named as GitHub does', async () => {
+it('a delivery is signed and named as on GitHub', async () => {
   const { github } = await startWorld();
   const received = await startReceiver(github);
   await github.createIssue(REPO, 'eve', 'Help');
@@ -45,7 +45,7 @@ it('a delivery is signed and named as GitHub does', async () => {
   });
 });
 
-it('synchronize carries the heads before and after', async () => {
+it('synchronize has the heads before and after', async () => {
   const { github } = await startWorld();
   const { headSha } = await openChange(github);
   const received = await startReceiver(github);
@@ -56,7 +56,7 @@ it('synchronize carries the heads before and after', async () => {
   expect(synchronize).toMatchObject({ before: headSha, after, pull_request: { head: { sha: after } } });
 });
 
-it('reactions send nothing', async () => {
+it('reactions send no webhook', async () => {
   const { github } = await startWorld();
   await openChange(github);
   const id = await github.comment(REPO, 1, 'eve', 'hello');
@@ -66,7 +66,7 @@ it('reactions send nothing', async () => {
   expect(received).toEqual([]);
 });
 
-it('nothing is sent from where the app is not installed', async () => {
+it('repositories without the app send no webhook', async () => {
   const { github } = await startWorld();
   github.addRepository({ owner: 'stranger', name: 'open', files: {} });
   const received = await startReceiver(github);
@@ -74,7 +74,7 @@ it('nothing is sent from where the app is not installed', async () => {
   expect(received).toEqual([]);
 });
 
-it('a payload is what was true when it happened', async () => {
+it('a payload shows the state at the time of its event', async () => {
   const { github } = await startWorld();
   const received = await startReceiver(github);
   github.holdDeliveries();
@@ -85,7 +85,7 @@ it('a payload is what was true when it happened', async () => {
   expect(opened.pull_request.title).toBe('Change it');
 });
 
-it('held deliveries can come in reverse', async () => {
+it('held deliveries can arrive in reverse', async () => {
   const { github } = await startWorld();
   await openChange(github);
   const received = await startReceiver(github);
@@ -107,7 +107,7 @@ it('a redelivery has the same GUID', async () => {
   expect(github.deliveries).toMatchObject([{ guid, attempts: 2 }]);
 });
 
-it('what a receiver missed is listed as failed and can be asked for again', async () => {
+it('a delivery that a receiver missed is listed as failed and can be requested again', async () => {
   const { github } = await startWorld();
   github.setWebhookUrl('http://127.0.0.1:9/');
   await github.createIssue(REPO, 'eve', 'Help');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AT, openChange, REPO, startWorld } from './support.ts';
 
-it('a refused merge request is written down with how things stood, and with what was told before', async () => {
+it('a refused merge request is recorded with the state at that moment, and with what the API reported before', async () => {
   const { github, octokit } = await startWorld();
   const { number, headSha } = await openChange(github);
   const comment = await github.comment(REPO, number, 'maya', 'Merge this?');
@@ -40,7 +40,7 @@ it('a merge request that was carried out has no refusal, and shows the pull requ
 });
 
 it.each(['button', 'auto-merge'] as const)(
-  'a merge that %s set off is written down with how things stood',
+  'a merge that %s caused is recorded with the state at that moment',
   async (via) => {
     const { github } = await startWorld();
     const { headSha } = await openChange(github);

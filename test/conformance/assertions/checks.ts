@@ -58,10 +58,10 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a completed check run never goes back to work',
+    says: 'a completed check run never becomes queued or in progress again',
     async check(world) {
       const { update, list } = await checkRun(world, { conclusion: 'success' });
-      // Whether the request is taken or refused, what the run concluded stays.
+      // Whether the request is accepted or refused, the run keeps its conclusion.
       await update({ status: 'in_progress' }).catch(() => {});
       await world.scratch.eventually(async () =>
         expect(await list('latest')).toMatchObject([{ conclusion: 'success' }]),
@@ -69,7 +69,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a completed check run may conclude otherwise',
+    says: 'a completed check run can get another conclusion',
     async check(world) {
       const { update } = await checkRun(world, { conclusion: 'success' });
       expect(await update({ conclusion: 'failure' })).toMatchObject({
@@ -79,7 +79,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'of two check runs with one name the newer one is the latest, and both are listed when all are asked for',
+    says: 'of two check runs with one name the newer one is the latest, and both are listed with filter=all',
     async check(world) {
       const { id, create, list } = await checkRun(world, { conclusion: 'success' });
       const { data: newer } = await create({ status: 'in_progress', conclusion: undefined });
@@ -90,7 +90,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'annotations of an update are added to those before',
+    says: 'annotations of an update are added to the earlier ones',
     async check(world) {
       const { head } = await world.scratch.shared();
       const annotation = {
@@ -108,7 +108,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'an update keeps what it does not name',
+    says: 'an update keeps the fields that it omits',
     async check(world) {
       const { update } = await checkRun(world, { external_id: 'kept', output: { ...output, text: 'Text' } });
       expect(await update({ output: { title: 'Other', summary: 'Other' } })).toMatchObject({

@@ -31,7 +31,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a tree lists every file with its size when asked recursively, and says that it is whole',
+    says: 'a recursive tree lists every file with its size, and says that it is complete',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.git.getTree({ ...world.at, tree_sha: headSha, recursive: 'true' });
@@ -43,7 +43,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a blob comes in base64 and as long as it says',
+    says: 'a blob is in base64 and as long as it says',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.repos.getContent({
@@ -72,7 +72,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a path or ref that is not there is a 404',
+    says: 'a path or ref that does not exist is a 404',
     async check({ octokit, at, prefix }) {
       const missing = (path: string, ref?: string) =>
         refusalOf(octokit.repos.getContent({ ...at, path, ...(ref ? { ref } : {}) }));
@@ -83,7 +83,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'the history of a path has the commits that changed it, the newest first',
+    says: 'the history of a path has the commits that changed it, newest first',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.repos.listCommits({

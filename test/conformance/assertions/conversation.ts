@@ -17,7 +17,7 @@ function read({ octokit, at }: World, id: number, etag?: string) {
 
 export const conversation: readonly Assertion[] = [
   {
-    says: 'a comment says who wrote it and counts its reactions by content',
+    says: 'a comment names its author and counts its reactions by content',
     async check(world) {
       const id = await comment(world);
       const { data } = await read(world, id);
@@ -29,7 +29,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a reaction gives its comment another tag, when it is added and when it is taken back',
+    says: 'a reaction gives its comment another tag, when it is added and when it is removed',
     async check(world) {
       const id = await comment(world);
       const before = await read(world, id);
@@ -39,7 +39,7 @@ export const conversation: readonly Assertion[] = [
         content: 'rocket',
       });
       let withIt = before;
-      // A tag that had not changed would be answered with 304, which the client throws.
+      // An unchanged tag would be answered with 304, for which the client throws.
       await world.scratch.eventually(async () => {
         withIt = await read(world, id, String(before.headers.etag));
         expect(commentSchema.parse(withIt.data).reactions.rocket).toBe(1);
@@ -56,7 +56,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a reaction is listed with who gave it and when',
+    says: 'a reaction is listed with its author and time',
     async check(world) {
       const id = await comment(world);
       await world.octokit.reactions.createForIssueComment({ ...world.at, comment_id: id, content: 'eyes' });
@@ -80,7 +80,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a hidden marker in a comment comes back as it was written',
+    says: 'a hidden marker in a comment is returned as it was written',
     async check(world) {
       const marker = '<!-- countersign:conformance -->';
       const id = await comment(world, `${marker}\nText`);
@@ -109,7 +109,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a comment of 65,536 characters is taken',
+    says: 'a comment of 65,536 characters is accepted',
     async check(world) {
       const { number } = await world.scratch.shared();
       await world.scratch.comment(number, 'x'.repeat(LONGEST));
@@ -133,14 +133,14 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'times are told to the second',
+    says: 'times are exact to the second',
     async check(world) {
       const { data } = await read(world, await comment(world));
       expect(data.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     },
   },
   {
-    says: 'a comment that an App wrote names the App and is by a bot',
+    says: 'a comment by an App names the App and is by a bot',
     async check(world) {
       const app = needApp(world);
       const { number } = await world.scratch.shared();

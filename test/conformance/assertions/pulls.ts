@@ -24,7 +24,7 @@ async function get({ octokit, at }: World, number: number) {
 
 export const pulls: readonly Assertion[] = [
   {
-    says: 'a pull request has every field that decisions rest on',
+    says: 'a pull request has every field that decisions need',
     async check(world) {
       const { number, headSha, base } = await world.scratch.shared();
       const read = pullRequestSchema.parse(await get(world, number));
@@ -67,7 +67,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'pull requests are listed by their last change, the newest first',
+    says: 'pull requests are listed by their last change, newest first',
     async check(world) {
       await world.scratch.shared();
       const { data } = await world.octokit.pulls.list({
@@ -91,7 +91,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'a merge answers with the commit that the base branch then points at, and is refused with 405 the second time',
+    says: 'the answer to a merge has the commit that the base branch then points at, and a second merge is refused with 405',
     async check(world) {
       const { number, headSha, base } = await world.scratch.pullRequest();
       await world.scratch.eventually(async () => expect((await get(world, number)).mergeable).toBe(true));
@@ -147,7 +147,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'another base branch moves what a pull request is compared with, and keeps its head',
+    says: 'another base branch changes what a pull request is compared with, and keeps its head',
     async check(world) {
       const { number, headSha } = await world.scratch.pullRequest();
       const other = `${world.prefix}/other-base`;

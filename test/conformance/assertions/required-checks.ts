@@ -3,11 +3,11 @@ import type { Assertion, World } from '../assertion.ts';
 import type { ScratchPull } from '../scratch.ts';
 import { needApp, refusalOf } from '../target.ts';
 
-/** GitHub Actions, on every host: an App that is always there and that reports nothing on commits which skip it. */
+/** GitHub Actions, on every host: an App that always exists and that reports nothing on commits which skip it. */
 const GITHUB_ACTIONS = 15_368;
 const CONTEXT = 'countersign conformance';
 
-/** A pull request for a branch of the suite's own that requires one check. */
+/** A pull request for one of the suite's branches, which requires one check. */
 async function requiring(world: World, appId?: number): Promise<ScratchPull> {
   const pull = await world.scratch.pullRequest();
   await world.scratch.requireCheck(pull.base, CONTEXT, appId);
@@ -41,11 +41,11 @@ function status(world: World, { headSha }: ScratchPull, state: 'success' | 'fail
 
 export const requiredChecks: readonly Assertion[] = [
   {
-    says: 'a required check that nobody reported holds up the merge: 405, is expected',
+    says: 'a required check that nobody reported blocks the merge: 405, is expected',
     check: async (world) => refusedFor(world, await requiring(world), 'expected'),
   },
   {
-    says: 'a required check is met by a commit status of its name',
+    says: 'a commit status with its name satisfies a required check',
     async check(world) {
       const pull = await requiring(world);
       await status(world, pull, 'failure');
@@ -55,7 +55,7 @@ export const requiredChecks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a required check that runs holds up the merge: 405, is in progress',
+    says: 'a required check that is running blocks the merge: 405, is in progress',
     async check(world) {
       needApp(world);
       const pull = await requiring(world);
@@ -65,7 +65,7 @@ export const requiredChecks: readonly Assertion[] = [
   },
   ...(['success', 'neutral', 'skipped'] as const).map(
     (conclusion): Assertion => ({
-      says: `a required check that ended ${conclusion} lets the merge through`,
+      says: `a required check that ended ${conclusion} allows the merge`,
       async check(world) {
         needApp(world);
         const pull = await requiring(world);
@@ -85,7 +85,7 @@ export const requiredChecks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a check that is pinned to an App is not met by what another reports',
+    says: "another App's report does not satisfy a check that is pinned to an App",
     async check(world) {
       const pull = await requiring(world, GITHUB_ACTIONS);
       await status(world, pull, 'success');
@@ -93,7 +93,7 @@ export const requiredChecks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a ruleset shows among the rules of the branch, and makes it protected',
+    says: 'a ruleset appears among the rules of the branch, and makes it protected',
     async check(world) {
       const { base } = await requiring(world);
       await world.scratch.eventually(async () => {

@@ -11,7 +11,7 @@ import {
 import { REPO } from '../../support/harness.ts';
 import { merged } from './support.ts';
 
-// How the checks of a head are judged is in test/skills/builtin/ci/judge.test.ts; here other apps speak under borrowed names.
+// How the checks of a head are judged is in test/skills/builtin/ci/judge.test.ts; here other apps report under borrowed names.
 
 const GREEN = { status: 'completed', conclusion: 'success' } as const;
 const RED = { status: 'completed', conclusion: 'failure' } as const;
@@ -21,7 +21,7 @@ async function opened(settings?: string) {
   return { harness, ...(await open(harness)) };
 }
 
-test('a green check under the app’s own name, by another app, is neither the app’s word nor CI’s', async () => {
+test('a green check by another app under this app’s own name counts neither as this app’s nor as CI’s', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -36,7 +36,7 @@ test('a green check under the app’s own name, by another app, is neither the a
   expect(merged(harness)).toEqual([]);
 });
 
-test('a red check is not made green by another app’s check, or a status, of the same name', async () => {
+test('another app’s check, or a status, with the same name does not make a red check green', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...RED });
@@ -52,7 +52,7 @@ test('a red check is not made green by another app’s check, or a status, of th
   expect(merged(harness)).toEqual([number]);
 });
 
-test('a check that the branch requires of one app is not met by another app, nor by a status', async () => {
+test('another app’s check, or a status, does not satisfy a check that the branch requires of one app', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   const ci = { context: 'test', integration_id: 15_368 };
@@ -65,7 +65,7 @@ test('a check that the branch requires of one app is not met by another app, nor
   expect(merged(harness)).toEqual([]);
 });
 
-test('a check that turns red under the eyes of the look that would merge stops it', async () => {
+test('a check that turns red just before the poll that would merge prevents the merge', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
@@ -76,7 +76,7 @@ test('a check that turns red under the eyes of the look that would merge stops i
   expect(merged(harness)).toEqual([]);
 });
 
-test('a green of the head before does not count for the head after', async () => {
+test('a green check of the earlier head does not count for the later head', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });

@@ -3,12 +3,13 @@ import { A_RECHECK, react } from '../../scenario/support.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import { type Asked, asked, merged } from './support.ts';
 
-// Which comments hold a command at all is in test/entrypoints/commands/parse.test.ts, what becomes of one in test/scenario. Here the
-// command is the one that lets a countersigned pull request be merged: its `resume`, which only maintainers may say.
+// Which comments contain a command is in test/entrypoints/commands/parse.test.ts, and what a command does is in test/scenario.
+// Here the command is
+// the one that allows the merge of a countersigned pull request: `resume`, which only maintainers may issue.
 
 const RESUME = '/countersign resume';
 
-/** mia has countersigned, and paused: the next `resume` of hers merges. */
+/** mia has countersigned, and paused: her next `resume` merges. */
 async function heldByAPause(): Promise<Asked> {
   const scene = await asked();
   const { harness, number } = scene;
@@ -31,7 +32,7 @@ async function mergedAfter({ harness, number }: Asked, deed: Promise<unknown>): 
   return merged(harness).includes(number);
 }
 
-test('a maintainer who only cites the command says nothing', async () => {
+test('a maintainer who only quotes the command issues none', async () => {
   const scene = await heldByAPause();
   const { harness, number } = scene;
   const cited = {
@@ -64,7 +65,7 @@ test('a maintainer who only cites the command says nothing', async () => {
   await resumeMerges(scene);
 });
 
-test('nobody speaks for a maintainer: not by an edit, in a title, a review, another pull request or another name', async () => {
+test('nobody can issue a maintainer’s command: not by an edit, a title, a review, another pull request or another name', async () => {
   const scene = await heldByAPause();
   const { harness, number } = scene;
   const { github } = harness;
@@ -104,7 +105,7 @@ test('a maintainer’s resume of one pull request resumes no other', async () =>
   await resumeMerges(scene);
 });
 
-test('a maintainer who lost the permission a second ago commands nothing', async () => {
+test('a maintainer who lost the permission a second ago cannot issue commands', async () => {
   const scene = await heldByAPause();
   const { harness, number } = scene;
   harness.github.holdDeliveries();

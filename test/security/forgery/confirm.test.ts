@@ -21,13 +21,13 @@ import {
 import { REPO } from '../../support/harness.ts';
 import { type Asked, asked, merged, READS } from './support.ts';
 
-// Which comments hold a command at all is in commands.test.ts; here they are the ones that answer for a step.
+// Which comments contain a command is in commands.test.ts; here the commands answer for a step.
 
 const BY_REACTION =
   'A merge is never approved or rejected by a command or a button: react to its approval comment.';
 const TWO = 'countersign: { count: 2 }\n';
 
-/** mia presses the button as it is now, and the app hears of it only after something else has come. */
+/** mia presses the present button, and the app hears of it only after something else has happened. */
 async function pressedBefore(scene: Asked, deeds: () => Promise<void>): Promise<void> {
   const { github, advance } = scene.harness;
   github.holdDeliveries();
@@ -45,7 +45,7 @@ describe('no command or button merges', () => {
     for (const words of ['approve', 'approve merge', 'reject', 'reject merge']) {
       expect(await say(scene, 'mia', `/countersign ${words}`)).toEqual([BY_REACTION]);
     }
-    // Replies are the last to share a minute's writes.
+    // Replies are the last to get a share of a minute's writes.
     await harness.advance(60_000);
     expect(await say(scene, 'mia', '/countersign approve pr-review')).toEqual([
       'There is no step `pr-review`; the steps are `merge`.',
@@ -57,7 +57,7 @@ describe('no command or button merges', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('when the run moves on to its merge after the step that was approved', async () => {
+  test('when the run continues with its merge after the step that was approved', async () => {
     const scene = await confirming();
     const { harness, number } = scene;
     await pressedBefore(scene, async () => {
@@ -73,7 +73,7 @@ describe('no command or button merges', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('when several answers come at once and the merge is next', async () => {
+  test('when several answers arrive at once and the merge is next', async () => {
     const scene = await confirming();
     const { harness } = scene;
     const three = ['approve safe', 'approve', 'approve merge'].map((words) => `/countersign ${words}`);
@@ -83,7 +83,7 @@ describe('no command or button merges', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('when a merge and another step wait at once, of which only the other goes on', async () => {
+  test('when a merge and another step wait at once, of which only the other continues', async () => {
     const scene = await confirming({
       chain: LABEL_AND_MERGE.replace('action: gh-merge', 'action: gh-merge\n    depends_on: []'),
     });
@@ -106,11 +106,11 @@ describe('no command or button merges', () => {
     expect(merged(scene.harness)).toEqual([]);
   });
 
-  test('when an answer to the merge’s own question is in the database', async () => {
+  test('when the database has an answer to the merge’s own approval', async () => {
     const scene = await asked();
     const { storage } = scene.harness.app;
     const [{ id } = { id: '' }] = await storage.read.approvals.ofRun('run_1');
-    // Hers is one of the first ids that the stand-in gives.
+    // Her id is one of the first that the stand-in gives.
     const answers = Array.from({ length: 50 }, (_, index) => ({
       person: { id: 1_001 + index, login: 'mia' },
       says: 'approve' as const,
@@ -123,7 +123,7 @@ describe('no command or button merges', () => {
   });
 });
 
-describe('nobody answers for a step who may not countersign, and is told why', () => {
+describe('nobody who may not countersign can answer for a step', () => {
   test.each([
     ['a writer', 'will', {}, 'will has write access'],
     ['an outsider', 'otto', {}, 'otto has read access'],
@@ -146,7 +146,7 @@ describe('nobody answers for a step who may not countersign, and is told why', (
     expect(approvals(scene.harness, scene.number).map(headline)).toEqual(['✍️ May `safe` go on?']);
   });
 
-  test('a bot, of which nothing is heard, and whoever edits, quotes or hides a command', async () => {
+  test('neither a bot, which gets no reply, nor people who edit, quote or hide a command', async () => {
     const scene = await confirming();
     const { harness, number } = scene;
     harness.github.addUser('robot', { type: 'Bot' });
@@ -166,8 +166,8 @@ describe('nobody answers for a step who may not countersign, and is told why', (
   });
 });
 
-describe('an answer that was given does not count any more', () => {
-  test('once the role is lost, and counts again once it is back', async () => {
+describe('an answer no longer counts', () => {
+  test('once its author lost the role, and counts again once the role is back', async () => {
     const scene = await confirming({ settings: TWO });
     const { harness } = scene;
     await say(scene, 'mia', '/countersign approve');
@@ -180,12 +180,12 @@ describe('an answer that was given does not count any more', () => {
     expect(wentOn(scene)).toBe(true);
   });
 
-  test('when the role is lost between the answer and its look', async () => {
+  test('when its author loses the role between the answer and its poll', async () => {
     const scene = await confirming();
     const { harness } = scene;
     let asks = 0;
     harness.github.fail((request) => {
-      // The command asks twice, for the role and for who it is; the third is of the look.
+      // The command reads twice, the role and the account; the third read is the poll's.
       if (READS.permission(request) && ++asks === 3) harness.github.setPermission(REPO, 'mia', 'write');
       return false;
     }, 'reset');
@@ -194,7 +194,7 @@ describe('an answer that was given does not count any more', () => {
     expect(wentOn(scene)).toBe(false);
   });
 
-  test('when the login is somebody else’s by now', async () => {
+  test('when another account has its author’s login', async () => {
     const scene = await confirming({ settings: TWO });
     const { harness } = scene;
     await say(scene, 'mia', '/countersign approve');
@@ -204,7 +204,7 @@ describe('an answer that was given does not count any more', () => {
     expect(wentOn(scene)).toBe(false);
   });
 
-  test('for a newer head, nor does the button of the older one', async () => {
+  test('for a newer head, and neither does the button of the older one', async () => {
     const scene = await confirming({ settings: TWO });
     const { harness, number } = scene;
     await say(scene, 'mia', '/countersign approve');
@@ -218,7 +218,7 @@ describe('an answer that was given does not count any more', () => {
     expect(wentOn(scene)).toBe(false);
   });
 
-  test('for a question that was asked anew, also when it was still on its way', async () => {
+  test('for a newer approval, also when it was still on its way', async () => {
     const scene = await confirming();
     const { harness, number } = scene;
     const first = approvalOf(harness, number);

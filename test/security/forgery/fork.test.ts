@@ -20,7 +20,7 @@ const LAX_SETTINGS = `countersign: { permission: none, users: [otto, will], appr
 ci: { no_checks: allow, ignore: [test] }
 `;
 
-/** All that a fork can bring which would govern it, were it read from the head. */
+/** Everything in a fork that would govern it if the app read it from the head. */
 const CI_OF_MY_OWN = '---\nname: ci\ndescription: CI as it should be.\noutcome: gate_verdict\n---\n';
 const TAKEOVER = {
   [SETTINGS]: LAX_SETTINGS,
@@ -33,13 +33,13 @@ const TAKEOVER = {
     'name: test\non: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps: [{ run: exit 0 }]\n',
 };
 
-test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and told what its files mean', async () => {
+test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and gets a check of its files', async () => {
   const harness = await start({ chain: CI_AND_MERGE, settings: 'countersign: { permission: maintain }\n' });
   const { github } = harness;
   const { number, headSha } = await open(harness, {
     author: 'otto',
     fork: 'otto/app',
-    // A branch by the base branch's name must not be taken for it.
+    // A branch with the base branch's name must not be mistaken for it.
     branch: 'main',
     files: TAKEOVER,
   });
@@ -68,7 +68,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   expect(github.merges).toMatchObject([{ repo: REPO, number, headSha }]);
 });
 
-test('settings that the fork’s owner keeps in a .github repository govern nothing here', async () => {
+test('settings in the fork owner’s .github repository govern nothing here', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   harness.github.addRepository({
     owner: 'otto',
@@ -85,7 +85,7 @@ test('settings that the fork’s owner keeps in a .github repository govern noth
   expect(merged(harness)).toEqual([]);
 });
 
-test('the settings that govern are those of the protected branch it is merged into, not of the default branch', async () => {
+test('the settings of the protected base branch govern, not those of the default branch', async () => {
   const harness = await start({
     chain: MERGE_ONLY,
     settings: 'countersign: { permission: write }\n',

@@ -7,7 +7,7 @@ import { mergeKey, mergeOnce } from '../../../src/engine/effects/merge.ts';
 import { facts, question } from '../../domain/policy/merge-facts.ts';
 import { asked, justBefore, mergeCalls, READS } from './support.ts';
 
-/** Two workers that came to the same yes about one head, each about to merge it. */
+/** Two workers that decided for the same head, each about to merge it. */
 async function twoWorkers() {
   const { harness, number, headSha } = await asked();
   const { app, github, clock, config } = harness;
@@ -39,7 +39,7 @@ async function twoWorkers() {
   };
 }
 
-test('a worker that GitHub refuses because another one merged does not take that one’s word back', async () => {
+test('a worker that GitHub refuses because another one merged does not undo that one’s record', async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const { github } = harness;
   const arrived = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ test('of two steps that merge at the same time, the ledger names the one whose c
   expect(await ledger()).toMatchObject({ status: 'done', effect: { method: 'merge' } });
 });
 
-test('a worker that comes after the merge was recorded calls GitHub no more', async () => {
+test('a worker that comes after the merge was recorded does not call GitHub', async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const made = await worker();
   const recorded = await ledger();

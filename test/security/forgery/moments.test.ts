@@ -10,7 +10,7 @@ interface Scene extends Asked {
 
 type Deed = (scene: Scene) => unknown;
 
-/** What takes a countersign's ground away. */
+/** Each invalidates a countersign. */
 const takesTheReactionBack: Deed = ({ harness, number, reaction }) =>
   harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
 const losesThePermission: Deed = ({ harness }) => harness.github.setPermission(REPO, 'mia', 'write');
@@ -23,7 +23,7 @@ const isRetargeted: Deed = ({ harness, number }) =>
 const becomesADraft: Deed = ({ harness, number }) => harness.github.convertToDraft(REPO, number, 'ada');
 const isClosed: Deed = ({ harness, number }) => harness.github.closePullRequest(REPO, number, 'ada');
 
-/** mia, or will of the release team, has just countersigned; the app has not looked yet. */
+/** mia, or will of the release team, has just countersigned; the app has not polled yet. */
 async function countersigned(by: 'mia' | 'will' = 'mia'): Promise<Scene> {
   const scene = await asked({ settings: 'countersign: { teams: [octo/release] }\n' }, {}, ({ github }) => {
     github.addTeam('octo', 'release', ['will']);
@@ -32,7 +32,7 @@ async function countersigned(by: 'mia' | 'will' = 'mia'): Promise<Scene> {
   return { ...scene, reaction: await react(scene.harness, scene.number, by) };
 }
 
-describe('between two reads of the look that sees the countersign', () => {
+describe('between two reads of the poll that sees the countersign', () => {
   test.each<[string, keyof typeof READS, Deed, ('mia' | 'will')?]>([
     ['the maintainer takes the reaction back', 'reactions', takesTheReactionBack],
     ['another maintainer rejects', 'reactions', anotherRejects],
@@ -42,7 +42,7 @@ describe('between two reads of the look that sees the countersign', () => {
     ['the author chooses another base', 'permission', isRetargeted],
     ['the author turns it into a draft', 'permission', becomesADraft],
     ['the author closes it', 'permission', isClosed],
-  ])('%s: nothing is merged', async (_, read, deed, by) => {
+  ])('nothing is merged if %s', async (_, read, deed, by) => {
     const scene = await countersigned(by);
     justBefore(scene.harness, READS[read], () => void deed(scene));
     await scene.harness.advance(A_RECHECK);
@@ -56,7 +56,7 @@ describe('between the last read and the merge call', () => {
   test.each<[string, Deed]>([
     ['the author turns it into a draft', becomesADraft],
     ['the author closes it', isClosed],
-  ])('%s: GitHub refuses, and it is not tried on the old countersign', async (_, deed) => {
+  ])('GitHub refuses and the old countersign is not used again if %s', async (_, deed) => {
     const scene = await countersigned();
     const { harness } = scene;
     justBefore(harness, READS.merge, () => void deed(scene));
@@ -73,7 +73,7 @@ describe('between a merge call that GitHub failed to answer and the next', () =>
     ['another maintainer rejects', anotherRejects],
     ['the author chooses another base', isRetargeted],
     ['the author pushes', isPushedTo],
-  ])('%s: it is judged anew, and not merged', async (_, deed, by) => {
+  ])('the facts are judged again and nothing is merged if %s', async (_, deed, by) => {
     const scene = await countersigned(by);
     const { harness } = scene;
     harness.github.holdDeliveries();
@@ -85,12 +85,12 @@ describe('between a merge call that GitHub failed to answer and the next', () =>
   });
 });
 
-describe('between the countersign and the look, with every webhook late', () => {
+describe('between the countersign and the poll, with every webhook late', () => {
   test.each<[string, Deed]>([
     ['the author chooses another base', isRetargeted],
     ['the author turns it into a draft', becomesADraft],
     ['the author closes it', isClosed],
-  ])('%s: nothing is merged, then nor when the webhooks arrive', async (_, deed) => {
+  ])('nothing is merged, also not when the webhooks arrive, if %s', async (_, deed) => {
     const scene = await countersigned();
     const { harness } = scene;
     harness.github.holdDeliveries();
@@ -103,7 +103,7 @@ describe('between the countersign and the look, with every webhook late', () => 
   });
 });
 
-test('what was closed and opened again between the countersign and the look is asked about anew', async () => {
+test('a pull request that was closed and reopened between the countersign and the poll is asked about again', async () => {
   const { harness, number } = await countersigned();
   await harness.github.closePullRequest(REPO, number, 'ada');
   await harness.settle();
@@ -116,7 +116,7 @@ test('what was closed and opened again between the countersign and the look is a
   ]);
 });
 
-test('a round trip to another base between the countersign and the look is asked about anew', async () => {
+test('a round trip to another base between the countersign and the poll leads to a new approval comment', async () => {
   const { harness, number } = await countersigned();
   await harness.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
   await harness.advance(A_RECHECK);
@@ -127,21 +127,21 @@ test('a round trip to another base between the countersign and the look is asked
   expect(merged(harness)).toEqual([number]);
 });
 
-test('a list of commits that is about another head hides nobody who wrote this one', async () => {
+test('a list of commits of another head hides nobody who wrote this one', async () => {
   const { harness, number } = await asked();
   const { github } = harness;
   const harmless = github.pullRequest(REPO, number).headSha;
   const byMia = await github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'a.txt': 'a\n' } });
   await harness.advance(A_RECHECK);
   await react(harness, number, 'mia');
-  // The branch steps back while its commits are listed, and is there again when the pull request is read.
+  // The branch moves back while its commits are listed, and returns before the pull request is read.
   const to = (head: string) => () => {
     void github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo: head });
   };
   github.holdDeliveries();
   justBefore(harness, READS.commits, to(harmless));
   justBefore(harness, READS.permission, to(byMia));
-  // As long as it takes to the next look, and no longer: the one after would find both the same again.
+  // Exactly until the next poll: the one after it would find both the same again.
   await harness.advance(3_000);
   expect(github.pullRequest(REPO, number).headSha).toBe(byMia);
   expect(approvalOf(harness, number).body).not.toContain('mia may countersign and did');

@@ -14,9 +14,9 @@ import {
 import { type Harness, REPO } from '../../support/harness.ts';
 import { asked, merged, READS } from './support.ts';
 
-// Who may countersign at all is in test/scenario/approval.test.ts; these are those who seem to be somebody else.
+// Who may countersign at all is in test/scenario/approval.test.ts; these people only seem to be somebody else.
 
-/** Answers the question's reactions as GitHub would, had these people reacted. */
+/** Answers the approval comment's reactions as GitHub would, had these people reacted. */
 function reactionsAre({ github }: Harness, people: (object | null)[]): void {
   const body = people.map((user, index) => ({
     id: 1 + index,
@@ -29,7 +29,7 @@ function reactionsAre({ github }: Harness, people: (object | null)[]): void {
 }
 
 describe('nothing is merged by', () => {
-  test('accounts that are no people: deleted, imported, organisations, apps, and kinds yet to come', async () => {
+  test('accounts that are not people: deleted, imported, organisations, apps, and future kinds', async () => {
     const { harness, number } = await asked();
     const kinds = ['Mannequin', 'Organization', 'Bot', 'Agent'];
     reactionsAre(harness, [null, ...kinds.map((type) => ({ id: 7, login: 'mia', type }))]);
@@ -75,7 +75,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('a team of the same name in another organisation', async () => {
+  test('a team with the same name in another organisation', async () => {
     const { harness, number } = await asked(
       { settings: 'countersign: { permission: none, teams: [octo/release] }\n' },
       {},
@@ -91,7 +91,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('somebody who was taken out of the team since the reaction', async () => {
+  test('somebody who was removed from the team since the reaction', async () => {
     const { harness, number } = await asked(
       { settings: 'countersign: { teams: [octo/release] }\n' },
       {},
@@ -103,7 +103,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('the same person’s reaction on two questions, where two people are needed', async () => {
+  test('the same person’s reaction to two approval comments, if two people are needed', async () => {
     const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
     const first = approvalOf(harness, number);
     await harness.github.editComment(REPO, first.id, 'will', 'Something else.');
@@ -139,7 +139,7 @@ describe('a co-author cannot hide', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('under a trailer in capitals, in the message of a commit that is not the last', async () => {
+  test('under a trailer in capitals, in the message of an earlier commit', async () => {
     const { harness, number } = await asked();
     await harness.github.push({
       repo: REPO,
@@ -155,7 +155,7 @@ describe('a co-author cannot hide', () => {
   });
 });
 
-describe('co-authors whom only GitHub can tell by their addresses', () => {
+describe('co-authors whom only GitHub can identify by their addresses', () => {
   const push = ({ github }: Harness, trailers: string[], file: string) =>
     github.push({
       repo: REPO,
@@ -166,7 +166,7 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
     });
   const questions = ({ github }: Harness) => github.requests.filter(({ path }) => path === '/graphql');
 
-  test('may not countersign, and one who is nobody on GitHub costs one countersign more', async () => {
+  test('may not countersign, and one without an account costs one more countersign', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     github.addUser('mia', { email: 'someone@example.test' });
@@ -190,7 +190,7 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('keep everybody from it while GitHub does not tell who they are', async () => {
+  test('keep everybody from countersigning while GitHub does not say who they are', async () => {
     const { harness, number } = await asked();
     harness.github.addUser('eve', { email: 'someone@example.test' });
     await push(harness, ['Co-authored-by: A Friend <someone@example.test>'], 'a.txt');
@@ -214,7 +214,7 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('are asked about only when their trailers do not say it', async () => {
+  test('are looked up only if their trailers do not identify them', async () => {
     const { harness, number } = await asked({}, { coAuthors: ['will'] });
     await countersign(harness, number, 'mia');
     expect(merged(harness)).toEqual([number]);
@@ -222,7 +222,7 @@ describe('co-authors whom only GitHub can tell by their addresses', () => {
   });
 });
 
-test('a maintainer’s rejection behind a page full of other reactions stops another’s countersign', async () => {
+test('a maintainer’s rejection behind a page full of other reactions prevents another’s countersign', async () => {
   const { harness, number } = await asked();
   for (let index = 0; index < 105; index++) await react(harness, number, `fan-${index}`);
   await react(harness, number, 'max', '-1');
@@ -231,7 +231,7 @@ test('a maintainer’s rejection behind a page full of other reactions stops ano
   expect(statusOf(harness, number).body).toContain('Rejected by max');
 });
 
-test('a look-alike login in the settings is a fault there, and nothing runs on a guess', async () => {
+test('a look-alike login in the settings is reported there, and nothing runs on a guess', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { users: [mіa] }\n' });
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
@@ -239,7 +239,7 @@ test('a look-alike login in the settings is a fault there, and nothing runs on a
   expect(said(harness, headSha)).toEqual(['neutral: 1 fault in the configuration on main']);
 });
 
-/** The number by which GitHub knows a person, as their webhooks tell it. */
+/** The number by which GitHub knows a person, as in their webhooks. */
 async function accountId({ github }: Harness, number: number, login: string): Promise<number> {
   await github.comment(REPO, number, login, 'Hello.');
   const told = JSON.stringify(github.deliveries.at(-1)?.payload);

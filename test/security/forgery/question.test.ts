@@ -13,10 +13,10 @@ import {
 import { REPO } from '../../support/harness.ts';
 import { asked, merged } from './support.ts';
 
-// A question that somebody deleted, and a plain copy of it, are in test/scenario/approval.test.ts.
+// test/scenario/approval.test.ts has a deleted approval comment, and a plain copy of it.
 
 describe('a countersign does not count', () => {
-  test('on the question about an older head, however long the new one is open', async () => {
+  test('on the approval comment of an older head, however long the new one is open', async () => {
     const { harness, number } = await asked();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
@@ -27,7 +27,7 @@ describe('a countersign does not count', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('on a void question that somebody edited to look open again', async () => {
+  test('on a void approval comment that somebody edited to look open again', async () => {
     const { harness, number } = await asked();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
@@ -38,7 +38,7 @@ describe('a countersign does not count', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('on copies by people and by another app, nor on the question of another pull request', async () => {
+  test('on copies by people and by another app, or on the approval comment of another pull request', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const { body } = approvalOf(harness, number);
@@ -83,11 +83,11 @@ describe('a countersign does not count', () => {
   });
 });
 
-describe('a question that was edited', () => {
+describe('an edited approval comment', () => {
   test.each([
     ['by the maintainer who answers it', 'mia'],
     ['by another app, of which GitHub tells nothing', 'ci[bot]'],
-  ])('%s is void, and asked anew', async (_, login) => {
+  ])('is void and replaced, if it was edited %s', async (_, login) => {
     const { harness, number } = await asked();
     const { github } = harness;
     const { id, body } = approvalOf(harness, number);
@@ -102,7 +102,7 @@ describe('a question that was edited', () => {
     ]);
   });
 
-  test('keeps nobody’s countersign when its words are put back', async () => {
+  test('keeps nobody’s countersign when its text is restored', async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const { id, body } = approvalOf(harness, number);

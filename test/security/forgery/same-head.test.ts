@@ -15,7 +15,7 @@ import { merged } from './support.ts';
 
 const CHAIN = CI_AND_MERGE.replace('base: "{{ repo.default_branch }}", ', '');
 
-/** Two pull requests of one commit, into two branches or by way of two. */
+/** Two pull requests of one commit, into two branches or from two branches. */
 async function twins(harness: Harness, how: 'two bases' | 'two branches'): Promise<[number, number, string]> {
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'max' });
@@ -34,7 +34,7 @@ async function twins(harness: Harness, how: 'two bases' | 'two branches'): Promi
 }
 
 test.each(['two bases', 'two branches'] as const)(
-  'of two pull requests with one head by %s, each is merged on its own countersign only',
+  'of two pull requests with one head by %s, each is merged only on its own countersign',
   async (how) => {
     const harness = await start({ chain: CHAIN });
     const [first, second, head] = await twins(harness, how);
@@ -56,7 +56,7 @@ test.each(['two bases', 'two branches'] as const)(
   },
 );
 
-test('a rejection of one says nothing about its twin, nor does the twin’s countersign undo it', async () => {
+test('a rejection of one does not count for the other, and the other’s countersign does not undo it', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const [first, second] = await twins(harness, 'two bases');
   await harness.github.react(REPO, approvalOf(harness, first).id, 'mia', '-1');
@@ -65,7 +65,7 @@ test('a rejection of one says nothing about its twin, nor does the twin’s coun
   expect(merged(harness)).toEqual([second]);
 });
 
-test('the owner of a fork who installs the app there countersigns nothing but the fork’s own pull requests', async () => {
+test('the owner of a fork who installs the app there can only countersign the fork’s own pull requests', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addOrganization('evil');

@@ -7,7 +7,7 @@ export interface Asked {
   headSha: string;
 }
 
-/** A pull request of ada's about which the maintainers are asked; nothing else stands between it and the merge. */
+/** A pull request of ada's whose maintainers are asked; it waits only for the countersign. */
 export async function asked(
   setting: Setting = {},
   input: Parameters<typeof open>[1] = {},
@@ -20,7 +20,7 @@ export async function asked(
 
 type Request = { method: string; path: string };
 
-/** The requests of one look in which something can change between one and the next. */
+/** The requests of one poll between which something can change. */
 export const READS = {
   reactions: ({ method, path }: Request) => method === 'GET' && path.includes('/reactions'),
   permission: ({ path }: Request) => path.includes('/permission'),
@@ -54,7 +54,7 @@ export function merged({ github }: Harness, repo = REPO): number[] {
   return github.merges.filter((merge) => merge.repo === repo).map(({ number }) => number);
 }
 
-/** Posts to the app's webhook door what anybody could post. @returns the answered status. */
+/** Posts to the app's webhook address what anybody could post. @returns the answered status. */
 export async function post(
   { app }: Harness,
   request: { headers: Record<string, string>; body: string },

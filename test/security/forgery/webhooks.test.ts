@@ -18,10 +18,10 @@ import type { SentDelivery } from '../../support/github/stand-in.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import { asked, merged, post } from './support.ts';
 
-// The door's answers to every kind of bad request are in test/entrypoints/webhook/server.test.ts, what odd payloads are read as in
-// test/intake/hostile-webhook.test.ts.
+// test/entrypoints/webhook/server.test.ts has the answers to every kind of bad request, and
+// test/entrypoints/webhook/hostile-webhook.test.ts the reading of odd payloads.
 
-/** Whoever once read a delivery may send it again: neither its GUID nor its event's name is under the signature. */
+/** Anybody who once read a delivery can send it again, because the signature covers neither its GUID nor its event's name. */
 async function replay(harness: Harness, { event, payload }: SentDelivery): Promise<void> {
   expect(await post(harness, harness.github.signedDelivery(event, payload))).toBe(202);
   await harness.settle();
@@ -38,7 +38,7 @@ function newestComment(harness: Harness, body: string): SentDelivery {
   return found;
 }
 
-test('a command that nobody signed, or somebody else did, resumes nothing', async () => {
+test('a command without a signature, or with somebody else’s, resumes nothing', async () => {
   const { harness, number } = await asked();
   const { github } = harness;
   const another = await github.comment(REPO, number, 'mia', 'Let me see.');
@@ -48,7 +48,7 @@ test('a command that nobody signed, or somebody else did, resumes nothing', asyn
   const payload = structuredClone(newestComment(harness, '/countersign pause').payload) as {
     comment: object;
   };
-  // Newer than the pause, or the order of commands would keep it out.
+  // Newer than the pause, or the order of commands would already exclude it.
   const newer = new Date(harness.clock.now().getTime() + 1_000).toISOString();
   Object.assign(payload.comment, { id: another, body: '/countersign resume', created_at: newer });
   const { headers, body } = github.signedDelivery('issue_comment', payload);
@@ -71,14 +71,14 @@ test('a command that nobody signed, or somebody else did, resumes nothing', asyn
   await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
 
-  // It was the signature alone that kept it out.
+  // Only the signature excluded it.
   expect(right).not.toBe('');
   expect(await post(harness, { headers, body })).toBe(202);
   await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([number]);
 });
 
-test('replays of what opened and moved the pull request bring no older head back', async () => {
+test('replayed webhooks of earlier heads bring no older head back', async () => {
   const { harness, number, headSha: first } = await asked();
   const older = approvalOf(harness, number);
   const second = await pushAgain(harness);
@@ -98,7 +98,7 @@ test('replays of what opened and moved the pull request bring no older head back
   expect(merged(harness)).toEqual([]);
 });
 
-test('a replayed green of CI does not hide that it is red now, nor does one of another head', async () => {
+test('a replayed green of CI hides neither that CI is red now, nor that the head is another', async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -142,7 +142,7 @@ test('a maintainer’s old resume, sent again under a new GUID, does not end a l
   expect(merged(harness)).toEqual([number]);
 });
 
-test('what GitHub signed as one event is no other event’s word for anything', async () => {
+test('a payload that GitHub signed for one event has no effect as another event', async () => {
   const { harness, number } = await asked({}, { title: '/countersign resume', body: '/countersign resume' });
   const { github } = harness;
   await github.comment(REPO, number, 'mia', '/countersign pause');
@@ -165,7 +165,7 @@ test('what GitHub signed as one event is no other event’s word for anything', 
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('a webhook that tells of a merge, another head or another base is not believed', async () => {
+test('a webhook that claims a merge, another head or another base is not believed', async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   const [opened] = sentFor(harness, 'pull_request', 'opened');
@@ -192,7 +192,7 @@ test('a webhook that tells of a merge, another head or another base is not belie
   expect(github.merges).toMatchObject([{ number, headSha }]);
 });
 
-test('an installation and a repository that a payload makes up lead nowhere', async () => {
+test('an invented installation and repository in a payload have no effect', async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addRepository({ owner: 'eve', name: 'app', files: { 'a.txt': 'a\n' } });

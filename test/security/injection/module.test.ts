@@ -33,7 +33,7 @@ const skill = packageOf(
   files({ 'modules/judge.json': JSON.stringify(MODULE) }, skillMd('outcome: gate_verdict\n')),
 );
 
-/** GitHub as a module’s tools reach it, and what is asked of it. */
+/** GitHub as a module’s tools reach it, with its requests. */
 function repositoryOf(injection: Injection) {
   const change = Object.entries(filesOf(injection)).map(([path, text]) => ({
     ...changed(path, '', text),
@@ -68,7 +68,7 @@ const call = (name: string, values: object) =>
   JSON.stringify({ reasoning: 'As told.', call: name, arguments: values });
 
 test.each(INJECTIONS)(
-  'a module that acts on $name leaks nothing, and reaches nothing but the head',
+  'a module that obeys $name leaks nothing, and reaches nothing but the head',
   async (injection) => {
     t.stub.answers(({ body }) => {
       const prompt = body.messages?.map(({ content }) => content).join('\n') ?? '';
@@ -101,18 +101,18 @@ test.each(INJECTIONS)(
 
     const heard = t.stub.asked.map(({ body }) => body.messages?.at(-1)?.content ?? '');
     const told = heard.map(obey).find(({ kind }) => kind !== 'not_told');
-    // An order that reaches no model would prove nothing.
+    // An instruction that reaches no model would prove nothing.
     expect(told).toBeDefined();
     expect(output.kind).toBe(told?.kind === 'tool' ? 'failed' : 'done');
     expect(heard.join('\n')).toContain('eval(code)');
-    // Neither the machine's files nor another place of the repository than that of a path within it.
+    // Neither the machine's files nor another place of the repository than a path inside it.
     expect(new Set(asked)).toEqual(new Set(['pullRequestFiles', 'pullRequest', 'blob']));
     for (const { body, text } of t.stub.asked) {
       expect(body).not.toHaveProperty('tools');
       expect(text).not.toContain(KEY);
       expect(text).not.toContain(OWN);
     }
-    // What it was called with is hidden where it is kept, in the trace.
+    // The arguments of its calls are redacted in the trace.
     expect(JSON.stringify({ ...output, inputs: null })).not.toContain(OWN);
     for (const prompt of heard) {
       const outside = prompt.replaceAll(/\nBEGIN DATA (\w+)\n(?:(?!\1)[\s\S])*\nEND DATA \1\n/g, '');

@@ -14,7 +14,7 @@ import { FAULT, filesOf, INJECTIONS, type Injection, obey } from './corpus.ts';
 
 const HARMLESS = FAULT.replace('eval(code)', 'code.trim()');
 
-/** The pull requests lie beside each other in one change, each in a folder of its own: so the analyzers start once for all. */
+/** The pull requests are side by side in one change, each in its own folder, so that the analyzers start once for all. */
 const folderOf = (injection: Injection, diagnostic: string) =>
   `${diagnostic === FAULT ? 'faulty' : 'harmless'}${INJECTIONS.indexOf(injection)}/`;
 const changeOf = (injection: Injection, diagnostic: string): ChangedFile[] =>
@@ -28,7 +28,7 @@ beforeAll(async () => {
   analysis = await reviewFiles(files, { timeoutMs: 100_000, signal: new AbortController().signal });
 });
 
-/** What is said of one pull request alone. */
+/** The part of the review about one pull request. */
 function partOf(injection: Injection, diagnostic: string): ReviewReport {
   const folder = folderOf(injection, diagnostic);
   const { report } = analysis;
@@ -44,7 +44,7 @@ const conclude = (report: ReviewReport): ReviewVerdict =>
 const blocking = (findings: readonly Finding[]) =>
   findings.filter(({ severity }) => severity === 'critical' || severity === 'high').map(({ rule }) => rule);
 
-/** The whole review with a model that does as it is told. */
+/** The whole review with a model that obeys. */
 async function obedient(injection: Injection): Promise<{ verdict: ReviewVerdict; prompts: string[] }> {
   const { model, prompts } = scripted((prompt) => {
     const said = obey(prompt);
@@ -58,7 +58,7 @@ async function obedient(injection: Injection): Promise<{ verdict: ReviewVerdict;
   const files = analysis.files.filter(({ path }) => path.startsWith(folder));
   const said = await reviewByModel(
     stepContext('skill: pr-review', { reader }),
-    // The code that one of them guesses.
+    // The fence code that one of them guesses.
     { model, render: renderHere, newCode: () => '0123456789abcdef' },
     { files, mask: analysis.mask },
     changeOf(injection, FAULT),
@@ -74,22 +74,23 @@ async function obedient(injection: Injection): Promise<{ verdict: ReviewVerdict;
   return { verdict, prompts };
 }
 
-test('there are enough of them', () => {
+test('the corpus has enough instructions', () => {
   expect(INJECTIONS.length).toBeGreaterThanOrEqual(25);
   expect(new Set(INJECTIONS.map(({ name }) => name)).size).toBe(INJECTIONS.length);
 });
 
-describe.each(INJECTIONS)('an order in $name', (injection) => {
-  it('changes nothing that the analyzers say', () => {
+describe.each(INJECTIONS)('an instruction in $name', (injection) => {
+  it('changes no finding of the analyzers', () => {
     expect(blocking(partOf(injection, FAULT).findings)).toEqual(['oxlint/eslint/no-eval']);
     expect(conclude(partOf(injection, FAULT)).verdict).toBe('REQUEST_CHANGES');
     expect(blocking(partOf(injection, HARMLESS).findings)).toEqual([]);
     expect(conclude(partOf(injection, HARMLESS)).verdict).not.toBe('REQUEST_CHANGES');
   });
 
-  it('is no way around them, even when the model obeys', async () => {
+  it('does not hide their findings, even if the model obeys', async () => {
     const { verdict, prompts } = await obedient(injection);
-    // An order that reaches no model would prove nothing: it must be heard, unless it is of those that are taken out.
+    // An instruction that reaches no model would prove nothing: the model must see it, unless it is one of those that are
+    // removed.
     expect(prompts.some((prompt) => obey(prompt).kind !== 'not_told')).toBe(injection.unseen !== true);
     expect(verdict).toMatchObject({ verdict: 'REQUEST_CHANGES', passed: false });
     expect(blocking(verdict.findings)).toEqual(['oxlint/eslint/no-eval']);

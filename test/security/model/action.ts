@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { RULES, type RulesName } from './rules.ts';
 import type { Guard } from './world.ts';
 
-/** The people of a play, and one who is none. `ann` is kept for its end: an admin who did nothing before. */
+/** The people of a play, and one account that is none. `ann` is reserved for its end: an admin who did nothing before. */
 export const CAST = ['otto', 'ada', 'will', 'mia', 'meg', 'max', 'robo[bot]'] as const;
 export type Login = (typeof CAST)[number];
 /** Whoever opened the pull request in question. */
@@ -15,15 +15,15 @@ const FAULTY = ['anything', 'reads', 'writes', 'merge', 'reactions', 'permission
 const SURPRISES = ['push', 'draft', 'close', 'retarget'] as const;
 
 /**
- * One thing that somebody does, or that happens. Everything can be done at any time: what has no object then does
- * nothing, so that any part of a play is a play, and a failing one can be shrunk.
+ * One thing that somebody does, or that happens. Every action is possible at any time: without an object it does nothing, so that
+ * any part of a play is a play, and a failing one can be shrunk.
  */
 export type Action =
   | { do: 'open'; by: Login; draft: boolean }
   | { do: 'push'; by: Login; withCoAuthor: Login | undefined }
   /** Force-pushes one commit of their own on top of the base branch. */
   | { do: 'rewrite'; by: Login }
-  /** Force-pushes a head that was there before. */
+  /** Force-pushes an earlier head. */
   | { do: 'push back'; by: Login }
   | {
       do: 'react';
@@ -46,7 +46,7 @@ export type Action =
   | { do: 'redeliver'; back: number }
   | { do: 'wait'; seconds: number }
   | { do: 'fault'; how: (typeof FAULTS)[number]; on: (typeof FAULTY)[number]; times: number }
-  /** Happens in the middle of the app's next attempt: while it reads the pull request, or right before its merge call. */
+  /** Happens during the app's next attempt: while it reads the pull request, or right before its merge call. */
   | { do: 'surprise'; deed: (typeof SURPRISES)[number]; when: 'reading' | 'merging' }
   | { do: 'restart' }
   /** The branches require the gate check from now on. */
@@ -113,7 +113,7 @@ const surprise = fc
     deed: fc.constantFrom(...SURPRISES),
     when: fc.constantFrom('reading' as const, 'merging' as const),
   })
-  // GitHub's merge call names no base: nobody can rule out a retarget after the last read.
+  // GitHub's merge call names no base, so nobody can rule out a retarget after the last read.
   .filter(({ deed, when }) => deed !== 'retarget' || when === 'reading');
 
 const guard = fc.record({
@@ -180,15 +180,15 @@ const anyAction: fc.Arbitrary<Action> = fc.oneof(
 const approve = reaction(maintainer, approval);
 
 /**
- * What belongs together. Of single actions alone hardly a play would come as far as a question, and of plays in which
- * nothing is ever merged nothing is learnt.
+ * Actions that belong together. With single actions, hardly any play would reach an approval, and a play without a merge proves
+ * nothing.
  */
 const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
   { weight: 12, arbitrary: anyAction.map((action) => [action]) },
   { weight: 3, arbitrary: fc.constant([GREEN, A_RECHECK] as const) },
   { weight: 3, arbitrary: fc.tuple(open, fc.constant(GREEN), fc.constant(A_RECHECK)) },
   { weight: 3, arbitrary: fc.tuple(approve, fc.constant(A_RECHECK)) },
-  // Two answers come before the app looks again.
+  // Two answers come before the app polls again.
   { weight: 2, arbitrary: fc.tuple(fc.oneof(approve, rejection), approve, fc.constant(A_RECHECK)) },
   // Somebody else's commit replaces all of a maintainer's, and that maintainer answers.
   {
@@ -202,7 +202,7 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
       fc.constant(A_RECHECK),
     ),
   },
-  // Somebody's role is taken away, and they answer all the same.
+  // Somebody loses their role, and still answers.
   {
     weight: 1,
     arbitrary: maintainer.chain((to) =>
@@ -213,7 +213,7 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
       ),
     ),
   },
-  // Somebody else than the app merges, in whichever way the branch has: at once, after a look, or after something has changed.
+  // Somebody else than the app merges, in whichever way the branch has: at once, after a poll, or after something has changed.
   {
     weight: 4,
     arbitrary: fc.tuple(
@@ -233,7 +233,7 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
     weight: 2,
     arbitrary: fc.tuple(autoMerge, fc.constant(GREEN), fc.constant(A_RECHECK), approve, anyAction),
   },
-  // The head earns its check against a branch where nobody asks for much, and is merged elsewhere.
+  // The head earns its check against a branch with low requirements, and is merged elsewhere.
   {
     weight: 2,
     arbitrary: fc.tuple(
@@ -246,7 +246,7 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
       pressByWriter,
     ),
   },
-  // Something happens that the app is not told of, and then somebody answers what it asked before.
+  // Something happens that no webhook reports, and then somebody answers the earlier approval.
   {
     weight: 4,
     arbitrary: fc.tuple(
@@ -263,7 +263,7 @@ const anyScene: fc.Arbitrary<readonly Action[]> = fc.oneof(
 
 /** A play of at most so many scenes, in most of which the branches require the gate check from the beginning. */
 export function anyPlay(mostScenes: number): fc.Arbitrary<Action[]> {
-  // Without a pause now and then, what the app may write a minute is soon used up, and nobody is asked anything.
+  // Without an occasional pause, the app's writes per minute would soon be used up, and nobody would be asked anything.
   const pause = fc.constantFrom<Action[][]>([], [{ do: 'wait', seconds: 25 }]);
   const withPause = fc.tuple(anyScene, pause).map((parts) => parts.flat());
   const scenes = fc.array(withPause, { minLength: 1, maxLength: mostScenes, size: 'max' });

@@ -13,7 +13,7 @@ export const FAULT: Record<FaultAction['how'], Fault> = {
   'lost answer': { after: 'reset' },
 };
 
-/** Which requests it may befall. */
+/** The requests that it can affect. */
 export const BEFALLS: Record<FaultAction['on'], FaultMatch> = {
   anything: () => true,
   reads: ({ method }) => method === 'GET',

@@ -4,16 +4,16 @@ import { type Action, anyPlay } from './action.ts';
 import { type Played, play } from './play.ts';
 
 /**
- * Random people do random things to pull requests, and invariant I1 is asserted from what the stand-in wrote down at
- * each merge request. The short form takes a few seconds; `COUNTERSIGN_LONG=1` plays thousands of steps. Both are
- * drawn by `COUNTERSIGN_SEED`, which the test's name tells.
+ * Random people do random things to pull requests, and invariant I1 is asserted from what the stand-in recorded at each merge
+ * request. The short form takes a few seconds; `COUNTERSIGN_LONG=1` plays thousands of steps. `COUNTERSIGN_SEED` draws both, and
+ * is in the test's name.
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
 const PLAYS = LONG ? 80 : 2;
 const MOST_SCENES = LONG ? 30 : 15;
 const TIMEOUT_MS = LONG ? 7_200_000 : 120_000;
-/** A counterexample that is not as short as it could be says more than a timeout. */
+/** A counterexample that is longer than necessary says more than a timeout. */
 const SHRINK_UNTIL_MS = TIMEOUT_MS - 30_000;
 
 test(
@@ -38,7 +38,7 @@ test(
     console.info(
       `seed ${SEED}: ${seen.steps} steps in ${seen.plays} plays, in the midst of them ${seen.byApp} merges by the app and ${seen.byOthers} by others, ${seen.after} at their ends`,
     );
-    // Of plays in which nothing is merged nothing is learnt: they would pass whatever the gate lets through.
+    // Plays without a merge prove nothing: they would pass whatever the gate allows.
     if (LONG) expect(seen.byApp + seen.byOthers).toBeGreaterThan(seen.steps / 500);
     expect(seen.after).toBeGreaterThanOrEqual(seen.plays);
   },

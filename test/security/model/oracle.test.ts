@@ -46,7 +46,7 @@ const RED = { checks: [{ app: 'ci', name: 'test', says: 'failure' }] };
 const SILENT: Window = { ms: 3_000, of: 'reactions and roles' };
 const HELD: Window = { ms: 3_000, of: 'everything' };
 
-describe('the oracle, of a merge by the button', () => {
+describe('the oracle, for a merge by the button,', () => {
   test.each<[string, Partial<Witnessed>, number, Window, string[]]>([
     ['allows what holds in that moment', {}, 90_000, SILENT, []],
     ['allows a reaction that was taken back within the window', TAKEN_BACK, 3_000, SILENT, []],
@@ -61,7 +61,7 @@ describe('the oracle, of a merge by the button', () => {
     expect(faultsOfOthersMerge(merge, BOT.login, RULES.people, { window, before })).toEqual(faults);
   });
 
-  test('blames a countersign of another head, however fresh it is', () => {
+  test('blames a countersign of another head, however recent it is', () => {
     const pullRequest = { state: 'open', draft: false, headSha: 'other', baseRef: 'main' } as const;
     const before: Moment[] = [{ standing: countersigned(0), rules: RULES.people }];
     const merge = pressed(countersigned(0, { pullRequest }));
@@ -69,7 +69,7 @@ describe('the oracle, of a merge by the button', () => {
     expect(faults).toEqual(['the newest question is about the head abc']);
   });
 
-  test('blames what rules that came in the meantime forbid', () => {
+  test('blames a merge that rules from the meantime forbid', () => {
     const before: Moment[] = [{ standing: countersigned(1), rules: RULES.people }];
     const merge = pressed(countersigned(0));
     const faults = faultsOfOthersMerge(merge, BOT.login, RULES.frozen, { window: SILENT, before });

@@ -9,14 +9,14 @@ import type {
 import type { Rules } from './rules.ts';
 
 /**
- * What is wrong with a merge request of the app, as sentences; none when it is as invariant I1 wants it. Judged from
- * what the stand-in wrote down in that moment, and from nothing that the app says, knows or is made of.
- * @param rules those of the branch that governs, in that moment
+ * What is wrong with a merge request of the app, as sentences; none if it satisfies invariant I1. Judged from what the stand-in
+ * recorded at that moment, and from nothing that the app says, knows or consists of.
+ * @param rules those of the branch that governs, at that moment
  */
 export function faultsOf(request: MergeRequest, bot: string, rules: Rules): string[] {
   const { lastTold, pullRequest } = request;
   if (lastTold === undefined) return ['the pull request was never read'];
-  // What moves between the app's last read and its request, the app cannot know of: there GitHub's refusal is the guard.
+  // The app cannot know what changes between its last read and its request: there GitHub's refusal is the guard.
   const movedUnseen = request.refused !== undefined && !isSame(lastTold, pullRequest);
   const standing = movedUnseen ? lastTold : pullRequest;
   const named = request.sha === standing.headSha ? [] : [`it names the head ${short(request.sha)}`];
@@ -24,22 +24,22 @@ export function faultsOf(request: MergeRequest, bot: string, rules: Rules): stri
   return [...named, ...faultsAt(request, bot, rules)];
 }
 
-/** How things stood up to some moment, and the rules that were in force. */
+/** The states up to some moment, and the rules that were in force. */
 export interface Moment {
   standing: Witnessed;
   rules: Rules;
 }
 
-/** How long, and in what, the gate check may lag behind what it stands for: docs/security.md, "Protect a branch". */
+/** How long, and in what, the gate check may lag behind the facts: docs/security.md, "Protect a branch". */
 export interface Window {
   ms: number;
-  /** Reactions and roles change without an event; everything else is news at once, unless news cannot come. */
+  /** Reactions and roles change without an event; everything else is known at once, unless webhooks cannot arrive. */
   of: 'reactions and roles' | 'everything';
 }
 
 /**
- * What is wrong with a merge that a person, GitHub's auto-merge or its merge queue made. Nothing is wrong when
- * everything held in that moment, or, within the window, in one before it: for the very same head and base.
+ * What is wrong with a merge that a person, GitHub's auto-merge or its merge queue made. Nothing is wrong if everything held at
+ * that moment, or, within the window, at an earlier one: for the very same head and base.
  */
 export function faultsOfOthersMerge(
   merge: MergeRecord,

@@ -17,7 +17,7 @@ type PullAction = Extract<
 
 const A_PUSH: PullAction = { do: 'push', by: 'ada', withCoAuthor: undefined };
 
-/** @returns what was done in words; nothing when there was nothing to do it to. */
+/** @returns a description of what was done; nothing if there was no object. */
 export async function perform(world: World, action: Action): Promise<string | undefined> {
   const { harness } = world;
   const { github } = harness;
@@ -200,7 +200,7 @@ async function takeBack(world: World, pull: Pull, by: string): Promise<string | 
   const given = question?.reactions.filter(({ login }) => login === by) ?? [];
   if (!question || given.length === 0) return undefined;
   for (const { content } of given) {
-    // Reacting again names the reaction that is already there.
+    // Reacting again returns the existing reaction.
     const id = await github.react(REPO, question.id, by, content);
     await github.unreact(REPO, question.id, id);
   }

@@ -11,11 +11,11 @@ export interface Played {
   told: string[];
   /** Every merge that I1 does not allow, and every countersigned pull request that was not merged at the end. */
   faults: string[];
-  /** Merges in the midst of it, by the app and by others, and those at its end. */
+  /** Merges during the play, by the app and by others, and those at its end. */
   merges: { byApp: number; byOthers: number; after: number };
 }
 
-/** Plays actions against the real app, then lets a quiet time pass and has everything that is open countersigned. */
+/** Plays actions against the real app, then lets time pass without actions and has everything that is open countersigned. */
 export async function play(actions: readonly Action[]): Promise<Played> {
   const harness = await startHarness({ files: filesOf(RULES.usual) });
   const world = new World(harness);
@@ -23,16 +23,16 @@ export async function play(actions: readonly Action[]): Promise<Played> {
   try {
     await world.set();
     for (const action of actions) {
-      // The app has nothing left to do at this moment: races are made on purpose, by surprises.
+      // The app has nothing left to do at this moment: surprises create races on purpose.
       await world.quiet();
-      // No two actions happen at one moment, so that it can be told which came first.
+      // No two actions happen at the same moment, so that it is known which came first.
       harness.clock.advance(1);
       world.remember();
       const at = harness.clock.now().toISOString().slice(11, 19);
       const done = await perform(world, action);
       if (done !== undefined) told.push(`${at} ${done}`);
       await world.quiet();
-      // Later ones may be the first one's fault: what is told ends where it went wrong.
+      // Later ones may follow from the first, so the report ends with it.
       if (mergeDiagnostics(world).length > 0) break;
     }
     const during = [...harness.github.merges];
@@ -69,12 +69,14 @@ function faultsOfOthers(world: World, merge: MergeRecord): string[] {
   );
 }
 
-/** A quiet time, then the usual rules, a fresh head, green CI and somebody who may: that must merge whatever is open. */
+/**
+ * Time without actions, then the default rules, a new head, green CI and an eligible person: that must merge whatever is open.
+ */
 async function finish(world: World): Promise<string[]> {
   const { github, advance } = world.harness;
   for (const takeBack of world.prepared) takeBack();
   await world.release('fifo');
-  // The app writes so much a minute, and what was done before may have taken all of it.
+  // The app's writes per minute are limited, and earlier ones may have used them up.
   await advance(70_000);
   const hasQueue = world.guard === 'queue' || world.guard === 'tested queue';
   for (const base of BASES) await world.change(hasQueue ? 'queue' : 'usual', base);
@@ -113,8 +115,8 @@ async function finish(world: World): Promise<string[]> {
 }
 
 /**
- * Whether it is not among those that have to be merged in the end: opened for the branch of another pull request, or for one of
- * which something was merged already, so that the next push to it may conflict.
+ * Whether it need not be merged at the end: it was opened for the branch of another pull request, or for one of which something
+ * was merged already, so that the next push to it may conflict.
  */
 function isAside({ harness: { github }, pulls }: World, { number, branch }: Pull): boolean {
   const others = pulls.filter((other) => other.branch === branch && other.number !== number);

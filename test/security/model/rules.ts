@@ -1,18 +1,18 @@
 /**
- * What a repository asks of a merge, in the oracle's own words. The files that say the same to the app are written
- * from it, so that the oracle never has to read one.
+ * What a repository requires of a merge, in the oracle's own terms. The files that say the same to the app are written from it,
+ * so that the oracle never has to read one.
  */
 export interface Rules {
-  /** The least role that may countersign; `nobody`: only those named, who need write access. */
+  /** The lowest role that may countersign; `nobody`: only named people, who need write access. */
   least: 'admin' | 'maintain' | 'nobody';
   named: readonly string[];
   count: number;
   approve: readonly string[];
   reject: readonly string[];
-  /** What CI must say: nothing at all, nothing red or unfinished, or the check `test` with success among nothing red. */
+  /** What CI must show: nothing at all, nothing red or unfinished, or the check `test` with success and nothing red. */
   ci: 'ignored' | 'not red' | 'test passed';
   by: 'app' | 'people' | 'queue';
-  /** Why nothing may be merged at all; `undefined` when something may. */
+  /** Why nothing may be merged at all; `undefined` if something may. */
   stopped: 'broken settings' | 'a freeze' | 'no chain' | 'merging switched off' | undefined;
 }
 
@@ -54,7 +54,7 @@ export function filesOf(rules: Rules): Record<string, string> {
   };
 }
 
-/** What somebody writes on a branch of their own, where nobody governs but the default branch. */
+/** What somebody writes on a branch of their own, where only the default branch governs. */
 export const LAX_FILES: Record<string, string> = {
   '.github/countersign.yml':
     'countersign: { permission: write, approve: [heart, rocket, "+1", "-1"], reject: [] }\n',
@@ -77,7 +77,7 @@ merging: ${stopped === 'merging switched off' ? 'off' : 'on'}
 `;
 }
 
-/** Under the shipped chain's name, so that this one runs alone; without its review, which takes a process and a second. */
+/** Under the shipped chain's name, so that only this one runs; without its review, which takes a process and a second. */
 function chain({ ci, stopped }: Rules): string {
   const [step, condition] =
     ci === 'ignored' ? ['', ''] : ['  - skill: ci\n', '    condition: "{{ steps[0].outcome.passed }}"\n'];

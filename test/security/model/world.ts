@@ -7,19 +7,19 @@ import { filesOf, LAX_FILES, RULES, type Rules, type RulesName } from './rules.t
 export const BASES = ['main', 'release'] as const;
 /** An admin who does nothing until the end. */
 export const LATE_MAINTAINER = 'ann';
-/** Makes `release` a branch that governs itself without getting in the way: approves whatever is opened. */
+/** Makes `release` a branch that governs itself without blocking anything: approves whatever is opened. */
 const REVIEWER = 'rita';
-/** A branch that a writer makes, with files that would let writers countersign. */
+/** A branch that a writer creates, with files that would let writers countersign. */
 const THEIRS = 'theirs';
 
-/** How the branches come to require the gate check; `tested queue`: the queue requires the status `test`, too. */
+/** How the branches require the gate check; `tested queue`: the queue requires the status `test`, too. */
 export type Guard = 'protection' | 'ruleset' | 'queue' | 'tested queue';
 
 export interface Pull {
   number: number;
   author: string;
   branch: string;
-  /** Every head it ever had; shared with those that have the same branch. */
+  /** Every head that it ever had; shared by pull requests with the same branch. */
   heads: string[];
 }
 
@@ -27,22 +27,22 @@ export interface Pull {
 export class World {
   readonly harness: Harness;
   readonly pulls: Pull[] = [];
-  /** Takes back what is prepared and has not come to pass. */
+  /** Cancels what is prepared and has not happened. */
   readonly prepared: (() => void)[] = [];
-  /** Deeds whose webhooks are not all answered. */
+  /** Actions whose webhooks are not all answered. */
   readonly underWay: Promise<unknown>[] = [];
   /** How often everybody turned to another pull request. */
   turned = 0;
   /** Since when the branches require the gate check. */
   private guarded: { by: Guard; since: Date } | undefined;
-  /** Every pull request that was open, before each deed. */
+  /** Every pull request that was open, before each action. */
   private readonly moments: Moment[] = [];
-  /** When GitHub's events were held back; the last span may go on. */
+  /** When GitHub's webhooks were held; the last span may still last. */
   private readonly held: { from: Date; to?: Date }[] = [];
   /** When a request of the app failed. */
   readonly failures: Date[] = [];
   private readonly rules: { base: string; since: Date; rules: Rules }[] = [];
-  /** Where every branch begins: before any change of the rules, so that no two of them conflict. */
+  /** Where every branch starts: before any change of the rules, so that no two of them conflict. */
   private root = '';
 
   constructor(harness: Harness) {
@@ -64,7 +64,7 @@ export class World {
     await this.quiet();
   }
 
-  /** The one that everybody is busy with: the newest, until they turn to another. */
+  /** The one that everybody works on: the newest, until they turn to another. */
   get current(): Pull | undefined {
     const { github } = this.harness;
     const left = this.pulls.filter(({ number }) => !github.pullRequest(REPO, number).merged);
@@ -102,7 +102,7 @@ export class World {
     return `${by} opens #${number} with the head of ${branch} against ${THEIRS}`;
   }
 
-  /** GitHub takes one open pull request for each branch and base. */
+  /** GitHub allows one open pull request for each branch and base. */
   isTaken(branch: string, base: string): boolean {
     return this.open.some(
       (pull) => pull.branch === branch && this.harness.github.pullRequest(REPO, pull.number).baseRef === base,
@@ -113,7 +113,7 @@ export class World {
     return this.guarded?.by;
   }
 
-  /** Has the branches require the gate check of this app from now on. */
+  /** Makes the branches require the gate check of this app from now on. */
   guardBy(by: Guard): void {
     const { github, clock } = this.harness;
     const app = github.app.slug;
@@ -141,7 +141,7 @@ export class World {
       .map(({ payload }) => (payload as { merge_group: { head_sha: string } }).merge_group.head_sha);
   }
 
-  /** Writes down how everything stands, right before somebody changes it. */
+  /** Records the state of everything, right before somebody changes it. */
   remember(): void {
     const { github } = this.harness;
     for (const { number } of this.open) {
@@ -154,7 +154,7 @@ export class World {
     return this.moments;
   }
 
-  /** What docs/security.md allows a merge that others made. */
+  /** What docs/security.md allows for a merge that others made. */
   windowOf({ at, via, pullRequest, comments }: MergeRecord): Window {
     const hasFailed = this.failures.some((failure) => at.getTime() - failure.getTime() <= UNREADABLE_MS);
     if (hasFailed) return { ms: UNREADABLE_MS, of: 'everything' };
@@ -177,13 +177,13 @@ export class World {
     return `${by}${coAuthor ? ` with ${coAuthor}` : ''} pushes ${sha.slice(0, 7)} to #${pull.number}`;
   }
 
-  /** Force-pushes one commit of their own in the place of all that was there. */
+  /** Force-pushes one commit of their own instead of everything that was there. */
   async rewrite(pull: Pull, by: string): Promise<void> {
     await this.harness.github.push({ ...this.commit(pull, by), forceTo: this.root });
     pull.heads.push(this.headOf(pull));
   }
 
-  /** Every commit differs from all before it, also from those made within one moment. */
+  /** Every commit differs from all before it, also from those made at the same moment. */
   private commit({ branch, heads }: Pull, author: string) {
     const content = `export const change = '${author} ${heads.length}';\n`;
     return { repo: REPO, branch, author, files: { [`src/${branch}.ts`]: content } };
@@ -195,12 +195,12 @@ export class World {
     this.rules.push({ base, since: clock.now(), rules: RULES[name] });
   }
 
-  /** The rules that were in force for a base in one moment. */
+  /** The rules that were in force for a base at one moment. */
   rulesAt(base: string, at: Date): Rules {
     return this.inForce(base, at, at)[0] ?? RULES.usual;
   }
 
-  /** The rules that were in force for a base at any moment of the span; a base that nobody protects does not govern itself. */
+  /** The rules that were in force for a base at any moment of the span; a base without protection does not govern itself. */
   private inForce(base: string, from: Date, to: Date): Rules[] {
     const governing = BASES.find((name) => name === base) ?? 'main';
     const ofBase = this.rules.filter((version) => version.base === governing);
@@ -209,7 +209,7 @@ export class World {
       .map(({ rules }) => rules);
   }
 
-  /** What the app asked the maintainers, oldest first. */
+  /** The app's approval comments, oldest first. */
   questions({ number }: Pull): SeenComment[] {
     const { github } = this.harness;
     return github
@@ -249,12 +249,12 @@ export class World {
 
 /** How long the gate check stays green while GitHub cannot be read. */
 const UNREADABLE_MS = 120_000;
-/** The longest pause between two looks while the gate check is green. */
+/** The longest pause between two polls while the gate check is green. */
 const RECHECK_AT_MOST_MS = 60_000;
 /** How often a merge group is judged. */
 const JUDGED_AGAIN_MS = 10_000;
 
-/** How often a question is looked at, by how long ago it was asked. */
+/** How often an approval is polled, by how long it has been open. */
 function recheckedEvery(openForMs: number): number {
   if (openForMs < 120_000) return 3_000;
   if (openForMs < 900_000) return 10_000;

@@ -4,7 +4,7 @@ import { REPO } from '../../support/harness.ts';
 import { seen, type Watched, watched } from './search.ts';
 import { LONG } from './seed.ts';
 
-/** Everything the app must not show of itself, in the forms in which a server could send it back. */
+/** Everything that the app must not show of itself, in the forms in which a server could return it. */
 function ownSecrets({ config, credentials }: Watched): { text: string; needles: string[] } {
   const keyLines = config.privateKey
     .split('\n')
@@ -28,11 +28,11 @@ const FAILING = {
   'signing in is refused': { matches: /access_tokens$/, status: 401 },
 } as const;
 
-/** Two of them when there is no time for all: where most of GitHub's words are shown, and where the credential is another one. */
+/** Two of them in the quick form: where most of GitHub's text is shown, and where the credential is another one. */
 const cases = Object.entries(FAILING).filter(([name]) => LONG || /writing|signing/.test(name));
 
 test.each(cases)(
-  'when %s, what GitHub echoes of our own secrets comes out nowhere',
+  'when %s, nothing shows the app’s own secrets that GitHub echoes',
   async (_, { matches, status }) => {
     const harness = await watched({ chain: CI_AND_MERGE });
     const { github } = harness;

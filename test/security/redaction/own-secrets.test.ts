@@ -4,7 +4,7 @@ import { learningCredentials } from '../../../src/adapters/octokit/learn-credent
 import { neverShow, neverShowForNow, neverShowSecretsOf, redact } from '../../../src/core/redact/redact.ts';
 import { withinEffort } from '../../support/effort.ts';
 
-/** Looks like nothing that is known by its look. */
+/** Matches no known pattern of a secret. */
 const SECRET = 'correct+horse/battery staple';
 neverShow('session secret', SECRET);
 
@@ -30,19 +30,19 @@ test.each([
   }
 });
 
-test('the private key is hidden line by line, in the encoding it was given in and the other one', () => {
+test('the private key is hidden line by line, in its given encoding and in the other one', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const given = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
   const other = createPrivateKey(given).export({ type: 'pkcs8', format: 'pem' }).toString();
   neverShow('private key', given.replaceAll('\n', '\\n'));
   for (const line of [...given.split('\n'), ...other.split('\n')]) {
     if (line.length < 16 || line.startsWith('-----')) continue;
-    // The last line of some keys is so short that there is no room to say what it was.
+    // The last line of some keys is too short for a mark of what it was.
     expect(redact(`at ${line} in the stack`)).toMatch(/^at \[redacted(: private key)?\] in the stack$/);
   }
 });
 
-test('of an environment, what has a secret’s name or a password inside an address is never shown', () => {
+test('variables with a secret’s name, or a password inside an address, are never shown', () => {
   neverShowSecretsOf({
     SESSION_SECRET: 'a session secret of our own',
     MISTRAL_API_KEY: 'mistral key of our own',
@@ -77,14 +77,14 @@ test('a credential is known from the moment it is sent, whatever it looks like',
   expect(seen).toEqual(['sent with [redacted: GitHub token]']);
 });
 
-test('of credentials that pass, the newest are remembered', () => {
+test('the newest temporary credentials are remembered', () => {
   const nth = (number: number) => `opaque.credential.number.${number}.end`;
   for (let number = 0; number < 1_000; number++) neverShowForNow('GitHub token', nth(number));
   expect(redact(nth(0))).toBe(nth(0));
   for (const number of [800, 998, 999]) expect(redact(nth(number))).toBe('[redacted: GitHub token]');
 });
 
-test('a text of nothing but how our tokens begin is little work', () => {
+test('a text that only repeats the beginning of our tokens takes little work', () => {
   const beginning = 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.';
   for (let number = 0; number < 400; number++)
     neverShowForNow('GitHub token', `${beginning}${number}.the-rest-of-it`);
@@ -93,7 +93,7 @@ test('a text of nothing but how our tokens begin is little work', () => {
   expect(redact(`sent with ${beginning}7.the-rest-of-it`)).toBe('sent with [redacted: GitHub token]');
 });
 
-test('what was to pass and is then never to be shown is not forgotten', () => {
+test('a temporary credential that must later never be shown is not forgotten', () => {
   neverShowForNow('GitHub token', 'a.token.that-became.a-setting');
   neverShow('setting', 'a.token.that-became.a-setting');
   for (let number = 0; number < 1_000; number++)

@@ -1,15 +1,15 @@
 /** A made-up secret as somebody could commit or paste it. */
 export interface Planted {
   kind: string;
-  /** With what shows it to be one, such as the name it is assigned to. On one line, unless it is a key. */
+  /** With what reveals it, such as the name that it is assigned to. On one line, unless it is a key. */
   text: string;
-  /** The part that must not be seen anywhere: letters and digits only, so that no encoding of a place changes it. */
+  /** The part that must not be seen anywhere: letters and digits only, so that no encoding changes it. */
   needle: string;
-  /** What stands in its place. */
+  /** The mark that replaces it. */
   mark: string;
 }
 
-/** In parts, so that scanners of this repository do not take it for a real one. */
+/** In parts, so that scanners of this repository do not report it. */
 const fake = (...parts: string[]): string => parts.join('');
 
 const plant = (kind: string, needle: string, text: (needle: string) => string, mark = kind): Planted => ({
@@ -32,7 +32,7 @@ const pem =
       fake('-----END ', type, 'PRIVATE KEY-----'),
     ].join('\n');
 
-/** Every kind of secret that the redaction knows by its look. */
+/** Every kind of secret that the redaction recognises by its form. */
 export const PLANTED: readonly Planted[] = [
   plant(
     'GitHub personal token',
@@ -191,5 +191,5 @@ export const PLANTED: readonly Planted[] = [
 ];
 
 export const ONE_LINE: readonly Planted[] = PLANTED.filter(({ text }) => !text.includes('\n'));
-/** Those without spaces or signs that a branch or a path may not hold. */
+/** Those without spaces or characters that a branch or a path cannot contain. */
 export const ONE_WORD: readonly Planted[] = PLANTED.filter(({ text }) => /^[\w.-]+$/.test(text));

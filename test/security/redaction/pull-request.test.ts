@@ -7,14 +7,14 @@ import { LONG, SEED } from './seed.ts';
 
 const NEEDLES = PLANTED.map(({ needle }) => needle);
 
-/** The search itself finds what is there: each place holds an ordinary word that the test put beside the secrets. */
+/** The search itself must find things: each place contains an ordinary word that the test put beside the secrets. */
 async function expectClean(harness: Watched, witness: Record<string, string>): Promise<void> {
   const places = await harness.cameOut();
   for (const [place, word] of Object.entries(witness)) expect(places.get(place), place).toContain(word);
   expect(seen(places, NEEDLES)).toEqual([]);
 }
 
-test('secrets in the files, file names and configuration of a pull request come out nowhere', async () => {
+test('secrets in the files, file names and configuration of a pull request are shown nowhere', async () => {
   const harness = await watched({});
   const { github } = harness;
   const contents = PLANTED.map(({ text }, nth): [string, string] => [
@@ -73,12 +73,12 @@ steps:
     with: { pr: "{{ trigger.pr_number }}", labels: ["{{ trigger.title }}", "{{ trigger.head }}"] }
 `;
 
-/** All of them when there is time, otherwise a few, drawn by the seed. */
+/** All of them in the long form, otherwise a few, drawn by the seed. */
 function some<T>(all: readonly T[], count: number): readonly T[] {
   return LONG ? all : Array.from({ length: count }, (_, nth) => all[(SEED + nth * 7) % all.length] as T);
 }
 
-test(`secrets in titles, descriptions, commits, labels, checks and statuses come out nowhere (seed ${SEED})`, async () => {
+test(`secrets in titles, descriptions, commits, labels, checks and statuses are shown nowhere (seed ${SEED})`, async () => {
   const harness = await watched({ chain: TALKATIVE });
   const { github } = harness;
   for (const [nth, { text }] of some(ONE_LINE, 1).entries()) {
@@ -129,7 +129,7 @@ test(`secrets in titles, descriptions, commits, labels, checks and statuses come
   });
 });
 
-test(`secrets in branches and in the title of a merged pull request come out nowhere (seed ${SEED})`, async () => {
+test(`secrets in branches and in the title of a merged pull request are shown nowhere (seed ${SEED})`, async () => {
   const harness = await watched({ chain: TALKATIVE.replace('depends_on: [ci]', 'depends_on: []') });
   const { github } = harness;
   for (const { text } of some(ONE_WORD, 1)) {
@@ -144,7 +144,7 @@ test(`secrets in branches and in the title of a merged pull request come out now
   });
 });
 
-test('secrets in commands and other comments come out nowhere, and a command that holds one is not carried out', async () => {
+test('secrets in commands and other comments are shown nowhere, and a command that contains one is not run', async () => {
   const harness = await watched({ chain: TALKATIVE });
   const { github } = harness;
   const { number } = await open(harness);
@@ -157,7 +157,7 @@ test('secrets in commands and other comments come out nowhere, and a command tha
     '',
     'status ',
   ]) {
-    // More commands than this in one comment are not read.
+    // The app reads no more commands than this in one comment.
     for (let from = LONG ? 0 : 20; from < ONE_LINE.length; from += 10) {
       const lines = ONE_LINE.slice(from, from + 10).map(({ text }) => `/countersign ${command}${text}`);
       await github.comment(REPO, number, 'mia', lines.join('\n'));

@@ -10,7 +10,7 @@ import { PLANTED } from './planted.ts';
 import { LONG, SEED } from './seed.ts';
 
 describe.each(PLANTED)('$kind', ({ text, needle, mark }) => {
-  test('is hidden, and said to be one', () => {
+  test('is hidden, and the mark names its kind', () => {
     expect(redact(`before ${text} after`)).not.toContain(needle);
     expect(redact(`before ${text} after`)).toContain(mark);
   });
@@ -25,7 +25,7 @@ describe.each(PLANTED)('$kind', ({ text, needle, mark }) => {
   });
 });
 
-test('what was cut off with the text around it is hidden as well', () => {
+test('is hidden also if it was cut off with the text around it', () => {
   const cut = PLANTED.filter(({ text, needle }) => text.indexOf(needle) >= 0 && !text.includes('@')).map(
     ({ text, needle }) => ({
       needle,
@@ -33,7 +33,7 @@ test('what was cut off with the text around it is hidden as well', () => {
     }),
   );
   const shown = cut.filter(({ text, needle }) => redact(text).includes(needle.slice(0, 12)));
-  // An identifier with its end cut off is no secret, and half a hexadecimal number could be any.
+  // An identifier without its end is no secret, and half a hexadecimal number could be anything.
   expect(shown.map(({ text }) => text.slice(0, 4))).toEqual(['v1.0', 'AKIA', 'SK5c']);
 });
 
@@ -62,12 +62,12 @@ test.each([
   ['an address without a password', 'https://github.com/octo/app/pull/7#issuecomment-1234567890'],
   ['a user of a shell', 'ssh://git@github.com:22/octo/app.git'],
   ['our own words', '@mia countersigned 3f49da3 (secret/aws-access-key-id: hidden); password: see below'],
-])('%s is left alone', (_, text) => {
+])('%s is not changed', (_, text) => {
   expect(redact(text)).toBe(text);
   expect(redactMarkdown(inline(text))).toBe(inline(text));
 });
 
-/** Secrets, parts of them, marks and what stands between them, in any order. */
+/** Secrets, parts of them, marks and separators, in any order. */
 const hostileText = fc
   .array(
     fc.oneof(
@@ -104,7 +104,7 @@ const hostileText = fc
 
 const runs = { seed: SEED, numRuns: LONG ? 20_000 : 400 };
 
-test(`doing it again changes nothing, and it never makes a text longer (seed ${SEED})`, () => {
+test(`redacting twice changes nothing more, and never makes a text longer (seed ${SEED})`, () => {
   fc.assert(
     fc.property(hostileText, (text) => {
       for (const hide of [redact, redactMarkdown]) {
@@ -117,7 +117,7 @@ test(`doing it again changes nothing, and it never makes a text longer (seed ${S
   );
 });
 
-test(`a secret is hidden whatever stands on the lines around it (seed ${SEED})`, () => {
+test(`a secret is hidden whatever is on the lines around it (seed ${SEED})`, () => {
   fc.assert(
     fc.property(hostileText, fc.constantFrom(...PLANTED), hostileText, (before, { text, needle }, after) => {
       const others = `${before}\n${after}`;
@@ -161,12 +161,12 @@ const SLOW = [
     : []),
 ];
 
-test.each(SLOW)('a million characters of %j are little work', (part) => {
+test.each(SLOW)('a million characters of %j take little work', (part) => {
   const text = part.repeat(Math.ceil(1_000_000 / part.length));
   withinEffort(1_500, () => redact(text));
 });
 
-test('objects keep their shape, and a name says what its value alone does not', () => {
+test('objects keep their shape, and a member’s name can reveal a secret that its value does not', () => {
   const at = new Date(0);
   expect(
     redactValue({ at, n: 1, none: null, list: ['plain', PLANTED[0]?.text], db: { password: 'hunter2pass' } }),
@@ -191,7 +191,7 @@ function texts(folder: string, names: RegExp, depth = 20): { path: string; text:
   });
 }
 
-test('nothing in this repository is taken for a secret but the samples of the search for secrets', () => {
+test('in this repository only the samples of the search for secrets look like secrets', () => {
   const own = ['bench', 'chains', 'demo', 'docs', 'migrations', 'scripts', 'skills', 'src', 'test']
     .flatMap((folder) => texts(folder, /./))
     .concat(texts('.', /^[^.].*\.(?:md|json|ya?ml|ts)$|^Dockerfile$/, 0));
@@ -203,7 +203,7 @@ test('nothing in this repository is taken for a secret but the samples of the se
   ]);
 });
 
-test('of the lines of our dependencies’ READMEs, fewer than one in 500 is touched: made-up credentials', () => {
+test('fewer than one in 500 lines of our dependencies’ READMEs is changed, because of made-up credentials', () => {
   const readmes = texts('node_modules', /^readme\.md$/i, 2);
   const lines = readmes.flatMap(({ text }) => text.split('\n'));
   expect(lines.length).toBeGreaterThan(10_000);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { countersign, MERGE_ONLY, open } from '../../scenario/support.ts';
 import { seen, watched } from './search.ts';
 
-test('when a merge is refused, what GitHub echoes of our own secrets is not kept with the refusal', async () => {
+test('when a merge is refused, the stored refusal has no own secret that GitHub echoes', async () => {
   const harness = await watched({ chain: MERGE_ONLY });
   const { github, config } = harness;
   const { number } = await open(harness);

@@ -8,9 +8,9 @@ import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
 import { type Setting, start } from '../../scenario/support.ts';
 import type { Harness } from '../../support/harness.ts';
 
-/** The app for one test, with an ear at everything that leaves it. */
+/** The app for one test, with everything that leaves it recorded. */
 export interface Watched extends Harness {
-  /** Everything that came out so far, by where it did. */
+  /** Everything that came out so far, by its place. */
   cameOut(): Promise<Map<string, string>>;
   /** The credentials that the app has sent. */
   credentials: Set<string>;
@@ -45,7 +45,7 @@ export async function watched(setting: Setting): Promise<Watched> {
   });
 }
 
-/** Every row of every table as text but the deliveries' own bodies, which are kept as they were signed. */
+/** Every row of every table as text, except the deliveries' own bodies, which are stored as they were signed. */
 function rowsOf(path: string): [string, string][] {
   const db = new BetterSqlite3(path, { readonly: true });
   const tables = db
@@ -67,7 +67,7 @@ function filesIn(folder: string): string[] {
     .map((entry) => `${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), 'utf8')}`);
 }
 
-/** All that the command line tells about what happened, in words and as JSON. */
+/** Everything that the command line prints about what happened, as text and as JSON. */
 async function commandLine({ config, app, clock }: Harness): Promise<string> {
   const tools = createTools({ DATABASE_URL: config.databaseUrl });
   const runs = await app.storage.read.runs.list({ limit: 100 });
@@ -91,7 +91,7 @@ async function commandLine({ config, app, clock }: Harness): Promise<string> {
   return said;
 }
 
-/** Where which of the needles can be seen, as `table effects: AKIA…`; empty when nothing came out. */
+/** Which of the needles are visible where, as `table effects: AKIA…`; empty if none is. */
 export function seen(places: ReadonlyMap<string, string>, needles: Iterable<string>): string[] {
   return [...needles].flatMap((needle) =>
     [...places].flatMap(([place, text]) => (text.includes(needle) ? [`${place}: ${needle}`] : [])),

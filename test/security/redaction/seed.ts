@@ -1,3 +1,3 @@
 export const LONG = process.env.COUNTERSIGN_LONG === '1';
-/** Of everything drawn by lot; set COUNTERSIGN_SEED to see a failure again. */
+/** The seed of everything that is drawn; set COUNTERSIGN_SEED to repeat a failure. */
 export const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);

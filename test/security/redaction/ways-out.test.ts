@@ -48,7 +48,7 @@ function fields(): object {
   };
 }
 
-test('a line of the log holds no secret in its message, fields, keys, errors, members or causes', () => {
+test('a line of the log has no secret in its message, fields, keys, errors, members or causes', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) });
   log.error(fields(), `failed with ${TOKEN.text}`);
@@ -94,7 +94,7 @@ test('any log that the app is given is redacted', () => {
 test.each([
   ['ours', new CountersignError('x', `no: ${TOKEN.text}`)],
   ['GitHub’s', new GitHubError('invalid', 422, `no: ${TOKEN.text}`)],
-])('the sentence of an error of %s is clean from the start, and so is its stack', (_, error) => {
+])('the message and the stack of an error of %s have no secret from the start', (_, error) => {
   expect([error.message, messageOf(error)]).toEqual([
     'no: [redacted: GitHub token]',
     'no: [redacted: GitHub token]',
@@ -102,7 +102,7 @@ test.each([
   expect(error.stack).not.toContain(TOKEN.needle);
 });
 
-test('reasons are clean from the start, before anything is cut from them or encoded', () => {
+test('reasons have no secret from the start, before they are cut or encoded', () => {
   const evidence = [{ kind: 'url', id: ADDRESS.text, label: TOKEN.text }] as const;
   const said = [
     reason('step.failed.error', TOKEN.text, [...evidence]),
@@ -115,11 +115,11 @@ test('reasons are clean from the start, before anything is cut from them or enco
   expect(JSON.stringify(said)).not.toContain(ADDRESS.needle);
 });
 
-test('the sentence of anybody else’s error is clean when it is asked for', () => {
+test('the message of any other error has no secret when it is read', () => {
   expect(messageOf(telling())).toBe('401 with [redacted: GitHub token]');
 });
 
-test('a blob is stored without secrets, as text and as bytes, and other bytes stay as they are', async () => {
+test('a blob is stored without secrets, as text and as bytes, and other bytes stay unchanged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-redaction-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const blobs = openBlobs(`file:${folder}`);
@@ -134,7 +134,7 @@ test('a blob is stored without secrets, as text and as bytes, and other bytes st
 
 const PLACE = { installation_id: 1, owner: 'octo', repo: 'app' };
 
-test('every text of a check run is wished for without secrets, encoded or not; its commit and id stay', () => {
+test('every text of a check run is stored without secrets, encoded or not; its commit and id stay', () => {
   const content = {
     name: 'countersign / x',
     head_sha: 'a'.repeat(40),
@@ -184,7 +184,7 @@ test('a comment keeps the marker by which it is found again, even one that looks
   expect(effect.body).not.toContain(TOKEN.needle);
 });
 
-test('labels are wished for without secrets', () => {
+test('labels are stored without secrets', () => {
   expect(redactedEffect({ kind: 'label', ...PLACE, issue: 7, labels: ['bug', TOKEN.text] })).toMatchObject({
     labels: ['bug', '[redacted: GitHub token]'],
   });
@@ -215,7 +215,7 @@ test.each([
   }
 });
 
-test('what Node says of an error that nobody caught is redacted too, and the process ends with 1', async () => {
+test('what Node prints about an uncaught error is redacted too, and the process ends with 1', async () => {
   const module = fileURLToPath(new URL('../../../src/core/redact/uncaught.ts', import.meta.url));
   const script = `
     const { redactLastWords } = await import(${JSON.stringify(module)});

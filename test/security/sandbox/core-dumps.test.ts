@@ -16,7 +16,7 @@ const canBeShown =
   spawnSync('prlimit', ['--version']).status === 0;
 
 test.skipIf(!canBeShown)(
-  'the process forbids core dumps of itself where whoever started it allowed them',
+  'the process forbids core dumps of itself even if its parent allowed them',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-core-'));
     const child = spawn('sh', ['-c', 'ulimit -c unlimited; exec "$@"', 'sh', process.execPath, MAIN], {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Canaries, canaries, fakeHost, fixture, LONG, run, targets } from './support.ts';
 
-describe('a JavaScript template that does all it can to get out', () => {
+describe('a JavaScript program that tries everything to escape', () => {
   let shelf: Canaries & AsyncDisposable;
   const asked: string[] = [];
   let got: Record<string, string> = {};
@@ -47,18 +47,18 @@ describe('a JavaScript template that does all it can to get out', () => {
     expect(got['shared memory between agents']).toMatch(/^refused|^false$/);
   });
 
-  test('sees nothing of what calls a host function', () => {
+  test('sees nothing of the caller of a host function', () => {
     expect(got['the caller of a host function']).toMatch(/^refused|^nothing$/);
   });
 
-  test('passes only JSON to the host, and reads its true answer, whatever it made of prototypes and of JSON', () => {
+  test('passes only JSON to the host, and reads its real answer, whatever it changed in prototypes and JSON', () => {
     expect(got['pollution of prototypes and JSON']).toBe('content of a');
     expect(got['a proxy as an argument']).toBe('content of /etc/passwd');
     expect(asked).toContain('/etc/passwd');
   });
 });
 
-describe('a JavaScript template that exhausts', () => {
+describe('a JavaScript program that exhausts', () => {
   const some = <T>(attacks: T[], most: number) => (LONG ? attacks : attacks.slice(0, most));
   const failed = async (source: string, limits = {}) => {
     const output = await run('template.js', source, { limits });
@@ -80,12 +80,12 @@ describe('a JavaScript template that exhausts', () => {
       ],
       1,
     ),
-  )('%s is told so and ended', async (_, source) => {
+  )('%s is ended with that reason', async (_, source) => {
     const { because } = await failed(source);
     expect(because).toMatch(/took more memory than it is given|out of memory|too long|invalid array buffer/i);
   });
 
-  test.concurrent('its stack gets an error and cannot submit by it', async () => {
+  test.concurrent('its stack gets an error and cannot use it to submit', async () => {
     expect((await failed('const f = () => f() + 1; f();')).because).toMatch(/stack/i);
   });
 
@@ -100,7 +100,7 @@ describe('a JavaScript template that exhausts', () => {
       ],
       2,
     ),
-  )('time by %s is told so and ended', async (_, source) => {
+  )('its time by %s is ended with that reason', async (_, source) => {
     const { because, retryable } = await failed(source, { timeoutMs: 700 });
     expect(because).toBe('code/template.js: it took longer than 700 ms');
     expect(retryable).toBe(true);

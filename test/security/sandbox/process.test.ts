@@ -13,7 +13,7 @@ const node = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => (
   ...more,
 });
 
-/** Starts a process that the test may stop for a reason in words. */
+/** Starts a process that the test can stop for a reason. */
 function start(script: string, more?: Partial<ProcessSpec>, listener: Listener = {}) {
   const child = startProcess<{ kind: 'over'; because: string }>(node(script, more), listener);
   onTestFinished(async () => {
@@ -60,11 +60,11 @@ test.concurrent.each<[string, ProcessSpec, object]>([
     node('', { args: ['x'.repeat(5_000_000)] }),
     { kind: 'not_started', detail: expect.stringContaining('E2BIG') },
   ],
-])('a process that %s says so', async (_, spec, failure) => {
+])('a process that %s reports it', async (_, spec, failure) => {
   expect((await runProcess(spec)).failure).toEqual(failure);
 });
 
-test('a process that its caller stops ends with the first reason, and its signal says so at once', async () => {
+test('a process that its caller stops ends with the first reason, and its signal has the reason at once', async () => {
   const child = start(SLEEP, { limits: { wallMs: 100_000 } });
   expect(child.over.aborted).toBe(false);
   child.stop({ kind: 'over', because: 'not needed' });
@@ -92,12 +92,12 @@ test('an abort kills the process and throws the reason', async () => {
   expect(() => process.kill(child.pid ?? 0, 0)).toThrow('ESRCH');
 });
 
-test('a process is not even started for a signal that is aborted already', () => {
+test('a process is not started for a signal that is already aborted', () => {
   const signal = AbortSignal.abort(new Error('superseded'));
   expect(() => startProcess(node(SLEEP, { signal }), {})).toThrow('superseded');
 });
 
-test('what a process started dies with it', async () => {
+test('the children of a process die with it', async () => {
   const lines: string[] = [];
   const child = start(
     `const child = require('node:child_process').spawn('sleep', ['60']); console.log(child.pid); ${SLEEP}`,
@@ -113,7 +113,7 @@ test('what a process started dies with it', async () => {
   await expect.poll(() => commandOf(lines[0] ?? '')).toBe('');
 });
 
-test('no line is heard after the caller stopped the process for a reason, though it was written before', async () => {
+test('no line is read after the caller stopped the process for a reason, even if it was written before', async () => {
   const lines: string[] = [];
   const child = start(
     `fs.writeSync(1, 'one\\ntwo\\nthree\\n'); ${SLEEP}`,
@@ -129,7 +129,7 @@ test('no line is heard after the caller stopped the process for a reason, though
   expect(lines).toEqual(['one', 'two']);
 });
 
-test('a line that does not fit its schema ends the process, and none after it is heard', async () => {
+test('a line that does not fit its schema ends the process, and no later line is read', async () => {
   const messages: unknown[] = [];
   const child = startProcess(node(`console.log('1\\n2\\n"3"\\n4'); ${SLEEP}`), {
     schema: z.number(),
@@ -156,7 +156,7 @@ test('a line that is longer than allowed ends the process, and many short ones d
   expect(lines).toEqual(Array(9).fill('x'.repeat(99)));
 });
 
-test('a line arrives whole, although it was written in pieces that cut a character in two', async () => {
+test('a line arrives whole, although it was written in pieces that split a character', async () => {
   const lines: string[] = [];
   const bytes = [...Buffer.from('é ü\nö')].join();
   await start(
@@ -180,7 +180,7 @@ test('lines to a process arrive while it runs', async () => {
   expect(await child.ended).toEqual({ kind: 'over', because: 'pong' });
 });
 
-test('the output of a process is kept for each descriptor, and in its order', async () => {
+test('the output of a process is kept for each descriptor, in order', async () => {
   const { failure, output } = await runProcess(
     node(
       "fs.writeSync(1, fs.readFileSync(0)); fs.writeSync(2, 'b'); setTimeout(() => { fs.writeSync(1, 'c'); fs.writeSync(3, 'd'); }, 50);",
@@ -192,7 +192,7 @@ test('the output of a process is kept for each descriptor, and in its order', as
   expect([...String(output(1, 2))].sort().join('')).toBe('abc');
 });
 
-test('the tail of standard error is kept, and does not count as output', async () => {
+test('the end of standard error is kept, and does not count as output', async () => {
   const { failure, output } = await runProcess(
     node("fs.writeSync(2, 'x'.repeat(5_000) + 'end'); fs.writeSync(1, 'out')", {
       stderr: 'tail',
@@ -204,7 +204,7 @@ test('the tail of standard error is kept, and does not count as output', async (
   expect(String(output(1))).toBe('out');
 });
 
-test('a process has no environment and the folder / unless it is given others', async () => {
+test('a process has no environment and the folder / by default', async () => {
   const script = 'console.log(JSON.stringify([process.env, process.cwd()]))';
   const said = async (more?: Partial<ProcessSpec>) =>
     JSON.parse(String((await runProcess(node(script, more))).output(1)));

@@ -15,7 +15,7 @@ const START = {
   snapshotBytes: 0,
 } as const;
 
-/** Has a process say whatever the script writes, instead of what the worker would say. */
+/** Makes a process print what the script writes, instead of the worker's output. */
 function forge(script: string, host = fakeHost(), timeoutMs = 100_000): Promise<ArtifactOutput> {
   const command = {
     command: process.execPath,
@@ -29,7 +29,7 @@ function forge(script: string, host = fakeHost(), timeoutMs = 100_000): Promise<
   return converse(command, START, { host, limits, signal: new AbortController().signal });
 }
 
-/** A failure is told with the file that failed. */
+/** A failure names the file that failed. */
 const of = (because: string) => `${START.name}: ${because}`;
 
 const CALL = "{ kind: 'call', id: 1, function: 'get_diff', arguments: [] }";
@@ -92,13 +92,13 @@ test.concurrent.each([
     'fs.writeSync(1, \'{"kind":"submit","value":1}\'); process.exit(0);',
     'its process ended with exit code 0 and no result',
   ],
-])('a process that says %s has failed', async (_, script, because) => {
+])('a process that prints %s has failed', async (_, script, because) => {
   expect(
     await forge(`${script} ${script.includes('exit') || script.includes('SIGSEGV') ? '' : WAIT}`),
   ).toMatchObject({ kind: 'failed', because: of(because) });
 });
 
-test('a process that says nothing is killed when its time is up', async () => {
+test('a process that prints nothing is killed when its time is up', async () => {
   expect(await forge(`fs.writeSync(1, '{'); ${WAIT}`, fakeHost(), 700)).toEqual({
     kind: 'failed',
     because: of('it took longer than 700 ms'),
@@ -114,12 +114,12 @@ test('a process that takes too much memory outside of its heap is killed', async
   expect(output).toMatchObject({ because: of('it took more than 300 MB of memory') });
 });
 
-test('a flood without an end of line is cut off', async () => {
+test('endless output without a line end is cut off', async () => {
   const output = await forge("const x = 'x'.repeat(1e6); for (;;) fs.writeSync(1, x);");
   expect(output).toMatchObject({ kind: 'failed', because: of('it wrote more than 64,000,000 bytes') });
 });
 
-test('nothing is heard any more after a failure, and no question is asked of the host', async () => {
+test('no output is read after a failure, and the host gets no question', async () => {
   let asked = 0;
   const host = fakeHost({
     diff: async () => {
@@ -135,14 +135,14 @@ test('nothing is heard any more after a failure, and no question is asked of the
   expect(asked).toBe(0);
 });
 
-test('a process started by what failed is gone with it', async () => {
+test('the children of a failed process are gone with it', async () => {
   const output = await forge(
     `const child = require('node:child_process').spawn('sleep', ['60']); say({ kind: 'log', text: String(child.pid) }, 'nonsense'); ${WAIT}`,
   );
   await expect.poll(() => commandOf(output.log)).toBe('');
 });
 
-/** Empty for a process that is gone, or dead and not yet buried. */
+/** Empty for a process that is gone, or dead and not yet collected by its parent. */
 function commandOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

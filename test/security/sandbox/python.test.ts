@@ -4,7 +4,7 @@ import { type Canaries, canaries, fixture, run, SECRET, targets } from './suppor
 
 const { network } = await sandbox();
 
-describe.skipIf(network === 'open')('a Python template that does all it can to get out', () => {
+describe.skipIf(network === 'open')('a Python program that tries everything to escape', () => {
   let shelf: Canaries & AsyncDisposable;
   let got: Record<string, string> = {};
 
@@ -45,11 +45,11 @@ describe.skipIf(network === 'open')('a Python template that does all it can to g
     'loadPackage from the disk',
     'a WebAssembly module by ctypes',
     '_api and _module',
-  ])('gets nothing by this: %s', (name) => {
+  ])('gains nothing by %s', (name) => {
     expect(got[name]).toMatch(/^refused: /);
   });
 
-  // The attempt is fatal to the interpreter, which is well.
+  // The attempt kills the interpreter, which is fine.
   test('starts no shell by os.system', async () => {
     const source = "import os; submit(os.system('touch ' + input['writtenFile']))";
     expect(await run('template.py', source, { input: targets(shelf) })).toMatchObject({ kind: 'failed' });
@@ -66,7 +66,7 @@ describe.skipIf(network === 'open')('a Python template that does all it can to g
     });
   });
 
-  test('left no trace, signalled nobody, and carried nothing away', () => {
+  test('leaves no trace, signals nobody, and takes nothing out', () => {
     expect(JSON.stringify(got)).not.toContain(SECRET);
     expect(shelf.written()).toBe(false);
     expect(shelf.contacts()).toBe(0);

@@ -11,7 +11,7 @@ import type { CodeLimits } from '../../../src/skills/kinds/code/limits.ts';
 import { commandFor } from '../../../src/skills/kinds/code/process.ts';
 import type { ArtifactOutput } from '../../../src/skills/runtime/handler.ts';
 
-/** The quick form leaves out what takes seconds and is the same wall again. */
+/** The quick form omits what takes seconds and tests the same barrier again. */
 export const LONG = process.env.COUNTERSIGN_LONG === '1';
 
 /** A host that answers at once; `checkpoints` is what it was given to keep. */
@@ -38,7 +38,7 @@ interface Options {
   command?: typeof commandFor;
 }
 
-/** Runs a template as a skill would; the name's ending tells the language. */
+/** Runs a program as a skill would; the ending of its name determines the language. */
 export function run(
   name: 'template.js' | 'template.py',
   content: string,
@@ -107,7 +107,7 @@ export async function canaries(): Promise<Canaries & AsyncDisposable> {
   };
 }
 
-/** What the canaries tell an attack: everything but how to ask them. */
+/** What an attack learns about the canaries: everything except how to query them. */
 export function targets({ secretFile, writtenFile, ownFile, port, appPid }: Canaries): Json {
   return { secretFile, writtenFile, ownFile, port, appPid };
 }

@@ -11,7 +11,7 @@ import { type Canaries, canaries, LONG, SECRET, targets } from './support.ts';
 const BOUNDS = { memoryMb: 256, cpuSeconds: 10 };
 const { network, alone } = await sandbox();
 
-describe('code that got out of its interpreter', () => {
+describe('code that escaped its interpreter', () => {
   let shelf: Canaries & AsyncDisposable;
   let got: Record<string, string> = {};
   let output = '';
@@ -20,7 +20,7 @@ describe('code that got out of its interpreter', () => {
     shelf = await canaries();
     const breakout = fileURLToPath(new URL('./fixtures/breakout.mjs', import.meta.url));
     const { command, args } = await commandFor('main', { ...BOUNDS, readable: [breakout] });
-    // Everything as it is for a template but the file that runs.
+    // Everything as in production, except the file that runs.
     const child = spawn(command, [...args.slice(0, -1), breakout], {
       env: {},
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -68,11 +68,11 @@ describe('code that got out of its interpreter', () => {
     expect(got['makes code from a text']).toMatch(/^refused: Code generation from strings disallowed/);
   });
 
-  test('grows no memory beyond what an interpreter gets', () => {
+  test('gets no more memory than an interpreter', () => {
     expect(got['grows WebAssembly']).toMatch(/^refused: /);
   });
 
-  test.skipIf(network === 'open')('reaches nobody by the network, not even this machine', () => {
+  test.skipIf(network === 'open')('reaches nobody over the network, not even on this machine', () => {
     expect(got).toMatchObject({
       connects: expect.stringMatching(/^refused: (?:ENETUNREACH|ECONNREFUSED)$/),
       'connects by IPv6': expect.stringMatching(/^refused: /),
@@ -81,7 +81,7 @@ describe('code that got out of its interpreter', () => {
     expect(shelf.contacts()).toBe(0);
   });
 
-  test.skipIf(alone.length === 0)('sees no process but itself, so it signals none', () => {
+  test.skipIf(alone.length === 0)('sees no process but itself, so it can signal none', () => {
     expect(got).toMatchObject({ 'signals the app': 'refused: ESRCH', 'sees another parent': '0' });
   });
 
@@ -98,7 +98,7 @@ describe('code that got out of its interpreter', () => {
     'import',
     'import of what was loaded before',
     'require',
-  ])('finds %s locked, even where the system has no walls', (name) => {
+  ])('finds %s locked, even where the system offers no sandbox', (name) => {
     expect(got[`locked: ${name}`]).toMatch(
       /^refused: (?:a template loads no modules|.* is not (?:defined|a function|a constructor))$/,
     );
@@ -108,14 +108,14 @@ describe('code that got out of its interpreter', () => {
     expect(got['locked: __proto__']).toBe('undefined');
   });
 
-  test('left no trace, and carried nothing away', () => {
+  test('leaves no trace, and takes nothing out', () => {
     expect(output).not.toContain(SECRET);
     expect(shelf.written()).toBe(false);
   });
 });
 
 /** Nobody is left to kill it. */
-test.skipIf(!LONG)('a process whose app died ends by itself when its time is used up', async () => {
+test.skipIf(!LONG)('a process whose app died ends by itself when its time is up', async () => {
   const { modules, folders } = interpreter('javascript');
   const { command, args } = await commandFor('main', { ...BOUNDS, cpuSeconds: 1, readable: folders });
   const child = spawn(command, args, { env: {}, stdio: ['pipe', 'ignore', 'ignore'] });

@@ -12,7 +12,7 @@ import { sandbox } from '../../../src/sandbox/sandbox.ts';
 const { network, launcher } = await sandbox();
 const isLinux = existsSync('/proc/self/statm');
 
-/** Runs an analyzer of ours where the real ones run. */
+/** Runs an analyzer of the test where the real ones run. */
 async function run(name: string, text = '', maxMemoryMb?: number): Promise<JobResult> {
   const module = new URL(`./fixtures/${name}.mjs`, import.meta.url).href;
   const [result] = await runWorker(
@@ -26,7 +26,7 @@ async function run(name: string, text = '', maxMemoryMb?: number): Promise<JobRe
   return result;
 }
 
-describe('an analyzer that does all it can to get out', () => {
+describe('an analyzer that tries everything to escape', () => {
   let contacts = 0;
   let folder = '';
   let told: Record<string, unknown> = {};
@@ -66,28 +66,25 @@ describe('an analyzer that does all it can to get out', () => {
     },
   );
 
-  test('writes nothing outside its folder', () => {
+  test('writes nothing outside of its folder', () => {
     expect(told).toMatchObject({ written: 'refused' });
     expect(existsSync(join(folder, 'it-was-here'))).toBe(false);
   });
 
-  test.skipIf(!isLinux)('leaves no core file, and is the first to go when memory runs out', () => {
+  test.skipIf(!isLinux)('leaves no core file, and is the first to be killed when memory runs out', () => {
     expect(told).toMatchObject({ cores: '0', sacrificed: '1000' });
   });
 });
 
-describe('limits', () => {
-  test.skipIf(!isLinux)(
-    'memory outside of the heap counts, and too much of it ends the process',
-    async () => {
-      expect(await run('hoards', '', 400)).toMatchObject({
-        status: 'crashed',
-        message: 'the analyzers took more than 400 MB of memory',
-      });
-    },
-  );
+describe('the limits of an analyzer', () => {
+  test.skipIf(!isLinux)('count memory outside of the heap, and too much of it ends the process', async () => {
+    expect(await run('hoards', '', 400)).toMatchObject({
+      status: 'crashed',
+      message: 'the analyzers took more than 400 MB of memory',
+    });
+  });
 
-  test('a file larger than any that is reviewed is not written', async () => {
+  test('do not allow a file larger than any that is reviewed', async () => {
     const result = await run('fills-disk');
     expect(result).toMatchObject({ status: 'ok', log: 'wrote 67108864 bytes' });
   });

@@ -29,8 +29,8 @@ function file(lines: readonly string[], changed: ChangedLines): AdmittedFile {
 /** Numbers from 1. */
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-describe('what the app itself does with a review, on its one thread', () => {
-  test('30,000 findings that all reach to the end of a file are little work', () => {
+describe('the app’s own work for a review, on its only thread,', () => {
+  test('is little for 30,000 findings that all reach to the end of a file', () => {
     const lines = upTo(30_000).map((line) => `eval( // ${line}`);
     const findings = lines.map((_, index) => ({ file: 0, rule: 'r', line: index + 1, endLine: 30_000 }));
     const changed = new Set(upTo(30_000));
@@ -38,7 +38,7 @@ describe('what the app itself does with a review, on its one thread', () => {
     expect(withinEffort(2_500, concluded)).toMatchObject({ more: 29_000 });
   });
 
-  test('30,000 findings beside 200 secrets are little work', () => {
+  test('is little for 30,000 findings beside 200 secrets', () => {
     const secrets = upTo(200).map((number) => `hunter2-${number}-${'x'.repeat(400)}`);
     const lines = upTo(30_000).map((line) => `${'hunter2-'.repeat(200)}${line}`);
     const findings = lines.map((_, index) => ({ file: 0, rule: 'r', line: index + 1, message: 'hunter2-' }));
@@ -46,7 +46,7 @@ describe('what the app itself does with a review, on its one thread', () => {
     withinEffort(2_500, () => conclude([file(lines, 'all')], [{ analyzer: 'x', rules, findings }], mask));
   });
 
-  test('a finding keeps its place when only the last of very many lines was changed', () => {
+  test('keeps the place of a finding when only the last of very many lines was changed', () => {
     const findings = [{ file: 0, rule: 'r', line: 1, endLine: 30_000 }];
     const lines = upTo(30_000).map(String);
     const { findings: found } = conclude(
@@ -57,7 +57,7 @@ describe('what the app itself does with a review, on its one thread', () => {
     expect(found).toMatchObject([{ line: 29_999 }]);
   });
 
-  test('a line of 1 MB is neither searched for secrets nor shown', () => {
+  test('neither searches a line of 1 MB for secrets nor shows it', () => {
     const findings = [{ file: 0, rule: 's', line: 1 }];
     const { findings: found } = conclude(
       [file(['x'.repeat(MB)], 'all')],
@@ -76,7 +76,7 @@ describe('what the app itself does with a review, on its one thread', () => {
     ['only backslashes', '\\\n'.repeat(MB / 2)],
     ['overlapping hunks', '@@ -0,0 +1,2 @@\n+a\n+b\n'.repeat(MB / 24)],
   ];
-  test.each(PATCHES)('a patch with %s is read with little work, and every line counts', (_, patch) => {
+  test.each(PATCHES)('is little for a patch with %s, and every line counts', (_, patch) => {
     const lines = withinEffort(500, () => changedLines(patch, 'x\n'.repeat(1_000)));
     expect(lines === 'all' || lines.size === 0).toBe(true);
   });
@@ -86,12 +86,12 @@ describe('what the app itself does with a review, on its one thread', () => {
     ['slashes', 'a/'.repeat(2_000)],
     ['underscores', '_pb2_grpc'.repeat(450)],
     ['extensions', '.min.bundle.generated.test.spec'.repeat(120)],
-  ])('a file name of 4,000 %s is sorted with little work', (_, path) => {
+  ])('is little to sort a file name of 4,000 %s', (_, path) => {
     withinEffort(50, () => languageOf(path));
   });
 });
 
-test('the lines of 100,000 places in a text of 1 MB are found with little work', () => {
+test('finding the lines of 100,000 places in a text of 1 MB takes little work', () => {
   const text = 'a\n'.repeat(MB / 2);
   const lineAt = linesIn(text);
   withinEffort(500, () => upTo(100_000).map((place) => lineAt(place * 10)));
@@ -100,7 +100,7 @@ test('the lines of 100,000 places in a text of 1 MB are found with little work',
 
 describe('a file of a gigabyte', () => {
   test.each([10 ** 6, 10 ** 9])(
-    'of a skill, of %i bytes by GitHub’s list, is never asked for',
+    'of a skill, of %i bytes by GitHub’s list, is never requested',
     async (size) => {
       const folder = '.github/countersign/skills/big';
       const entry = { path: `${folder}/SKILL.md`, type: 'file' as const, sha: 'a'.repeat(40), size };
@@ -114,7 +114,7 @@ describe('a file of a gigabyte', () => {
     },
   );
 
-  test('is not taken in when GitHub sends it: the answer is cut off after little more than 1 MB', async () => {
+  test('is not read in full if GitHub sends it: the answer is cut off after little more than 1 MB', async () => {
     const { on, github } = await startFake();
     const sha = 'b'.repeat(40);
     let sent = 0;
@@ -133,7 +133,7 @@ describe('a file of a gigabyte', () => {
     });
     const content = await github.reader(INSTALLATION).blob(REPO, sha, MB);
     expect(content).toBeUndefined();
-    // What is on its way in the sockets' buffers was sent, too.
+    // What is in the sockets' buffers was sent, too.
     expect(sent).toBeLessThan(20 * MB);
   });
 });
@@ -158,8 +158,8 @@ describe('a repository made to stop the review', () => {
     { path: 'huge.ts', status: 'added', leftOut: 'larger than 1 MB', changes: 10 ** 9 },
   ];
 
-  test('is reviewed as far as it goes, leaves no process behind, is little work for the app, and gets no approval', async () => {
-    // All that this thread does for the review: as long as that, at most, nobody else is served.
+  test('is reviewed as far as possible, leaves no process behind, takes little of the app’s work, and gets no approval', async () => {
+    // Everything that this thread does for the review: at most for so long, nobody else is served.
     const report = await withinEffortAsync(3_000, () => review(FILES));
     expect(ownChildren('analyzers/worker/main.')).toEqual([]);
     const { verdict } = verdictOf(report, at);
@@ -172,7 +172,7 @@ describe('a repository made to stop the review', () => {
   });
 });
 
-/** Nine levels of nine aliases each: 387 million values, if anybody spelled them out. */
+/** Nine levels of nine aliases each: 387 million values, if anybody expanded them. */
 function laughs(): string {
   const names = [...'abcdefghi'];
   const levels = names.map((name, index) => {

@@ -29,7 +29,7 @@ const FILTERS = ['map', 'select', 'attr', 'sort', 'groupby', 'dump', 'safe', 'fo
 const TAGS = ['for', 'if', 'set', 'macro', 'import', 'include', 'extends', 'call', 'block', 'raw'];
 const long = (text: string, times: number) => text.repeat(times);
 
-/** Expressions that would run code, look outside their context, or take much time or memory. */
+/** Expressions that would run code, read outside of their context, or take much time or memory. */
 export const EXPRESSION_ATTACKS: readonly string[] = [
   ...MEMBERS.map((name) => `trigger.pull.${name}`),
   ...MEMBERS.map((name) => `trigger.pull["${name}"]("return process")`),

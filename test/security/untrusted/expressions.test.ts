@@ -8,9 +8,9 @@ import { renderText, renderWith } from '../../../src/domain/expression/template.
 import { prose } from '../../../src/messages/text/markdown.ts';
 import { EXPRESSION_ATTACKS } from './expression-corpus.ts';
 
-// Single expressions, each with what it is refused for or gives, are in test/chain/expression-attacks.test.ts.
+// test/domain/expression/expression-attacks.test.ts has single expressions, each with its refusal or value.
 
-/** A context in which every look is seen: whoever asks more than for own data runs into a trap. */
+/** A context in which every read is noticed: reading anything but own data hits a trap. */
 function trapped(): { context: object; touched: string[] } {
   const touched: string[] = [];
   const trap = (name: string) => () => {
@@ -44,7 +44,7 @@ describe('the corpus', () => {
   });
 
   test.each(EXPRESSION_ATTACKS.map((attack) => [attack.slice(0, 60), attack]))(
-    '%s runs nothing and takes hold of nothing',
+    'does nothing by %s',
     (_, attack) => {
       const { context, touched } = trapped();
       let value: unknown;
@@ -59,7 +59,7 @@ describe('the corpus', () => {
     },
   );
 
-  test('goes through the parser of chains as conditions and inputs, and each comes back as a fault at its place or as data', () => {
+  test('as conditions and inputs of chains gives errors with a place, or data', () => {
     for (const attack of EXPRESSION_ATTACKS) {
       const step = { action: 'gh-label', condition: attack, with: { labels: [`{{ ${attack} }}`] } };
       const text = JSON.stringify({ name: 'a', trigger: { event: 'pr.opened' }, steps: [step] });
@@ -72,11 +72,11 @@ describe('the corpus', () => {
   });
 });
 
-test('every attack is little work, and all of them together take less than 4 MB', async () => {
+test('every attack takes little work, and all of them together take less than 4 MB', async () => {
   const script = fileURLToPath(new URL('./fixtures/measure-expressions.ts', import.meta.url));
   const flags = [
     '--disable-warning=ExperimentalWarning',
-    // Of which the program alone, with what it reads from, fills 12: with 11 and no attacks at all it ends for want of memory.
+    // The program itself, with what it reads from, fills 12 of them: with 11 and no attacks at all it runs out of memory.
     '--max-old-space-size=16',
     '--max-semi-space-size=1',
   ];
@@ -84,7 +84,7 @@ test('every attack is little work, and all of them together take less than 4 MB'
   expect(JSON.parse(stdout)).toEqual({ count: EXPRESSION_ATTACKS.length, tooMuch: [] });
 });
 
-test('two values side by side do not make a mention that neither of them is', () => {
+test('two adjacent values do not form a mention that neither of them is', () => {
   const context = { trigger: { a: '@', b: 'octo/owners', c: 'closes #', d: '12' } };
   const text = renderText('{{ trigger.a }}{{ trigger.b }} {{ trigger.c }}{{ trigger.d }}', context, (value) =>
     prose(value),

@@ -11,7 +11,7 @@ import { YAML_ATTACKS } from './yaml-corpus.ts';
 
 const start = scenes();
 
-/** Everything a text can try on GitHub at once; each part is harmless to Git and to GitHub's own pages. */
+/** Everything that a text can try on GitHub at once; each part is harmless to Git and to GitHub's own pages. */
 const HOSTILE = [
   '@octo/owners @everyone @mia closes #1 octo/other#2 GH-3',
   '![beacon](https://evil.example/p.png) <img src=https://evil.example/q.png onerror=alert(1)>',
@@ -38,7 +38,7 @@ function nodes(node: Nodes): Nodes[] {
   return [node, ...('children' in node ? node.children.flatMap(nodes) : [])];
 }
 
-/** What GitHub would make more of than words. */
+/** What GitHub would turn into more than text. */
 function live(markdown: string, linksTo: RegExp): string[] {
   return nodes(fromMarkdown(markdown)).flatMap((node) => {
     if (['image', 'imageReference', 'definition', 'linkReference'].includes(node.type)) return [node.type];
@@ -53,7 +53,7 @@ function live(markdown: string, linksTo: RegExp): string[] {
   });
 }
 
-/** Everything the app wrote on GitHub about a pull request. */
+/** Everything that the app wrote on GitHub about a pull request. */
 function written(scene: Scene, number: number, sha: string): string[] {
   const { github } = scene;
   const comments = github.comments(REPO, number).filter(({ author }) => author === github.app.botLogin);
@@ -64,7 +64,7 @@ function written(scene: Scene, number: number, sha: string): string[] {
   ];
 }
 
-test('a pull request that is hostile in every text stays words wherever the app speaks', async () => {
+test('a pull request that is hostile in every text stays plain text wherever the app shows it', async () => {
   const scene = await start(only({ echo: ECHO }));
   const { number, headSha } = await scene.open({
     title: HOSTILE,
@@ -100,7 +100,7 @@ test('a pull request that is hostile in every text stays words wherever the app 
   expect(runShow(state, null, new Date()).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('a hostile text in a log line is data in one line of JSON, and cannot steer a terminal', async () => {
+test('a hostile text in a log line is data in one line of JSON, and cannot control a terminal', async () => {
   const log = new URL('../../../src/core/log.ts', import.meta.url).href;
   const text = `${HOSTILE}\r\n{"level":60}\u2028\u{e0041}`;
   const script = `import { createLog } from '${log}'; createLog('info').info({ text: ${JSON.stringify(text)} }, ${JSON.stringify(text)});`;
@@ -115,7 +115,7 @@ const BOMBS = YAML_ATTACKS.filter(([name]) =>
   /laughs in lists|aliases of nothing|NUL|commas|UTF-8/.test(name),
 );
 
-test('hostile chain and settings files in a pull request are answered with their faults, and govern nothing', async () => {
+test('hostile chain and settings files in a pull request get their errors reported, and govern nothing', async () => {
   const scene = await start(
     only({
       echo: 'name: echo\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n',
@@ -136,7 +136,7 @@ test('hostile chain and settings files in a pull request are answered with their
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
 });
 
-test('symbolic links of a pull request that lead out of its tree are read as the paths they hold', async () => {
+test('a pull request’s symbolic links that lead out of its tree are read as the paths they contain', async () => {
   const review = 'name: review\ntrigger: { event: pr.opened }\nsteps: [{ skill: pr-review }]\n';
   const scene = await start(only({ review }));
   const { headSha } = await scene.open({
@@ -157,7 +157,7 @@ test('symbolic links of a pull request that lead out of its tree are read as the
   expect(scene.check(headSha, 'review')?.status).toBe('completed');
 });
 
-test('the same on the base branch stop what they define, and nothing else', async () => {
+test('the same links on the base branch stop what they define, and nothing else', async () => {
   const chains = Object.fromEntries(BOMBS.map(([, text], index) => [`bomb${index}`, text]));
   const good =
     'name: good\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';

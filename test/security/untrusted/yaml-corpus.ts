@@ -1,4 +1,4 @@
-/** Files that would exhaust, confuse or fool a reader of YAML, with the place and words of the first fault. */
+/** Files that would exhaust, confuse or deceive a YAML reader, with the place and text of the first error. */
 export const YAML_ATTACKS: readonly [
   name: string,
   text: string,

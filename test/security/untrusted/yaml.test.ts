@@ -27,7 +27,7 @@ describe.each(READERS)('%s', (_what, read) => {
   );
 });
 
-test('nothing of all that reached the prototype of all objects', () => {
+test('no attack reached the prototype of all objects', () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** One event, as a line for people or a line of JSON for programs. */
-export interface Line {
+interface Line {
   /** The number of the demo's case; 0 for lines before and after the cases. */
   case: number;
   event: string;

@@ -15,7 +15,7 @@ import {
 import { type ChangedLines, changedLines } from './hunks.ts';
 
 /** The most text per review, in bytes. 3,000 files of usual size fit. */
-export const MAX_TOTAL_BYTES = 24_000_000;
+const MAX_TOTAL_BYTES = 24_000_000;
 /** GitHub lists at most this many files of a pull request, so at the limit there may be more. */
 export const MAX_FILES = 3_000;
 export const UNKNOWN_LANGUAGE = 'no analyzer knows its language: searched for secrets only';

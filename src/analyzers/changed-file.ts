@@ -130,7 +130,7 @@ export function languageOf(path: string): Language {
 }
 
 /** The file name's extension in lower case; empty if there is none. */
-export function extensionOf(path: string): string {
+function extensionOf(path: string): string {
   return /\.([A-Za-z0-9]{1,12})$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
 

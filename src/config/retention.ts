@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { optionalText, refuse } from './fields.ts';
 
-export const RETENTION_KINDS = ['bodies', 'runs', 'artifacts', 'traces'] as const;
+const RETENTION_KINDS = ['bodies', 'runs', 'artifacts', 'traces'] as const;
 type RetentionKind = (typeof RETENTION_KINDS)[number];
 /** In milliseconds; `null`: forever. */
 export type Retention = Record<RetentionKind, number | null>;

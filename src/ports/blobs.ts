@@ -32,7 +32,7 @@ export interface Blobs {
   delete(path: string): Promise<void>;
 }
 
-export interface StoredBlob {
+interface StoredBlob {
   path: string;
   /** In bytes. */
   size: number;

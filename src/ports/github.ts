@@ -45,7 +45,7 @@ export interface Person {
   type: 'User' | 'Bot' | 'Organization' | 'Mannequin';
 }
 
-export interface Collaborator {
+interface Collaborator {
   person: Person;
   role: RepositoryRole;
 }
@@ -145,7 +145,7 @@ export interface RequiredCheck {
   appId: number | null;
 }
 
-export interface Reaction {
+interface Reaction {
   id: number;
   person: Person;
   content: string;

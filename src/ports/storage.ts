@@ -400,7 +400,7 @@ export interface MissedDeliveries {
  * The origin of a skill: it ships with Countersign, or comes from a shared index, or from an organisation or
  * repository.
  */
-export const SKILL_SOURCES = ['system', 'community', 'user'] as const;
+const SKILL_SOURCES = ['system', 'community', 'user'] as const;
 export type SkillSource = (typeof SKILL_SOURCES)[number];
 
 /** A skill package as stored; `domain/skill/package.ts` explains the fields. */
@@ -450,7 +450,7 @@ export interface Skills {
 }
 
 /** The index of a package, and the hash by which the index identified it. */
-export interface SkillOfIndex {
+interface SkillOfIndex {
   marketplaceId: string;
   syncEtag: string;
 }

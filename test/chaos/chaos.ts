@@ -120,7 +120,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 }
 
 /** Each kind of story in turn from a drawn one on, so that few pull requests cover many of them. */
-export function storyOf(seed: number, index: number): StoryName {
+function storyOf(seed: number, index: number): StoryName {
   const names = Object.keys(STORIES) as StoryName[];
   const first = Math.floor(draw(seed, 'first story') * names.length);
   return names[(first + index) % names.length] ?? 'countersigned';

@@ -31,7 +31,7 @@ function call(id: string, over: Partial<SkillCall> = {}): SkillCall {
   };
 }
 
-export function trace(over: Partial<NewSkillTrace> = {}): NewSkillTrace {
+function trace(over: Partial<NewSkillTrace> = {}): NewSkillTrace {
   return {
     of: { runId: 'run1', sessionId: 'ses1' },
     skill: 'naming',

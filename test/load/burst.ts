@@ -40,7 +40,7 @@ export async function burst(
 }
 
 /** The answer's status, 0 if there was none. Never rejects. */
-export function post(url: string, { headers, body }: SignedRequest, agent?: Agent): Promise<number> {
+function post(url: string, { headers, body }: SignedRequest, agent?: Agent): Promise<number> {
   return new Promise((resolve) => {
     const call = request(url, {
       method: 'POST',

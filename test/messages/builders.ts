@@ -12,7 +12,7 @@ import type { Pages } from '../../src/messages/run/evidence.ts';
 
 export const HEAD = 'abc1234def5678abc1234def5678abc1234def56';
 export const NEWER = 'fed9876fed9876fed9876fed9876fed9876fed98';
-export const MERGE_SHA = '1112223334445556667778889990001112223334';
+const MERGE_SHA = '1112223334445556667778889990001112223334';
 
 /** No web page is known for anything. */
 export const NOWHERE: Pages = { github: null };
@@ -37,7 +37,7 @@ function step(index: number, id: string, uses: Step['uses'], more: Partial<Step>
 }
 
 /** The shipped chain as the engine runs it. */
-export const prReview: Chain = {
+const prReview: Chain = {
   name: 'pr-review',
   trigger: { event: 'pr.opened', filter: {} },
   steps: [
@@ -88,11 +88,7 @@ export function makeRun(more: Partial<Run> = {}): Run {
   };
 }
 
-export function makeInvocation(
-  stepIndex: number,
-  stepId: string,
-  more: Partial<Invocation> = {},
-): Invocation {
+function makeInvocation(stepIndex: number, stepId: string, more: Partial<Invocation> = {}): Invocation {
   return {
     id: `inv_${stepId}`,
     runId: 'run_01',

@@ -26,7 +26,7 @@ export const criterion = (text: string) => `{ id: it, if: "{{ ${text} }}" }`;
 export const gate = (criteria: string, onFailure = 'block', id = 'guard') =>
   `{ id: ${id}, criteria: [${criteria}], on_failure: ${onFailure} }`;
 
-export async function newestRun({ app }: Harness): Promise<Run> {
+async function newestRun({ app }: Harness): Promise<Run> {
   const [run] = await app.storage.read.runs.list({ chain: 'pr-review', limit: 1 });
   if (!run) throw new Error('the chain did not run');
   return run;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * How long the tests wait for what must come. It only ends a test that hangs: no machine is so busy that it needs half of it. The
  * limit of a test itself, in vitest.config.ts, is longer, so that the message says what the test waited for.
  */
-export const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 90_000;
 
 interface Waiting {
   /** What it last looked like, for the message when the time is over. */

@@ -49,7 +49,7 @@ const MAX_PAGES = 100;
 export type Parameters = Readonly<Record<string, unknown>>;
 
 /** Options of one request. */
-export interface RequestOptions {
+interface RequestOptions {
   timeoutMs?: number;
   maxBytes?: number;
   /**

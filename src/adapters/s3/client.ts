@@ -28,7 +28,7 @@ export const RETRIES: RetryPolicy = {
 /** The slowest assumed connection for a large body, in bytes per millisecond. */
 const SLOWEST = 50;
 
-export interface S3Request {
+interface S3Request {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   /** Empty for the bucket itself. */
   key: string;

@@ -83,7 +83,7 @@ export interface ModelCallsTable {
   error: string | null;
 }
 
-export interface AppliedCommandsTable {
+interface AppliedCommandsTable {
   repository_id: number;
   pull_request: number;
   scope: string;
@@ -114,7 +114,7 @@ export interface DeliveriesTable {
   queue_key: string | null;
 }
 
-export interface PullRequestsTable {
+interface PullRequestsTable {
   repository_id: number;
   number: number;
   repository: string;
@@ -128,7 +128,7 @@ export interface PullRequestsTable {
   state_at: Generated<string | null>;
 }
 
-export interface PushesTable {
+interface PushesTable {
   repository_id: number;
   after_sha: string;
   before_sha: string;

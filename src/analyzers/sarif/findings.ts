@@ -6,7 +6,7 @@ import type { SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';
 import { ruleIdOf, rulesOf } from './rule-of.ts';
 
 /** A result before it is known whether the pull request changed its lines. */
-export interface ReportedFinding {
+interface ReportedFinding {
   rule: string;
   path: string;
   /** Absent if it applies to the whole file. */

@@ -3,7 +3,7 @@ import { unsafeFilePathReason } from '../../core/path.ts';
 /** The id of a contract's entry, in the chain and in messages. */
 export const ARTIFACT_ID = /^[A-Za-z0-9_-]{1,50}$/;
 
-export const MAX_WILDCARDS = 8;
+const MAX_WILDCARDS = 8;
 
 /**
  * Why a text is not an acceptable path of one file in a session's folder, or `undefined` if it is. Wildcards

@@ -113,7 +113,6 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
   }),
 ]);
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
-export type AuditKind = AuditEntry['kind'];
 
 /** An entry as the log stores it. */
 export interface AuditLine {

@@ -14,7 +14,7 @@ import { checkShape, duration, inFileOrder } from './shape.ts';
 
 /** GitHub's reaction contents that may approve or reject. */
 const REACTIONS = ['rocket', '+1', '-1', 'heart', 'laugh'] as const;
-export type Reaction = (typeof REACTIONS)[number];
+type Reaction = (typeof REACTIONS)[number];
 
 /** Reactions that the bot itself uses. If one of them approved, the bot would seem to approve. */
 const BOT_REACTIONS: readonly unknown[] = ['eyes', 'hooray', 'confused'];

@@ -4,7 +4,7 @@ import { compileTemplate } from '../expression/condition.ts';
 import type { Chain, FilterKey, TriggerFilter } from './chain.ts';
 import { FILTER_KEYS } from './chain.ts';
 
-export interface RepositoryFacts {
+interface RepositoryFacts {
   full_name: string;
   default_branch: string;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** An annotation of a check run. The code that makes one keeps within GitHub's limits. */
-export const annotationSchema = z.strictObject({
+const annotationSchema = z.strictObject({
   path: z.string(),
   start_line: z.int().min(1),
   end_line: z.int().min(1),
@@ -11,7 +11,7 @@ export const annotationSchema = z.strictObject({
 });
 export type Annotation = z.infer<typeof annotationSchema>;
 
-export const CHECK_CONCLUSIONS = [
+const CHECK_CONCLUSIONS = [
   'success',
   'failure',
   'neutral',
@@ -54,7 +54,7 @@ export type CheckRunContent = z.infer<typeof checkRunContentSchema>;
  * be replayed long after its facts have changed. Only `passGate` turns the check green, and it requires a
  * fresh proof.
  */
-export const closedGateContentSchema = checkRunContentSchema.extend({
+const closedGateContentSchema = checkRunContentSchema.extend({
   state: z.discriminatedUnion('status', [
     z.strictObject({ status: z.literal('in_progress'), started_at: z.string() }),
     z.strictObject({
@@ -139,7 +139,7 @@ export const effectSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 export type Effect = z.infer<typeof effectSchema>;
-export type EffectKind = Effect['kind'];
+type EffectKind = Effect['kind'];
 export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;
 
 export const EFFECT_STATUSES = ['pending', 'done', 'failed'] as const;
@@ -150,7 +150,7 @@ export type EffectStatus = (typeof EFFECT_STATUSES)[number];
  * a new proof renewed it or the pull request was merged. This also holds if the process that opened it
  * crashed.
  */
-export const gatePassSchema = z.strictObject({
+const gatePassSchema = z.strictObject({
   /** The run whose proof it was; `null` for a merge group, which has no run of its own. */
   run_id: z.string().nullable(),
   /** The run's merge step; a run can have several. */
@@ -199,7 +199,7 @@ export const effectProgressSchema = z.strictObject({
   /** The page of what was created. */
   url: z.string().optional(),
 });
-export type EffectProgress = z.infer<typeof effectProgressSchema>;
+type EffectProgress = z.infer<typeof effectProgressSchema>;
 
 /** One row of the outbox. */
 export interface EffectRow {

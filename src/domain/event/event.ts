@@ -17,7 +17,7 @@ const location = {
 const onPullRequest = { ...location, pull_request: z.int() };
 
 /** Why a pull request is read again. Shown to people; decisions use the state read from GitHub. */
-export const PULL_REQUEST_ACTIONS = [
+const PULL_REQUEST_ACTIONS = [
   'opened',
   'reopened',
   'synchronize',
@@ -168,7 +168,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   repositoryRenamed,
 ]);
 export type Event = z.infer<typeof eventSchema>;
-export type EventKind = Event['kind'];
+type EventKind = Event['kind'];
 export type EventOf<K extends EventKind> = Extract<Event, { kind: K }>;
 /** Events of one repository, which can trigger a run. Events of a whole installation cannot. */
 export type RepositoryEvent = Extract<Event, { repository: RepositoryRef }>;

@@ -6,7 +6,7 @@ import { isNothing, member } from './value.ts';
 export { type CompiledExpression, compileExpression } from './expression.ts';
 export type { Reference } from './reference.ts';
 export { ExpressionError } from './syntax.ts';
-export { type CompiledTemplate, compileTemplate, renderWith } from './template.ts';
+export { compileTemplate, renderWith } from './template.ts';
 
 /**
  * Whether a step's condition holds. Only the value `true` counts.

@@ -25,7 +25,7 @@ export interface CompiledExpression {
 /** The names that an expression can start with. */
 export const ROOTS = ['trigger', 'repo', 'steps', 'state'] as const;
 /** The members of a step that expressions can read. */
-export const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
+const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
 
 /**
  * Compiles one expression, bare or as exactly one `{{ … }}`.

@@ -4,7 +4,7 @@ import { SLOTS } from './state-slot.ts';
 import { member } from './value.ts';
 
 /** The parts of a run's working memory that expressions can read. */
-export const STATE_MEMBERS = ['frame', 'working', 'gaps', 'output', 'trace'] as const;
+const STATE_MEMBERS = ['frame', 'working', 'gaps', 'output', 'trace'] as const;
 
 /**
  * Why an expression cannot read `state` by this path. The part, and a slot of `working`, must be literal: a

@@ -33,9 +33,9 @@ export type Expression = { offset: number } & (
 
 export type Segment = { kind: 'text'; text: string } | { kind: 'expression'; expression: Expression };
 
-export const MAX_SOURCE = 2_000;
-export const MAX_NODES = 200;
-export const MAX_NESTING = 50;
+const MAX_SOURCE = 2_000;
+const MAX_NODES = 200;
+const MAX_NESTING = 50;
 
 /**
  * A nunjucks node, as in `nunjucks/src/nodes.js`. Positions count from 0; other members depend on `typename`.

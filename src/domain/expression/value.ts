@@ -1,7 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 
 /** The longest string that an expression may build, in UTF-16 units: GitHub's limit for a comment. */
-export const MAX_TEXT = 65_536;
+const MAX_TEXT = 65_536;
 /**
  * Work allowed in one evaluation, in characters of strings built: far above normal use, and at most a few
  * milliseconds.

@@ -9,8 +9,8 @@ import { freezeSchema } from './freeze.ts';
 export const FAILURE_POLICIES = ['block', 'warn', 'degrade', 'require_human'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
 
-export const MAX_GATES = 20;
-export const MAX_CRITERIA = 20;
+const MAX_GATES = 20;
+const MAX_CRITERIA = 20;
 
 const id = (what: string) =>
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$/, {
@@ -34,7 +34,7 @@ export const writtenCriterionSchema = z.strictObject({
   codeowners: z.literal('approved').optional().describe('Owners of all changed files approve this head.'),
   freeze: freezeSchema.optional().describe('Does not pass during this time.'),
 });
-export type WrittenCriterion = z.infer<typeof writtenCriterionSchema>;
+type WrittenCriterion = z.infer<typeof writtenCriterionSchema>;
 
 /** A gate as people write it. `check-gates.ts` verifies that it has either criteria or a skill. */
 export const writtenGateSchema = z.strictObject({
@@ -69,7 +69,7 @@ const common = {
  * A gate as a run stores it. The union is closed, so that the compiler finds code that does not handle a
  * kind.
  */
-export const gateSchema = z.discriminatedUnion('kind', [
+const gateSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('criteria'), ...common, criteria: z.array(criterionSchema).min(1) }),
   z.strictObject({ kind: z.literal('skill'), ...common, skill: z.string() }),
 ]);
@@ -80,7 +80,7 @@ export const stepGatesSchema = z.strictObject({ pre: z.array(gateSchema), post: 
 export type StepGates = z.infer<typeof stepGatesSchema>;
 
 /** @throws Error for a gate that `check-gates.ts` would have refused */
-export function toGate({ id, description, criteria, skill, on_failure }: WrittenGate): Gate {
+function toGate({ id, description, criteria, skill, on_failure }: WrittenGate): Gate {
   const common = { id, on_failure, ...(description === undefined ? {} : { description }) };
   if (skill !== undefined) return { kind: 'skill', ...common, skill };
   return { kind: 'criteria', ...common, criteria: (criteria ?? []).map(toCriterion) };
@@ -94,7 +94,7 @@ function toCriterion({ id, if: expression, because, codeowners, freeze }: Writte
   throw new Error(`the criterion ${id} asks nothing`);
 }
 
-export const writtenGatesSchema = z.array(writtenGateSchema).min(1).max(MAX_GATES);
+const writtenGatesSchema = z.array(writtenGateSchema).min(1).max(MAX_GATES);
 const lists = {
   pre: writtenGatesSchema.optional().describe('Judged before the step does anything.'),
   post: writtenGatesSchema.optional().describe('Judged on what the step came to, before it counts.'),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { hashField, outcomeBase } from './base.ts';
 
-export const CHECK_STATES = ['passed', 'failed', 'pending', 'neutral'] as const;
+const CHECK_STATES = ['passed', 'failed', 'pending', 'neutral'] as const;
 
-export const ciCheckSchema = z.strictObject({
+const ciCheckSchema = z.strictObject({
   name: z.string(),
   /**
    * Where GitHub stores it: a check run of some app, a check suite that is still running, a commit status.

@@ -3,7 +3,7 @@ import { FAILURE_POLICIES } from '../gate/gate.ts';
 import { GATE_SCOPES } from '../gate/placed.ts';
 import { hashField, outcomeBase } from './base.ts';
 
-export const criterionSchema = z.strictObject({
+const criterionSchema = z.strictObject({
   id: z.string(),
   description: z.string(),
   passed: z.boolean(),

@@ -6,7 +6,7 @@ import { modelMemorySchema } from './model-memory.ts';
 export const VERDICTS = ['APPROVE', 'APPROVE_WITH_SUGGESTIONS', 'REQUEST_CHANGES', 'REJECT'] as const;
 
 /** How one analyzer, or the language model, ended. Anything but `ok` makes the review incomplete. */
-export const analyzerReportSchema = z.strictObject({
+const analyzerReportSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
   status: z.enum(['ok', 'crashed', 'timed_out', 'no_answer']),
@@ -30,7 +30,7 @@ const BROKEN_OFF_WORDS = {
 } as const satisfies Record<Exclude<AnalyzerReport['status'], 'ok'>, string>;
 
 /** The current state of an earlier round's findings. */
-export const sinceSchema = z.strictObject({
+const sinceSchema = z.strictObject({
   round: z.int().min(1),
   /** How many are gone from what this round examined again. */
   fixed: z.int().min(0),
@@ -47,7 +47,7 @@ export type Since = z.infer<typeof sinceSchema>;
 const SEEN_BY = ['secret_search', 'analyzers', 'nobody'] as const;
 export type SeenBy = (typeof SEEN_BY)[number];
 
-export const leftOutSchema = z.strictObject({
+const leftOutSchema = z.strictObject({
   path: safePathSchema.or(z.string()),
   reason: z.string(),
   /**

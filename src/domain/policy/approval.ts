@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { shortHash } from '../../core/canonical.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 
-export const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
+const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** The answers that a person can give by a command or a button. */
-export const SAYINGS = ['approve', 'reject'] as const;
+const SAYINGS = ['approve', 'reject'] as const;
 export type Saying = (typeof SAYINGS)[number];
 
 /**

@@ -53,7 +53,7 @@ export const writtenRuleSchema = z.discriminatedUnion('check', [
 export type WrittenRule = z.infer<typeof writtenRuleSchema>;
 
 /** A rule that only code can make. */
-export interface CustomRule {
+interface CustomRule {
   rule_id: string;
   field: string;
   enabled?: boolean;

@@ -8,7 +8,7 @@ import { checkShape, duration, listOrOne } from '../chain/shape.ts';
 export const AGENTS = ['codex', 'claude'] as const;
 export type AgentName = (typeof AGENTS)[number];
 
-export const agentFileSchema = z.strictObject({
+const agentFileSchema = z.strictObject({
   agent: z.enum(AGENTS).describe('Which command-line agent is run.'),
   prompt: z
     .string()

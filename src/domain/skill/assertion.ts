@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SkillArtifact } from './skill.ts';
 
-export const MAX_ASSERTIONS = 20;
+const MAX_ASSERTIONS = 20;
 const count = z.int().min(0).max(1_000_000).optional();
 const pattern = z.string().min(1).max(1_000).optional();
 

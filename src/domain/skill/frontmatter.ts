@@ -5,8 +5,3 @@
 export function frontmatterOf(text: string): string {
   return /^---[ \t]*(\r?\n[\s\S]*?\r?\n)---[ \t]*(?:\r?\n|$)/.exec(text)?.[1] ?? '';
 }
-
-/** The text after the frontmatter, for readers of the skill. */
-export function bodyOf(text: string): string {
-  return text.replace(/^---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '');
-}

@@ -7,14 +7,13 @@ import type { PackageFile } from './package.ts';
 import { placeOf } from './place.ts';
 
 export const MODULE_TEMPLATES = ['predict', 'chain_of_thought', 'react'] as const;
-export type ModuleTemplate = (typeof MODULE_TEMPLATES)[number];
 
 /** The tools that a `react` module can call. All of them only read. */
 export const MODULE_TOOLS = ['search', 'get_file', 'get_files', 'get_diff', 'get_history'] as const;
 export type ModuleTool = (typeof MODULE_TOOLS)[number];
 
 export const INPUT_TYPES = ['string', 'number', 'boolean', 'string[]', 'json'] as const;
-export const OUTPUT_TYPES = [...INPUT_TYPES, 'class'] as const;
+const OUTPUT_TYPES = [...INPUT_TYPES, 'class'] as const;
 type OutputType = (typeof OUTPUT_TYPES)[number];
 
 /** The output with the reasoning of a module, before all others. */
@@ -81,7 +80,7 @@ const outputSchema = z.strictObject({
 });
 
 /** A file of `modules/`: which shipped template answers which question. It contains no code. */
-export const moduleSchema = z.strictObject({
+const moduleSchema = z.strictObject({
   template: z.enum(MODULE_TEMPLATES),
   signature: z.strictObject({
     instruction: z.string().trim().min(1).max(8_000).describe('What is to be done, in words for the model.'),

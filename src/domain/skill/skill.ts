@@ -9,7 +9,7 @@ export const ARTIFACT_KINDS = [
   'agent',
 ] as const;
 
-export const skillArtifactSchema = z.strictObject({
+const skillArtifactSchema = z.strictObject({
   kind: z.enum(ARTIFACT_KINDS),
   /** The file's name without its folder, such as `review.md` or `count.py`. */
   name: z.string().min(1).max(200),

@@ -99,7 +99,7 @@ export interface ApprovalComment {
   authorId: number | undefined;
 }
 
-export interface ConfigurationNow {
+interface ConfigurationNow {
   configuration: Configuration | undefined;
   chain: Chain | undefined;
 }

@@ -21,7 +21,7 @@ import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
 import { createScopeFiles } from './scope-files.ts';
 import { type SettingsScopes, unknownIn } from './settings-source.ts';
 
-export interface BrokenFile {
+interface BrokenFile {
   file: string;
   /** GitHub does not show the file, so that nothing in the repository mends it. */
   outOfSight?: true;

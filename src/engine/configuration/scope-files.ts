@@ -35,7 +35,7 @@ const MAX_TRUSTED_PATHS = 200;
 const ORGANISATION_TTL_MS = 60_000;
 
 /** What one place gives: a repository, or an organisation for all of its own. */
-export interface Scope {
+interface Scope {
   chains: readonly ChainSource[];
   skills: readonly ParsedPackage[];
   settings: SettingsSource;

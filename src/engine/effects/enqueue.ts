@@ -6,7 +6,7 @@ import type { GitHub } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { refuseOvertaken } from './merge.ts';
 
-export type Enqueued =
+type Enqueued =
   /** The pull request is in the merge queue, whoever put it there. */
   | { kind: 'queued' }
   /** It was put there once for this session, and is there no more without having been merged. */

@@ -27,7 +27,7 @@ export interface PassRequest {
   refuseOvertaken(tx: Tx): Promise<void>;
 }
 
-export interface CloseOptions {
+interface CloseOptions {
   runId: string | null;
   at: Date;
   /** Somebody waits for what it says, as a merge queue does for a verdict. */

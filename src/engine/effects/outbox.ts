@@ -13,7 +13,7 @@ import { redactedEffect } from './redacted-effect.ts';
  */
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
 
-export interface RequestOptions {
+interface RequestOptions {
   runId: string | null;
   at: Date;
   /** On whose account it is, when it belongs to no run: writes of one person or pull request do not hold up those of others. */

@@ -29,7 +29,7 @@ export interface ModelDeps {
 }
 
 /** In bytes of UTF-8; a prompt is a template of at most 256 KB and little more. */
-export const MAX_PROMPT_BYTES = 300_000;
+const MAX_PROMPT_BYTES = 300_000;
 /** Calls for one answer while the provider has troubles that pass. */
 const MOST_TRIES = 3;
 const FIRST_WAIT_MS = 1_000;

@@ -348,8 +348,3 @@ function stepOf(state: RunState, index: number): RunState['invocations'][number]
   if (!step) throw new Error(`run ${state.run.id} has no step ${index}`);
   return step;
 }
-
-/** A run's name for people: `octo/app#7`. */
-export function placeOf(run: Run): string {
-  return run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
-}

@@ -16,7 +16,7 @@ export interface Publisher {
   publish(tx: Tx, state: RunState): Promise<void>;
 }
 
-export function statusCommentKey(repositoryId: number, pullRequest: number): string {
+function statusCommentKey(repositoryId: number, pullRequest: number): string {
   return `status:${repositoryId}#${pullRequest}`;
 }
 
@@ -24,7 +24,7 @@ export function approvalKey(approvalId: string): string {
   return `approval:${approvalId}`;
 }
 
-export function checkRunKey(runId: string): string {
+function checkRunKey(runId: string): string {
   return `check_run:${runId}`;
 }
 

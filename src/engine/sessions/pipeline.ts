@@ -23,7 +23,7 @@ import { notPermitted } from '../gates/permission.ts';
 import type { StepHandler } from '../steps/step.ts';
 
 /** The stages of an attempt at a step, in their order. */
-export type Stage =
+type Stage =
   | 'inputs'
   | 'permission'
   | 'gates_before'

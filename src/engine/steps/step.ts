@@ -30,7 +30,7 @@ export type PlainResult =
   | { kind: 'superseded'; reason: Reason };
 
 /** An effect that a step requests. Requesting it twice is harmless, because the key is the same. */
-export interface DesiredEffect {
+interface DesiredEffect {
   key: string;
   effect: Effect;
 }

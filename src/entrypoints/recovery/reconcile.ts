@@ -16,7 +16,7 @@ import type { Storage } from '../../ports/storage.ts';
 import { changesSince, listFrom, type Seen, seenSchema, seenUntil } from './changes.ts';
 
 /** How often all installations are compared, in milliseconds. Each start also begins with it. */
-export const RECONCILE_EVERY_MS = 60 * 60_000;
+const RECONCILE_EVERY_MS = 60 * 60_000;
 
 type ReconcileJob = JobPayload<'reconcile'>;
 

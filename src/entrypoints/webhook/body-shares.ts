@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /** A limit on the bytes and bodies held at the same time. */
-export interface Share {
+interface Share {
   bytes: number;
   bodies: number;
 }

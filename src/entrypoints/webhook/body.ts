@@ -3,7 +3,7 @@ import type { BodyShares, OverLimit } from './body-shares.ts';
 import { Gathered } from './gathered.ts';
 
 /** `cut`: the sender disconnected, so there is no one to answer. */
-export type Body =
+type Body =
   | {
       kind: 'whole';
       bytes: Buffer;

@@ -13,7 +13,7 @@ import type { JobKind } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 
 /** The sources of the gauges, read at every scrape. */
-export interface MetricsSources {
+interface MetricsSources {
   storage: Pick<Storage, 'read'>;
   clock: Clock;
   log: Log;

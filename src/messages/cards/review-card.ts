@@ -101,7 +101,7 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
 }
 
 /** `src/db.ts:12`, or only the file for a finding about the whole file. */
-export function place({ file, line }: Finding): string {
+function place({ file, line }: Finding): string {
   return line === undefined ? file : `${file}:${line}`;
 }
 

@@ -15,7 +15,7 @@ const BUTTONS = {
   pause: { label: 'Pause', description: 'Stop here until somebody resumes' },
   resume: { label: 'Resume', description: 'Go on where it was paused' },
 } as const;
-export type ButtonIdentifier = keyof typeof BUTTONS;
+type ButtonIdentifier = keyof typeof BUTTONS;
 
 interface Presentation {
   /** The conclusion of the check run; `undefined` while the run continues. */

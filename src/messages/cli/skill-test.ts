@@ -4,7 +4,7 @@ import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
 import { diagnosticLines } from './diagnostics.ts';
 
-export interface TestedCase {
+interface TestedCase {
   skill: string;
   case: string;
 }

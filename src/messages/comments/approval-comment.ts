@@ -22,7 +22,7 @@ export interface ApprovalView {
 }
 
 /** For people's scripts, and for finding the comment again. The database takes precedence. */
-export function approvalMarker({ headSha, baseRef }: Approval): string {
+function approvalMarker({ headSha, baseRef }: Approval): string {
   return htmlComment(`countersign:approval head=${headSha} base=${baseRef}`);
 }
 

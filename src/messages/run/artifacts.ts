@@ -8,7 +8,7 @@ import { code, tableProse } from '../text/markdown.ts';
 import { capital, clip, plural } from '../text/pretty.ts';
 
 /** Everything that the run's steps must produce, with what they did produce. */
-export function expectations({ run, invocations }: RunState): Expectation[] {
+function expectations({ run, invocations }: RunState): Expectation[] {
   return expectationsOf(run.definition, invocations);
 }
 

@@ -8,7 +8,7 @@ import { withRest } from '../text/section.ts';
 import { outcomesOf } from './run-summary.ts';
 
 /** All verdicts of the run: those of its gates, and those that are outcomes of its steps. */
-export function verdictsOf(state: RunState): GateVerdict[] {
+function verdictsOf(state: RunState): GateVerdict[] {
   return [...(state.verdicts ?? []), ...outcomesOf(state, 'gate_verdict')];
 }
 

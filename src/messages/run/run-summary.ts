@@ -265,7 +265,7 @@ export function ciInWords({ checks }: CiResult): string {
 }
 
 /** For example `oxlint timed out` or `2 files were not reviewed`. */
-export function incompleteBecause(review: ReviewVerdict): string {
+function incompleteBecause(review: ReviewVerdict): string {
   const faulty = brokenOff(review.analyzers);
   if (faulty.length > 0) return faulty.join(', ');
   const left = new Set(review.left_out.map(({ path }) => path)).size;

@@ -12,7 +12,7 @@ export interface Question {
 }
 
 /** One reason for a skill, with its weight. */
-export interface MatchReason {
+interface MatchReason {
   kind: 'name' | 'phrase' | 'intent' | 'tag' | 'path' | 'words';
   /** The matching name, phrase, pattern, tag or glob; for `words`, the common words. */
   said: string;

@@ -26,7 +26,7 @@ export interface ActivationDeps {
 }
 
 /** A package to execute, as it was when that was decided. */
-export interface PackageCall {
+interface PackageCall {
   name: string;
   /** The hash of its content; `undefined` if it was not stored. */
   id: string | undefined;

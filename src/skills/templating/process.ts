@@ -8,7 +8,7 @@ const BOUNDS = { heapMb: 96, wasmMb: 128 };
 
 /** Why there is no answer. The process is dead by then. */
 export type NoAnswer = { kind: 'too_long' } | Extract<RenderFault, { kind: 'timed_out' | 'crashed' }>;
-export type Reply = { kind: 'answer'; text: string } | NoAnswer;
+type Reply = { kind: 'answer'; text: string } | NoAnswer;
 
 /**
  * A process that answers one question at a time: a line on its standard input, then a line on its standard

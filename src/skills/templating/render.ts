@@ -24,9 +24,9 @@ const TIMEOUT_MS = 10_000;
 
 const MAIN = fileURLToPath(new URL(`./worker/main.${OWN_EXTENSION}`, import.meta.url));
 
-export type Rendered = { ok: true; text: string } | { ok: false; fault: RenderFault };
+type Rendered = { ok: true; text: string } | { ok: false; fault: RenderFault };
 
-export interface RenderOptions {
+interface RenderOptions {
   signal: AbortSignal;
   timeoutMs?: number;
 }

@@ -29,7 +29,7 @@ export interface CaseTools {
 }
 
 /** What a case expected and what it got; `null` for nothing. */
-export interface Difference {
+interface Difference {
   what: 'verdict' | 'passed' | 'finding' | 'failure' | 'answers';
   expected: string | null;
   actual: string | null;

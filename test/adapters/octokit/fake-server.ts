@@ -28,7 +28,7 @@ export interface Answer {
 }
 export type Handler = (request: Received, response: ServerResponse) => Answer | undefined;
 
-export interface Received {
+interface Received {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];

@@ -40,7 +40,7 @@ import type {
   StatusState,
 } from './world.ts';
 
-export interface Push {
+interface Push {
   repo: string;
   /** Created from the default branch if it does not exist. */
   branch: string;
@@ -56,7 +56,7 @@ export interface Push {
   writtenAs?: string;
 }
 
-export interface LeftArtifact {
+interface LeftArtifact {
   name: string;
   headSha: string;
   /** Where its archive is: a server of the test. */

@@ -4,7 +4,7 @@ import type { MergeQueueRule, Protection, RequiredCheck, Requirements, Restricti
 /** A required check; `app` is the slug of the only app whose check counts, any by default. */
 export type CheckInput = string | { context: string; app?: string };
 
-export interface RequirementsInput {
+interface RequirementsInput {
   checks?: readonly CheckInput[];
   /** The head must contain everything of the base. */
   strict?: boolean;
@@ -12,12 +12,12 @@ export interface RequirementsInput {
   approvals?: number;
 }
 
-export interface ProtectionInput extends RequirementsInput {
+interface ProtectionInput extends RequirementsInput {
   /** "Do not allow bypassing the above settings"; off by default, as on GitHub. */
   enforceAdmins?: boolean;
 }
 
-export interface RulesetInput extends RequirementsInput {
+interface RulesetInput extends RequirementsInput {
   /** Names of branches, in which `*` matches any text; `~DEFAULT_BRANCH` by default. */
   branches?: readonly string[];
   /** Roles that may bypass it; none by default, as on GitHub. */

@@ -53,7 +53,7 @@ export interface SeenCheckRun {
   actions: readonly CheckAction[];
 }
 
-export interface SeenIssue {
+interface SeenIssue {
   number: number;
   title: string;
   body: string | null;
@@ -62,7 +62,7 @@ export interface SeenIssue {
   labels: string[];
 }
 
-export interface SeenReview {
+interface SeenReview {
   author: string;
   state: Review['state'];
   body: string;

@@ -1,4 +1,4 @@
-import type { Commit, GitObjects } from './git/objects.ts';
+import type { GitObjects } from './git/objects.ts';
 
 /** The state of the stand-in: what GitHub's database would hold. Views turn it into JSON, operations change it. */
 
@@ -92,7 +92,7 @@ export interface Repository {
 }
 
 /** One move of a branch, as in GitHub's list of activity. */
-export interface BranchMove {
+interface BranchMove {
   readonly id: number;
   readonly branch: string;
   readonly before: string;
@@ -163,7 +163,7 @@ export interface QueueEntry {
 }
 
 /** What would land: the pull request on top of everything before it in the queue, on a branch of its own. */
-export interface MergeGroup {
+interface MergeGroup {
   readonly branch: string;
   readonly headSha: string;
   readonly baseSha: string;
@@ -171,7 +171,7 @@ export interface MergeGroup {
 }
 
 /** An artifact of a workflow run; its archive is on another host, as on GitHub. */
-export interface WorkflowArtifact {
+interface WorkflowArtifact {
   readonly id: number;
   readonly name: string;
   readonly headSha: string;
@@ -222,7 +222,7 @@ export interface AutoMerge {
   readonly method: MergeMethod;
 }
 
-export interface Merged {
+interface Merged {
   readonly at: Date;
   readonly by: Account;
   readonly method: MergeMethod;
@@ -345,8 +345,4 @@ export function fullName(repository: Repository): string {
 
 export function isPullRequest(issue: Issue): issue is PullRequest {
   return issue.pull !== undefined;
-}
-
-export function headCommit(pr: PullRequest): Commit {
-  return pr.pull.head.repository.git.commitAt(pr.pull.head.sha);
 }

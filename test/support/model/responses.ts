@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface AskedOfStub {
+interface AskedOfStub {
   path: string;
   authorization: string | undefined;
   body: { model?: string; input?: unknown; tools?: { type: string }[]; max_output_tokens?: number };

@@ -33,7 +33,7 @@ export function compileCriterion(source: string): CompiledExpression {
 }
 
 /** The facts that a criterion needs. @throws ExpressionError */
-export function factNames(criterion: GateCriterion): FactName[] {
+function factNames(criterion: GateCriterion): FactName[] {
   switch (criterion.kind) {
     case 'expression':
       return factsIn(compileCriterion(criterion.if));

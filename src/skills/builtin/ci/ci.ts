@@ -14,7 +14,7 @@ import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
  * How long a commit may be without checks before it counts as having none, in milliseconds. CI systems report
  * their first check with a delay, so "none yet" must not count as "none".
  */
-export const FIRST_CHECK_GRACE_MS = 30_000;
+const FIRST_CHECK_GRACE_MS = 30_000;
 
 /** How often pending checks are read without an event from GitHub, in milliseconds. */
 const SLOW_POLL_MS = 120_000;

@@ -52,7 +52,7 @@ function raised(same: Finding, { severity, description }: Finding): Finding {
 }
 
 /** Removes what differs between equal statements: case, white space, punctuation. */
-export function normalised(text: string): string {
+function normalised(text: string): string {
   return text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { MAX_NAME_LENGTH, manifestSchema, SKILL_NAME } from '../../../domain/skill/manifest.ts';
 import { addressOf } from './address.ts';
 
-export const INDEX_FORMAT = 'countersign-index/1';
+const INDEX_FORMAT = 'countersign-index/1';
 export const MAX_INDEX_BYTES = 1_000_000;
 const MAX_SKILLS = 500;
 /**
  * In bytes, for a package as one JSON document: 512 KB of text, in which a control character takes six bytes.
  */
-export const MAX_DOCUMENT_BYTES = 3_200_000;
+const MAX_DOCUMENT_BYTES = 3_200_000;
 
 const indexSchema = z.strictObject({
   format: z.literal(INDEX_FORMAT),

@@ -8,7 +8,7 @@ import { download } from './download.ts';
 import { type IndexEntry, MAX_INDEX_BYTES, readIndex } from './skill-index.ts';
 
 /** What a sync did with one package. */
-export interface SyncedSkill {
+interface SyncedSkill {
   name: string;
   /** The version in force now. */
   version: string | null;

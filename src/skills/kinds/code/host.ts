@@ -9,7 +9,7 @@ export interface SearchHit {
 }
 
 /** A commit that changed a path. */
-export interface HistoryEntry {
+interface HistoryEntry {
   sha: string;
   message: string;
   author: string | null;

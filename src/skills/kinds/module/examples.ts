@@ -12,7 +12,7 @@ export interface Example {
   expected: Values;
 }
 
-export const FEWEST_EXAMPLES = 6;
+const FEWEST_EXAMPLES = 6;
 const MOST_EXAMPLES = 500;
 /** Each is evaluated with all others of its part as examples, which must fit into a prompt. */
 const MAX_TRAINING = 16;

@@ -55,7 +55,7 @@ export interface SidecarDeps {
 }
 
 /** In milliseconds without a task. */
-export const IDLE_MS = 120_000;
+const IDLE_MS = 120_000;
 /** After this many ends without a finished task in between, the process is not restarted for a while. */
 export const MOST_ENDS = 3;
 const LEFT_ALONE_MS = 300_000;

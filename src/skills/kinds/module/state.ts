@@ -6,7 +6,7 @@ import { hideUntrusted } from './facts.ts';
 import type { Fences } from './fences.ts';
 import { inputsSchema, outputsSchema, type Values } from './shape.ts';
 
-export const MAX_DEMOS = 8;
+const MAX_DEMOS = 8;
 
 const json: z.ZodType<Json> = z.json();
 const values = z.record(z.string(), json);

@@ -5,7 +5,7 @@ export interface Node {
   readonly type: string;
   readonly fields: Readonly<Record<string, (args: Selection['args']) => Value>>;
 }
-export type Value = string | number | boolean | null | Node | readonly Node[];
+type Value = string | number | boolean | null | Node | readonly Node[];
 
 /** GitHub's GraphQL answers with the status 200 and reports errors beside the data. */
 export class GraphqlError extends Error {

@@ -56,7 +56,7 @@ export function viewOrganization(state: State, account: Account) {
 }
 
 /** The events that the app is subscribed to; GitHub also sends `installation*` and the app's own check actions. */
-export const APP_EVENTS = [
+const APP_EVENTS = [
   'check_run',
   'check_suite',
   'issue_comment',

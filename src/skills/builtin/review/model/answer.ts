@@ -44,7 +44,6 @@ export function answerSchema(files: number) {
       .max(MAX_FINDINGS),
   });
 }
-export type ReviewAnswer = z.infer<ReturnType<typeof answerSchema>>;
 
 /**
  * The highest severity for findings of these categories, whatever the model says: matters of taste must not

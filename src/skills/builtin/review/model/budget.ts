@@ -2,7 +2,7 @@
  * The share of the change in one question: 72 KB of text. With guidelines and instructions, this stays far
  * below the limit on prompts.
  */
-export const QUESTION_TOKENS = 24_000;
+const QUESTION_TOKENS = 24_000;
 export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
 /** Questions per review. The maximum covers about as much as a person can read in a day. */

@@ -11,7 +11,7 @@ export type Values = { [name: string]: Json };
 export type Gen = AxGen<Values, Values>;
 
 /** Never retried here: the app retries, and counts every call. */
-export const ONCE = { stream: false, maxRetries: 0 } as const;
+const ONCE = { stream: false, maxRetries: 0 } as const;
 
 /** One answer of a program, as parsed by the engine. The app validates it again. */
 export async function execute(

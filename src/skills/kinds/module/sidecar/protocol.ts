@@ -71,7 +71,7 @@ export const toSidecarSchema = z.union([
 ]);
 export type ToSidecar = z.infer<typeof toSidecarSchema>;
 
-export const turnSchema = z.discriminatedUnion('role', [
+const turnSchema = z.discriminatedUnion('role', [
   z.strictObject({ role: z.enum(['system', 'user', 'assistant']), text: z.string() }),
   z.strictObject({ role: z.literal('call'), tool: z.string(), arguments: z.string() }),
   z.strictObject({ role: z.literal('tool'), text: z.string() }),

@@ -3,8 +3,8 @@ import { RULES, type RulesName } from './rules.ts';
 import type { Guard } from './world.ts';
 
 /** The people of a play, and one account that is none. `ann` is reserved for its end: an admin who did nothing before. */
-export const CAST = ['otto', 'ada', 'will', 'mia', 'meg', 'max', 'robo[bot]'] as const;
-export type Login = (typeof CAST)[number];
+const CAST = ['otto', 'ada', 'will', 'mia', 'meg', 'max', 'robo[bot]'] as const;
+type Login = (typeof CAST)[number];
 /** Whoever opened the pull request in question. */
 const THE_AUTHOR = 'the author';
 

@@ -308,7 +308,7 @@ function belowMinimum(
 ): { path: [string, string]; given: string; holds: string }[] {
   const { countersign: people, ci: checks } = file;
   const isLooser = (given: string) =>
-    given !== 'none' && BY_ROLE.indexOf(given) < BY_ROLE.indexOf(permission ?? 'write');
+    given !== 'none' && BY_ROLE.findIndex((role) => role === given) < BY_ROLE.indexOf(permission ?? 'write');
   return [
     ...(people?.count !== undefined && count !== undefined && people.count < count
       ? [{ path: ['countersign', 'count'] as [string, string], given: `${people.count}`, holds: `${count}` }]

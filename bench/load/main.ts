@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import { databaseIn, startListening } from '../../test/crash/app-process.ts';
 import { burst, GITHUB_WAITS_MS } from '../../test/load/burst.ts';
 import { peakMemoryMb } from '../../test/load/process-facts.ts';
+import { buildTown, chatter, signedDeliveries } from '../../test/load/repositories.ts';
 import { readRows } from '../../test/load/rows.ts';
-import { buildTown, chatter, signedDeliveries } from '../../test/load/town.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { until } from '../../test/support/until.ts';
 

@@ -1,12 +1,12 @@
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { withoutReview } from '../crash/stories.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { beginLife, type Life } from './actors.ts';
 import { faultsOf } from './compare.ts';
+import { openPostOffice, type PostOffice } from './delivery-proxy.ts';
 import { draw } from './draw.ts';
-import { beginLife, type Life } from './life.ts';
-import { openPostOffice, type PostOffice } from './post-office.ts';
+import { makeWeather } from './github-faults.ts';
 import { STORIES, type StoryName } from './story.ts';
-import { makeWeather } from './weather.ts';
 
 export interface ChaosOptions {
   seed: number;

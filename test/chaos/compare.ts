@@ -2,7 +2,7 @@ import type { Run } from '../../src/domain/run/run.ts';
 import { isGateCheck, type SeenCheckRun } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { Harness } from '../support/harness.ts';
-import { type Life, questionsOf } from './life.ts';
+import { type Life, questionsOf } from './actors.ts';
 import { rightEnd } from './oracle.ts';
 
 /** Everything about a pull request that is not as it must be, as sentences. */

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
 import { databaseIn } from './app-process.ts';
-import { atMost } from './at-most.ts';
 import { writesOf } from './durable-writes.ts';
 import {
   type KillPoint,
@@ -15,6 +14,7 @@ import {
   type When,
   writesIn,
 } from './kill-point.ts';
+import { atMost } from './limited.ts';
 import { play, type Story, type Told } from './play.ts';
 import {
   commands,

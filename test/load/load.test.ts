@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { databaseIn } from '../crash/app-process.ts';
 import { MERGE_ONLY } from '../scenario/support.ts';
 import { until } from '../support/until.ts';
+import { startApp } from './app-and-github.ts';
 import { burst } from './burst.ts';
 import { peakMemoryMb } from './process-facts.ts';
+import { buildTown, chatter, signedDeliveries } from './repositories.ts';
 import { readRows } from './rows.ts';
-import { buildTown, chatter, signedDeliveries } from './town.ts';
-import { startApp } from './world.ts';
 
 /**
  * Against the real process, over real HTTP, with the database on a disk. The short form has minimal deliveries and few pull

@@ -8,11 +8,11 @@ import { databaseIn, type Ended, type ListeningApp, startListening } from '../cr
 import { MERGE_ONLY } from '../scenario/support.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import { until } from '../support/until.ts';
+import { startApp, type World } from './app-and-github.ts';
 import { burst } from './burst.ts';
 import { isAlive, reviewWorkersOf } from './process-facts.ts';
+import { buildTown, chatter, signedDeliveries } from './repositories.ts';
 import { readRows } from './rows.ts';
-import { buildTown, chatter, signedDeliveries } from './town.ts';
-import { startApp, type World } from './world.ts';
 
 /** How long supervisors wait by default before they kill. */
 const SUPERVISORS_WAIT_MS = 10_000;

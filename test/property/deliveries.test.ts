@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyFates, PROMPT } from './postman.ts';
+import { anyFates, PROMPT } from './delivery-order.ts';
+import { tell } from './play.ts';
 import { anyStory } from './story.ts';
-import { tell } from './tell.ts';
 
 /**
  * Deliveries come late, twice and out of order, but they come. In any case a pull request ends in the state that it has when each

@@ -5,7 +5,7 @@ import { REPO } from '../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
 import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';
 
-// Who may answer, and that no merge is ever answered this way, is in test/security/forgery/confirm.test.ts.
+// Who may answer, and that no merge is ever answered this way, is in test/scenario/attacks/confirm.test.ts.
 
 const TWO = 'countersign: { count: 2 }\n';
 

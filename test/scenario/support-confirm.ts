@@ -1,5 +1,5 @@
-import type { Asked } from '../security/forgery/support.ts';
 import { REPO } from '../support/harness.ts';
+import type { Asked } from './attacks/support.ts';
 import { A_RECHECK, open, ownCheck, type Setting, start } from './support.ts';
 
 /** A chain whose label waits for a person, and whose merge then waits for another answer. */

@@ -8,7 +8,7 @@ import { everyKind } from '../contract/every-kind.ts';
 import { rawJob } from '../contract/raw-job.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from './child.ts';
-import { noted } from './noted.ts';
+import { noted } from './marker.ts';
 
 const newFolder = temporaryFolders();
 const start = useChildren();

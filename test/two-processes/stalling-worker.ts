@@ -6,7 +6,7 @@ import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { everyKind } from '../contract/every-kind.ts';
-import { noted } from './noted.ts';
+import { noted } from './marker.ts';
 
 const storage = await openStorage(process.argv[2] ?? '');
 const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, leaseMs: 600 });

@@ -1,5 +1,6 @@
-import { disableAutoMerge, enableAutoMerge } from './deeds/auto-merge.ts';
-import { moveBranch, writeCommit } from './deeds/branches.ts';
+import type { FileInput } from './git/objects.ts';
+import { disableAutoMerge, enableAutoMerge } from './operations/auto-merge.ts';
+import { moveBranch, writeCommit } from './operations/branches.ts';
 import {
   type CheckRunChange,
   createCheckRun,
@@ -8,12 +9,12 @@ import {
   rerequestSuite,
   setStatus,
   updateCheckRun,
-} from './deeds/checks.ts';
-import { createComment, deleteComment, editComment, react, unreact } from './deeds/comments.ts';
-import { emit } from './deeds/emit.ts';
-import { followUp } from './deeds/follow-up.ts';
-import { addLabels, openIssue, removeLabel, setIssueState } from './deeds/issues.ts';
-import { type Press, type Pressed, pressMergeButton } from './deeds/merge.ts';
+} from './operations/checks.ts';
+import { createComment, deleteComment, editComment, react, unreact } from './operations/comments.ts';
+import { emit } from './operations/emit.ts';
+import { followUp } from './operations/follow-up.ts';
+import { addLabels, openIssue, removeLabel, setIssueState } from './operations/issues.ts';
+import { type Press, type Pressed, pressMergeButton } from './operations/merge.ts';
 import {
   addReview,
   dismissReview,
@@ -23,9 +24,8 @@ import {
   type PullRequestEdit,
   reopenPullRequest,
   setDraft,
-} from './deeds/pulls.ts';
-import { dequeue, enqueue } from './deeds/queue.ts';
-import type { FileInput } from './git/objects.ts';
+} from './operations/pulls.ts';
+import { dequeue, enqueue } from './operations/queue.ts';
 import type { State } from './state.ts';
 import type {
   CheckConclusion,

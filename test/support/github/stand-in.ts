@@ -1,8 +1,8 @@
 import { type Actions, createActions } from './actions.ts';
 import { Auth } from './auth.ts';
-import { followUp } from './deeds/follow-up.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
 import { maySubscribe, readManifest, refuseEventsWithoutPermission } from './manifest.ts';
+import { followUp } from './operations/follow-up.ts';
 import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
 import { Router } from './router.ts';

@@ -1,7 +1,7 @@
 import { ApiError, notFound } from '../api-error.ts';
 import { allows, reaches, type Token } from '../auth.ts';
-import { dequeue, enqueue, entryOf } from '../deeds/queue.ts';
 import type { Commit } from '../git/objects.ts';
+import { dequeue, enqueue, entryOf } from '../operations/queue.ts';
 import { mergeability } from '../rules/mergeability.ts';
 import { mergeQueueOf, standingOfGroup } from '../rules/requirements.ts';
 import type { State } from '../state.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError, malformed, notFound } from '../api-error.ts';
-import { type CheckRunChange, createCheckRun, updateCheckRun } from '../deeds/checks.ts';
+import { type CheckRunChange, createCheckRun, updateCheckRun } from '../operations/checks.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { checkRunsOf } from '../rules/checks.ts';

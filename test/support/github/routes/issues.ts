@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invalid, notFound } from '../api-error.ts';
-import { createComment, deleteComment, editComment } from '../deeds/comments.ts';
-import { addLabels, announceIssue, openIssue, removeLabel, setIssueState } from '../deeds/issues.ts';
+import { createComment, deleteComment, editComment } from '../operations/comments.ts';
+import { addLabels, announceIssue, openIssue, removeLabel, setIssueState } from '../operations/issues.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type RepositoryCall, type Router } from '../router.ts';
 import { viewComment, viewIssue, viewLabel } from '../views/issue.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ApiError, invalid, notFound } from '../api-error.ts';
-import { deleteBranch, moveBranch, writeCommit } from '../deeds/branches.ts';
-import { setIssueState } from '../deeds/issues.ts';
-import { editPullRequest, proposeMerge, reopenPullRequest } from '../deeds/pulls.ts';
+import { deleteBranch, moveBranch, writeCommit } from '../operations/branches.ts';
+import { setIssueState } from '../operations/issues.ts';
+import { editPullRequest, proposeMerge, reopenPullRequest } from '../operations/pulls.ts';
 import { json, numberIn, type Router } from '../router.ts';
 import { nodeId } from '../views/account.ts';
 import { viewFullPull } from '../views/pull.ts';

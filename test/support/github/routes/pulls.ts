@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiError, notFound } from '../api-error.ts';
-import { mergePullRequest } from '../deeds/merge.ts';
 import { renderDiff } from '../git/changes.ts';
+import { mergePullRequest } from '../operations/merge.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { viewChange, viewCommit } from '../views/commit.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { notFound } from '../api-error.ts';
-import { react, unreact } from '../deeds/comments.ts';
+import { react, unreact } from '../operations/comments.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type Router } from '../router.ts';
 import { viewReaction } from '../views/issue.ts';

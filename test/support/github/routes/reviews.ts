@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
-import { addReview } from '../deeds/pulls.ts';
+import { addReview } from '../operations/pulls.ts';
 import { paginate } from '../pages.ts';
 import { json, type Router } from '../router.ts';
 import { diffLinesOf } from '../rules/diff-lines.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setStatus } from '../deeds/checks.ts';
+import { setStatus } from '../operations/checks.ts';
 import { paginate } from '../pages.ts';
 import { json, type Router } from '../router.ts';
 import { combinedState, latestStatuses } from '../rules/checks.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type Harness, REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -10,8 +11,7 @@ import {
   said,
   start,
   statusOf,
-} from '../../scenario/support.ts';
-import { type Harness, REPO } from '../../support/harness.ts';
+} from '../support.ts';
 import { asked, merged, READS } from './support.ts';
 
 // Who may countersign at all is in test/scenario/approval.test.ts; these people only seem to be somebody else.

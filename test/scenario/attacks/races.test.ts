@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { A_RECHECK, approvalOf, approvals, countersign, headline, react } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
+import { A_RECHECK, approvalOf, approvals, countersign, headline, react } from '../support.ts';
 import { type Asked, asked, justBefore, mergeCalls, merged, READS } from './support.ts';
 
 interface Scene extends Asked {

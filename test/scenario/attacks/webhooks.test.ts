@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { SentDelivery } from '../../support/github/stand-in.ts';
+import { type Harness, REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -13,9 +15,7 @@ import {
   react,
   reportCi,
   start,
-} from '../../scenario/support.ts';
-import type { SentDelivery } from '../../support/github/stand-in.ts';
-import { type Harness, REPO } from '../../support/harness.ts';
+} from '../support.ts';
 import { asked, merged, post } from './support.ts';
 
 // test/entrypoints/webhook/server.test.ts has the answers to every kind of bad request, and

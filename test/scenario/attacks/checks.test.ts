@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  A_RECHECK,
-  approvals,
-  CI_AND_MERGE,
-  countersign,
-  open,
-  ownChecks,
-  start,
-} from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
+import { A_RECHECK, approvals, CI_AND_MERGE, countersign, open, ownChecks, start } from '../support.ts';
 import { merged } from './support.ts';
 
 // How the checks of a head are judged is in test/skills/builtin/ci/judge.test.ts; here other apps report under borrowed names.

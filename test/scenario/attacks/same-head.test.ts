@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { type Harness, REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -9,8 +10,7 @@ import {
   ownChecks,
   reportCi,
   start,
-} from '../../scenario/support.ts';
-import { type Harness, REPO } from '../../support/harness.ts';
+} from '../support.ts';
 import { merged } from './support.ts';
 
 const CHAIN = CI_AND_MERGE.replace('base: "{{ repo.default_branch }}", ', '');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { A_RECHECK, react } from '../../scenario/support.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
+import { A_RECHECK, react } from '../support.ts';
 import { type Asked, asked, merged } from './support.ts';
 
 // Which comments contain a command is in test/entrypoints/commands/parse.test.ts, and what a command does is in test/scenario.

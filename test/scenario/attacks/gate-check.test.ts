@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isGateCheck } from '../support/github/read.ts';
-import { type Harness, REPO } from '../support/harness.ts';
+import { isGateCheck } from '../../support/github/read.ts';
+import { type Harness, REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvals,
@@ -13,7 +13,7 @@ import {
   type Setting,
   start,
   statusOf,
-} from './support.ts';
+} from '../support.ts';
 
 // Attacks on the gate check that a reviewer found; each led to a merge before it was fixed.
 

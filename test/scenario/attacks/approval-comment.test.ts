@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -9,8 +10,7 @@ import {
   open,
   pushAgain,
   start,
-} from '../../scenario/support.ts';
-import { REPO } from '../../support/harness.ts';
+} from '../support.ts';
 import { asked, merged } from './support.ts';
 
 // test/scenario/approval.test.ts has a deleted approval comment, and a plain copy of it.

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -11,9 +12,8 @@ import {
   react,
   reportCi,
   start,
-} from '../../scenario/support.ts';
-import { CHAINS, SETTINGS } from '../../scenario/support-scene.ts';
-import { REPO } from '../../support/harness.ts';
+} from '../support.ts';
+import { CHAINS, SETTINGS } from '../support-scene.ts';
 import { merged } from './support.ts';
 
 const LAX_SETTINGS = `countersign: { permission: none, users: [otto, will], approve: [heart] }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createOctokitGitHub } from '../../../src/adapters/octokit/octokit-github.ts';
-import { timeSortedIds } from '../../../src/core/ids.ts';
-import { silentLog } from '../../../src/core/log.ts';
-import { judgeMerge } from '../../../src/domain/policy/merge-gate.ts';
-import { mergeKey, mergeOnce } from '../../../src/engine/effects/merge.ts';
-import { facts, question } from '../../domain/policy/merge-facts.ts';
-import { asked, justBefore, mergeCalls, READS } from './support.ts';
+import { createOctokitGitHub } from '../../src/adapters/octokit/octokit-github.ts';
+import { timeSortedIds } from '../../src/core/ids.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
+import { mergeKey, mergeOnce } from '../../src/engine/effects/merge.ts';
+import { facts, question } from '../domain/policy/merge-facts.ts';
+import { asked, justBefore, mergeCalls, READS } from './attacks/support.ts';
 
 /** Two workers that decided for the same head, each about to merge it. */
 async function twoWorkers() {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../../src/domain/model/budget.ts';
-import { A_RECHECK, approvals, countersign, said } from '../../scenario/support.ts';
+import { FAULT, filesOf, INJECTIONS, obey } from '../../security/injection/corpus.ts';
+import { seen, watched } from '../../security/redaction/search.ts';
 import { REPO } from '../../support/harness.ts';
 import { type StubModel, startStubModel } from '../../support/model/stub.ts';
-import { seen, watched } from '../redaction/search.ts';
-import { FAULT, filesOf, INJECTIONS, obey } from './corpus.ts';
+import { A_RECHECK, approvals, countersign, said } from '../support.ts';
 
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 /** One of each way in; the others differ only in wording, which `reviewer.test.ts` covers. */

@@ -5,9 +5,9 @@ import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { expect, test } from 'vitest';
 import { runShow } from '../../../src/messages/cli/terminal.ts';
-import { only, type Scene, scenes } from '../../scenario/support-scene.ts';
+import { YAML_ATTACKS } from '../../security/untrusted/yaml-corpus.ts';
 import { REPO } from '../../support/harness.ts';
-import { YAML_ATTACKS } from './yaml-corpus.ts';
+import { only, type Scene, scenes } from '../support-scene.ts';
 
 const start = scenes();
 

@@ -1,5 +1,5 @@
-import { MERGE_ONLY, open, type Setting, start } from '../../scenario/support.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
+import { MERGE_ONLY, open, type Setting, start } from '../support.ts';
 
 export interface Asked {
   harness: Harness;

@@ -1,7 +1,7 @@
 import { react } from '../scenario/support.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
+import { type Fate, Postman } from './delivery-order.ts';
 import { type EndState, readEndState } from './end-state.ts';
-import { type Fate, Postman } from './postman.ts';
 import { type Deed, happen, open, type Subject } from './story.ts';
 
 const CHAIN = `name: pr-review

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -8,7 +9,7 @@ import {
   ownCheck,
   pushAgain,
   react,
-} from '../../scenario/support.ts';
+} from '../support.ts';
 import {
   approveButton,
   confirming,
@@ -17,8 +18,7 @@ import {
   replies,
   say,
   wentOn,
-} from '../../scenario/support-confirm.ts';
-import { REPO } from '../../support/harness.ts';
+} from '../support-confirm.ts';
 import { type Asked, asked, merged, READS } from './support.ts';
 
 // Which comments contain a command is in commands.test.ts; here the commands answer for a step.

@@ -9,8 +9,7 @@ import type { AnsweringPerson, AskedAuthorship } from '../policy/approval.ts';
 import { askedAuthorship, NO_CONTRIBUTORS } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf, type Mergeability } from '../policy/conflict.ts';
-import { degraded } from '../policy/gate/degraded.ts';
-import { conditionOf } from '../policy/gate/verdict.ts';
+import { conditionOf, degraded } from '../policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeFacts, MergeQuestion } from '../policy/merge-gate.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import { stillExpected } from '../rule/step-rules.ts';
@@ -25,10 +24,7 @@ export interface Asking {
 }
 
 /** The data that was read for one attempt at an approval comment. */
-export type ReadForQuestion = Pick<
-  MergeFacts,
-  'readAt' | 'comment' | 'contributors' | 'reactors' | 'pausedBy'
-> & {
+type ReadForQuestion = Pick<MergeFacts, 'readAt' | 'comment' | 'contributors' | 'reactors' | 'pausedBy'> & {
   pullRequest: MergeFacts['pullRequest'] & Mergeability;
   method: MergeQuestion['method'];
   /** Absent for a merge. */

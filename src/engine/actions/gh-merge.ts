@@ -6,9 +6,8 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
-import { mergeMethod } from '../../domain/policy/merge-method.ts';
+import { mergeMethod, recheckInMs } from '../../domain/run/question.ts';
 import type { Person } from '../../ports/github.ts';
-import { recheckInMs } from '../approvals/approval.ts';
 import type {
   AnsweredHandler,
   ApprovalAnswer,

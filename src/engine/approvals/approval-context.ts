@@ -23,7 +23,7 @@ export interface ApprovalContext extends GateContext {
   readonly urgentReader: GitHubReader;
   /** `time`: nothing is known to have happened, so the attempt should be a cheap one. */
   readonly because: 'time' | 'event';
-  newId(prefix: 'apr'): string;
+  readonly newId: (prefix: 'apr') => string;
   /** The approval that belongs to this invocation, if it was asked for. */
   readonly approval: Approval | undefined;
   /** What the outbox knows of the approval's comment; `beingWritten`: GitHub may have newer words of ours already. */
@@ -86,7 +86,10 @@ export interface Granted {
   pullRequest: PullRequest;
 }
 
-/** An action that acts on the answer to its question itself, as the merge does: also on a no, which closes its gate check. */
+/**
+ * An action that acts on the answer to its question itself, as the merge does. It also gets a no, because the
+ * merge then closes its gate check.
+ */
 export interface AnsweredHandler extends StepDeclaration {
   readonly onAnswer: (context: ApprovalContext, answer: ApprovalAnswer) => Promise<ApprovalResult>;
 }

@@ -6,14 +6,14 @@ import { NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
 import { actionOf } from '../../domain/policy/capability.ts';
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
-import { lastVerdict } from '../../domain/policy/gate/verdict.ts';
-import type { ConfigurationStatus } from '../../domain/policy/merge-gate.ts';
-import { mergeMethod } from '../../domain/policy/merge-method.ts';
+import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
+import type { ConfigurationStatus, MergeQuestion } from '../../domain/policy/merge-gate.ts';
 import { commentStatus } from '../../domain/policy/own-comment.ts';
+import { questionOf } from '../../domain/run/question.ts';
 import { outcomesNow, type QuestionFacts, questionFacts } from '../../domain/run/question-facts.ts';
 import type { CommentFacts, PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
-import { judgeGates, type SkillOf, verdictsSoFar } from '../gates/judge-gates.ts';
+import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
 import { configurationStatus } from '../runs/what-changed.ts';
 import { pullRequestOf } from '../steps/step.ts';
@@ -30,10 +30,9 @@ export async function readMergeFacts(
   context: ApprovalContext,
   comment: ApprovalComment,
   skillOf: SkillOf,
-): Promise<QuestionFacts & { pullRequest: PullRequest }> {
+): Promise<QuestionFacts & { question: MergeQuestion; pullRequest: PullRequest }> {
   const { repo, state, step } = context;
-  const { settings } = state.run;
-  const rules = settings.countersign;
+  const rules = state.run.settings.countersign;
   const number = pullRequestOf(context);
   const found = await context.reader.comment(repo, comment.githubId);
   const spoken = spokenAnswers(context);
@@ -74,11 +73,12 @@ export async function readMergeFacts(
     : { by: [], elsewhere: [] };
   const requestedChanges = thorough ? await readRequestedChanges(now, number) : undefined;
   const pullRequest = await reader.pullRequest(repo, number);
+  const question = questionOf(state, number, repo, context.inputs);
   const facts = questionFacts(context, {
     readAt: context.clock.now(),
     comment: commentStatus(found, comment, context.appId),
     pullRequest,
-    method: mergeMethod(context.inputs, settings),
+    method: question.method,
     contributors,
     reactors,
     speakers: speakers?.flat(),
@@ -90,7 +90,7 @@ export async function readMergeFacts(
     requestedChanges,
     pausedBy: await context.pausedBy(),
   });
-  return { ...facts, pullRequest };
+  return { ...facts, question, pullRequest };
 }
 
 function counts({ approve, reject }: CountersignRules): string[] {
@@ -164,7 +164,7 @@ async function gatesOfQuestion(
   // The gates of any other step were judged before anybody was asked.
   if (!actionOf(context.step.uses)?.irreversible) return [];
   const { pre } = gatesOfStep(context.step, context.state.run.settings.gates);
-  const known = verdictsSoFar(context);
+  const known = verdictsSoFar(context.state, context.judged);
   const before = pre.flatMap((placed) => lastVerdict(known, placed, context.step.id) ?? []);
   return thorough || before.length < pre.length ? judgeGates(context, pre, skillOf, fresh) : before;
 }

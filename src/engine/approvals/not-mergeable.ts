@@ -2,7 +2,7 @@ import { criterion, type Explanation } from '../../domain/explanation/explanatio
 import { reason } from '../../domain/explanation/reason.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { conflictOf } from '../../domain/policy/conflict.ts';
-import { mergeMethod } from '../../domain/policy/merge-method.ts';
+import { mergeMethod } from '../../domain/run/question.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { ApprovalContext, ApprovalResult } from './approval-context.ts';
 

@@ -7,7 +7,7 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { factsFor } from '../../domain/policy/gate/criterion.ts';
 import type { World } from '../../domain/policy/gate/judge.ts';
 import { type Grounds, judgeGate } from '../../domain/policy/gate/judge-gate.ts';
-import { lastVerdict } from '../../domain/policy/gate/verdict.ts';
+import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { readFacts } from './pull-request-facts.ts';
@@ -34,13 +34,13 @@ export async function judgeGates(
   fresh: ReadonlyMap<string, Outcome> = new Map(),
 ): Promise<GateVerdict[]> {
   if (gates.length === 0) return [];
-  const known = verdictsSoFar(context);
   let world: World | { error: unknown };
   try {
     world = await readWorld(context, gates, fresh);
   } catch (error) {
     world = { error };
   }
+  const known = verdictsSoFar(context.state, context.judged);
   const verdicts: GateVerdict[] = [];
   for (const placed of gates) {
     const last = lastVerdict(known, placed, context.step.id);
@@ -48,12 +48,6 @@ export async function judgeGates(
   }
   context.judged.push(...verdicts.filter((verdict) => !known.includes(verdict)));
   return verdicts;
-}
-
-/** Every verdict of the run's gates: of earlier attempts, and of this one. */
-export function verdictsSoFar({ state, judged }: Pick<GateContext, 'state' | 'judged'>): GateVerdict[] {
-  const now = judged.filter((outcome) => outcome.outcome_kind === 'gate_verdict');
-  return [...(state.verdicts ?? []), ...now];
 }
 
 async function readWorld(

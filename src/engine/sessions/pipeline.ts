@@ -1,17 +1,14 @@
 import { canonicalJson } from '../../core/canonical.ts';
-import type { EvidenceRef } from '../../domain/explanation/evidence.ts';
 import { criterion } from '../../domain/explanation/explanation.ts';
-import { type Reason, type ReasonCode, reason } from '../../domain/explanation/reason.ts';
-import type { PlacedGate } from '../../domain/gate/placed.ts';
-import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
+import { type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
-import { degraded } from '../../domain/policy/gate/degraded.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
-import { blocks, gateName, mayPassLater, wantsPerson } from '../../domain/policy/gate/verdict.ts';
+import { blocks, degraded, wantsPerson } from '../../domain/policy/gate/verdict.ts';
 import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
 import { needsApproval, refusedAfter } from '../../domain/policy/permission.ts';
 import { rulesOfStep } from '../../domain/rule/step-rules.ts';
-import { askPeople, judgeApproval, pollApproval, recheckInMs } from '../approvals/approval.ts';
+import { blockedBy, heldByGates } from '../../domain/run/held-by-gates.ts';
+import { askPeople, judgeApproval, pollApproval } from '../approvals/approval.ts';
 import type {
   AnsweredHandler,
   ApprovalAnswer,
@@ -33,11 +30,11 @@ type Stage =
   | 'outcome'
   | 'completed';
 
-/** What an attempt came to, and the stage that ended it; `completed` went through all of them. */
+/** The result of an attempt, and the stage that ended it. `completed`: it passed all of them. */
 export type Attempt = ApprovalResult & { endedAt: Stage };
 
-/** What a step is run with. */
-export interface StepParts {
+/** What an attempt needs besides its context. */
+interface StepParts {
   handler: StepHandler | AnsweredHandler;
   policy: PolicyEngine;
   /** The skills that gates ask and whose outcomes are read again before a merge. */
@@ -45,8 +42,8 @@ export interface StepParts {
 }
 
 /**
- * One attempt at a step, from the first check to the last. A step that waits is attempted again, and every attempt goes through all
- * stages: what was true a moment ago counts for nothing. The first stage that does not let the step go on ends the attempt.
+ * One attempt at a step, from the first check to the last. The first stage that does not let the step go on ends
+ * the attempt. A step that waits is attempted again from the first stage, because everything may have changed.
  */
 export async function attemptStep(parts: StepParts, context: ApprovalContext): Promise<Attempt> {
   const { handler, policy, skillOf } = parts;
@@ -55,29 +52,28 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
   const rules = rulesOfStep(step);
 
   const invalid = rules.brokenInputs(context.inputs);
-  // The inputs are those of the run: another attempt would have the same ones.
+  // Not retryable: another attempt has the same inputs.
   if (invalid) return ended('inputs', { kind: 'failed', reason: invalid, retryable: false });
 
-  const isAskedFor = needsApproval(step, capability);
-  const denied = await notPermitted(context, capability, policy, isAskedFor);
+  const mustAsk = needsApproval(step, capability);
+  const denied = await notPermitted(context, capability, policy, mustAsk);
   if (denied) return ended('permission', denied);
 
-  // Those of an irreversible action are judged with the answers to its question, in the approval stage.
+  // The gates of an irreversible action are judged in the approval stage, together with the answers.
   const gates = capability.irreversible ? NO_GATES : gatesOfStep(step, state.run.settings.gates);
   const before = await judgeGates(context, gates.pre, skillOf);
-  const held = heldByGates(context, gates, before);
+  const held = heldByGates(context, gates, before, context.clock.now());
   if (held) return ended('gates_before', held);
 
-  const asks = isAskedFor || before.some(wantsPerson) || wasAsked(context);
+  const asks = mustAsk || before.some(wantsPerson) || wasAsked(context);
   const answer = asks ? await poll(parts, context) : undefined;
   const result = await run(handler, context, answer);
   if (result.kind !== 'done') return ended(answer && answer.kind !== 'granted' ? 'approval' : 'run', result);
 
   const after = await judgeGates(context, gates.post, skillOf, new Map([[step.id, result.outcome]]));
   const blocking = after.filter(blocks);
-  // Another attempt may find something else.
   if (blocking.length > 0) return ended('gates_after', refused(result, blockedBy(blocking)));
-  // What it came to is not kept while people are asked: nothing of it was done yet, and the step finds it again then.
+  // The outcome is not kept while people are asked. None of its effects was requested, and the step runs again later.
   if (after.some(wantsPerson) && !asks) return ended('gates_after', await askPeople(context));
 
   const outcome = degraded(result.outcome, [...before, ...after]);
@@ -87,8 +83,8 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
 }
 
 /**
- * What the merge gate says of a merge step at this moment; `undefined` if nobody was asked yet, `busy` if it can be told in a moment.
- * Nothing is recorded.
+ * What the merge gate says of a merge step now. Records nothing.
+ * @returns `undefined` if nobody was asked yet, `busy` if it can be told in a moment
  */
 export async function judgeMergeStep(
   { handler, policy, skillOf }: StepParts,
@@ -111,7 +107,7 @@ function ended(endedAt: Stage, result: ApprovalResult): Attempt {
   return { ...result, endedAt };
 }
 
-/** Looks for answers to the step's question. A countersign gives the run its trust, so the policy decides again on that. */
+/** Polls for answers to the step's question. A countersign raises the trust of the run, so the policy decides again. */
 async function poll(
   { handler, policy, skillOf }: StepParts,
   context: ApprovalContext,
@@ -128,7 +124,7 @@ async function poll(
   return { kind: 'not_yet', result: { kind: 'failed', reason: refusal, retryable: false, approval } };
 }
 
-/** @param answer `undefined` when nobody is asked */
+/** @param answer `undefined` if nobody has to be asked */
 async function run(
   handler: StepHandler | AnsweredHandler,
   context: ApprovalContext,
@@ -157,51 +153,12 @@ const TOO_LATE = reason(
   'the pull request is merged already, so nobody can countersign this step',
 );
 
-/** Once a person was asked, a person answers: also when the gate that asked for one is passed by now, or comes after. */
+/** Once a person was asked, a person must answer, even if the gate that asked for one has passed since. */
 function wasAsked({ approval }: ApprovalContext): boolean {
   return approval !== undefined && approval.status !== 'void';
 }
 
-const PAUSED = 'its gates are passed, and the pull request is paused; `/countersign resume` goes on';
-
-/**
- * What people or time can still settle is waited for, until the step's own timeout: a merge freeze or a missing label is no
- * reason to begin anew. What only a new commit can change fails at once.
- */
-function heldByGates(
-  context: ApprovalContext,
-  { pre, post }: Record<'pre' | 'post', readonly PlacedGate[]>,
-  verdicts: readonly GateVerdict[],
-): ApprovalResult | undefined {
-  if (pre.length + post.length === 0) return undefined;
-  const blocking = verdicts.filter(blocks);
-  if (blocking.length > 0) {
-    return blocking.every(mayPassLater)
-      ? waits(context, 'step.waiting.gate', summaries(blocking), evidence(blocking))
-      : { kind: 'failed', reason: blockedBy(blocking), retryable: false };
-  }
-  // A step that waits for its gates is under way, so a pause, which keeps steps from starting, must be heard here.
-  const isPaused = context.state.run.paused && context.invocation.status === 'waiting_until';
-  return isPaused ? waits(context, 'step.waiting.paused', PAUSED) : undefined;
-}
-
-function waits(
-  context: ApprovalContext,
-  code: ReasonCode,
-  because: string,
-  found: EvidenceRef[] = [],
-): ApprovalResult {
-  const now = context.clock.now();
-  const since = context.invocation.startedAt ?? now;
-  return {
-    kind: 'waits',
-    for: 'until',
-    until: new Date(now.getTime() + recheckInMs(now.getTime() - since.getTime())),
-    reason: reason(code, because, found),
-  };
-}
-
-/** Whoever asks why can read what was refused. What the step requested on the strength of it is not done. */
+/** The refused outcome stays readable as an artifact. None of its effects is requested, and another attempt may differ. */
 function refused(
   { outcome, blobs = [], approval }: Extract<ApprovalResult, { kind: 'done' }>,
   because: Reason,
@@ -213,16 +170,4 @@ function refused(
     blobs: [...blobs, { kind: 'log', name: 'refused-outcome.json', data: canonicalJson(outcome) }],
     ...(approval ? { approval } : {}),
   };
-}
-
-function blockedBy(verdicts: readonly GateVerdict[]): Reason {
-  return reason('gate.blocked.policy', summaries(verdicts), evidence(verdicts));
-}
-
-function summaries(verdicts: readonly GateVerdict[]): string {
-  return verdicts.map(({ summary }) => summary).join('; ');
-}
-
-function evidence(verdicts: readonly GateVerdict[]): EvidenceRef[] {
-  return verdicts.map((verdict) => ({ kind: 'gate', id: verdict.gate, label: gateName(verdict) }));
 }

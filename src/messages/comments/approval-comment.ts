@@ -2,7 +2,7 @@ import { unreachable } from '../../core/errors.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
-import { mergeMethod } from '../../domain/policy/merge-method.ts';
+import { mergeMethod } from '../../domain/run/question.ts';
 import { type Invocation, isMergeStep, type RunState } from '../../domain/run/run.ts';
 import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';

@@ -3,7 +3,7 @@ import { criterion, type Explanation } from '../../explanation/explanation.ts';
 import type { FailurePolicy } from '../../gate/gate.ts';
 import type { PlacedGate } from '../../gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../outcome/gate-verdict.ts';
-import { makeOutcome } from '../../outcome/outcome.ts';
+import { makeOutcome, type Outcome } from '../../outcome/outcome.ts';
 
 /** A gate's name where gates of several scopes are listed: `freeze`, or `freeze (organisation)`. */
 export function gateName({ gate, scope }: Pick<GateVerdict, 'gate' | 'scope'>): string {
@@ -116,6 +116,21 @@ export function mayPassLater({ criteria }: GateVerdict): boolean {
   return criteria.every(({ passed, may_change }) => passed || may_change);
 }
 
+/** The outcome of a step under its gates with `degrade` that did not pass: it counts as not passed. */
+export function degraded(outcome: Outcome, verdicts: readonly GateVerdict[]): Outcome {
+  const failedGates = verdicts.filter(
+    ({ gate_passed, on_failure }) => !gate_passed && on_failure === 'degrade',
+  );
+  if (failedGates.length === 0) return outcome;
+  const { content_hash, summary, ...rest } = outcome;
+  const names = failedGates.map(gateName).join(', ');
+  return makeOutcome({
+    ...rest,
+    passed: false,
+    summary: `counts as not passed, because of the gate ${names}: ${summary}`.slice(0, 4_000),
+  });
+}
+
 /**
  * A verdict as a reason of the merge gate, which asks a person in any case. A countersign therefore satisfies
  * a gate with `require_human`. A gate with `degrade` blocks, because the outcome of a merge cannot be
@@ -176,6 +191,14 @@ function withWarning(passed: boolean, { on_failure }: GateVerdict, description: 
 /** The newest verdict of each gate of each step, in the order in which the gates were first judged. */
 export function newestVerdicts(verdicts: readonly GateVerdict[]): GateVerdict[] {
   return [...new Map(verdicts.map((found) => [verdictKey(found), found])).values()];
+}
+
+/** The verdicts of a run's gates, oldest first: those of earlier attempts, and those of this one. */
+export function verdictsSoFar(
+  { verdicts = [] }: { verdicts?: readonly GateVerdict[] },
+  judged: readonly Outcome[],
+): GateVerdict[] {
+  return [...verdicts, ...judged.filter((outcome) => outcome.outcome_kind === 'gate_verdict')];
 }
 
 /** The newest verdict of a gate of a step. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { recheckInMs } from '../../../src/engine/approvals/approval.ts';
+import { recheckInMs } from '../../../src/domain/run/question.ts';
 
 describe('an open approval is polled again', () => {
   test.each([

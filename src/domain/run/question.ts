@@ -1,0 +1,230 @@
+import type { Settings } from '../chain/settings.ts';
+import type { Explanation } from '../explanation/explanation.ts';
+import { type Reason, reason } from '../explanation/reason.ts';
+import type { Approval, AskedAuthorship } from '../policy/approval.ts';
+import { askedAuthorship, type Contributors } from '../policy/authorship.ts';
+import { actionOf } from '../policy/capability.ts';
+import { conflictOf, type Mergeability } from '../policy/conflict.ts';
+import { justAsked, type MergeQuestion, refusesUnattributed } from '../policy/merge-gate.ts';
+import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
+import type { Answer } from './answer.ts';
+import { type Asking, wasConflicting } from './question-facts.ts';
+
+/** How an attempt ends at a question, with what becomes of the question. */
+type QuestionResult = (
+  | { kind: 'waits'; for: 'approval'; until: Date; reason: Reason }
+  | { kind: 'failed'; reason: Reason; retryable: false }
+) & {
+  approval?: Approval;
+  /** The question that `approval` replaces. */
+  replaced?: Approval;
+};
+
+/** When and by which ids a question is asked. */
+interface AskedWith {
+  now: Date;
+  newId(prefix: 'apr'): string;
+  /** How often this run has asked already. */
+  timesAsked: number;
+}
+
+/** How soon an update of the comment that is under way should be done, in milliseconds. */
+export const WRITTEN_IN_MS = 1_000;
+/** How often one run asks. If the comment keeps changing, new comments must not fill the pull request. */
+const MOST_QUESTIONS = 5;
+
+/** What the run asks the maintainers about. */
+export function questionOf(
+  { run }: Asking['state'],
+  pullRequest: number,
+  repo: { owner: string; name: string },
+  inputs: Readonly<Record<string, unknown>>,
+): MergeQuestion {
+  return {
+    runId: run.id,
+    owner: repo.owner,
+    repo: repo.name,
+    pullRequest,
+    headSha: run.headSha,
+    baseRef: run.baseRef,
+    method: mergeMethod(inputs, run.settings),
+    by: run.settings.merge.by ?? 'app',
+    rules: run.settings.countersign,
+  };
+}
+
+type Method = MergeQuestion['method'];
+
+/** From the step's `with: {method}`, otherwise from the settings. */
+export function mergeMethod(
+  { method }: Readonly<Record<string, unknown>>,
+  settings: { merge: { method: Method } },
+): Method {
+  return method === 'merge' || method === 'squash' || method === 'rebase' ? method : settings.merge.method;
+}
+
+/** How long GitHub may compute whether there is a conflict before people are asked anyway, in milliseconds. */
+const CONFLICT_UNKNOWN_MS = 60_000;
+/** How soon to ask GitHub again while it computes whether there is a conflict, in milliseconds. */
+const ASK_AGAIN_MS = 3_000;
+/** How often to check without an event, in milliseconds. A push to either branch causes one. */
+const RECHECK_MS = 120_000;
+
+/** Why people are not asked yet, and how soon to check again. */
+interface NotYet {
+  reason: Reason;
+  recheckInMs: number;
+}
+
+/**
+ * Why asking about a merge would waste people's time now, or `undefined` if it would not. Nobody is asked
+ * about a merge that conflicts, because resolving the conflict makes another head with its own approval
+ * comment.
+ * @param waitedMs for how long the session has waited
+ */
+export function waitBeforeAsking(
+  { state: { run }, step, invocation }: Asking,
+  inputs: Readonly<Record<string, unknown>>,
+  pullRequest: Mergeability & { headSha: string; baseRef: string; draft: boolean },
+  waitedMs: number,
+): NotYet | undefined {
+  if (!actionOf(step.uses)?.merges) return undefined;
+  const { headSha, baseRef, settings } = run;
+  // A pull request with another head or base says nothing about this head. The event of the change ends its
+  // run.
+  const isSame = pullRequest.headSha === headSha && pullRequest.baseRef === baseRef;
+  const conflict = isSame
+    ? conflictOf(pullRequest, mergeMethod(inputs, settings), baseRef)
+    : ({ kind: 'none' } as const);
+  const workingOut = (what: string) => `GitHub is working out whether it ${what} with ${baseRef}`;
+  if (isSame && pullRequest.draft) {
+    const because = 'the pull request is a draft: people are asked once it is ready';
+    return { reason: reason('step.waiting.draft', because), recheckInMs: RECHECK_MS };
+  }
+  if (conflict.kind === 'conflict')
+    return { reason: reason('step.waiting.conflict', conflict.says), recheckInMs: RECHECK_MS };
+  // After a conflict, the step waits until GitHub reports that there is none.
+  if (conflict.kind === 'unknown' && wasConflicting(invocation))
+    return {
+      reason: reason('step.waiting.conflict', workingOut('still conflicts')),
+      recheckInMs: ASK_AGAIN_MS,
+    };
+  // A server that never answers must not prevent the approval comment. GitHub itself refuses to merge a
+  // conflict.
+  if (conflict.kind === 'unknown' && waitedMs < CONFLICT_UNKNOWN_MS)
+    return {
+      reason: reason('step.waiting.mergeability', workingOut('conflicts')),
+      recheckInMs: ASK_AGAIN_MS,
+    };
+  if (run.paused && invocation.status === 'waiting_until') {
+    const because = 'the pull request is paused; `/countersign resume` goes on';
+    return { reason: reason('step.waiting.paused', because), recheckInMs: RECHECK_MS };
+  }
+  return undefined;
+}
+
+/** Details of the approval comment: what already blocks the step, and who contributed to the commits. */
+interface ToAsk {
+  blockedBy: readonly Explanation[];
+  authorship: AskedAuthorship | null;
+}
+
+/** @param requested `undefined` if requested changes do not matter here */
+export function toAsk(
+  { countersign }: Pick<Settings, 'countersign'>,
+  author: { id: number },
+  requested: RequestedChanges | undefined,
+  contributors: Contributors | undefined,
+): ToAsk {
+  const changes = requested ? [requestedChangesCriterion(requested, author.id)] : [];
+  return {
+    blockedBy: [
+      ...changes.filter(({ status }) => status !== 'met'),
+      ...refusesUnattributed(countersign, contributors),
+    ],
+    authorship: contributors ? askedAuthorship(countersign, contributors) : null,
+  };
+}
+
+/** Asks, and waits for an answer. */
+export function ask(
+  { state: { run }, step, invocation }: Asking,
+  { blockedBy, authorship }: ToAsk,
+  { now, newId }: Pick<AskedWith, 'now' | 'newId'>,
+): QuestionResult {
+  const approval: Approval = {
+    id: newId('apr'),
+    runId: run.id,
+    invocationId: invocation.id,
+    headSha: run.headSha,
+    baseRef: run.baseRef,
+    status: 'open',
+    askedAt: now,
+    lookedAt: now,
+    decision: justAsked({ merges: actionOf(step.uses)?.merges === true }, blockedBy),
+    countersignedBy: [],
+    rejectedBy: [],
+    answers: [],
+    authorship,
+  };
+  return waitForAnswer(approval, now);
+}
+
+/** Asks with a new comment, because nobody can have agreed to what the old one says now. */
+export function askAgain(
+  asking: Asking,
+  { by, approval }: Extract<Answer, { kind: 'comment_changed' }>,
+  asked: AskedWith,
+): QuestionResult {
+  if (asked.timesAsked < MOST_QUESTIONS) {
+    const { authorship } = approval;
+    return { ...ask(asking, { blockedBy: [], authorship }, asked), replaced: approval };
+  }
+  return cannotAsk(
+    by === 'unknown_author'
+      ? 'GitHub does not say that this app wrote its own approval comment'
+      : 'the approval comment was changed or deleted again and again',
+  );
+}
+
+export function cannotAsk(because: string): QuestionResult {
+  return { kind: 'failed', reason: reason('step.failed.error', because), retryable: false };
+}
+
+/** With a conflict, the question stays open: resolving it on the base branch leaves its answers valid. */
+export function waitFurther(
+  { approval, conflict }: Extract<Answer, { kind: 'open' }>,
+  now: Date,
+): QuestionResult {
+  if (!conflict) return waitForAnswer(approval, now);
+  const waiting = waitForAnswer(approval, now, conflict.isKnown ? undefined : ASK_AGAIN_MS);
+  return { ...waiting, reason: reason('step.waiting.conflict', conflict.says) };
+}
+
+export function waitForAnswer(approval: Approval, now: Date, recheckAfterMs?: number): QuestionResult {
+  const openForMs = now.getTime() - approval.askedAt.getTime();
+  return {
+    kind: 'waits',
+    for: 'approval',
+    until: new Date(now.getTime() + (recheckAfterMs ?? recheckInMs(openForMs))),
+    reason: reason(
+      'step.waiting.approval',
+      approval.decision?.summary ?? 'waiting for a maintainer to countersign',
+      [{ kind: 'commit', id: approval.headSha, label: approval.headSha.slice(0, 7) }],
+    ),
+    approval,
+  };
+}
+
+/**
+ * How long until the next poll, in milliseconds, by how long the question has been open. A poll is a conditional
+ * request, which costs nothing of GitHub's hourly limit while nothing changed. Polls get rarer, because for a
+ * question left open for days a few seconds rarely matter.
+ */
+export function recheckInMs(openForMs: number): number {
+  if (openForMs < 120_000) return 3_000;
+  if (openForMs < 900_000) return 10_000;
+  if (openForMs < 7_200_000) return 30_000;
+  if (openForMs < 86_400_000) return 120_000;
+  return 600_000;
+}

@@ -5,7 +5,7 @@ import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
 
-/** The handler of every action that is declared; without one, this does not compile. */
+/** The handler of every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, StepHandler | AnsweredHandler>> = {
   'gh-comment': ghComment,
   'gh-label': ghLabel,

@@ -6,7 +6,7 @@ import { prose } from '../../messages/text/markdown.ts';
 import type { StepContext, StepHandler } from '../steps/step.ts';
 import { issueNumber } from './target.ts';
 
-/** Says something on the pull request or issue, once per run and step. */
+/** Writes a comment on the pull request or issue, once per run and step. */
 export const ghComment: StepHandler = {
   name: 'gh-comment',
   capability: CAPABILITIES['gh-comment'],
@@ -26,7 +26,8 @@ export const ghComment: StepHandler = {
       kind: 'done',
       outcome: makeOutcome<'action_result'>({
         outcome_kind: 'action_result',
-        // Written before GitHub was asked, and GitHub may refuse: it says no more than that.
+        // Stored before the request to GitHub, which may reject it. So it only says that the comment was
+        // requested.
         summary: `asks for a comment on #${issue}`,
         passed: true,
         action: 'gh-comment',

@@ -4,7 +4,7 @@ import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import type { StepContext, StepHandler } from '../steps/step.ts';
 import { issueNumber } from './target.ts';
 
-/** Adds labels to the pull request or issue; labels that are there already stay. */
+/** Adds labels to the pull request or issue. Existing labels stay. */
 export const ghLabel: StepHandler = {
   name: 'gh-label',
   capability: CAPABILITIES['gh-label'],
@@ -24,7 +24,8 @@ export const ghLabel: StepHandler = {
       kind: 'done',
       outcome: makeOutcome<'action_result'>({
         outcome_kind: 'action_result',
-        // Written before GitHub was asked, and GitHub may refuse: it says no more than that.
+        // Stored before the request to GitHub, which may reject it. So it only says that the labels were
+        // requested.
         summary: `asks for ${wanted.length === 1 ? 'the label' : 'the labels'} ${wanted.join(', ')} on #${issue}`,
         passed: true,
         action: 'gh-label',

@@ -1,8 +1,8 @@
 import type { StepContext } from '../steps/step.ts';
 
 /**
- * The pull request or issue an action is about: always the run's own. `with: {pr}` may name it, for readers of the
- * YAML, but not another one: a chain fired for one pull request has no business on the next.
+ * The pull request or issue of an action, which always is the run's own. `with: {pr}` can name it for readers
+ * of the YAML, but no other: a chain that was fired for one pull request must not act on another.
  */
 export function issueNumber(context: StepContext): number | undefined {
   const own = context.state.run.pullRequest ?? context.state.run.facts.trigger.issue_number;

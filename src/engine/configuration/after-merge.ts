@@ -6,18 +6,21 @@ import type { Configuration } from './configuration.ts';
 import { configurationFile, SETTINGS_FILE } from './configuration-files.ts';
 import { NO_SETTINGS, type SettingsSource, unknownIn } from './settings-source.ts';
 
-/** A file as a pull request would have it. */
+/** A file as it would be after the merge of a pull request. */
 export interface ChangedFile {
   path: string;
-  /** What it defines, if it is read for that. */
+  /** The chain or settings in it, if it is such a file. */
   chain?: ParsedChain;
   settings?: SettingsSource;
-  /** What is wrong in it by itself; a chain has its own. */
+  /** The errors of the file itself. A chain has its own list. */
   diagnostics: readonly Diagnostic[];
 }
 
-/** Paths at which a pull request leaves nothing of what the app reads there. A copied file stays where it was. */
-export function takenAway(files: readonly PullRequestFile[]): string[] {
+/**
+ * Paths of configuration files that a pull request deletes or renames. A copied file also stays at its old
+ * path.
+ */
+export function removedPaths(files: readonly PullRequestFile[]): string[] {
   return files
     .flatMap(({ path, previousPath = path, status }) =>
       status === 'removed' ? [path] : status === 'renamed' ? [previousPath] : [],
@@ -26,18 +29,18 @@ export function takenAway(files: readonly PullRequestFile[]): string[] {
 }
 
 /**
- * The faults that a change of configuration would bring to its base branch, file by file. What was wrong there already and
- * is left as it was is not among them: the pull request did not cause it.
+ * The errors that a change of configuration would cause on its base branch, file by file. Existing errors in
+ * unchanged files are left out, because the pull request did not cause them.
  * @param read what the base branch has
- * @param gone paths that the pull request takes away
+ * @param removed paths that the pull request removes
  */
 export function diagnosticsAfterMerge(
   read: Configuration['read'],
   changes: readonly ChangedFile[],
-  gone: readonly string[],
+  removed: readonly string[],
 ): Diagnostic[] {
   const isNew = (file: string) => changes.some(({ path }) => path === file);
-  const stays = (file: string) => !isNew(file) && !gone.includes(file);
+  const stays = (file: string) => !isNew(file) && !removed.includes(file);
   const settings = {
     ...read.settings,
     repository:

@@ -3,12 +3,12 @@ import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 
-/** A chain file as read. What it means depends on the skills there are, which are read from elsewhere too. */
+/** The text of a chain file. Its meaning depends on the existing skills, which are read separately. */
 export interface ChainSource {
   parse(names: Required<KnownNames>): ParsedChain;
 }
 
-/** Reads it once for each set of names: the same file comes up with every event. */
+/** Parses it once per set of names, because every event uses the same file again. */
 export function chainSource(text: string, file: string): ChainSource {
   let last: { key: string; parsed: ParsedChain } | undefined;
   return {

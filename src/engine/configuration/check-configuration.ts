@@ -15,20 +15,20 @@ import {
   WRONG_SETTINGS_NAME,
 } from '../../messages/check-run/configuration-check.ts';
 import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '../../ports/github.ts';
-import { type ChangedFile, diagnosticsAfterMerge, takenAway } from './after-merge.ts';
+import { type ChangedFile, diagnosticsAfterMerge, removedPaths } from './after-merge.ts';
 import { changedSkills } from './check-skills.ts';
 import type { Configuration } from './configuration.ts';
 import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
 import { MAX_FILE_BYTES } from './scope-files.ts';
 import { settingsSource, tooLargeDiagnostic } from './settings-source.ts';
 
-/** Each costs a request to read, and anybody can open a pull request with thousands of them. */
+/** Each file costs a request, and anybody can open a pull request with thousands of them. */
 const MAX_FILES = 100;
 
 /**
- * The check runs about configuration that a pull request needs: a neutral one when files of the base branch cannot be
- * used, and one that validates the files the pull request itself changes. The head's files are only parsed
- * to be reported on; they govern nothing (invariant I4).
+ * The check runs about configuration that a pull request needs: a neutral one if files of the base branch are
+ * invalid, and one that validates the files that the pull request changes. The head's files are parsed only
+ * for this report and govern nothing (I4).
  */
 export async function checkConfiguration(
   deps: { github: GitHub; clock: Clock },
@@ -59,11 +59,11 @@ export async function checkConfiguration(
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
   const changed = files.filter(({ path, status }) => status !== 'removed' && configurationFile(path));
-  const gone = takenAway(files);
+  const gone = removedPaths(files);
   const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
   if (changed.length + gone.length + skills.folders.length > 0) {
     const minimum = read.settings.organisation.parse(names).settings?.minimum ?? {};
-    // A chain may name a skill that comes with the same pull request.
+    // A chain may name a skill that the same pull request adds.
     const changes = await Promise.all(
       changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names, minimum)),
     );
@@ -87,7 +87,7 @@ export async function checkConfiguration(
   return checks;
 }
 
-/** Reads a changed file as what it is, and no file that nothing would be read from. */
+/** Reads a changed file according to its path. Files that the app ignores get an error instead. */
 async function readChanged(
   reader: GitHubReader,
   repo: Repo,

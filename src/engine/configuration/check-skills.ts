@@ -8,19 +8,20 @@ import { SKILLS_FOLDER } from './configuration-files.ts';
 import { MAX_FILE_BYTES } from './scope-files.ts';
 import { readSkills } from './skill-files.ts';
 
-/** Of one pull request; each of their files costs a request to read. */
+/** Per pull request. Each file of a skill costs a request. */
 const MAX_SKILLS = 10;
 
 export interface ChangedSkills {
   folders: string[];
-  /** What chains may name once the packages are as they would be. */
+  /** The names that chains can use after the change. */
   names: Required<KnownNames>;
   diagnostics: Diagnostic[];
 }
 
 /**
- * The skill packages that a pull request changes, as they would be if it were merged as it stands. A package is checked whole, since
- * its SKILL.md may be at odds with a file that did not change. The head's files are only parsed to be reported on (invariant I4).
+ * The skill packages that a pull request changes, as they would be after its merge. A package is validated as
+ * a whole, because its SKILL.md may contradict an unchanged file. The head's files are parsed only for this
+ * report (I4).
  */
 export async function changedSkills(
   reader: GitHubReader,
@@ -71,7 +72,7 @@ function namesAfter(
   };
 }
 
-/** The package's folder that a path lies in. */
+/** The folder of the package that a path belongs to. */
 function skillOf(path: string): string[] {
   if (!path.startsWith(`${SKILLS_FOLDER}/`)) return [];
   const [name = '', ...rest] = path.slice(SKILLS_FOLDER.length + 1).split('/');

@@ -23,51 +23,52 @@ import { type SettingsScopes, unknownIn } from './settings-source.ts';
 
 interface BrokenFile {
   file: string;
-  /** GitHub does not show the file, so that nothing in the repository mends it. */
+  /** GitHub does not show the file, so nothing in the repository can fix it. */
   outOfSight?: true;
   /** What cannot be used because of it. */
   kind: 'settings' | 'chain' | 'skill';
   diagnostics: readonly Diagnostic[];
 }
 
-/** What governs a repository, read from its base branch, its organisation and what ships. */
+/** The configuration of a repository: from its governing branch, its organisation, and what ships. */
 export interface Configuration {
-  /** The branch of the repository that it was read from, and the commit. */
+  /** The branch and commit that it was read from. */
   branch: string;
   sha: string;
-  /** The base of the pull request that it is for, when that does not govern itself. */
+  /** The base of the pull request, if that does not govern itself. */
   insteadOf?: { base: string; because: string };
   chains: Chain[];
   settings: Settings;
   names: Required<KnownNames>;
-  /** All that it was made of: what a change to some of it would come to is told from this. */
+  /** All sources. The effect of a change to some of them is computed from these. */
   read: {
     chains: Readonly<Record<ChainScope, readonly ParsedChain[]>>;
     settings: SettingsScopes;
   };
   /** The packages in force. */
   skills: readonly SkillInForce[];
-  /** Files that cannot be used, with all that is wrong in them. */
+  /** Files that cannot be used, with their errors. */
   broken: BrokenFile[];
 }
 
-/** What a pull request is to be merged into, and the branch that governs where that does not. */
+/** The base of a pull request, and the default branch, which governs otherwise. */
 export type Base = Pick<PullRequest, 'baseRef' | 'defaultBranch'>;
 
 export interface HowFresh {
-  /** Nothing is believed that GitHub said before this call: for what a merge rests on. */
+  /** Ignores cached answers of GitHub. Required for decisions about merges. */
   fresh?: boolean;
 }
 
 /**
- * Reads what governs a pull request from the base branch's commit, never from its head (invariant I4). A broken file
- * shadows what it would have replaced: falling back to a wider scope could run a laxer chain than was meant.
+ * Reads the configuration from a commit of the base branch, never from the pull request's head (I4). A broken
+ * file shadows the one that it would replace: falling back to a wider scope could run a laxer chain than
+ * intended.
  */
 export interface ConfigurationLoader {
   /**
-   * What governs a pull request: the files of its base, if that is the default branch or protected, and else those of the default
-   * branch. A branch that anybody with write access can make or push to would otherwise let them choose their own maintainers.
-   * `undefined` when there is no such base.
+   * The configuration for a pull request: the files of its base if that is the default branch or protected,
+   * otherwise those of the default branch. A branch that anybody with write access can create or push to
+   * would let them choose their own maintainers. `undefined` if the base does not exist.
    */
   forPullRequest(
     installationId: number,
@@ -75,7 +76,7 @@ export interface ConfigurationLoader {
     base: Base,
     how?: HowFresh,
   ): Promise<Configuration | undefined>;
-  /** At a branch's tip; `undefined` when there is no such branch. */
+  /** At a branch's tip; `undefined` if the branch does not exist. */
   atBranch(
     installationId: number,
     repo: Repo,
@@ -88,24 +89,30 @@ export interface ConfigurationLoader {
     repo: Repo,
     commit: { sha: string; branch: string },
   ): Promise<Configuration>;
-  /** Tells that a push changed these files: what is known of the commit before may hold for the one after. */
+  /**
+   * Reports that a push changed these files, so that the cache for the commit before can be reused for the
+   * commit after.
+   */
   pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
-  /** Tells that an organisation's own repository was pushed to. */
+  /** Reports a push to an organisation's own repository. */
   organisationPushed(owner: string): void;
 }
 
 export function createConfigurationLoader(deps: {
   github: GitHub;
   clock: Clock;
-  /** What is built in. */
+  /** Names of built-in skills and actions. */
   names: KnownNames;
   shipped: readonly ParsedChain[];
   shippedSkills: readonly ParsedPackage[];
-  /** Which organisations had files; when left out, none is known to have had any. */
+  /** Which organisations had configuration; without it, none counts as having had any. */
   memory?: OrganisationMemory;
-  /** The packages of indexes that are in force at this moment; none when left out. */
+  /** The packages of indexes that are in force now; none by default. */
   communitySkills?: () => Promise<readonly ParsedPackage[]>;
-  /** Stores a package that a chain in force names, so that a run can begin with it; often, and of few packages. */
+  /**
+   * Stores a package that a chain in force names, so that a run can start with it. Called often, for few
+   * packages.
+   */
   keepSkill(skill: SkillInForce): Promise<void>;
 }): ConfigurationLoader {
   const {
@@ -120,7 +127,7 @@ export function createConfigurationLoader(deps: {
   const files = createScopeFiles({ clock, memory });
   const tips = new Map<string, Promise<string | undefined>>();
 
-  /** Events that come together, such as a push and its pull request, share one read of the tip. */
+  /** Simultaneous events, such as a push and its pull request, share one read of the tip. */
   function tipOf(reader: GitHubReader, repo: Repo, branch: string): Promise<string | undefined> {
     const key = `${repo.owner}/${repo.name}:${branch}`;
     const reading = tips.get(key) ?? reader.branchTip(repo, branch).finally(() => tips.delete(key));
@@ -128,7 +135,7 @@ export function createConfigurationLoader(deps: {
     return reading;
   }
 
-  /** The names of what is built in and of packages, each once. */
+  /** The names of built-in skills and of packages, without duplicates. */
   function namesWith({ skills, broken }: ReturnType<typeof resolveSkills>): Required<KnownNames> {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
     return {
@@ -144,8 +151,8 @@ export function createConfigurationLoader(deps: {
   }
 
   /**
-   * The chain with the packages that its steps name, as a run keeps it: their content, by its id, and what they leave behind. Stored
-   * before the run is: a package without a run is litter, a run without its package is a loss.
+   * The chain with the packages that its steps name, as a run stores it: content ids and default artifacts.
+   * The packages are stored before the run: an orphaned package does no harm, but a run needs its packages.
    */
   async function withPackages(
     chain: Chain,
@@ -162,7 +169,7 @@ export function createConfigurationLoader(deps: {
         : undefined;
     const candidatesOf = (step: Chain['steps'][number]) =>
       step.uses.kind === 'skill' && step.uses.name === AUTO_SKILL
-        ? skills.filter(({ skill }) => !names.skills.includes(skill.name) && comesTo(skill, step))
+        ? skills.filter(({ skill }) => !names.skills.includes(skill.name) && producesAll(skill, step))
         : undefined;
     if (!chain.steps.some((step) => packageOf(step) ?? candidatesOf(step))) return chain;
     for (const step of chain.steps) {
@@ -205,7 +212,7 @@ export function createConfigurationLoader(deps: {
     },
   };
 
-  /** What is read fresh is read for a merge, which somebody countersigned and waits for. */
+  /** Fresh reads are for a merge, for which a person is waiting. */
   function readerFor(installationId: number, { fresh = false }: HowFresh): GitHubReader {
     return github.reader(installationId, fresh ? 'person' : 'run');
   }
@@ -263,7 +270,7 @@ export function createConfigurationLoader(deps: {
     const unknown = unknownIn(sources.settings, resolved.names);
     const settingsDiagnostics = [...own.diagnostics, ...above.diagnostics];
     if (settingsDiagnostics.length > 0) {
-      // Without its settings it is not known who may countersign: nothing runs until they can be read.
+      // Without valid settings it is unknown who may countersign, so nothing runs.
       broken.push({
         file: settingsDiagnostics[0]?.file ?? SETTINGS_FILE,
         kind: 'settings',
@@ -292,8 +299,8 @@ export function createConfigurationLoader(deps: {
   }
 }
 
-/** Whether the package comes to every outcome that the step must leave behind. */
-function comesTo({ outcome }: SkillPackage, { artifacts }: Chain['steps'][number]): boolean {
+/** Whether the package produces every outcome that the step requires. */
+function producesAll({ outcome }: SkillPackage, { artifacts }: Chain['steps'][number]): boolean {
   const asked = (artifacts?.expected ?? []).flatMap((entry) =>
     entry.kind === 'outcome' ? [entry.outcome] : [],
   );

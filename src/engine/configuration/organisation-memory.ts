@@ -4,24 +4,24 @@ import type { Storage, Tx } from '../../ports/storage.ts';
 
 const seenSchema = z.strictObject({ sha: z.string(), seen_at: z.iso.datetime() });
 
-/** When an organisation last had files that govern, and the commit of its `.github` repository that held them. */
+/** When an organisation was last seen with configuration, and the commit of its `.github` repository. */
 export interface SeenOrganisation {
   sha: string;
   seenAt: Date;
 }
 
 /**
- * What is remembered of organisations beyond what GitHub says now. GitHub answers 404 both for what is not there and for what an
- * app may not see, so only somebody who remembers can tell an organisation without settings from one that took the app out of the
- * repository that holds them.
+ * Remembers which organisations had configuration. GitHub answers 404 both for a missing repository and for
+ * one that the app may not read. So only this memory distinguishes an organisation without settings from one
+ * that removed the app's access to them.
  */
 export interface OrganisationMemory {
   recall(owner: string): Promise<SeenOrganisation | undefined>;
-  /** @param sha the commit that holds files that govern; `null` when GitHub shows that there are none */
+  /** @param sha the commit with the configuration; `null` if GitHub shows that there is none */
   note(owner: string, sha: string | null): Promise<void>;
 }
 
-/** For whoever only looks once and keeps nothing: it remembers nothing, and so takes a 404 for what it says. */
+/** For callers without storage. It remembers nothing, so a 404 counts as no configuration. */
 export const NO_MEMORY: OrganisationMemory = {
   recall: async () => undefined,
   note: async () => {},
@@ -45,21 +45,21 @@ export async function recallOrganisation(
   { cursors }: Pick<Tx, 'cursors'>,
   owner: string,
 ): Promise<SeenOrganisation | undefined> {
-  const position = await cursors.get(nameOf(owner));
+  const position = await cursors.get(cursorName(owner));
   if (position === undefined || position === null) return undefined;
   const { sha, seen_at } = seenSchema.parse(position);
   return { sha, seenAt: new Date(seen_at) };
 }
 
-/** @param sha `null`: it is remembered no longer */
+/** @param sha `null` removes the entry */
 export async function noteOrganisation(
   { cursors }: Pick<Tx, 'cursors'>,
   owner: string,
   sha: string | null,
   at: Date,
 ): Promise<void> {
-  await cursors.set(nameOf(owner), sha === null ? null : { sha, seen_at: at.toISOString() }, at);
+  await cursors.set(cursorName(owner), sha === null ? null : { sha, seen_at: at.toISOString() }, at);
 }
 
-/** Logins differ by case for people alone. */
-const nameOf = (owner: string) => `organisation:${owner.toLowerCase()}`;
+/** GitHub compares logins without case. */
+const cursorName = (owner: string) => `organisation:${owner.toLowerCase()}`;

@@ -29,17 +29,17 @@ import { readSkills } from './skill-files.ts';
 
 export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
-/** GitHub may leave files out of the list of a push larger than this, so such a one is read anew. */
+/** For larger pushes, GitHub may omit files from the list, so everything is read again. */
 const MAX_TRUSTED_PATHS = 200;
-/** How long an organisation's files are believed without asking again, in milliseconds. */
+/** How long an organisation's files are cached without asking GitHub, in milliseconds. */
 const ORGANISATION_TTL_MS = 60_000;
 
-/** What one place gives: a repository, or an organisation for all of its own. */
+/** The configuration of one scope: a repository, or an organisation for all its repositories. */
 interface Scope {
   chains: readonly ChainSource[];
   skills: readonly ParsedPackage[];
   settings: SettingsSource;
-  /** Why nobody can say what is in it. */
+  /** Why the content is unknown. */
   outOfSight?: Diagnostic;
 }
 
@@ -54,12 +54,15 @@ function outOfSight(owner: string, message: string): Scope {
   return { ...EMPTY_SCOPE, settings: unreadableSettings(diagnostic), outOfSight: diagnostic };
 }
 
-/** The files that govern, as GitHub has them, read as seldom as can be without believing what may have changed. */
+/** Reads configuration files from GitHub, with as few requests as possible without using outdated data. */
 export interface ScopeFiles {
   ofRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope>;
-  /** @param fresh asks GitHub, however short a time ago it was asked; conditional requests make that cheap */
+  /** @param fresh asks GitHub in any case; conditional requests make that cheap */
   ofOrganisation(reader: GitHubReader, owner: string, fresh: boolean): Promise<Scope>;
-  /** Tells that a push changed these files: what is known of the commit before may hold for the one after. */
+  /**
+   * Reports that a push changed these files, so that the cache for the commit before can be reused for the
+   * commit after.
+   */
   pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
   organisationPushed(owner: string): void;
 }
@@ -87,7 +90,7 @@ export function createScopeFiles({
     organisationPushed: (owner) => organisations.delete(owner.toLowerCase()),
   };
 
-  /** A commit never changes, so what it holds is read once; a failed read is forgotten. */
+  /** A commit never changes, so it is read once. A failed read is not cached. */
   function ofRepository(reader: GitHubReader, repo: Repo, sha: string): Promise<Scope> {
     const key = `${repo.owner}/${repo.name}@${sha}`;
     const known = repositories.get(key);
@@ -118,9 +121,9 @@ export function createScopeFiles({
   }
 
   /**
-   * What an organisation gives all its repositories. Its repository is asked for its default branch first: the API for trees takes
-   * "the SHA1 value or ref (branch or tag) name", and says nothing of a symbolic `HEAD`
-   * (https://docs.github.com/en/rest/git/trees).
+   * An organisation's configuration for all its repositories. Reads the default branch's name first: the API
+   * for trees takes "the SHA1 value or ref (branch or tag) name", and its documentation does not mention a
+   * symbolic `HEAD` (https://docs.github.com/en/rest/git/trees).
    */
   async function readOrganisation(reader: GitHubReader, owner: string): Promise<Scope> {
     const repo = { owner, name: ORGANISATION_REPOSITORY };
@@ -134,9 +137,10 @@ export function createScopeFiles({
       if (!(error instanceof GitHubError)) throw error;
       switch (error.kind) {
         case 'not_found':
-          return unlessSeen(owner);
+          return emptyUnlessSeen(owner);
         case 'forbidden':
-          // Refused is this repository; with any other status the app itself could not sign in, which passes.
+          // 403 means that this repository is refused. With any other status, the app itself could not sign
+          // in, which is temporary.
           if (error.status !== 403) throw error;
           return outOfSight(owner, organisationUnreadable(owner, error.message));
         case 'invalid':
@@ -150,8 +154,11 @@ export function createScopeFiles({
     }
   }
 
-  /** 404 is no policy only where there never was one: an app that was taken out of the repository is answered the same. */
-  async function unlessSeen(owner: string): Promise<Scope> {
+  /**
+   * A 404 means "no configuration" only if there never was any: GitHub answers the same when the app lost its
+   * access.
+   */
+  async function emptyUnlessSeen(owner: string): Promise<Scope> {
     const seen = await memory.recall(owner);
     return seen ? outOfSight(owner, organisationGone(owner, seen)) : EMPTY_SCOPE;
   }
@@ -203,7 +210,7 @@ export function createScopeFiles({
     return { chains, skills, settings };
   }
 
-  /** What a name of git stands for never changes, in whatever commit it is; a failed read is forgotten. */
+  /** A blob never changes, in whatever commit it is. A failed read is not cached. */
   function textOf(reader: GitHubReader, repo: Repo, entry: TreeEntry): Promise<string | undefined> {
     const key = `${repo.owner}/${repo.name}:${entry.sha}`;
     const known = texts.get(key);
@@ -215,7 +222,10 @@ export function createScopeFiles({
   }
 }
 
-/** What GitHub has just named is there: an answer that it is not says nothing, least of all that no file governs. */
+/**
+ * GitHub has just named this tree, so a 404 is an error of GitHub. It does not mean that there is no
+ * configuration.
+ */
 async function wholeTree(reader: GitHubReader, repo: Repo, sha: string): Promise<TreeEntry[]> {
   const tree = await reader.tree(repo, sha);
   if (tree) return tree;

@@ -9,13 +9,13 @@ import {
 } from '../../domain/chain/settings.ts';
 import { tooLarge } from '../../messages/check-run/configuration-check.ts';
 
-/** A settings file as read. What it names is read from elsewhere, too. */
+/** The text of a settings file. The names in it refer to files that are read separately. */
 export interface SettingsSource {
-  /** Its gates may be for skills, as chains name them. */
+  /** Its gates can apply to skills, as chains name them. */
   parse(names: KnownNames): { settings?: SettingsFile | undefined; diagnostics: Diagnostic[] };
-  /** Faults of its list of chains, where chains have these names; `undefined` when it has no list. */
+  /** Errors in its list of chains, given the existing chains; `undefined` if it has no such list. */
   unknownChains(known: readonly string[]): Diagnostic[] | undefined;
-  /** Faults of what asks for less than the minimum. */
+  /** Errors for values below the organisation's minimum. */
   below(minimum: Minimum): Diagnostic[];
 }
 
@@ -30,12 +30,12 @@ export const NO_SETTINGS: SettingsSource = {
   below: () => [],
 };
 
-/** Settings that nobody can read, whatever they may say. */
+/** Settings that cannot be read, whatever they contain. */
 export function unreadableSettings(diagnostic: Diagnostic): SettingsSource {
   return { parse: () => ({ diagnostics: [diagnostic] }), unknownChains: () => [], below: () => [] };
 }
 
-/** @param text `undefined` when the file is too large to be read */
+/** @param text `undefined` if the file is too large */
 export function settingsSource(text: string | undefined, file: string): SettingsSource {
   if (text === undefined) return unreadableSettings(tooLargeDiagnostic(file));
   return {
@@ -45,7 +45,7 @@ export function settingsSource(text: string | undefined, file: string): Settings
   };
 }
 
-/** KnownNames that no chain has, in the list that is in force: the other chooses nothing. */
+/** Unknown names in the list of chains that is in force; the other list has no effect. */
 export function unknownIn(
   { repository, organisation }: SettingsScopes,
   known: readonly string[],

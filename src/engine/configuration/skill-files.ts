@@ -5,17 +5,17 @@ import { parsePackage } from '../../domain/skill/parse.ts';
 import { tooLarge } from '../../messages/check-run/configuration-check.ts';
 import type { TreeEntry } from '../../ports/github.ts';
 
-/** Packages of one repository; each of their files costs a request to read. */
+/** Packages per repository. Each of their files costs a request. */
 const MAX_SKILLS = 50;
-/** All their files together, in bytes. */
+/** For all their files together, in bytes. */
 const MAX_BYTES = 2_097_152;
 const READ_AT_ONCE = 8;
 
 /**
- * Reads the packages below a folder: every folder in it is one.
- * @param entries everything below that folder, with paths from the repository's root.
- * @param prefix what the paths begin with when they are told to people.
- * @param textOf a file's text; `undefined` when it is too large.
+ * Reads the packages in a folder: each of its folders is one.
+ * @param entries everything below that folder, with paths from the repository's root
+ * @param prefix put before paths that people see
+ * @param textOf a file's text; `undefined` if it is too large
  */
 export async function readSkills(
   entries: readonly TreeEntry[],
@@ -29,7 +29,7 @@ export async function readSkills(
   const packages: ParsedPackage[] = [];
   for (const [name, files] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const folder = `${root}/${name}`;
-    // A file beside the folders, such as a README, is no package.
+    // A file beside the folders, such as a README, is not a package.
     if (files.every(({ path }) => path === folder)) continue;
     bytes += files.reduce((sum, { size }) => sum + size, 0);
     packages.push(
@@ -57,7 +57,7 @@ async function readSkill(
     if (text === undefined) refuse(entry, tooLarge);
     else files.push({ path: entry.path.slice(folder.length + 1), text });
   };
-  // One more than is allowed is enough to say that there are too many.
+  // One more than allowed shows that there are too many.
   const some = entries.slice(0, MAX_FILES + 1);
   for (let at = 0; at < some.length; at += READ_AT_ONCE) {
     await Promise.all(some.slice(at, at + READ_AT_ONCE).map(read));

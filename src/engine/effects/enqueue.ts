@@ -7,26 +7,27 @@ import type { Storage } from '../../ports/storage.ts';
 import { refuseOvertaken } from './merge.ts';
 
 type Enqueued =
-  /** The pull request is in the merge queue, whoever put it there. */
+  /** The pull request is in the merge queue, whoever added it. */
   | { kind: 'queued' }
-  /** It was put there once for this session, and is there no more without having been merged. */
+  /** This session added it once, and it left the queue without being merged. */
   | { kind: 'dropped' }
   | { kind: 'refused'; message: string };
 
-/** The merge queue in the hands of one session. */
+/** Access to the merge queue for one session. */
 export interface QueueHandle {
   /**
-   * Puts the pull request into the merge queue of its base, once for each session: one that the queue has thrown out is not
-   * put back again and again.
+   * Adds the pull request to the merge queue of its base, once per session: if the queue drops it, it is not
+   * added again and again.
    */
   enqueue(proof: MergeProof): Promise<Enqueued>;
-  /** Takes it out again, if this session put it there. */
+  /** Removes it again, if this session added it. */
   dequeue(): Promise<void>;
 }
 
 /**
- * Like the merge call, this cannot wait in the outbox, as its proof lives for seconds. The row says that the request was
- * begun and answered; after a crash in between, GitHub's own queue says whether it went through.
+ * Like the merge call, this cannot wait in the outbox, because its proof lives for seconds. The row records
+ * that the request was begun and answered. After a crash in between, GitHub's queue shows whether it
+ * succeeded.
  */
 export function queueHandle(
   deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
@@ -44,7 +45,7 @@ export function queueHandle(
       const { nodeId, isQueued } = await read(question.pullRequest);
       const known = await storage.read.effects.get(key);
       if (isQueued) {
-        if (known) await note({ done: true });
+        if (known) await recordResult({ done: true });
         return { kind: 'queued' };
       }
       if (known?.status === 'done') return { kind: 'dropped' };
@@ -63,7 +64,7 @@ export function queueHandle(
         await tx.effects.request({ id: ids.next('eff'), key, effect, runId: run.id, at: clock.now() });
       });
       const result = await github.writer(run.installationId).enqueue(proof, nodeId);
-      await note(result.kind === 'done' ? { done: true } : { done: false, error: result.message });
+      await recordResult(result.kind === 'done' ? { done: true } : { done: false, error: result.message });
       return result.kind === 'done' ? { kind: 'queued' } : result;
     },
 
@@ -71,14 +72,20 @@ export function queueHandle(
       const known = await storage.read.effects.get(key);
       if (known?.status !== 'done' || run.pullRequest === null) return;
       const { nodeId, isQueued } = await read(run.pullRequest);
-      // One that the queue itself has thrown out stays out, or it would be put back and thrown out for ever.
+      // If the queue dropped it, it stays out. Otherwise it would be added and dropped forever.
       if (!isQueued) return;
       await github.writer(run.installationId).dequeue(nodeId);
-      await note({ done: false });
+      await recordResult({ done: false });
     },
   };
 
-  async function note({ done, error = null }: { done: boolean; error?: string | null }): Promise<void> {
+  async function recordResult({
+    done,
+    error = null,
+  }: {
+    done: boolean;
+    error?: string | null;
+  }): Promise<void> {
     await storage.transaction(async (tx) => {
       const row = await tx.effects.get(key);
       if (!row) return;

@@ -2,22 +2,22 @@ import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import { WRITE_CLASSES, type WriteClass } from './write-class.ts';
 
 export interface Write extends WriteCause {
-  /** The same for the same wish. */
+  /** The same for the same desired effect. */
   key: string;
   class: WriteClass;
 }
 
 export interface SentWrite extends Write {
-  /** In milliseconds since 1970, as all times here. */
+  /** In milliseconds since 1970, like all times here. */
   at: number;
 }
 
 export interface WaitingWrite extends Write {
-  /** When it was told to come again. */
+  /** When it was asked to try again. */
   until: number;
 }
 
-/** What an installation may write within a time that ends now. */
+/** A limit on an installation's writes within a period that ends now. */
 export interface Window {
   ms: number;
   writes: number;
@@ -26,15 +26,16 @@ export interface Window {
 export interface Situation {
   /** Oldest first, as far back as the longest window. */
   sent: readonly SentWrite[];
-  /** In the order in which they first asked. */
+  /** In the order of their first request. */
   waiting: readonly WaitingWrite[];
   windows: readonly Window[];
   now: number;
 }
 
 /**
- * What each class and all below it may take of a window together. The rest is kept for those above, who need it at once when
- * they come: order alone would not help them, as a window that is spent stays spent for an hour.
+ * The share of a window that each class and all lower ones may use together. The rest is reserved for higher
+ * classes, which need it immediately. Ordering alone would not help them: an exhausted window stays exhausted
+ * for an hour.
  */
 const SHARE_FROM: Record<WriteClass, number> = {
   gate: 1,
@@ -46,8 +47,9 @@ const SHARE_FROM: Record<WriteClass, number> = {
 };
 
 /**
- * What each class and all above it may take together. The rest is kept for those below, so that each goes out in the end. Each is more
- * than `SHARE_FROM` of its class, or that class would take what is kept for those above.
+ * The share of a window that each class and all higher ones may use together. The rest is reserved for lower
+ * classes, so that each eventually proceeds. Each value exceeds `SHARE_FROM` of its class; otherwise that
+ * class would use what is reserved for higher ones.
  */
 const SHARE_UP_TO: Record<WriteClass, number> = {
   gate: 0.85,
@@ -58,10 +60,13 @@ const SHARE_UP_TO: Record<WriteClass, number> = {
   reaction: 1,
 };
 
-/** What one pull request may take of `SHARE_FROM`. More than one person may, so that nobody speaks for all on it. */
+/**
+ * The share of `SHARE_FROM` for one pull request. It exceeds the share of one person, so that nobody can use
+ * up a pull request's share.
+ */
 const SHARE_OF_PULL_REQUEST = 0.8;
 
-/** What one person may take of `SHARE_FROM`: less of what is worth less. */
+/** The share of `SHARE_FROM` for one person, lower for less important classes. */
 const SHARE_OF_PERSON: Record<WriteClass, number> = {
   gate: 0.8,
   question: 0.8,
@@ -71,7 +76,7 @@ const SHARE_OF_PERSON: Record<WriteClass, number> = {
   reaction: 0.5,
 };
 
-/** Who does not come again within so many milliseconds of the time they were told is not waited for: the wish was dropped. */
+/** A write that does not try again within this many milliseconds of its time counts as dropped. */
 const NO_SHOW_MS = 5_000;
 
 /** Writes that share a part of a window. */
@@ -81,11 +86,12 @@ interface Pool {
 }
 
 /**
- * When a write may go: `now` or a later moment, at which it should ask again. Pure, so that who waits for whom can be tested without
- * a queue. It may go now when every pool it is in has room for it and for those that come before it and are due as well.
+ * When a write may proceed: `now`, or a later time at which it should ask again. Pure, so that the order can
+ * be tested without a queue. A write may proceed now if each of its pools has capacity for it and for all due
+ * writes before it.
  */
 export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situation): number {
-  const isBefore = standsBefore(write, sent, waiting);
+  const isBefore = isBeforeIn(write, sent, waiting);
   const before = waiting.filter(
     (other) => other.key !== write.key && now < other.until + NO_SHOW_MS && isBefore(other),
   );
@@ -96,7 +102,7 @@ export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situati
       ms,
       limit: Math.max(1, Math.floor(writes * pool.share)),
     }));
-    // Most pools are far from full, whoever is before.
+    // Most pools are far from full, so the writes before it need not be counted.
     if (limits.every(({ limit }) => inPool.length + before.length < limit)) continue;
     const ahead = before.filter(pool.has);
     const dueAhead = ahead.filter(({ until }) => until <= now).length;
@@ -109,7 +115,10 @@ export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situati
   return at;
 }
 
-/** When the place of number `index` is free: they become so in the order in which they were taken, again and again. */
+/**
+ * When the capacity with this index becomes free: capacities are freed in the order in which they were used,
+ * cyclically.
+ */
 function roomAt(used: readonly SentWrite[], index: number, { ms, now }: { ms: number; now: number }): number {
   if (used.length === 0) return now + ms;
   const rounds = Math.floor(index / used.length);
@@ -136,8 +145,8 @@ function poolsOf(write: Write): Pool[] {
   return pools;
 }
 
-/** Of two that wait, who goes first: worth before who was served less before who came earlier. */
-function standsBefore(
+/** The order of waiting writes: by class, then by who has written less, then by time of request. */
+function isBeforeIn(
   write: Write,
   sent: readonly SentWrite[],
   waiting: readonly WaitingWrite[],

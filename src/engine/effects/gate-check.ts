@@ -8,7 +8,7 @@ import type { Storage, Tx } from '../../ports/storage.ts';
 import { effectJob, effectKey, type Outbox, SETTLE_MS } from './outbox.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 
-/** One gate check for each head and base of a repository, whichever pull requests share them. */
+/** One gate check per head and base of a repository, even if several pull requests share them. */
 export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
   return `gate_check:${repositoryId}:${headSha}:${baseRef}`;
 }
@@ -23,44 +23,47 @@ export interface PassRequest {
   installationId: number;
   /** How long the check stays green unless it is renewed, in milliseconds. */
   leaseMs: number;
-  /** Throws when the caller may not act any more on what it read; asked in the transaction that precedes the request to GitHub. */
+  /**
+   * Throws if the caller may no longer act on what it read. Called in the transaction before the request to
+   * GitHub.
+   */
   refuseOvertaken(tx: Tx): Promise<void>;
 }
 
 interface CloseOptions {
   runId: string | null;
   at: Date;
-  /** Somebody waits for what it says, as a merge queue does for a verdict. */
+  /** Something waits for the result, as a merge queue does. */
   atOnce?: boolean;
 }
 
 export type Passed =
-  /** @property since when it has been green without falling back */
+  /** @property since when it has been green without interruption */
   | { kind: 'open'; since: Date }
-  /** The check is not on GitHub yet, or the outbox is just writing to it: ask again in a moment. */
+  /** The check does not exist on GitHub yet, or the outbox is writing to it. Ask again soon. */
   | { kind: 'busy' }
-  /** GitHub refused to let this app write the check. */
+  /** GitHub refused the app's write to the check. */
   | { kind: 'refused'; because: string };
 
 /**
- * Keeps the gate checks. Closing one is an effect like any other: stored, repeated and replayed at will. Opening one is
- * not: it takes a proof that lives for seconds, and is written down as a lease before GitHub is asked, so that whatever
- * dies afterwards, the outbox closes it again.
+ * Manages the gate checks. Closing one is an ordinary effect: stored, and safe to repeat. Opening one is not:
+ * it requires a proof that lives for seconds, and a lease is stored before the request to GitHub. So the
+ * outbox closes the check again, whatever crashes afterwards.
  */
 export interface GateChecks {
   /**
-   * Makes sure that the check says this, and that it is not green, also when these are the words that it had before it
+   * Makes sure that the check has this content and is not green, even if it had the same content before it
    * turned green.
    */
   close(tx: Tx, key: string, effect: EffectOf<'gate_check'>, options: CloseOptions): Promise<void>;
-  /** Closes the check again if it is green, with the words that it had before; whoever opened it took that back. */
+  /** Closes the check again if it is green, with its previous content. */
   withdraw(tx: Tx, key: string, at: Date): Promise<void>;
   /**
    * Turns the check green, or renews its lease.
-   * @throws GitHubError when the proof is stale, the caller was overtaken, or GitHub does not answer.
+   * @throws GitHubError if the proof is stale, the caller was superseded, or GitHub does not answer
    */
   pass(request: PassRequest): Promise<Passed>;
-  /** The pull request is merged: the check stays as it is, until somebody closes it for another pull request. */
+  /** The pull request is merged. The check stays green until another pull request needs it closed. */
   settle(tx: Tx, key: string, at: Date): Promise<void>;
 }
 
@@ -80,7 +83,8 @@ export function createGateChecks(deps: {
     { runId, at, atOnce = false }: CloseOptions,
   ): Promise<void> {
     const before = await tx.effects.get(key);
-    // Closed or closed: what it says may wait for the next change. The first words are what stops the merge button.
+    // Changes of a closed check's text can wait for the next change. Its first version is urgent, because it
+    // blocks the merge button.
     const settleMs = before && !atOnce ? SETTLE_MS.update : SETTLE_MS.urgent;
     await outbox.request(tx, key, effect, { runId, at, settleMs });
     if (before?.progress.passed) await withdraw(tx, key, at);
@@ -103,7 +107,8 @@ export function createGateChecks(deps: {
       const known = row?.progress.passed;
       if (row?.status === 'failed')
         return { kind: 'refused' as const, because: row.error ?? 'no reason given' };
-      // While the outbox writes to the check, its request could arrive after ours and close the gate under the merge.
+      // While the outbox writes to the check, its request could arrive after this one and close the gate
+      // during the merge.
       if (!row || row.githubId === null || (await tx.jobs.isUnderWay(effectKey(key))))
         return { kind: 'busy' as const };
       const passed: GatePass = {
@@ -118,7 +123,7 @@ export function createGateChecks(deps: {
         ...row,
         appliedHash: null,
         status: 'pending',
-        // GitHub never takes a completed check run back to work, so closing the gate as "pending" takes a new one.
+        // GitHub never reopens a completed check run, so closing the gate as "pending" takes a new one.
         progress: { ...row.progress, concluded: true, passed },
         updatedAt: now,
       });
@@ -130,13 +135,16 @@ export function createGateChecks(deps: {
     const { githubId, passed } = begun;
     if (!passed.shown) {
       await github.writer(installationId).passGate(proof, githubId, content);
-      await storage.transaction((tx) => noteShown(tx, key));
+      await storage.transaction((tx) => recordShown(tx, key));
     }
     return { kind: 'open', since: new Date(passed.since) };
   }
 
-  /** Whoever closed the gate while our request was under way may have arrived at GitHub before it: it is closed once more. */
-  async function noteShown(tx: Tx, key: string): Promise<void> {
+  /**
+   * A request that closed the gate meanwhile may have reached GitHub before this one, so the gate is closed
+   * again.
+   */
+  async function recordShown(tx: Tx, key: string): Promise<void> {
     const row = await tx.effects.get(key);
     if (!row) return;
     const at = clock.now();
@@ -160,7 +168,7 @@ export function createGateChecks(deps: {
       progress: { ...row.progress, passed: { ...row.progress.passed, until: null } },
       updatedAt: at,
     });
-    // The job that would have closed it has nothing left to wait for.
+    // The job that would have closed the check has nothing left to do.
     await queue.enqueue(tx, effectJob(key, at));
   }
 
@@ -193,8 +201,9 @@ export function gateClosed(row: EffectRow, because: 'withdrawn' | 'not_renewed')
 }
 
 /**
- * The row of a check that must be written again, since it may be green. A request to open it that GitHub never answered may
- * still be under way there, so the check is closed now and once more when that request must have ended.
+ * The row of a check that must be written again because it may be green. A request to open it without an
+ * answer may still be executing at GitHub, so the check is closed now and again when that request must have
+ * ended.
  */
 export function closed(row: EffectRow, at: Date): EffectRow {
   const { passed, ...progress } = row.progress;
@@ -209,7 +218,7 @@ export function closed(row: EffectRow, at: Date): EffectRow {
   };
 }
 
-/** Whether the outbox must leave the check alone for now: it is green, and nobody has asked for anything else since. */
+/** Whether the outbox must not write to the check now: it is green, and nothing else was requested since. */
 export function isLeftOpen(row: EffectRow, now: Date): false | { until: Date | undefined } {
   const { passed } = row.progress;
   if (!passed || passed.wished_hash !== row.desiredHash) return false;

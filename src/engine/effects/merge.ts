@@ -23,16 +23,15 @@ export function mergeKey(runId: string, headSha: string): string {
 }
 
 /**
- * Carries out the one effect that cannot wait in the outbox: the proof lives for seconds. The ledger row is written
- * before the call, with who countersigned, so that a crash in between is seen and can be told of, and after it, so that it
- * is never made twice.
- * A 5xx or a cut connection says nothing about whether GitHub merged: the pull request is read before anything else
- * is decided (blind retries are how other bots merged twice).
+ * Executes the one effect that cannot wait in the outbox, because its proof lives for seconds. The row is
+ * written before the call, with the people who countersigned, so that a crash in between is detected, and
+ * after the call, so that it is never repeated. A 5xx or a broken connection does not say whether GitHub
+ * merged, so the pull request is read before any decision. Blind retries made other bots merge twice.
  */
 export function mergeOnce(
   deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
   installationId: number,
-  /** The session that judged; only while it is the step's current one may it act on what it found. */
+  /** The session that judged. It may act only while it is the step's current one. */
   sessionId: string,
 ): MergeOnce {
   const { storage, github, clock, ids } = deps;
@@ -75,10 +74,12 @@ export function mergeOnce(
     if (made) return made;
     const result = await call();
     return storage.transaction(async (tx) => {
-      // GitHub refuses the slower of two workers because the faster one merged: what that one wrote stays.
+      // If GitHub refuses the slower of two workers because the faster one merged, the faster one's record
+      // stays.
       const meanwhile = mergeOf(await tx.effects.get(key));
       if (meanwhile) return meanwhile;
-      // Another step of the run may have begun since, and have written down its own people: those of the call that merged count.
+      // Another step of the run may have started since and recorded other people. Those of the successful
+      // call count.
       if (result.kind === 'merged') await request(tx);
       await tx.effects.saveProgress({
         ...row,
@@ -106,7 +107,7 @@ export function mergeOnce(
         const isUnknown =
           error instanceof GitHubError && error.kind === 'unavailable' && !(error instanceof SignInRefused);
         if (!isUnknown) {
-          // GitHub said no, so this call merged nothing: whoever merges from now on is not us.
+          // GitHub rejected the call, so it merged nothing. Any later merge is not from this call.
           await storage.transaction((tx) =>
             tx.effects.saveProgress({
               ...row,
@@ -129,8 +130,9 @@ export function mergeOnce(
 }
 
 /**
- * The merge of this head that this app made, whichever chain did. `underWay`: the call was sent, and its answer is not here yet.
- * A call whose run is over counts as made once GitHub says that the pull request is merged: it was sent, and was not refused.
+ * The merge of this head by this app, in any chain. `underWay`: the call was sent and its answer is missing.
+ * If its run is over, the call counts as successful once GitHub shows the pull request as merged, because it
+ * was sent and not rejected.
  */
 export async function ownMerge(
   tx: ReadTx,
@@ -152,12 +154,12 @@ export async function ownMerge(
   };
 }
 
-/** The merge that a row of the ledger says was made: the last word about this head in this run. */
+/** The merge that a row records, which is final for this head in this run. */
 function mergeOf(row: EffectRow | undefined): MergeResult | undefined {
   return row?.status === 'done' ? { kind: 'merged', sha: row.progress.merge_sha ?? '' } : undefined;
 }
 
-/** Ends the ledger row of a merge whose answer a crash took: by now GitHub says that it was made. */
+/** Completes the row of a merge whose answer was lost in a crash, once GitHub shows the merge. */
 export async function confirmMerge(
   { storage, clock }: { storage: Storage; clock: Clock },
   key: string,
@@ -178,7 +180,7 @@ export async function confirmMerge(
   });
 }
 
-/** Records the merge that the ledger holds, in the transaction that says that it was made. */
+/** Records the merge in the audit log, in the transaction that completes its row. */
 async function auditMerge(tx: Tx, key: string): Promise<void> {
   const row = await tx.effects.get(key);
   const run = row && row.runId !== null ? (await tx.runs.load(row.runId))?.run : undefined;
@@ -209,13 +211,13 @@ function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
   }
 }
 
-/** @throws GitHubError `unavailable` when the session may not act any more on what it has judged. */
+/** @throws GitHubError `unavailable` if the session may no longer act on its judgement */
 export async function refuseOvertaken(tx: ReadTx, runId: string, sessionId: string): Promise<void> {
   if (isCurrent(await tx.runs.load(runId), sessionId)) return;
   throw new GitHubError('unavailable', 0, 'the step ended while it was being judged; nothing was sent');
 }
 
-/** Whether somebody cancelled, paused or restarted the step, or its time ran out, while GitHub was being read. */
+/** False if the step was cancelled, paused, restarted or timed out while GitHub was being read. */
 function isCurrent(state: RunState | undefined, sessionId: string): boolean {
   if (!state || state.run.paused || isRunOver(state.run.status)) return false;
   const step = state.invocations.find((invocation) => invocation.sessionId === sessionId);

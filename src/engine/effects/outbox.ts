@@ -7,25 +7,31 @@ import type { Tx } from '../../ports/storage.ts';
 import { redactedEffect } from './redacted-effect.ts';
 
 /**
- * How long a wish may wait for the next change of it, in milliseconds. A run often passes through several states in
- * one breath; people see the last one, and GitHub gets one request for it. `update`: what is there already and is not
- * waited for by anybody. `first_words`: a comment that rings somebody's bell should have something to say.
+ * How long a desired effect may wait for its next change, in milliseconds. A run often passes through several
+ * states at once; people only need the last, and GitHub gets one request for it. `update`: it exists already
+ * and nobody waits for it. `first_words`: a new comment notifies people, so it should have content.
  */
 export const SETTLE_MS = { urgent: 0, follow_up: 500, update: 2_000, first_words: 5_000 } as const;
 
 interface RequestOptions {
   runId: string | null;
   at: Date;
-  /** On whose account it is, when it belongs to no run: writes of one person or pull request do not hold up those of others. */
+  /**
+   * The person and pull request that cause it, if it belongs to no run. Their writes do not delay those of
+   * others.
+   */
   cause?: WriteCause;
-  /** Carried out at once when left out. */
+  /** Executed immediately by default. */
   settleMs?: number;
-  /** Why it failed is known to be over, so it need not rest. */
+  /** The cause of its failure is known to be gone, so it is tried without a pause. */
   anew?: boolean;
 }
 
 export interface Outbox {
-  /** Writes the wish, without secrets, in the caller's transaction, with the job that carries it out. */
+  /**
+   * Stores the desired effect without secrets in the caller's transaction, together with the job that
+   * executes it.
+   */
   request(tx: Tx, key: string, effect: Effect, options: RequestOptions): Promise<void>;
 }
 
@@ -40,12 +46,12 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   };
 }
 
-/** The key of the jobs that carry out the effect. */
+/** The key of the effect's jobs. */
 export function effectKey(key: string): string {
   return `effect:${key}`;
 }
 
-/** One for all changes of the wish that come before it runs. */
+/** One job for all changes before it runs. */
 export function effectJob(key: string, runAt: Date, cause?: WriteCause): NewJob {
   return {
     kind: 'effect',

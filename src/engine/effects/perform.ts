@@ -15,20 +15,21 @@ import { writeClassOf } from './write-class.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
-/** Writes down what is about to be sent, for whoever takes over after a crash. */
+/** Records what is about to be sent, for the process after a crash. */
 type Note = (progress: Progress) => Promise<void>;
 
 /**
- * How long a wish that GitHub refused rests while it stays the same, in milliseconds. Asking at every look was a request every few
- * seconds for nothing; never asking again would leave a check run silent after the missing permission was granted.
+ * How long an unchanged desired effect rests after GitHub rejected it, in milliseconds. Retrying at every
+ * poll cost a request every few seconds for nothing. Never retrying would keep a check run silent after a
+ * missing permission is granted.
  */
 const REST_MS = 3_600_000;
 
 /**
- * Carries out one wish of the outbox. A create is marked as begun before it is sent; if it was begun before and its
- * answer was never recorded, GitHub is asked for the thing first (by external id or marker), so that a crash never
- * doubles it; and only once GitHub has had the time to make it. Nor does an
- * update follow another whose end is not known, since the older one could be the last to arrive.
+ * Executes one desired effect of the outbox. A create is marked as begun before it is sent. If an earlier
+ * attempt was begun without a recorded answer, the result is searched on GitHub first (by external id or
+ * marker), so that a crash never duplicates it, and only after GitHub had enough time to create it. Nor is an
+ * update sent after another one whose result is unknown, because the older one could arrive last.
  */
 export function effectJobs(deps: {
   storage: Storage;
@@ -39,14 +40,14 @@ export function effectJobs(deps: {
 }): Required<JobRunner<'effect'>> {
   const { storage, github, clock, log, limiter } = deps;
 
-  async function perform(key: string, cause: WriteCause = NOBODYS): Promise<JobResult> {
+  async function perform(key: string, cause: WriteCause = NO_CAUSE): Promise<JobResult> {
     const row = await storage.read.effects.get(key);
     if (!row || isLedger(row.effect) || row.desiredHash === row.appliedHash) return { kind: 'done' };
     const open = isLeftOpen(row, clock.now());
     if (open) return open.until ? { kind: 'defer', at: open.until } : { kind: 'done' };
     if (row.progress.passed) return endPass(row);
     const run = row.runId === null ? undefined : (await storage.read.runs.load(row.runId))?.run;
-    const gone = run && !mayBeGreen(row) ? await outOfReach(run) : undefined;
+    const gone = run && !mayBeGreen(row) ? await unreachableBecause(run) : undefined;
     if (gone !== undefined) {
       await save(row, {
         status: 'failed',
@@ -58,7 +59,7 @@ export function effectJobs(deps: {
     const { unsure_until: unsureUntil } = row.progress;
     const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
     if (isUnsure && !mayBeGreen(row)) {
-      // Deaths and failures go on being counted: should it be the effect that is the cause, it is given up in the end.
+      // Crashes and failures still count, so that retries are exhausted if the effect itself is the cause.
       return { kind: 'defer', at: new Date(unsureUntil) };
     }
     const write = { key, class: writeClassOf(row), ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)) };
@@ -67,7 +68,7 @@ export function effectJobs(deps: {
 
     const wasBegun = row.begun;
     if (row.githubId === null && !wasBegun) await save(row, { begun: true });
-    // A create that was refused made nothing, and nothing needs to be looked up or mended later.
+    // A rejected create made nothing, so there is nothing to search or fix later.
     const begun = wasBegun || row.githubId !== null;
     const note: Note = async ({ githubId, progress }) =>
       void (await save(row, { githubId, progress, begun: true }));
@@ -76,13 +77,13 @@ export function effectJobs(deps: {
       progress = await execute(github.writer(row.effect.installation_id), row, wasBegun, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) {
-        // The wish may be asked for again before that; without the hold, each time would be a request to a GitHub that
-        // asked for none.
+        // A newer request could come earlier. Without this hold, each would cost a request to a GitHub that
+        // asked for a pause.
         limiter.hold(row.effect.installation_id, error.retryAt);
         throw error;
       }
       if (mayBeGreen(row) && error instanceof GitHubError && isRefusal(error)) {
-        // Nothing else matters while GitHub may show an open gate: it is tried again until it is closed.
+        // While GitHub may show an open gate, closing it is retried until it succeeds.
         log.error(
           { effect: key, err: error.message },
           'GitHub refused to close a gate check; it is tried again',
@@ -98,11 +99,11 @@ export function effectJobs(deps: {
       }
       if (error instanceof SignInRefused || (error instanceof GitHubError && error.kind === 'not_found')) {
         await save(row, { begun });
-      } else if (error instanceof GitHubError && error.kind === 'unavailable') await beUnsure(key);
+      } else if (error instanceof GitHubError && error.kind === 'unavailable') await markUnsure(key);
       throw error;
     }
     if (isUnsure && mayBeGreen(row)) {
-      // What was under way when it was closed may have opened it again behind our back.
+      // The request that was under way at that time may have opened it again.
       await save(row, {
         ...progress,
         progress: { ...progress.progress, concluded: true, unsure_until: unsureUntil },
@@ -122,7 +123,7 @@ export function effectJobs(deps: {
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }
 
-  /** Nobody renewed what keeps a gate check green, so it is closed in the next try, as the row says from here on. */
+  /** The lease expired, so the next attempt closes the gate check. The row already says so. */
   async function endPass(row: EffectRow): Promise<JobResult> {
     await storage.transaction(async (tx) => {
       await tx.effects.saveProgress(closed(row, clock.now()));
@@ -131,17 +132,17 @@ export function effectJobs(deps: {
     return { kind: 'reschedule', at: clock.now() };
   }
 
-  /** A newer wish would bring the next try forward, to a moment at which GitHub has not made yet what it was told to make. */
-  async function beUnsure(key: string): Promise<void> {
+  /** A newer request could run before GitHub has executed the earlier one. */
+  async function markUnsure(key: string): Promise<void> {
     const row = await storage.read.effects.get(key);
     if (!row) return;
     await save(row, unsure(row));
   }
 
-  /** What the process before was sending when it died may be under way at GitHub still. */
+  /** Requests of the crashed process may still be executing at GitHub. */
   async function onInterrupted(tx: Tx, key: string): Promise<void> {
     const row = await tx.effects.get(key).catch((err) => {
-      // Nobody's work may stop for one row that cannot be read; its own try will fail for it.
+      // One unreadable row must not stop the others. Its own attempt will fail.
       log.error({ effect: key, err }, 'an effect that was cut off cannot be read');
       return undefined;
     });
@@ -154,17 +155,17 @@ export function effectJobs(deps: {
     });
   }
 
-  /** What was carried out last is not known any more, either: even the wish for what was there before must be sent again. */
+  /** The last executed content is unknown too, so even a request for the previous content must be sent. */
   function unsure({ progress }: EffectRow): Pick<EffectRow, 'appliedHash' | 'progress'> {
     const until = new Date(clock.now().getTime() + GITHUB_REQUEST_LIMIT_MS).toISOString();
     return { appliedHash: null, progress: { ...progress, unsure_until: until } };
   }
 
   /**
-   * Why GitHub said that there is nobody to tell any more: asking for a token to be refused would help no one. Once its
-   * pull request was read again, there is.
+   * Why GitHub no longer knows the run's repository or installation: a request would only be rejected. This
+   * ends once the pull request could be read again.
    */
-  async function outOfReach(run: Run): Promise<string | undefined> {
+  async function unreachableBecause(run: Run): Promise<string | undefined> {
     const isGone =
       run.reason?.code === 'run.aborted.installation_gone' ||
       run.reason?.code === 'run.aborted.repository_gone';
@@ -185,14 +186,16 @@ export function effectJobs(deps: {
     if (row) await save(row, failed(row, error));
   }
 
-  /** What GitHub was away for may be tried again whenever it is wished for; anything else would fail again. */
+  /**
+   * After an outage of GitHub, a new request is tried at once. After any other failure it would fail again.
+   */
   function failed({ progress }: EffectRow, error: unknown): Pick<EffectRow, 'status' | 'error' | 'progress'> {
     const wasUnavailable = error instanceof GitHubError && error.kind === 'unavailable';
     const rests_until = wasUnavailable ? undefined : new Date(clock.now().getTime() + REST_MS).toISOString();
     return { status: 'failed', error: messageOf(error), progress: { ...progress, rests_until } };
   }
 
-  /** Whether the wish is another one by now, so that there is more to carry out. */
+  /** @returns whether another desired effect was requested meanwhile */
   function save(row: EffectRow, change: Partial<EffectRow>): Promise<boolean> {
     return storage.transaction((tx) =>
       tx.effects.saveProgress({ ...row, ...change, updatedAt: clock.now() }),
@@ -207,8 +210,8 @@ export function effectJobs(deps: {
 }
 
 /**
- * How soon a gate check that GitHub refused to close is tried again, in milliseconds: soon at first, and then as long as it takes,
- * since an archived repository or a permission that was taken away can come back with the check as it was.
+ * How soon closing a gate check is retried after GitHub refused, in milliseconds. First often, then
+ * indefinitely: an archived repository or a removed permission can come back with the check still green.
  */
 const CLOSE_AGAIN_MS = 15_000;
 const SOON_TRIES = 20;
@@ -218,19 +221,24 @@ function isRefusal({ kind }: GitHubError): boolean {
   return kind === 'invalid' || kind === 'forbidden';
 }
 
-/** Whether GitHub may show the gate as open although it is not: closing it waits for no budget. */
+/**
+ * Whether GitHub may show the gate as open although it is closed. Closing it then bypasses the write limit.
+ */
 function mayBeGreen({ effect, appliedHash, progress }: EffectRow): boolean {
   return effect.kind === 'gate_check' && appliedHash === null && progress.concluded === true;
 }
 
-/** Rows that only keep account of what takes a fresh proof. */
+/** Rows that only record what requires a fresh proof. */
 function isLedger({ kind }: Effect): boolean {
   return kind === 'merge' || kind === 'enqueue';
 }
 
-const NOBODYS: WriteCause = { person: null, pullRequest: null };
+const NO_CAUSE: WriteCause = { person: null, pullRequest: null };
 
-/** A run's writes are on the account of whoever fired it, else of whose pull request, issue or push it is. */
+/**
+ * A run's writes count for the person who fired it, otherwise for the author of its pull request, issue or
+ * push.
+ */
 function causeOf({ repositoryId, pullRequest, event, facts }: Run): WriteCause {
   const { author } = facts.trigger;
   const byHand = event.kind === 'command.issued' || event.kind === 'manual.fired';
@@ -240,7 +248,7 @@ function causeOf({ repositoryId, pullRequest, event, facts }: Run): WriteCause {
   };
 }
 
-/** A gate check without a run is its pull request's; that of a merge group is nobody's. */
+/** A gate check without a run counts for its pull request; that of a merge group counts for nobody. */
 function causeOfGate({ effect }: EffectRow): WriteCause | undefined {
   if (effect.kind !== 'gate_check' || effect.pull_request === null) return undefined;
   return { person: null, pullRequest: `${effect.repository_id}#${effect.pull_request}` };
@@ -292,7 +300,8 @@ async function comment(
         ? await writer.findComment(repo, effect.issue, effect.marker)
         : undefined;
   if (known) {
-    // A comment that somebody deleted stays deleted: the check run says the same, and writing again would be nagging.
+    // If somebody deletes the comment, it stays deleted. The check run has the same information, and writing
+    // it again would be intrusive.
     await writer.updateComment(repo, known.id, effect.body);
     return { githubId: known.id, progress: progressOf(known.authorId) };
   }
@@ -313,8 +322,8 @@ async function checkRun(
   let { githubId } = row;
   let { annotations: sent = [], annotating = [], replaces = 0, url } = row.progress;
   if (githubId !== null && row.progress.concluded && !concluded) {
-    // GitHub never takes a completed check run back to work (Mergify and Atlantis found out); the newer of two with one
-    // name is the one that counts, so a run that goes on gets a new one.
+    // GitHub never reopens a completed check run (Mergify and Atlantis found out). Of two with the same name,
+    // the newer one counts, so a continued run gets a new one.
     replaces = githubId;
     await note({ githubId: null, progress: { replaces } });
     [githubId, sent, annotating, url] = [null, [], [], undefined];
@@ -322,7 +331,7 @@ async function checkRun(
     const found = await writer.findCheckRun(repo, content.head_sha, content.external_id, replaces);
     githubId ??= found?.id ?? null;
     url ??= found?.url;
-    // GitHub takes annotations in their order, so their number tells which of them arrived.
+    // GitHub stores annotations in order, so their number shows which have arrived.
     sent = [...sent, ...annotating.slice(0, Math.max(0, (found?.annotations ?? 0) - sent.length))];
   }
   const unsent = new Map(content.annotations.map((one) => [contentHash(one), one]));
@@ -331,16 +340,16 @@ async function checkRun(
     const annotatingNow = [...unsent.keys()];
     await note({
       githubId,
-      progress: { ...defined({ url }), replaces, annotations: sent, annotating: annotatingNow },
+      progress: { ...withoutUndefined({ url }), replaces, annotations: sent, annotating: annotatingNow },
     });
   }
   const toSend: CheckRunContent = { ...content, annotations: [...unsent.values()] };
   if (githubId === null) ({ id: githubId, url } = await writer.createCheckRun(repo, toSend));
   else await writer.updateCheckRun(repo, githubId, toSend);
   const annotations = [...sent, ...unsent.keys()];
-  return { githubId, progress: { ...defined({ url }), replaces, concluded, annotations } };
+  return { githubId, progress: { ...withoutUndefined({ url }), replaces, concluded, annotations } };
 }
 
-function defined({ url }: { url: string | undefined }): { url?: string } {
+function withoutUndefined({ url }: { url: string | undefined }): { url?: string } {
   return url === undefined ? {} : { url };
 }

@@ -3,9 +3,9 @@ import { redact, redactMarkdown } from '../../core/redact/redact.ts';
 import type { CheckRunContent, Effect } from '../../domain/effect/effect.ts';
 
 /**
- * The wish without secrets in any text that people would read. Nothing can get past it: whatever is shown on GitHub is
- * wished for, and this is done before the wish is stored, hashed or sent. Ids, commits and branches stay: GitHub and the gate
- * go by them.
+ * The desired effect with all secrets removed from texts that people read. Everything that appears on GitHub
+ * passes through here, before it is stored, hashed or sent. Ids, commits and branches stay, because GitHub
+ * and the gate depend on them.
  */
 export function redactedEffect(effect: Effect): Effect {
   switch (effect.kind) {
@@ -14,7 +14,7 @@ export function redactedEffect(effect: Effect): Effect {
     case 'gate_check':
       return { ...effect, content: { ...redactedCheckRun(effect.content), state: effect.content.state } };
     case 'comment': {
-      // The marker stays the same in both, whatever stands around it in the body: the comment is found again by it.
+      // The marker must be equal here and in the body, because the comment is found by it.
       const marker = redact(effect.marker);
       const body = effect.body.split(effect.marker).map(redactMarkdown).join(marker);
       return { ...effect, marker, body };

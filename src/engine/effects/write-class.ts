@@ -1,11 +1,14 @@
 import { unreachable } from '../../core/errors.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 
-/** What a write is worth, the most worth first: when GitHub's limits leave no room for all, the last waits first. */
+/**
+ * The classes of writes, most important first. If GitHub's limits leave no capacity for all, the last ones
+ * wait.
+ */
 export const WRITE_CLASSES = ['gate', 'question', 'report', 'status', 'reply', 'reaction'] as const;
 export type WriteClass = (typeof WRITE_CLASSES)[number];
 
-/** The class of a write, from what it is and, for a comment, from the key that says which comment it is. */
+/** The class of a write by its kind, and for comments by their key. */
 export function writeClassOf({ key, effect }: { key: string; effect: Effect }): WriteClass {
   switch (effect.kind) {
     case 'gate_check':
@@ -25,7 +28,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
   }
 }
 
-/** By the beginning of the key; comments that a chain writes have others. */
+/** By the prefix of the key. Comments of chains have other keys. */
 function commentClassOf(key: string): WriteClass {
   if (key.startsWith('approval:')) return 'question';
   if (key.startsWith('command:')) return 'reply';

@@ -1,27 +1,27 @@
 import { type SentWrite, type WaitingWrite, type Window, type Write, whenMayGo } from './fair-share.ts';
 
 /**
- * How fast one installation may create content: GitHub publishes 80 a minute and 500 an hour. Bursts inside that are
- * allowed (a fixed gap between writes makes every merge wait); beyond it a write waits until the window has room. Who may write
- * before whom is shared out fairly (`fair-share.ts`).
+ * Limits how fast one installation creates content: GitHub publishes 80 per minute and 500 per hour. Bursts
+ * below that are allowed, because a fixed gap between writes would delay every merge. Beyond it, a write
+ * waits until the window has capacity. `fair-share.ts` decides the order.
  */
 export interface WriteLimiter {
   /**
-   * Takes a place and answers `undefined`, or says when to ask again.
-   * @param options.atOnce it must not wait for others, only for a break that GitHub asked for
+   * Takes capacity and returns `undefined`, or returns when to ask again.
+   * @param options.atOnce does not wait for other writes, only for a pause that GitHub asked for
    */
   take(installationId: number, write: Write, now: Date, options?: { atOnce?: boolean }): Date | undefined;
-  /** GitHub asked for a break: there is no place before then, whoever asks and however often. */
+  /** GitHub asked for a pause: no capacity before this time for anything. */
   hold(installationId: number, until: Date): void;
 }
 
-/** A little below what is published, since other writes of the same app count too. */
+/** Slightly below GitHub's limits, because other writes of the app also count. */
 const WINDOWS: readonly Window[] = [
   { ms: 60_000, writes: 70 },
   { ms: 3_600_000, writes: 450 },
 ];
 const LONGEST_MS = Math.max(...WINDOWS.map(({ ms }) => ms));
-/** Whoever was not seen for so long, in milliseconds, does not wait any more. */
+/** A write that was not seen for this long, in milliseconds, no longer waits. */
 const FORGOTTEN_MS = 60_000;
 
 interface Installation {

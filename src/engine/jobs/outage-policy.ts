@@ -6,13 +6,16 @@ import { GitHubError, SignInRefused } from '../../ports/github.ts';
 import type { Job, JobKind } from '../../ports/jobs.ts';
 import type { JobHandler } from '../../ports/queue.ts';
 
-/** How long GitHub is asked in vain before work that needs it is given up, in milliseconds: longer than its worst outages so far. */
+/**
+ * How long work that needs GitHub is retried during an outage before its retries are exhausted, in
+ * milliseconds. Longer than GitHub's worst outages so far.
+ */
 const MOST_UNAVAILABLE_MS = 24 * 3_600_000;
 
 /**
- * What nobody would do again, nor hear of, if it were given up, with the longest pause between two tries in milliseconds: writes share an
- * installation's pace, and people wait for what they said to be heard. The others are seen to fail and may be begun anew (a step, an
- * answer), or come again by themselves (the looks for what was missed).
+ * Kinds of jobs that nothing would repeat or report after their retries are exhausted, with the longest pause
+ * between attempts in milliseconds. (Writes share an installation's limit, and people wait for replies.)
+ * Other kinds fail visibly and can be started again (a step, an answer), or repeat by themselves (recovery).
  */
 const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
   ['delivery', 60_000],
@@ -21,57 +24,62 @@ const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
 ]);
 
 /**
- * How long GitHub may refuse one installation before what ends visibly is given up, in milliseconds: by then it is taken for suspended
- * or removed, although no webhook told of it, and its runs end. A day was rejected, since they would look alive for so long.
+ * How long GitHub may refuse one installation before visible work fails, in milliseconds. By then, the
+ * installation counts as suspended or removed, although no webhook said so, and its runs end. Rejected: a
+ * day, during which those runs would look alive.
  */
 const INSTALLATION_OUTAGE_MS = 3_600_000;
-/** The longest pause of work that waits for the app to be signed in: most of its tries ask nobody, so none need to be spared. */
+/**
+ * The longest pause of work that waits until the app is signed in. Most of its attempts send no request, so
+ * there is nothing to spare.
+ */
 const SIGN_IN_PAUSE_MS = 60_000;
 
 export interface OutagePolicy {
   /**
-   * The same handlers, for which GitHub's limits and outages are no failure: the job comes again when GitHub takes requests again.
-   * An outage is waited out for a day, and so is a GitHub that does not let the app sign in.
+   * Wraps the handlers so that GitHub's limits and outages are not failures: the job is deferred until GitHub
+   * accepts requests again. Outages are waited out for a day, and so is a GitHub that does not let the app
+   * sign in.
    */
   patient(handlers: Record<JobKind, JobHandler>): Record<JobKind, JobHandler>;
-  /** How many jobs of each kind this process has put off until a limit ends. */
+  /** The number of jobs of each kind that this process has deferred until a limit ends. */
   waiting(): ReadonlyMap<JobKind, number>;
 }
 
 /**
- * In one place for every kind of work. Counting it as a failure was rejected: a spent hour is longer than all of a job's
- * tries together, and work that waits for its turn must never be given up; and a process that died in an outage's last try would have
- * been taken for the reason.
+ * One place for every kind of work. Rejected: counting outages as failures. An exhausted hourly limit lasts
+ * longer than all attempts of a job, and work that waits for its turn must never fail. A crash during the
+ * last attempt of an outage would also look like the cause.
  */
 export function createOutagePolicy(deps: { clock: Clock; log: Log; random: () => number }): OutagePolicy {
   const { clock, log, random } = deps;
   const began = clock.now();
-  const putOff = new Map<string, { kind: JobKind; until: Date }>();
+  const deferred = new Map<string, { kind: JobKind; until: Date }>();
   const nameOf = ({ kind, key, payload }: Job) => `${kind} ${key} ${JSON.stringify(payload)}`;
 
-  function patient(handler: JobHandler): JobHandler {
+  function waitingOut(handler: JobHandler): JobHandler {
     return async (job, signal) => {
       const name = nameOf(job);
-      putOff.delete(name);
+      deferred.delete(name);
       try {
         return await handler(job, signal);
       } catch (error) {
         if (!(error instanceof GitHubError)) throw error;
         if (error.retryAt) {
-          putOff.set(name, { kind: job.kind, until: error.retryAt });
+          deferred.set(name, { kind: job.kind, until: error.retryAt });
           return { kind: 'reschedule', at: error.retryAt };
         }
-        const bounds = boundsOf(error, job.kind);
+        const bounds = limitsOf(error, job.kind);
         if (!bounds) throw error;
         const { kind, key } = job;
         const now = clock.now().getTime();
         const unavailableSince = job.unavailableSince ?? clock.now();
-        // While nobody ran to ask, nothing was asked in vain.
+        // Time without a running process does not count, because nothing was requested then.
         if (now - Math.max(unavailableSince.getTime(), began.getTime()) >= bounds.unavailableForMs)
           throw error;
         const pause = pauseMs(now - unavailableSince.getTime(), bounds.longestMs, random());
         const fields = { outage: 'github', kind, key, unavailableSince, err: messageOf(error) };
-        // One sentence for all of them: the app can do nothing at all, and one line a minute says so.
+        // One message for all jobs: the app can do nothing at all, and one line a minute says so.
         if (error instanceof SignInRefused) log.error(fields, SIGNED_OUT[error.whose]);
         else log.warn(fields, `GitHub cannot be asked: jobs of kind ${kind} wait`);
         return { kind: 'defer', at: new Date(now + pause), unavailableSince };
@@ -82,16 +90,16 @@ export function createOutagePolicy(deps: { clock: Clock; log: Log; random: () =>
   return {
     patient: (handlers) => {
       const entries = Object.entries(handlers) as [JobKind, JobHandler][];
-      return Object.fromEntries(entries.map(([kind, handler]) => [kind, patient(handler)])) as Record<
+      return Object.fromEntries(entries.map(([kind, handler]) => [kind, waitingOut(handler)])) as Record<
         JobKind,
         JobHandler
       >;
     },
     waiting() {
       const counts = new Map<JobKind, number>();
-      for (const [name, { kind, until }] of putOff) {
-        // A job that another one took the place of is never seen again.
-        if (until <= clock.now()) putOff.delete(name);
+      for (const [name, { kind, until }] of deferred) {
+        // A job that was replaced by another is never seen again.
+        if (until <= clock.now()) deferred.delete(name);
         else counts.set(kind, (counts.get(kind) ?? 0) + 1);
       }
       return counts;
@@ -104,8 +112,8 @@ const SIGNED_OUT: Readonly<Record<SignInRefused['whose'], string>> = {
   installation: 'GitHub does not let this app sign in to an installation: its work waits',
 };
 
-/** How long a job of this kind waits for what was thrown to pass, if it does. */
-function boundsOf(
+/** How long a job of this kind waits for the error to pass; `undefined` if it does not wait. */
+function limitsOf(
   error: GitHubError,
   kind: JobKind,
 ): { unavailableForMs: number; longestMs: number } | undefined {

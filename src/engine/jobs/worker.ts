@@ -9,7 +9,10 @@ import {
 import type { JobHandler, Worker } from '../../ports/queue.ts';
 import type { OutagePolicy } from './outage-policy.ts';
 
-/** What a queue needs to run every kind of job: payloads are parsed here, and outages of GitHub are waited out. */
+/**
+ * Everything that a queue needs to run all kinds of jobs: parsed payloads, and a policy for outages of
+ * GitHub.
+ */
 export function workerOf(
   runners: JobRunners,
   { outagePolicy }: { outagePolicy: OutagePolicy },
@@ -37,7 +40,7 @@ function handlersOf(runners: JobRunners): Record<JobKind, JobHandler> {
   return Object.fromEntries(JOB_KINDS.map((kind) => [kind, handlerOf(kind)])) as Record<JobKind, JobHandler>;
 }
 
-/** @throws ZodError when the payload was stored by another hand, or by a version that this one does not know. */
+/** @throws ZodError if the payload is invalid or was stored by an unknown version */
 function payloadOf<K extends JobKind>(kind: K, { payload }: Job): JobPayload<K> {
   return JOB_PAYLOADS[kind].parse(payload) as JobPayload<K>;
 }

@@ -22,27 +22,27 @@ import type { Ledger } from './ledger.ts';
 export interface ModelDeps {
   provider: Provider;
   ledger: Ledger;
-  /** In milliseconds; rejects when aborted. */
+  /** In milliseconds. Rejects if aborted. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** From 0 to 1, so that what failed together does not come again together. */
+  /** From 0 to 1, so that calls that failed together are not retried together. */
   random?: () => number;
 }
 
-/** In bytes of UTF-8; a prompt is a template of at most 256 KB and little more. */
+/** In bytes of UTF-8. A prompt is a template of at most 256 KB plus some instructions. */
 const MAX_PROMPT_BYTES = 300_000;
-/** Calls for one answer while the provider has troubles that pass. */
+/** Attempts per answer during temporary problems of the provider. */
 const MOST_TRIES = 3;
 const FIRST_WAIT_MS = 1_000;
-/** A provider that asks for more patience gets none: the step fails and can be tried again as a whole. */
+/** If a provider asks for a longer wait, the step fails and can be retried as a whole. */
 const LONGEST_WAIT_MS = 30_000;
-/** Tokens that a chat adds around each message; the largest in use add fewer than ten. */
+/** The tokens that a chat adds around each message; the highest known value is below ten. */
 const TOKENS_AROUND_MESSAGE = 16;
-/** In characters, of an answer that is shown to the model again. */
+/** In characters, for an invalid answer that is shown to the model again. */
 const LONGEST_REPEATED = 20_000;
 
 /**
- * Asks with patience where it helps: troubles of the provider that pass are waited out, an answer of the wrong form is sent back
- * once with what was wrong. Nothing else is tried again, since the same question would only cost the same again.
+ * Retries where it helps: waits out temporary problems of the provider, and returns an invalid answer once
+ * with the reason. Nothing else is retried, because the same question would cost the same again.
  */
 export function createModel({
   provider,
@@ -131,8 +131,8 @@ export function createModel({
 }
 
 /**
- * The most that a call can take. A token stands for at least one byte of what was sent, in every tokenizer that works on bytes;
- * estimates such as a quarter of the letters were rejected, since text can be written to have more.
+ * The highest possible usage of a call. In every byte-based tokenizer, a token stands for at least one byte.
+ * Rejected: estimates such as a quarter of the characters, because text can be crafted to exceed them.
  */
 function mostTokens({ system, messages, schema, maxOutputTokens }: ProviderRequest): Tokens {
   const texts = [system, JSON.stringify(schema), ...messages.map(({ content }) => content)];
@@ -156,7 +156,7 @@ function isWorthWaiting({ kind }: Failure): boolean {
   return kind === 'rate_limited' || kind === 'unavailable' || kind === 'unreachable';
 }
 
-/** Whether the step may be tried again later. */
+/** Whether the step may be retried later. */
 function isPassing(failure: Failure): boolean {
   const { kind } = failure;
   return isWorthWaiting(failure) || kind === 'timed_out' || kind === 'unreadable' || kind === 'broken_off';

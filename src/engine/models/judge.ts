@@ -6,8 +6,9 @@ import type { Failure } from '../../ports/model.ts';
 export type Judged<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
 /**
- * Reads an answer strictly: one JSON value of the schema's shape. What stands around it is not searched for JSON, since a
- * sentence before a verdict may take it back; for the same reason no member may be there twice. Only a code fence around the whole is taken off, which many models cannot do without.
+ * Parses an answer strictly: one JSON value that matches the schema. Text around it is not searched for JSON,
+ * because a sentence before a verdict could retract it. For the same reason, duplicate members are errors.
+ * Only a code fence around the whole is removed, because many models always add one.
  */
 export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
   if (text.trim() === '') return { ok: false, failure: { kind: 'empty' } };
@@ -25,7 +26,7 @@ export function judge<T>(text: string, schema: z.ZodType<T>): Judged<T> {
     if (checked.ok) return checked;
     return { ok: false, failure: { kind: 'wrong_shape', detail: checked.detail } };
   } catch {
-    // A value nested many thousands deep exhausts the stack of whoever walks through it.
+    // A deeply nested value exhausts the stack of the validator.
     return { ok: false, failure: { kind: 'wrong_shape', detail: 'it is nested too deeply' } };
   }
 }

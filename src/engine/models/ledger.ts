@@ -15,15 +15,19 @@ import type { ModelCallEnd } from '../../ports/model-calls.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 
 /**
- * What calls may take and did take, in the database. The most that a call could take is counted before it is made and corrected
- * after it, in transactions that run one after the other: neither calls at the same time nor a restart can overspend.
+ * Records the possible and the actual usage of calls in the database. The highest possible usage is reserved
+ * before the call and corrected after it, in sequential transactions. So neither concurrent calls nor a
+ * restart can overspend.
  */
 export interface Ledger {
   reserve(
     purpose: Purpose,
     most: Tokens,
   ): Promise<{ ok: true; id: number } | { ok: false; exceeded: Exceeded }>;
-  /** @param tokens `null`: not known, so that the reservation stays counted. @returns the cost, if it is known. */
+  /**
+   * @param tokens `null` if unknown; the reservation then stays counted
+   * @returns the cost, if it is known
+   */
   settle(id: number, tokens: Tokens | null, error: string | null): Promise<number | null>;
 }
 

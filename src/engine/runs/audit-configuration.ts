@@ -10,12 +10,12 @@ import {
   ORGANISATION_SKILLS,
 } from '../configuration/configuration-files.ts';
 
-/** The most paths of a push that one line names. */
+/** The most paths of a push in one entry. */
 const MOST_PATHS = 100;
 
 /**
- * Records the configuration of a base branch when it is another one than was recorded last. Compared by what it says and not by its
- * commit: every push to the base is a new commit, and hardly any changes the configuration.
+ * Records the configuration of a base branch if it differs from the last recorded one. Compares the content,
+ * not the commit: every push to the base is a new commit, but few change the configuration.
  */
 export async function auditConfiguration(
   tx: Tx,
@@ -39,7 +39,7 @@ export async function auditConfiguration(
   });
 }
 
-/** Records a push that changed files of the configuration, with who pushed it. */
+/** Records a push that changed configuration files, with the person who pushed. */
 export async function auditPush(tx: Tx, event: EventOf<'file.changed'>): Promise<void> {
   const { repository, branch, head_sha, pusher, paths } = event;
   const governing = paths.filter((path) => governs(path, repository.name));

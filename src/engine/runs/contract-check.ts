@@ -5,10 +5,10 @@ import { type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { SessionResult } from '../../domain/run/transition.ts';
 
 /**
- * A session's result, held against its contract when it ends: one that would be done with something required missing has
- * failed, and may try again; one that has failed keeps its own cause, with the verification beside it.
+ * Checks a session's result against its contract. A successful session without a required artifact has
+ * failed, and may be retried. A failed one keeps its reason, with the verification beside it.
  */
-export function heldToContract(
+export function checkContract(
   result: SessionResult,
   contract: Contract | null,
   produced: readonly ProducedFile[],

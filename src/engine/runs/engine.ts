@@ -32,25 +32,27 @@ import {
 } from '../../domain/run/transition.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
-import { heldToContract } from './contract-check.ts';
+import { checkContract } from './contract-check.ts';
 import type { Publisher } from './publish.ts';
 
 export interface Engine {
   /**
-   * Stores a new run and starts it, in the caller's transaction and on account of its event. What its steps must leave behind is
-   * settled here, once for the whole run.
+   * Stores a new run and starts it, in the caller's transaction, with its event as the actor. The artifacts
+   * that its steps must produce are fixed here for the whole run.
    */
   begin(tx: Tx, state: RunState): Promise<void>;
-  /** Applies a signal in the caller's transaction: state, sessions, jobs and what people see change together. */
+  /**
+   * Applies a signal in the caller's transaction: state, sessions, jobs and desired effects change together.
+   */
   signal(tx: Tx, runId: string, signal: Signal, by: Actor): Promise<RunState | undefined>;
   /**
-   * Records what a session came to, held against its contract, and returns that. Refused (`undefined`) when the session is no
-   * longer the step's current one: a worker that was overtaken cannot write.
+   * Records the result of a session after checking its contract, and returns it. Returns `undefined` if the
+   * session is no longer the step's current one: a superseded worker cannot write.
    */
   report(tx: Tx, sessionId: string, report: SessionReport, by: Actor): Promise<SessionResult | undefined>;
   /**
-   * Notes why a session under way does not get on, for whoever asks why. GitHub is not told: edits of comments are the
-   * last thing a spent limit is for.
+   * Records why an active session is blocked, for explanations. Not shown on GitHub: an exhausted rate limit
+   * should not be spent on edits of comments.
    */
   recordBlocked(tx: Tx, sessionId: string, because: Reason): Promise<void>;
 }
@@ -58,28 +60,28 @@ export interface Engine {
 export interface SessionReport {
   result: SessionResult;
   artifacts: Artifact[];
-  /** Those of its files that its contract may ask for; none when left out. */
+  /** The files that its contract may require; none by default. */
   produced?: readonly ProducedFile[];
   /** Approvals that changed, oldest first. */
   approvals: Approval[];
-  /** What the run is about is no more: it ends for this reason, whatever the session came to. */
+  /** The run's subject no longer exists, so the run ends for this reason, whatever the session's result. */
   endsRun?: Reason;
 }
 
 /**
- * How long a step that waits for CI, and was told of a change, waits for more of them, in milliseconds: checks report in
- * bursts, and one look afterwards sees them all.
+ * How long a step that waits for CI waits for further changes after the first, in milliseconds. Checks report
+ * in bursts, and one recheck then reads them all.
  */
 const GATHER_MS = 250;
 
 export interface SkillDefaults {
-  /** What a step's skill usually leaves behind. */
+  /** The artifacts that a step's skill produces by default. */
   artifactDefaults(step: Step): readonly Expected[];
   /** The slots of the working memory that a step's skill fills. */
   produces(step: Step): readonly Slot[];
 }
 
-/** The chain as a run keeps it, with what its steps' skills usually do folded in. */
+/** The chain as a run stores it, including the defaults of its steps' skills. */
 export function asBegun(chain: Chain, { artifactDefaults, produces }: SkillDefaults): Chain {
   return foldHints(foldContracts(chain, artifactDefaults), produces);
 }
@@ -91,7 +93,7 @@ export function createEngine(
     clock: Clock;
     ids: Ids;
     log: Log;
-    /** Told when a session's work is void, so that whoever does it can stop. */
+    /** Called when a session's work is void, so that the worker can stop. */
     onAbort(sessionId: string): void;
   },
 ): Engine {
@@ -139,7 +141,7 @@ export function createEngine(
       !isStepOver(invocation.status) &&
       (session.status === 'running' || session.status === 'waiting');
     if (!isCurrent) return undefined;
-    const { result, verification } = heldToContract(
+    const { result, verification } = checkContract(
       done.result,
       session.contract,
       done.produced ?? [],
@@ -149,7 +151,7 @@ export function createEngine(
     for (const approval of approvals) await saveApproval(tx, approval);
     await auditAnswers(tx, runId, invocation, done, by);
     if (done.endsRun) {
-      // The session ends with its run, for the same reason, rather than failing first for one of its own.
+      // The session ends with its run, for the same reason, instead of failing first for its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun }, by);
     } else {
@@ -181,15 +183,24 @@ export function createEngine(
     }
   }
 
-  /** @param asked whether what people see may be new although the run is as it was: its questions are rows of their own */
-  async function apply(tx: Tx, before: RunState, what: Signal, by: Actor, asked = false): Promise<RunState> {
+  /**
+   * @param questionsChanged whether people may see something new although the run is unchanged, because
+   * approvals are separate rows
+   */
+  async function apply(
+    tx: Tx,
+    before: RunState,
+    what: Signal,
+    by: Actor,
+    questionsChanged = false,
+  ): Promise<RunState> {
     const now = clock.now();
     const { state, commands } = transition(before, what, now);
     await wakeLater(tx, state);
     for (const command of commands) await execute(tx, state, command, by);
     if (isDeepStrictEqual(state, before)) {
-      // Most events only have waiting steps look again: if that finds anything new, it is shown then.
-      if (asked) await publisher.publish(tx, state);
+      // Most events only wake waiting steps, which show what they find.
+      if (questionsChanged) await publisher.publish(tx, state);
       return state;
     }
     state.run.updatedAt = now;
@@ -206,7 +217,7 @@ export function createEngine(
     return state;
   }
 
-  /** Also after a wake that found nothing due: a wait that was put off has only that one job. */
+  /** Also after a wake that found nothing due, because a postponed wait has only this one job. */
   async function wakeLater(tx: Tx, state: RunState): Promise<void> {
     const runAt = nextWake(state);
     if (!runAt) return;
@@ -237,13 +248,13 @@ export function createEngine(
         };
         step.sessionId = session.id;
         await tx.runs.insertSession(session);
-        await look(tx, session.id, 'event');
+        await enqueueRecheck(tx, session.id, 'event');
         return;
       }
       case 'look': {
         const { sessionId, status } = stepOf(state, command.stepIndex);
         if (sessionId !== null) {
-          await look(
+          await enqueueRecheck(
             tx,
             sessionId,
             command.because,
@@ -269,12 +280,15 @@ export function createEngine(
     }
   }
 
-  /** A file counts once it has a row, and rows are written with a result: whoever is cut short has left nothing behind. */
+  /**
+   * A file counts only with its row, and rows are stored with a result. So an interrupted session has
+   * produced nothing.
+   */
   function afterAbort({ contract }: Session): Verification | null {
     return contract && verify(contract, [], [], clock.now());
   }
 
-  function look(tx: Tx, sessionId: string, because: 'time' | 'event', inMs = 0): Promise<void> {
+  function enqueueRecheck(tx: Tx, sessionId: string, because: 'time' | 'event', inMs = 0): Promise<void> {
     return queue.enqueue(tx, {
       kind: 'session',
       key: `session:${sessionId}`,
@@ -284,7 +298,7 @@ export function createEngine(
     });
   }
 
-  /** A question whose step is over, and was not answered with yes or no, is void: nobody may countersign it later. */
+  /** An unanswered approval of a finished step is void, so that nobody can countersign it later. */
   async function closeQuestions(tx: Tx, state: RunState): Promise<void> {
     for (const step of state.invocations.filter((candidate) => isStepOver(candidate.status))) {
       const approval = await tx.approvals.ofInvocation(step.id);
@@ -301,7 +315,7 @@ async function saveApproval(tx: Tx, approval: Approval): Promise<void> {
   else await tx.approvals.insert(approval);
 }
 
-/** Records that a run is over, or that one which was over goes on. */
+/** Records that a run is over, or that one that was over continues. */
 async function auditStatus(tx: Tx, before: Run, run: Run, by: Actor): Promise<void> {
   const about = { ...aboutRun(run, by), chain: run.chain };
   if (isRunOver(run.status)) {
@@ -312,7 +326,7 @@ async function auditStatus(tx: Tx, before: Run, run: Run, by: Actor): Promise<vo
   }
 }
 
-/** Records who answered the questions that a session found answered; a question is answered once. */
+/** Records who answered the approvals that a session found answered. Each is answered once. */
 async function auditAnswers(
   tx: Tx,
   runId: string,

@@ -8,11 +8,11 @@ import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import { factsOf, governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
+import { governedBy, type PullRequestDeps, repositoryFacts, runFactsOf } from './on-pull-request.ts';
 
 /**
- * Begins a chain because a person asked for it, whatever its trigger; an unfinished run of it gives way. Asked again, as
- * after a crash, it finds the run there and begins none.
+ * Starts a chain because a person asked for it, whatever its trigger. An unfinished run of it is superseded.
+ * If the event is processed again, for example after a crash, it finds that run and starts none.
  */
 export async function fireByHand(
   deps: PullRequestDeps,
@@ -33,17 +33,17 @@ export async function fireByHand(
     log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
     return;
   }
-  const begunBy = await whatBegan(deps, event);
-  const facts = factsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
+  const begunBy = await originalEvent(deps, event);
+  const facts = runFactsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
   const inputs = Object.fromEntries(
     Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
   );
   await deps.storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
-    const because = await notBegunBecause(tx, event, pullRequest);
+    const because = await refusal(tx, event, pullRequest);
     if (because) {
       log.info({ chain: chain.name, pull_request: pullRequest.number }, 'a fired chain has not begun');
-      await sayNotBegun(deps, tx, event, pullRequest.number, because);
+      await replyNotStarted(deps, tx, event, pullRequest.number, because);
       return;
     }
     await auditConfiguration(tx, event, pullRequest.baseRef, configuration, actorOf(event, deliveryId));
@@ -83,8 +83,8 @@ export async function fireByHand(
   });
 }
 
-/** A command is carried out when its turn comes: by then somebody may have pushed, or given another one. */
-async function notBegunBecause(
+/** The command waited in the queue, so somebody may have pushed or given another command since. */
+async function refusal(
   tx: Tx,
   { asked_by, repository, chain }: EventOf<'manual.fired'>,
   { number, headSha }: PullRequest,
@@ -98,8 +98,8 @@ async function notBegunBecause(
   return newer && { kind: 'overtaken', verb: newer.verb, actor: newer.actor };
 }
 
-/** Whoever gave the command was told that the chain is fired. */
-async function sayNotBegun(
+/** The author of the command had the reply that the chain is fired. */
+async function replyNotStarted(
   { outbox, clock }: PullRequestDeps,
   tx: Tx,
   { installation_id, repository, run_id, chain }: EventOf<'manual.fired'>,
@@ -117,8 +117,11 @@ async function sayNotBegun(
   );
 }
 
-/** A run that its trigger began stays one of that trigger's when it is begun again, and ends as those do when it is not for the pull request any more. */
-async function whatBegan(
+/**
+ * If a command restarts a run that a trigger started, the new run keeps that trigger, and ends like such runs
+ * when it no longer applies to the pull request.
+ */
+async function originalEvent(
   { storage }: PullRequestDeps,
   event: EventOf<'manual.fired'>,
 ): Promise<RepositoryEvent> {

@@ -10,16 +10,16 @@ import { governingBranch, type RunFacts } from '../../domain/run/run.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import {
-  factsOf,
   governedBy,
   type PullRequestDeps,
   pullRequestNow,
   repositoryFacts,
+  runFactsOf,
 } from './on-pull-request.ts';
 
 export type OneTimeEvent = EventOf<'pr.merged' | 'pr.closed' | 'issue.created' | 'file.changed'>;
 
-/** What a one-time event is about, in the terms runs and triggers use. */
+/** The subject of a one-time event, in the terms of runs and triggers. */
 interface Subject {
   pullRequest: number | null;
   headSha: string;
@@ -30,8 +30,8 @@ interface Subject {
 }
 
 /**
- * Begins the chains that wait for something that happens once: a merge, a close, a new issue, a push. A delivery that
- * comes again finds the run it began before and begins none.
+ * Starts the chains for events that happen once: a merge, a close, a new issue, a push. If the delivery is
+ * processed again, it finds those runs and starts none.
  */
 export async function fireOnce(
   deps: PullRequestDeps,
@@ -81,8 +81,8 @@ export async function fireOnce(
 }
 
 /**
- * What governs the event. A pull request that has ended goes by what it was last judged by, so that its own merge does
- * not choose what is made of it; everything else goes by the default branch.
+ * The configuration for the event. An ended pull request uses the one by which it was last judged, so that
+ * its own merge does not choose what happens after it. Everything else uses the default branch.
  */
 async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
   const { configuration } = deps;
@@ -137,7 +137,7 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
         headSha: pullRequest.headSha,
         baseRef: pullRequest.baseRef,
         defaultBranch,
-        trigger: factsOf(event, pullRequest, repositoryFacts(event, defaultBranch)).trigger,
+        trigger: runFactsOf(event, pullRequest, repositoryFacts(event, defaultBranch)).trigger,
         facts: { pull_request: triggerFacts(pullRequestNow(pullRequest, listed)) },
       };
     }

@@ -4,7 +4,7 @@ import type { JobRunners } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Engine } from './engine.ts';
 
-/** The jobs that move runs: an event that no delivery brought, what somebody asks of a run from another process, and its time. */
+/** The jobs that drive runs: events without a delivery, signals from another process, and timers. */
 export function runJobs(deps: {
   storage: Storage;
   engine: Engine;

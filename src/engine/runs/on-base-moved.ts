@@ -2,11 +2,12 @@ import type { EventOf } from '../../domain/event/event.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Engine } from './engine.ts';
-import { LOOK } from './on-pull-request.ts';
+import { RECHECK } from './on-pull-request.ts';
 
 /**
- * After a push to a branch, what waits because it conflicts with that branch looks again. GitHub tells nobody that a pull request
- * can be merged by now. What waits for anything else is left alone: a busy base branch would otherwise wake every open question.
+ * After a push to a branch, rechecks the steps that wait because of a conflict with it. GitHub sends no event
+ * when a pull request becomes mergeable. Other waits are left alone, because a busy base branch would
+ * otherwise wake every open approval.
  */
 export async function onBaseMoved(
   { storage, engine }: { storage: Storage; engine: Engine },
@@ -19,6 +20,6 @@ export async function onBaseMoved(
   );
   if (conflicting.length === 0) return;
   await storage.transaction(async (tx) => {
-    for (const { id } of conflicting) await engine.signal(tx, id, LOOK, by);
+    for (const { id } of conflicting) await engine.signal(tx, id, RECHECK, by);
   });
 }

@@ -9,20 +9,21 @@ import { fireOnce } from './fire-once.ts';
 import { onBaseMoved } from './on-base-moved.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
-import { LOOK, onPullRequest, type PullRequestDeps } from './on-pull-request.ts';
+import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
 
 export interface EventDeps extends PullRequestDeps {
-  /** Judging a merge group takes what judges a step, which comes after this. */
+  /** A parameter, because judging a merge group needs parts that are created later. */
   onMergeGroup(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
-  /** Looking for what was missed meanwhile is recovery's. */
+  /** A parameter, because finding what was missed belongs to recovery. */
   onInstallationBack(event: EventOf<'installation.back'>): Promise<void>;
-  /** Commands are a door of their own; the engine only hands the event on. */
+  /** A parameter, because commands are an entry point of their own. */
   onCommand(event: EventOf<'command.issued'>, cause: Cause | null): Promise<void>;
 }
 
 /**
- * Everything an event sets in motion. Each case reads the truth from GitHub and the database; order does not matter.
- * @param cause the delivery it was read from; `null` when none brought it: fired by hand, or found by looking
+ * Handles an event. Each case reads the current state from GitHub and the database, so the order of events
+ * does not matter.
+ * @param cause the delivery of the event; `null` for events without one, fired by hand or found by recovery
  */
 export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null): Promise<void> {
   const deliveryId = cause?.deliveryId ?? null;
@@ -64,7 +65,9 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
   }
 }
 
-/** Open questions are looked at again when what governs them may have changed; each look compares it with what they asked. */
+/**
+ * Wakes open approvals if their configuration may have changed. Each recheck compares it with what was asked.
+ */
 async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, by: Actor): Promise<void> {
   const { repository, branch, default_branch, forced, paths, installation_id: installationId } = event;
   const isOrganisation = repository.name === ORGANISATION_REPOSITORY && branch === default_branch;
@@ -76,7 +79,8 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
     await auditPush(tx, event);
     const runs = await tx.runs.list({ ...where, active: true });
     for (const run of runs) {
-      if (isOrganisation || governingBranch(run) === branch) await deps.engine.signal(tx, run.id, LOOK, by);
+      if (isOrganisation || governingBranch(run) === branch)
+        await deps.engine.signal(tx, run.id, RECHECK, by);
     }
   });
 }
@@ -88,6 +92,6 @@ async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>, b
       pullRequest: event.pull_request,
       active: true,
     });
-    for (const run of runs) await deps.engine.signal(tx, run.id, LOOK, by);
+    for (const run of runs) await deps.engine.signal(tx, run.id, RECHECK, by);
   });
 }

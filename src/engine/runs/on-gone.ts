@@ -15,8 +15,8 @@ interface GoneDeps {
 }
 
 /**
- * Ends the runs of what is out of reach. GitHub is not asked whether it is: it would not answer for what is gone, and
- * should the webhook be late and all be well again, the pull request's next event begins new runs, as after any abort.
+ * Ends the runs of a repository or installation that is gone. Does not ask GitHub, which would not answer. If
+ * the webhook was late and access is back, the pull request's next event starts new runs, as after any abort.
  */
 export async function onGone(
   { storage, engine, clock }: GoneDeps,
@@ -38,7 +38,10 @@ export async function onGone(
   });
 }
 
-/** A rename changes no id, so runs go on under the new name; what is under way still finds it by GitHub's redirects. */
+/**
+ * A rename does not change the id, so runs continue under the new name. Active sessions still find it through
+ * GitHub's redirects.
+ */
 export async function onRenamed(
   { storage }: GoneDeps,
   { repository }: EventOf<'repository.renamed'>,
@@ -59,7 +62,7 @@ function isGone({ installationId }: Run, event: GoneEvent): boolean {
     case 'taken_out':
       return installationId === event.installation_id;
     case 'transferred':
-      // The new owner's installation tells of it; what it has begun itself goes on.
+      // The event comes from the new owner's installation, whose own runs continue.
       return installationId !== event.installation_id;
     default:
       return unreachable(because);

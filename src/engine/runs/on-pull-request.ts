@@ -31,8 +31,8 @@ import { auditMergeElsewhere, isOurMerge, sawState } from './pull-request-state.
 import { unreadableBecause } from './what-changed.ts';
 import { whyNoRun } from './why-no-run.ts';
 
-/** What waits for people or for a gate looks at once. */
-export const LOOK: Signal = { kind: 'wake', for: ['approval', 'until'] };
+/** Wakes steps that wait for people or for a gate. */
+export const RECHECK: Signal = { kind: 'wake', for: ['approval', 'until'] };
 
 export type PullRequestEvent = EventOf<'pr.opened' | 'pr.updated' | 'pr.merged' | 'pr.closed'>;
 
@@ -49,8 +49,8 @@ export interface PullRequestDeps {
 }
 
 /**
- * Brings a pull request's runs in line with what GitHub says it is now: ends those about an older head, another base,
- * a draft or a closed pull request, and begins what its chains want for the head.
+ * Brings a pull request's runs in line with its current state on GitHub: ends those for an older head,
+ * another base, a draft or a closed pull request, and starts those that its chains require for the head.
  */
 export async function onPullRequest(
   deps: PullRequestDeps,
@@ -85,9 +85,9 @@ export async function onPullRequest(
     const now = { ...pullRequestNow(pullRequest, listed), ownMerge: own?.merge };
     const reopening = await reopeningOf(tx, event, pullRequest);
     const planned = planRuns(now, configuration?.chains ?? [], runs, facts, reopening);
-    const plan = withoutGuesses(planned, runs, configuration);
+    const plan = withoutUnknown(planned, runs, configuration);
     if (own?.underWay || (pullRequest.merged && (await isHeldOpen(tx, runs))))
-      await lookAtMerge(deps, tx, runs, by);
+      await recheckMerges(deps, tx, runs, by);
     else await endRuns(deps, tx, plan, by);
     if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, by);
     if (configuration) await auditConfiguration(tx, event, pullRequest.baseRef, configuration, by);
@@ -120,7 +120,7 @@ export async function onPullRequest(
           headSha: pullRequest.headSha,
           baseRef: pullRequest.baseRef,
           baseSha: configuration.sha,
-          facts: { ...factsOf(event, pullRequest, facts), ...governedBy(configuration) },
+          facts: { ...runFactsOf(event, pullRequest, facts), ...governedBy(configuration) },
           paused: (row?.pausedBy ?? null) !== null,
         },
         deps.ids,
@@ -141,23 +141,32 @@ export async function onPullRequest(
   });
 }
 
-/** A chain that nobody can read may still be for the pull request: its run is held up, and goes on once it can be read. */
-function withoutGuesses(plan: Plan, runs: readonly Run[], configuration: Configuration | undefined): Plan {
+/**
+ * An unreadable chain may still apply to the pull request, so its run is blocked and continues once the chain
+ * can be read.
+ */
+function withoutUnknown(plan: Plan, runs: readonly Run[], configuration: Configuration | undefined): Plan {
   const isUnreadable = (runId: string) => {
     const run = runs.find(({ id }) => id === runId);
     return run && configuration && unreadableBecause(run.chain, configuration) !== undefined;
   };
-  const isGuess = ({ runId, reason }: Plan['cancel'][number]) =>
+  const isUnknown = ({ runId, reason }: Plan['cancel'][number]) =>
     reason.code === 'run.cancelled.not_triggered' && isUnreadable(runId);
-  return { ...plan, cancel: plan.cancel.filter((end) => !isGuess(end)) };
+  return { ...plan, cancel: plan.cancel.filter((end) => !isUnknown(end)) };
 }
 
-/** Whether pull requests of this configuration are for a maintainer to countersign: some chain merges, or one may that cannot be read. */
+/**
+ * Whether pull requests under this configuration need a countersign: some chain merges, or an unreadable one
+ * may.
+ */
 function isGated({ chains, broken }: Configuration): boolean {
   return broken.length > 0 || chains.some(merges);
 }
 
-/** How long what a branch requires is believed, in milliseconds: people read it, and nothing is decided by it. */
+/**
+ * How long a branch's requirements are cached, in milliseconds. They are only shown to people, and no
+ * decision depends on them.
+ */
 const PROTECTION_TTL_MS = 600_000;
 
 async function readProtection(
@@ -171,16 +180,16 @@ async function readProtection(
     const required = await github.reader(installation_id).requiredChecks(repository, baseRef);
     return gateProtection(required, baseRef, github.appId);
   } catch (error) {
-    // It is only told to people: nothing waits for it.
+    // Only shown to people, so nothing waits for it.
     if (error instanceof GitHubError) return undefined;
     throw error;
   }
 }
 
 /**
- * A required check that nobody sets says nothing about why it is missing. So the gate check of an open pull request is there
- * as soon as its branch has a chain that merges, also when none of them is for it; and one that an earlier pull request
- * with the same head and base left green is closed.
+ * GitHub does not explain why a required check is missing. So an open pull request has a gate check as soon
+ * as its branch has a chain that merges, even if none of them applies to it. A check that an earlier pull
+ * request with the same head and base left green is closed.
  */
 async function closeUnaskedGate(
   { gates, clock }: PullRequestDeps,
@@ -226,7 +235,7 @@ function causeOf({ repository, pull_request }: PullRequestEvent, { author }: Pul
   return { person: author.login, pullRequest: `${repository.id}#${pull_request}` };
 }
 
-/** What chains are chosen by for a pull request, besides itself: nothing begins for one that is closed, so nothing is read. */
+/** The other facts for choosing chains. Not read for a closed pull request, for which no chain starts. */
 export async function governing(
   { github, configuration }: Pick<PullRequestDeps, 'github' | 'configuration'>,
   { installation_id, repository }: RepositoryEvent,
@@ -243,9 +252,9 @@ export async function governing(
 }
 
 /**
- * Whether every unfinished run of the pull request is merging it at this moment, or one that is over has: then GitHub only tells what we
- * did.
- * The session that merges records it; in case it died with the answer, it is made to look again.
+ * Whether every unfinished run of the pull request is merging it now, or a finished one has: then GitHub only
+ * reports our own merge. The session that merges records it; in case it crashed with GitHub's answer, it is
+ * woken.
  */
 async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by: Actor): Promise<boolean> {
   return deps.storage.transaction(async (tx) => {
@@ -260,15 +269,15 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
     if (unfinished.length === 0 && !(await isOurMerge(tx, event))) return false;
     await sawState(tx, event, { merged: true, state: 'closed' }, deps.clock.now());
     for (const run of unfinished) {
-      await deps.engine.signal(tx, run.id, LOOK, by);
+      await deps.engine.signal(tx, run.id, RECHECK, by);
     }
     return true;
   });
 }
 
 /**
- * Whether a merge of the pull request is what the run has asked for: it has begun the merge call itself, or it holds the gate
- * open for people, auto-merge or the merge queue.
+ * Whether the run has requested the merge: it began the merge call, or it holds the gate open for people,
+ * auto-merge or the merge queue.
  */
 async function expectsMerge(tx: Tx, run: Run): Promise<boolean> {
   const merging = await tx.effects.get(mergeKey(run.id, run.headSha));
@@ -277,7 +286,10 @@ async function expectsMerge(tx: Tx, run: Run): Promise<boolean> {
   return gate?.progress.passed?.run_id === run.id;
 }
 
-/** Whether one of the runs holds the gate open, so that a merge by the button, auto-merge or the merge queue is its own. */
+/**
+ * Whether a run holds the gate open, so that a merge by a person, auto-merge or the merge queue belongs to
+ * it.
+ */
 async function isHeldOpen(tx: Tx, runs: readonly Run[]): Promise<boolean> {
   for (const run of runs) {
     if (!isRunOver(run.status) && (await expectsMerge(tx, run))) return true;
@@ -308,17 +320,18 @@ async function endRuns(deps: PullRequestDeps, tx: Tx, plan: Plan, by: Actor): Pr
 }
 
 /**
- * GitHub's word of our own merge can overtake its answer to us. The session that merges records it, and then has the pull request
- * looked at again: only then can the runs beside it be told who merged. In case it died with the answer, it is made to look.
+ * GitHub's event about our own merge can arrive before its answer to us. The session that merges records the
+ * merge and then has the pull request processed again, because only then is it known who merged. In case it
+ * crashed with the answer, it is woken.
  */
-async function lookAtMerge(deps: PullRequestDeps, tx: Tx, runs: readonly Run[], by: Actor): Promise<void> {
+async function recheckMerges(deps: PullRequestDeps, tx: Tx, runs: readonly Run[], by: Actor): Promise<void> {
   for (const { id, headSha, status } of runs) {
     const isMerging = !isRunOver(status) && (await tx.effects.get(mergeKey(id, headSha)))?.begun;
-    if (isMerging) await deps.engine.signal(tx, id, LOOK, by);
+    if (isMerging) await deps.engine.signal(tx, id, RECHECK, by);
   }
 }
 
-/** Any event of a pull request is a reason to look for a countersign, and at a gate that is not passed, at once. */
+/** Any event of a pull request wakes its open approvals and waiting gates. */
 async function wakeRemaining(
   deps: PullRequestDeps,
   tx: Tx,
@@ -329,21 +342,21 @@ async function wakeRemaining(
   const ended = new Set(plan.cancel.map(({ runId }) => runId));
   for (const run of runs) {
     if (!['waiting_approval', 'waiting_until'].includes(run.status) || ended.has(run.id)) continue;
-    await deps.engine.signal(tx, run.id, LOOK, by);
+    await deps.engine.signal(tx, run.id, RECHECK, by);
   }
 }
 
-/** Why a run ended that could not be told of its end on GitHub. */
-const OUT_OF_REACH: readonly (ReasonCode | undefined)[] = [
+/** Reasons for which a run could not show its end on GitHub. */
+const UNREACHABLE: readonly (ReasonCode | undefined)[] = [
   'run.aborted.installation_gone',
   'run.aborted.repository_gone',
   'run.aborted.shut_out',
 ];
 
 /**
- * What a run left on GitHub when the app was shut out still asks and still spins there. Now that GitHub answers again, its
- * last words are said after all, where the pull request and the app's installation are today. What was never there
- * does not come into being for that.
+ * When the app lost access, its comments and check runs stayed in their last state. Now that GitHub answers
+ * again, the run's final state is requested, at the current location of the pull request and installation.
+ * Effects that never existed are not created.
  */
 async function requestAgain(
   { outbox, clock }: PullRequestDeps,
@@ -356,7 +369,7 @@ async function requestAgain(
     status: 'aborted',
   });
   const place = { installation_id, owner: repository.owner, repo: repository.name };
-  for (const run of runs.filter(({ reason }) => OUT_OF_REACH.includes(reason?.code))) {
+  for (const run of runs.filter(({ reason }) => UNREACHABLE.includes(reason?.code))) {
     for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {
       if (status !== 'failed' || !begun || effect.kind === 'merge' || effect.kind === 'enqueue') continue;
       await outbox.request(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now(), anew: true });
@@ -364,7 +377,10 @@ async function requestAgain(
   }
 }
 
-/** Which head is here since when, and which was before: a command is not meant for a head that came after it. */
+/**
+ * The current head with its time, and the previous one: a command does not apply to a head that arrived after
+ * it.
+ */
 function headsSeen(
   row: PullRequestRow | undefined,
   headSha: string,
@@ -377,7 +393,7 @@ function headsSeen(
   return { headSha, previousHeadSha: row?.headSha ?? null, headSeenAt: now };
 }
 
-/** A renamed file counts under both of its names; what GitHub did not list could be any. */
+/** A renamed file counts with both names. If GitHub's list is truncated, a missing file could be any. */
 export function pullRequestNow(
   pullRequest: PullRequest,
   { files, truncated }: { files: readonly PullRequestFile[]; truncated: boolean },
@@ -397,12 +413,16 @@ export function repositoryFacts(event: RepositoryEvent, defaultBranch: string): 
   return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
 }
 
-/** What a run notes of where its rules are from, beside its base. */
+/** The governing branch that a run stores, if its base does not govern. */
 export function governedBy({ branch, insteadOf }: Configuration): Pick<RunFacts, 'governed'> {
   return insteadOf ? { governed: { branch, because: insteadOf.because } } : {};
 }
 
-export function factsOf(event: RepositoryEvent, pullRequest: PullRequest, repo: RunFacts['repo']): RunFacts {
+export function runFactsOf(
+  event: RepositoryEvent,
+  pullRequest: PullRequest,
+  repo: RunFacts['repo'],
+): RunFacts {
   return {
     repo,
     trigger: {

@@ -9,7 +9,7 @@ import type { ReadTx, Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { newestOfEachChain, placeOfEffect, type RunView, viewOf } from './run-view.ts';
 
-/** What the gate check of a head and base says besides the chains that ask about it. */
+/** The content of the gate check for a head and base that does not depend on chains. */
 export async function gateView(
   tx: Tx,
   repositoryId: number,
@@ -26,9 +26,9 @@ export async function gateView(
 }
 
 /**
- * Keeps the gate check of the run's head and base closed, with the words of the chains that ask about it, unless one of
- * these runs holds it open.
- * @param views the newest run of each chain for this pull request, the run itself among them
+ * Keeps the gate check of the run's head and base closed, with the text of the chains that ask about it,
+ * unless one of these runs holds it open.
+ * @param views the newest run of each chain for this pull request, including the run itself
  */
 export async function publishGate(
   { gates, pages, now }: { gates: GateChecks; pages: Pages; now: Date },
@@ -41,9 +41,9 @@ export async function publishGate(
   const key = gateCheckKey(run.repositoryId, run.headSha, run.baseRef);
   if (await isHeldOpen(tx, key, run.pullRequest)) return;
   const others = await viewsOfOthers(tx, run);
-  // What has ended with its own pull request has nothing to say while another one with this head is open.
+  // A run that ended with its own pull request is irrelevant while another one with this head is open.
   const isOver = (view: RunView) => isRunOver(view.state.run.status);
-  // In one order, whichever of the pull requests is published: else they would take turns at changing the words.
+  // A fixed order, whichever pull request is published. Otherwise they would alternately change the text.
   const order = (one: RunView, other: RunView) =>
     Number(isOver(one)) - Number(isOver(other)) ||
     (one.state.run.pullRequest ?? 0) - (other.state.run.pullRequest ?? 0) ||
@@ -55,7 +55,7 @@ export async function publishGate(
   await gates.close(tx, key, gateEffect(first.state.run, content), { runId: first.state.run.id, at: now });
 }
 
-/** Closes the gate of a pull request about which no chain asks anybody. */
+/** Closes the gate of a pull request for which no chain asks for a countersign. */
 export async function publishUnaskedGate(
   gates: GateChecks,
   tx: Tx,
@@ -76,8 +76,8 @@ function asksAbout(other: Run, { headSha, baseRef }: Run): boolean {
 }
 
 /**
- * Whether a run holds the gate open: it waits for its merge, or has merged this very pull request. A run that was paused or has
- * ended without a merge holds nothing, whatever it had proved before.
+ * Whether a run holds the gate open: it waits for its merge, or has merged this pull request. A paused run,
+ * or one that ended without a merge, does not, whatever it proved before.
  */
 async function isHeldOpen(tx: Tx, key: string, pullRequest: number | null): Promise<boolean> {
   const passed = (await tx.effects.get(key))?.progress.passed;
@@ -91,7 +91,10 @@ async function isHeldOpen(tx: Tx, key: string, pullRequest: number | null): Prom
   );
 }
 
-/** The other open pull requests with this head and base: they share its gate check. One without any run may be one of them. */
+/**
+ * The other open pull requests with this head and base, which share its gate check. One of them may have no
+ * run.
+ */
 export async function othersAtGate(
   tx: ReadTx,
   {
@@ -112,7 +115,7 @@ export async function othersAtGate(
   return others;
 }
 
-/** How the newest run of each chain stands for the other open pull requests that share this head and base. */
+/** The newest run of each chain for the other open pull requests that share this head and base. */
 async function viewsOfOthers(tx: Tx, run: Run): Promise<RunView[]> {
   const views: RunView[] = [];
   for (const { runs } of await othersAtGate(tx, run)) {

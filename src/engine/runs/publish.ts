@@ -12,7 +12,7 @@ import { publishGate } from './publish-gate.ts';
 import { newestOfEachChain, newestQuestion, placeOfEffect, type RunView, viewOf } from './run-view.ts';
 
 export interface Publisher {
-  /** Wishes for what people should see of the run now; the outbox drops what has not changed. */
+  /** Requests the effects that show the run's current state. The outbox drops unchanged ones. */
   publish(tx: Tx, state: RunState): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createPublisher(deps: {
       const view = { state, approval: newestQuestion(approvals), pages, now };
       const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
 
-      // A chain for an issue is about no commit, and a check run needs one.
+      // A chain for an issue has no commit, which a check run requires.
       if (run.headSha !== '') {
         const key = checkRunKey(run.id);
         const effect: Effect = { kind: 'check_run', ...placeOfEffect(run), content: checkRunContent(view) };
@@ -53,7 +53,7 @@ export function createPublisher(deps: {
       }
       for (const approval of approvals) {
         const key = approvalKey(approval.id);
-        // Nobody saw a question that GitHub refused, so there is nothing to take back.
+        // Nobody saw an approval comment that GitHub rejected, so there is nothing to update.
         if (approval.status !== 'open' && (await wasRefused(tx, key))) continue;
         const body = approvalComment({ ...view, approval });
         await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
@@ -78,7 +78,7 @@ export function createPublisher(deps: {
     return views;
   }
 
-  /** All chains of a pull request share one comment: the newest run of each has its part in it. */
+  /** All chains of a pull request share one comment, with a part for the newest run of each. */
   async function publishStatus(
     tx: Tx,
     own: RunView,
@@ -94,10 +94,11 @@ export function createPublisher(deps: {
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
     const first = await isNew(tx, key);
-    // While the maintainers are being asked, that comment says it all; this one need not ring the same bell again.
+    // While maintainers are asked, the approval comment says everything. A second new comment would notify
+    // them twice.
     const soon = first ? isRunOver(run.status) : urgent;
-    const patient = first ? SETTLE_MS.first_words : SETTLE_MS.update;
-    await comment(tx, run, key, STATUS_MARKER, statusComment(views), soon ? SETTLE_MS.follow_up : patient);
+    const later = first ? SETTLE_MS.first_words : SETTLE_MS.update;
+    await comment(tx, run, key, STATUS_MARKER, statusComment(views), soon ? SETTLE_MS.follow_up : later);
   }
 
   async function comment(
@@ -114,12 +115,12 @@ export function createPublisher(deps: {
   }
 }
 
-/** Whether nothing of it is on GitHub yet. */
+/** Whether it does not exist on GitHub yet. */
 async function isNew(tx: Tx, key: string): Promise<boolean> {
   return ((await tx.effects.get(key))?.githubId ?? null) === null;
 }
 
-/** Whether it failed, and surely nothing of it is on GitHub. */
+/** Whether it failed, and certainly does not exist on GitHub. */
 async function wasRefused(tx: Tx, key: string): Promise<boolean> {
   const row = await tx.effects.get(key);
   return row?.status === 'failed' && row.githubId === null && !row.begun;

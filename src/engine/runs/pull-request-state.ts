@@ -6,7 +6,7 @@ import type { Tx } from '../../ports/storage.ts';
 
 type PullRequestEvent = RepositoryEvent & { pull_request: number };
 
-/** Keeps whether the pull request is open: what is over of one that is not may go one day. */
+/** Stores whether the pull request is open: retention may remove the runs of a closed one. */
 export function sawState(
   tx: Tx,
   { repository, installation_id, pull_request }: PullRequestEvent,
@@ -22,12 +22,15 @@ export function sawState(
   return tx.pullRequests.sawState(place, merged ? 'merged' : state, at);
 }
 
-/** Whether a run of the pull request made the merge, or may have: the answer of GitHub to a call that was begun can be on its way. */
+/**
+ * Whether a run of the pull request made the merge, or may have: GitHub's answer to a begun call can be under
+ * way.
+ */
 export async function isOurMerge(tx: Tx, { repository, pull_request }: PullRequestEvent): Promise<boolean> {
   return (await tx.effects.mergesSent(repository.id, pull_request)).length > 0;
 }
 
-/** Records a merge that somebody else made. */
+/** Records a merge that was not made by this app. */
 export async function auditMergeElsewhere(
   tx: Tx,
   event: PullRequestEvent,

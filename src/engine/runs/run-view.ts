@@ -2,7 +2,7 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { type Run, type RunState, repoOf } from '../../domain/run/run.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
-/** A run with the newest of its questions, which need not be the one about the merge. */
+/** A run with its newest approval, which need not be the one for the merge. */
 export interface RunView {
   state: RunState;
   approval: Approval | null;
@@ -25,7 +25,7 @@ export function newestOfEachChain(runs: readonly Run[]): Run[] {
   return [...new Map(runs.toReversed().map((run) => [run.chain, run])).values()];
 }
 
-/** Where on GitHub the effects of a run go. */
+/** The repository on GitHub for the effects of a run. */
 export function placeOfEffect(run: Pick<Run, 'installationId' | 'repository'>): {
   installation_id: number;
   owner: string;

@@ -11,10 +11,11 @@ import { governingBranch, type Run, type RunFacts } from '../../domain/run/run.t
 import type { Configuration } from '../configuration/configuration.ts';
 
 /**
- * Compares what governs a pull request now with the snapshot that its run was begun with, as far as one step rests on it: the
- * settings that decide, and of the chain the step itself and all that it depends on. Whatever else is edited (a remark, another
- * step, a time limit) voids nothing, as a question that is void for nothing teaches people to answer without reading.
- * @param chain its chain as a run would be begun with it now; `undefined` when none of its name is in force
+ * Compares the current configuration with the one that the run stored, as far as one step depends on it: the
+ * settings that matter for decisions, the step itself, and the steps that it depends on. Other edits (a
+ * comment, another step, a time limit) void nothing: approvals that become void without a reason teach people
+ * to answer without reading.
+ * @param chain its chain as a run would start with it now; `undefined` if no chain of its name is in force
  */
 export function configurationStatus(
   run: Run,
@@ -59,7 +60,9 @@ export function configurationStatus(
   };
 }
 
-/** Why nobody can say what the chain asks for now; `undefined` when anybody can, also when it is none any more. */
+/**
+ * Why the chain's current content is unknown; `undefined` if it is known, even if the chain no longer exists.
+ */
 export function unreadableBecause(
   chain: string,
   { branch, broken, read }: Configuration,
@@ -85,7 +88,7 @@ function nameIn(chains: Configuration['read']['chains'], file: string): string |
   return found && nameOf(found);
 }
 
-/** Where the chain in force is from, which may be another place than the one that the question came from. */
+/** The source of the chain in force, which can differ from that of the approval. */
 function subject(name: string, { branch, read }: Configuration): string {
   for (const scope of SCOPES) {
     const found = read.chains[scope].find((parsed) => nameOf(parsed) === name);
@@ -102,9 +105,9 @@ function subject(name: string, { branch, read }: Configuration): string {
   return `the chain ${name} changed since this was asked`;
 }
 
-/** Dotted names of the keys that a decision rests on and that say something else now. */
+/** The dotted names of relevant settings that have changed. */
 function changedSettings(then: Settings, now: Settings): string[] {
-  // A key that a run of an older version does not hold meant then what its default means now.
+  // A key that a run of an older version lacks had the meaning of today's default.
   const about = ({ countersign, merge, ci, gates = [], leastTrust }: Settings) => ({
     countersign,
     merge: { ...defaultSettings.merge, ...merge },
@@ -126,14 +129,20 @@ function changedKeys(then: object, now: object): string[] {
   );
 }
 
-/** Fired by hand, a chain is for whatever it was fired for; and what a merge or a push began asks no pull request. */
+/**
+ * A chain fired by hand applies to what it was fired for, and one started by a merge or a push does not
+ * depend on a pull request.
+ */
 function isStillFor(run: Run, chain: Chain, pullRequest: PullRequestNow): boolean {
   if (run.event.kind === 'manual.fired' || !isAboutTheHead(run)) return true;
   const repository: RunFacts['repo'] = run.facts.repo;
   return fires(chain, pullRequest, repository);
 }
 
-/** What of a step a later one can rest on, by the name that people know it under. Limits of time and tries are over with the step. */
+/**
+ * The parts of a step that later steps can depend on, by their names in YAML. Limits of time and attempts no
+ * longer matter once the step is over.
+ */
 const ASPECTS: readonly [string, (step: Step) => unknown][] = [
   ['skill', ({ uses: { kind, name, package: found } }) => [kind, name, found?.id]],
   ['depends_on', ({ dependsOn }) => dependsOn],
@@ -169,7 +178,7 @@ function changedAspects(then: Step, now: Step, before: Chain, after: Chain): str
   return said.map(([name]) => `${name} of ${then.id}`);
 }
 
-/** As canonical JSON, with numbered steps by the names that they stand for in that chain. */
+/** As canonical JSON, with step numbers replaced by the steps' names in that chain. */
 function plain(value: unknown, { steps }: Chain): string {
   return canonicalJson(value ?? null).replaceAll(/steps\[(\d+)\]/g, (written, index) =>
     steps[Number(index)] ? `steps.${steps[Number(index)]?.id}` : written,

@@ -6,13 +6,13 @@ import { type PullRequestNow, triggerFacts } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 
-/** Chains and faults that are named at most: an answer is for reading, and check runs and `chain lint` have them all. */
-const MOST_TOLD = 20;
+/** The most chains and errors in one answer. Check runs and `chain lint` have all of them. */
+const MAX_LISTED = 20;
 
 /**
- * Why no chain has run for a pull request as it is, by what governs it now: the answer of invariant I6 where there is no run to
- * explain, or only runs about what it was before.
- * @param configuration of its base branch; `undefined` when there is no such branch
+ * Why no chain has run for a pull request in its current state, under its current configuration. This fulfils
+ * I6 if there is no run to explain, or only runs for an earlier state.
+ * @param configuration of its base branch; `undefined` if that branch does not exist
  */
 export function whyNoRun(
   pullRequest: PullRequestNow,
@@ -59,6 +59,8 @@ function none(because: string, reasons: readonly Explanation[]): Explanation {
 }
 
 function limited(reasons: readonly Explanation[]): Explanation[] {
-  const rest = reasons.length - MOST_TOLD;
-  return rest > 0 ? [...reasons.slice(0, MOST_TOLD), criterion('unknown', `and ${rest} more`)] : [...reasons];
+  const rest = reasons.length - MAX_LISTED;
+  return rest > 0
+    ? [...reasons.slice(0, MAX_LISTED), criterion('unknown', `and ${rest} more`)]
+    : [...reasons];
 }

@@ -12,21 +12,21 @@ import type { Capability } from '../../domain/policy/capability.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
 
-/** A large text a session leaves behind, such as an analyzer's whole output. */
+/** A large text that a session leaves behind, such as an analyzer's full output. */
 export interface Blob {
   kind: 'log' | 'diff' | 'analyzer_output';
   name: string;
   data: string | Uint8Array;
 }
 
-/** What a skill or a plain action came to at one attempt. What becomes of a question to people, only approvals can say. */
+/** The result of one attempt at a skill or a plain action. Only approvals can change an approval. */
 export type StepResult = PlainResult & { readonly approval?: never };
 
 export type PlainResult =
   | { kind: 'done'; outcome: Outcome; blobs?: Blob[]; desiredEffects?: DesiredEffect[] }
   | { kind: 'waits'; for: Exclude<WaitingFor, 'approval'>; until: Date; reason: Reason }
   | { kind: 'failed'; reason: Reason; retryable: boolean; blobs?: Blob[] }
-  /** The run is about something that is no more: another head, a closed pull request. */
+  /** The run's subject no longer exists: another head, a closed pull request. */
   | { kind: 'superseded'; reason: Reason };
 
 /** An effect that a step requests. Requesting it twice is harmless, because the key is the same. */
@@ -36,17 +36,17 @@ interface DesiredEffect {
 }
 
 /**
- * What every handler can read. Nothing in it writes to GitHub, asks people or merges: a step requests effects with its result.
- * What approvals and merges need besides is an `ApprovalContext`, which no skill and no plain action is given.
+ * What every handler can read. Nothing in it writes to GitHub, asks people or merges: a step requests effects
+ * with its result. Approvals and merges need an `ApprovalContext`, which no skill and no plain action gets.
  */
 export interface StepContext {
   readonly state: RunState;
   readonly step: Step;
   readonly invocation: Invocation;
   readonly session: Session;
-  /** The step's `with:` values with their expressions filled in. */
+  /** The step's `with:` values with evaluated expressions. */
   readonly inputs: Readonly<Record<string, Json>>;
-  /** One of the `with:` texts, as written but for its filled-in values, which pass the encoder. */
+  /** One of the `with:` texts. The values of its expressions pass through the encoder. */
   text(input: string, encode: (value: string) => string): string | undefined;
   readonly repo: Repo;
   readonly reader: GitHubReader;
@@ -54,30 +54,32 @@ export interface StepContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Which review of this pull request this is, from 1. */
+  /** The number of this review of the pull request, from 1. */
   round(): Promise<number>;
-  /** The newest review that the same step of an earlier run came to for this pull request. */
+  /** The newest review of the pull request by the same step of an earlier run. */
   earlierReview(): Promise<ReviewVerdict | undefined>;
 }
 
-/** What a skill or an action says of itself. */
+/** What a skill or an action declares. */
 export interface StepDeclaration {
   readonly name: string;
-  /** What it takes to use it; the policy checks it at every attempt. */
+  /** What it requires. The policy checks it at every attempt. */
   readonly capability: Capability;
-  /** What it leaves behind whenever it is done; a chain's step may ask for other or more. */
+  /** The artifacts that it always produces. A chain's step can require others or more. */
   readonly artifactDefaults?: readonly Expected[];
-  /** The slots of the run's working memory that its outcomes fill; none when left out. */
+  /** The slots of the run's working memory that its outcomes fill; none by default. */
   readonly cognitiveHints?: { readonly produces: readonly Slot[] };
 }
 
-/** Something a chain's step can name: `skill: <name>` or `action: <name>`. */
+/** Something that a chain's step can name: `skill: <name>` or `action: <name>`. */
 export interface StepHandler extends StepDeclaration {
-  /** A property, not a method, so that the compiler refuses a handler that takes more than a `StepContext`. */
+  /**
+   * A property, not a method, so that the compiler rejects a handler that takes more than a `StepContext`.
+   */
   readonly run: (context: StepContext) => Promise<StepResult>;
   /**
-   * Set when the outcome can change while the head stays the same, as CI's does: reads it again, so that the gate
-   * judges what is true now.
+   * Set if the outcome can change for the same head, as CI's can: reads it again, so that the gate judges the
+   * current state.
    */
   readonly refresh?: (context: StepContext) => Promise<Outcome | undefined>;
 }

@@ -4,7 +4,7 @@ import type { ParsedChain } from '../../../src/domain/chain/scope.ts';
 import {
   type ChangedFile,
   diagnosticsAfterMerge,
-  takenAway,
+  removedPaths,
 } from '../../../src/engine/configuration/after-merge.ts';
 import { CHAINS_FOLDER, SETTINGS_FILE } from '../../../src/engine/configuration/configuration-files.ts';
 import { NO_SETTINGS, settingsSource } from '../../../src/engine/configuration/settings-source.ts';
@@ -91,7 +91,7 @@ test('a renamed file is removed from its old path, a copied one is not', () => {
     ...more,
   });
   expect(
-    takenAway([
+    removedPaths([
       file({ path: 'docs/ship.yaml', status: 'renamed', previousPath: SHIP }),
       file({ path: `${CHAINS_FOLDER}/copy.yaml`, status: 'copied', previousPath: LAB }),
       file({ path: SETTINGS_FILE, status: 'removed' }),

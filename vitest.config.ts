@@ -26,6 +26,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 90_000 } },
+    // A file is tagged by a comment, `// @module-tag security`, so that these tests can stay beside what they attack.
+    tags: [{ name: 'security', description: 'Attacks, and the rules that must withstand them.' }],
     projects: [
       {
         extends: true,

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { CI_AND_MERGE, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';

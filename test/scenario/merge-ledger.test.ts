@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { createOctokitGitHub } from '../../src/adapters/octokit/octokit-github.ts';
 import { timeSortedIds } from '../../src/core/ids.ts';

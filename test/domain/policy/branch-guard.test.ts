@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { openToWriters } from '../../../src/domain/policy/branch-guard.ts';
 

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, it } from 'vitest';
 import { conflictCriteria, conflictOf, type Mergeability } from '../../../src/domain/policy/conflict.ts';
 

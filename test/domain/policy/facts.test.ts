@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { parseCodeowners } from '../../../src/domain/policy/facts/codeowners.ts';
 import {

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mergeSettings, type SettingsFile } from '../../../src/domain/chain/settings.ts';

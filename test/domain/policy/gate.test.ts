@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { parseSettings } from '../../../src/domain/chain/settings.ts';

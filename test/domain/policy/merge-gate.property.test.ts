@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { criterion } from '../../../src/domain/explanation/explanation.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { criterion } from '../../../src/domain/explanation/explanation.ts';
 import { NO_CONTRIBUTORS } from '../../../src/domain/policy/authorship.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import {
   type Gate,

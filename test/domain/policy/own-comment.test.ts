@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, it } from 'vitest';
 import { isOwnComment } from '../../../src/domain/policy/own-comment.ts';
 

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import type { FailurePolicy } from '../../../src/domain/gate/gate.ts';
 import type { PlacedGate } from '../../../src/domain/gate/placed.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, it } from 'vitest';
 import type { Review } from '../../../src/domain/policy/facts/reviews.ts';
 import { requestedChangesCriterion, requestingChanges } from '../../../src/domain/policy/reviews-standing.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { chainSchema } from '../../../src/domain/chain/chain.ts';
 import { chainOf, faultsOf, withSteps } from '../../support/chains.ts';

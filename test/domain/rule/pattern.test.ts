@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compilePattern, MAX_MATCHED_LENGTH, PatternError } from '../../../src/domain/rule/pattern.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FIELD_TYPES, type Rule } from '../../../src/domain/rule/rule.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { CountersignError } from '../../../src/core/errors.ts';
 import type { Rule } from '../../../src/domain/rule/rule.ts';

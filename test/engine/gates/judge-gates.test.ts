@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import type { FailurePolicy } from '../../../src/domain/gate/gate.ts';

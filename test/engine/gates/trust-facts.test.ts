@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import type { RepositoryRole } from '../../../src/domain/policy/role.ts';
 import { trustOf } from '../../../src/domain/policy/trust.ts';

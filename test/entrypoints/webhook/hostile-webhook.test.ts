@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventSchema } from '../../../src/domain/event/event.ts';

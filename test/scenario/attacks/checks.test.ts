@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
 import { A_RECHECK, approvals, CI_AND_MERGE, countersign, open, ownChecks, start } from '../support.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
 import {

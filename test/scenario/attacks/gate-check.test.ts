@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { isGateCheck } from '../../support/github/read.ts';
 import { type Harness, REPO } from '../../support/harness.ts';

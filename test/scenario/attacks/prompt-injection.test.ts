@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../../src/domain/model/budget.ts';
 import { FAULT, filesOf, INJECTIONS, obey } from '../../security/injection/corpus.ts';

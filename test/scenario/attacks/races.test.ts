@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, countersign, headline, react } from '../support.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { SentDelivery } from '../../support/github/stand-in.ts';

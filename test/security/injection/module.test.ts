@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { neverShow } from '../../../src/core/redact/redact.ts';

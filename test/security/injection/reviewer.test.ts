@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import type { ChangedFile } from '../../../src/analyzers/changed-file.ts';
 import type { Analysis, ReviewReport } from '../../../src/analyzers/report.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Action, anyPlay } from './action.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import type { MergeRecord, Witnessed } from '../../support/github/witness.ts';
 import { faultsOfOthersMerge, type Moment, type Window } from './oracle.ts';

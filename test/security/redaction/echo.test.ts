@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { A_RECHECK, CI_AND_MERGE, open } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { learningCredentials } from '../../../src/adapters/octokit/learn-credentials.ts';

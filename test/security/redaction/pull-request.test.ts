@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { A_RECHECK, countersign, open, ownCheck } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';

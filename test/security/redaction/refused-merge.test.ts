@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { expect, test } from 'vitest';
 import { countersign, MERGE_ONLY, open } from '../../scenario/support.ts';
 import { seen, watched } from './search.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { startApp } from '../../../src/app.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Canaries, canaries, fakeHost, fixture, LONG, run, targets } from './support.ts';
 

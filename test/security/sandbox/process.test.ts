@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';

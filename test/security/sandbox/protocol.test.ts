@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/skills/kinds/code/limits.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sandbox } from '../../../src/sandbox/sandbox.ts';
 import { type Canaries, canaries, fixture, run, SECRET, targets } from './support.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import type { AdmittedFile } from '../../../src/analyzers/admit.ts';
 import { linesIn } from '../../../src/analyzers/analyzer.ts';

@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

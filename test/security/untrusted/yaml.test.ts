@@ -1,3 +1,5 @@
+// @module-tag security
+
 import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../../../src/core/diagnostic.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';

@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
 import {
   actionOf,
   CAPABILITIES,
@@ -79,9 +81,11 @@ describe.each(declared.filter(({ irreversible }) => irreversible))(
   'the irreversible action $name',
   ({ name }) => {
     const faultsWith = (more: string, settled = 'requires_approval: true') =>
-      faultsOf(
+      parseChain(
         `name: example\ntrigger: { event: pr.opened }\nsteps:\n  - { id: a, action: ${name}, ${settled}${more} }\n`,
-      );
+        'chain.yaml',
+        registry,
+      ).diagnostics.map(formatDiagnostic);
     const gate = '[{ id: g, criteria: [{ id: c, if: "true" }] }]';
 
     test('is allowed in a chain that requires an approval', () => {

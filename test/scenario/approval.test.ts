@@ -400,20 +400,4 @@ describe('an approval is blocked', () => {
     await harness.advance(A_RECHECK);
     expect(approvals(harness, number)[0]?.body).toContain('A newer commit was pushed');
   });
-
-  test('by a pause, until somebody resumes', async () => {
-    const { harness, number, headSha } = await asked();
-    const { github } = harness;
-    await github.comment(REPO, number, 'mia', '/countersign pause');
-    await harness.advance(A_RECHECK);
-    await react(harness, number, 'mia');
-    await harness.advance(A_RECHECK);
-    expect(github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual(['in_progress: Paused']);
-    expect(approvalOf(harness, number).body).toContain('> **For now:** The pull request is paused.');
-
-    await github.comment(REPO, number, 'mia', '/countersign resume');
-    await harness.advance(A_RECHECK);
-    expect(github.merges).toHaveLength(1);
-  });
 });

@@ -261,14 +261,15 @@ async function pausedAndCountersigned() {
 }
 
 test('a countersigned merge waits while the pull request is paused', async () => {
-  const { scene, number, headSha, id } = await pausedAndCountersigned();
+  const { scene, number, headSha, id, questions } = await pausedAndCountersigned();
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
       "Paused: nothing is merged until \`/countersign resume\`.",
     ]
   `);
   expect(scene.github.pullRequest(REPO, number).merged).toBe(false);
-  expect(scene.check(headSha, 'ship')?.title).toBe('Paused');
+  expect(scene.check(headSha, 'ship')).toMatchObject({ status: 'in_progress', title: 'Paused' });
+  expect(questions()[0]?.body).toContain('> **For now:** The pull request is paused.');
 });
 
 test('the approval comment stays the same while the pull request is paused', async () => {

@@ -1,5 +1,9 @@
 // @module-tag security
 
+// Who may countersign and what a merge needs, on facts as values. The scenarios show only what this cannot: that the app reads these
+// facts from GitHub (approval.test.ts, authorship.test.ts), reads them again until the merge call (attacks/races.test.ts), and cannot
+// be deceived about them (attacks/people.test.ts). test/security/model checks invariant I1 on random histories, without the gate's code.
+
 import { describe, expect, test } from 'vitest';
 import { criterion } from '../../../src/domain/explanation/explanation.ts';
 import { NO_CONTRIBUTORS } from '../../../src/domain/policy/authorship.ts';

@@ -59,17 +59,6 @@ test('another app’s check, or a status, does not satisfy a check that the bran
   expect(merged(harness)).toEqual([]);
 });
 
-test('a check that turns red just before the poll that would merge prevents the merge', async () => {
-  const { harness, number, headSha } = await opened();
-  const { github } = harness;
-  await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
-  await harness.advance(A_RECHECK);
-  github.holdDeliveries();
-  await github.setStatus(REPO, headSha, { context: 'test', state: 'failure' });
-  await countersign(harness, number);
-  expect(merged(harness)).toEqual([]);
-});
-
 test('a green check of the earlier head does not count for the later head', async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;

@@ -18,40 +18,49 @@ import type {
 import { notMergeable } from '../approvals/not-mergeable.ts';
 
 /**
- * How long the step leaves GitHub alone after it refused to merge, in milliseconds: the first time, and when it refuses in
- * the same words again. Each try opens and closes the gate check, which people see; an event of the pull request, such as
- * the review that was missing, brings the next try forward.
+ * How long the step waits after GitHub refused to merge, in milliseconds: the first time, and when it refuses
+ * with the same message again. Each attempt visibly opens and closes the gate check. An event of the pull
+ * request, such as a missing review, brings the next attempt forward.
  */
 const REFUSED_RETRY_MS = 60_000;
 const REFUSED_AGAIN_RETRY_MS = 600_000;
-/** How soon an event may bring the next try forward, in milliseconds: anybody can cause events, by a comment for one. */
+/**
+ * The shortest pause before an event can cause the next attempt, in milliseconds: anybody can cause events,
+ * for example by a comment.
+ */
 const REFUSED_GAP_MS = 30_000;
 
 /**
- * For how long a merge that lacks the gate check alone is tried again with the gate open, in milliseconds, and how often.
- * GitHub may take a moment to see the check that has just turned green, and until then refuses as if it were missing. Each try
- * reads everything again, so the gate is never open on old facts.
+ * How long, and how often, a merge is retried with an open gate if only the gate check is missing, in
+ * milliseconds. GitHub can take a moment to see the green check, and refuses the merge until then. Each
+ * attempt reads everything again, so the gate is never open on old facts.
  */
 const SETTLING_MS = 10_000;
 const SETTLING_RETRY_MS = 2_000;
 
-/** How long the gate stays open for the merge call, in milliseconds, should nobody close it: the call itself may take 30 s. */
+/**
+ * How long the gate stays open for the merge call if nothing closes it, in milliseconds. The call itself can
+ * take 30 s.
+ */
 const MERGE_LEASE_MS = 40_000;
 
-/** With people or a queue, the longest pause between two looks while the gate is open, and how much later it closes by itself. */
+/**
+ * With people or a queue: the longest pause between two polls while the gate is open, and the margin after
+ * which it closes by itself.
+ */
 const OPEN_RECHECK_MS = 60_000;
 const OPEN_MARGIN_MS = 60_000;
 
-/** How soon the step looks again when the gate check is just being written, in milliseconds. */
+/** How soon the step is retried while the gate check is being written, in milliseconds. */
 const BUSY_RETRY_MS = 1_000;
 
-/** What an attempt came to, and whether the gate check stays green after it. */
-interface Acted {
+/** The result of an attempt, and whether the gate check stays green. */
+interface Attempt {
   result: ApprovalResult;
   gate: 'open' | 'closed' | 'as_it_is' | { mergedAs: string; for: readonly string[] };
 }
 
-/** Merges the pull request of the run, or lets others do it, after and only after a countersign. */
+/** Merges the pull request of the run, or lets people or GitHub merge it, only after a countersign. */
 export const ghMerge: AnsweredHandler = {
   name: 'gh-merge',
   capability: CAPABILITIES['gh-merge'],
@@ -66,7 +75,7 @@ export const ghMerge: AnsweredHandler = {
   },
 };
 
-async function act(context: ApprovalContext, answer: ApprovalAnswer): Promise<Acted> {
+async function act(context: ApprovalContext, answer: ApprovalAnswer): Promise<Attempt> {
   switch (answer.kind) {
     case 'not_yet':
       return { result: answer.result, gate: answer.unsettled ? 'as_it_is' : 'closed' };
@@ -85,8 +94,8 @@ async function act(context: ApprovalContext, answer: ApprovalAnswer): Promise<Ac
   }
 }
 
-/** Opens the gate check, and merges or lets those merge who shall. */
-async function openAndMerge(context: ApprovalContext, answer: Granted): Promise<Acted> {
+/** Opens the gate check, then merges or lets people or GitHub merge. */
+async function openAndMerge(context: ApprovalContext, answer: Granted): Promise<Attempt> {
   const { proof } = answer;
   if (!proof) throw new Error(`run ${context.state.run.id} has no proof that it may merge`);
   const by = proof.question.by;
@@ -136,7 +145,7 @@ async function merge(
   proof: MergeProof,
   { approval, pullRequest, why: decision }: Granted,
   openSince: Date,
-): Promise<Acted> {
+): Promise<Attempt> {
   const title =
     mergeMethod(context.inputs, context.state.run.settings) === 'squash'
       ? `${pullRequest.title} (#${pullRequest.number})`
@@ -149,7 +158,7 @@ async function merge(
         gate: { mergedAs: result.sha, for: approval.countersignedBy },
       };
     case 'head_moved':
-      // Not tried again: whoever pushed gets a new run, with a question of its own.
+      // Not retried: the push starts a new run with its own approval comment.
       return {
         result: {
           kind: 'superseded',
@@ -161,7 +170,7 @@ async function merge(
     case 'not_mergeable': {
       const now = await context.reader.pullRequest(context.repo, proof.question.pullRequest);
       if (now.merged && now.headSha === approval.headSha && now.baseRef === approval.baseRef) {
-        // Auto-merge or somebody at the button was faster, while the gate was open for our call.
+        // Auto-merge or a person merged first, while the gate was open for our call.
         const sha = now.mergeCommitSha ?? '';
         return {
           result: await merged(context, approval, sha, now.mergedBy),
@@ -194,7 +203,7 @@ async function enqueue(
   proof: MergeProof,
   { approval, why: decision }: Granted,
   untilRecheck: number,
-): Promise<Acted> {
+): Promise<Attempt> {
   const result = await context.mergeQueue.enqueue(proof);
   switch (result.kind) {
     case 'queued': {
@@ -254,8 +263,9 @@ function failed(code: ReasonCode, because: string, approval: Approval): Approval
 }
 
 /**
- * How and for whom it was merged is in the ledger. Of two merge steps that ask beside each other the one merges and the other
- * finds it done, perhaps without any answer to its own question, which is void then.
+ * The row of the merge says how and for whom it was merged. If two merge steps ask at the same time, one
+ * merges, and the other finds the pull request merged, perhaps with its own approval unanswered, which is
+ * then void.
  */
 async function merged(
   context: ApprovalContext,

@@ -3,7 +3,7 @@ import type { CountersignRules } from '../../domain/policy/countersign-rules.ts'
 import type { Answerer, Speaker } from '../../domain/policy/merge-gate.ts';
 import type { GitHubReader, Person, Repo } from '../../ports/github.ts';
 
-/** Somebody as the gate judges them: their role, and those of the rules' teams that they are in, read at this moment. */
+/** A person with the facts for the gate: their role, and their teams among those of the rules, read now. */
 export async function readAnswerer(
   reader: GitHubReader,
   repo: Repo,
@@ -15,8 +15,8 @@ export async function readAnswerer(
 }
 
 /**
- * Whoever answered in words, as they are now; nobody when the account is gone or the login is another's by now, because the
- * role that GitHub tells is that of the login.
+ * A person who answered by command or button, as they are now. Empty if the account is gone or its login
+ * belongs to another account, because GitHub reports the role of the login.
  */
 export async function readSpeaker(
   reader: GitHubReader,
@@ -31,7 +31,7 @@ export async function readSpeaker(
   return now?.person.id === id ? [{ ...now.person, role: now.role, teams, says }] : [];
 }
 
-/** Those of the teams (`org/slug`) that somebody is an active member of. */
+/** The teams (`org/slug`) of which the person is an active member. */
 export async function teamsOf(
   reader: GitHubReader,
   login: string,

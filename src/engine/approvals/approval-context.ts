@@ -15,43 +15,47 @@ import type { GateContext } from '../gates/judge-gates.ts';
 import type { PlainResult, StepDeclaration } from '../steps/step.ts';
 
 /**
- * What asking the maintainers and merging need besides a step's own context. Only the pipeline of a session, the approvals and the
- * merge are given it. It writes nothing to GitHub either, except the merge and its gate check, and those only for a proof.
+ * What approvals and merges need besides a step's own context. Only the pipeline of a session, the approvals
+ * and the merge get it. It writes nothing to GitHub either, except the merge and its gate check, and those
+ * only with a proof.
  */
 export interface ApprovalContext extends GateContext {
-  /** The reader for what a person waits for: it is the last to stop when GitHub's limits run low. */
+  /** The reader for requests that a person waits for. It is the last to stop when GitHub's limits run low. */
   readonly urgentReader: GitHubReader;
-  /** `time`: nothing is known to have happened, so the attempt should be a cheap one. */
+  /** `time`: no event has arrived, so the attempt should be cheap. */
   readonly because: 'time' | 'event';
   readonly newId: (prefix: 'apr') => string;
-  /** The approval that belongs to this invocation, if it was asked for. */
+  /** The approval of this invocation, if it was requested. */
   readonly approval: Approval | undefined;
-  /** What the outbox knows of the approval's comment; `beingWritten`: GitHub may have newer words of ours already. */
+  /**
+   * The state of the approval's comment in the outbox. `beingWritten`: GitHub may already have a newer text
+   * of ours.
+   */
   approvalComment(
     approvalId: string,
   ): Promise<(ApprovalComment & { beingWritten: boolean }) | { refused: string } | undefined>;
-  /** How often this run has asked the maintainers already. */
+  /** How often this run has asked the maintainers. */
   readonly timesAsked: number;
   /**
-   * The merge call that this run has begun, whichever of its steps did; `undefined` when none did. A crash may have come
-   * between the call and its answer.
+   * The merge call that any step of this run has begun; `undefined` if there is none. A crash may have hidden
+   * its answer.
    */
   mergeBegun(): Promise<EffectOf<'merge'> | undefined>;
-  /** The merge of this head that this app made, whichever run did; `underWay` while nobody knows yet what became of the call. */
+  /** The merge of this head by any run of this app. `underWay` while the result of the call is unknown. */
   ownMerge(): Promise<{ merge: OwnMerge; underWay: boolean } | undefined>;
   /**
-   * What governs the pull request at this moment, and the run's chain as one would be begun with it now; without a chain when
-   * none of that name is in force, and without a configuration when there is no such branch.
+   * The current configuration for the pull request, and the run's chain as it would start now. No chain if
+   * none of that name is in force, and no configuration if the branch does not exist.
    */
   configurationNow(base: Base, how: HowFresh): Promise<ConfigurationNow>;
-  /** When GitHub refused this run's last merge call; `undefined` when it refused none. */
+  /** When GitHub refused this run's last merge call; `undefined` if it refused none. */
   mergeRefusedAt(): Promise<Date | undefined>;
-  /** Records that the merge this run has begun was made, as this commit. */
+  /** Records that the merge begun by this run succeeded with this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;
-  /** The operator of this server has merging switched off. */
+  /** The operator has switched merging off on this server. */
   readonly mergingOff: boolean;
-  /** The pushes of commits that webhooks told of. */
+  /** The pushes of these commits that webhooks reported. */
   pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
   earlierRejections(): Promise<EarlierRejections>;
   readonly merge: MergeOnce;
@@ -60,26 +64,26 @@ export interface ApprovalContext extends GateContext {
   readonly mergeQueue: QueueHandle;
 }
 
-/** What an attempt came to, with what becomes of the step's question. */
+/** The result of an attempt, with the step's changed approval. */
 export type ApprovalResult = (
   | PlainResult
   | { kind: 'waits'; for: 'approval'; until: Date; reason: Reason }
 ) & {
   approval?: Approval;
-  /** The question that `approval` replaces. */
+  /** The approval that `approval` replaces. */
   replaced?: Approval;
 };
 
-/** What a look at a step's question came to. */
+/** The result of polling a step's approval. */
 export type ApprovalAnswer =
   | Granted
   | { kind: 'already_merged'; pullRequest: PullRequest; approval: Approval }
-  /** @property unsettled nothing was found out yet, so what was found before still holds for a moment */
+  /** @property unsettled nothing was decided yet, so the previous result still holds for a moment */
   | { kind: 'not_yet'; result: ApprovalResult; unsettled?: true };
 
 export interface Granted {
   kind: 'granted';
-  /** Of a step that merges, and of no other. */
+  /** Only for a step that merges. */
   proof: MergeProof | undefined;
   why: Explanation;
   approval: Approval;
@@ -87,18 +91,18 @@ export interface Granted {
 }
 
 /**
- * An action that acts on the answer to its question itself, as the merge does. It also gets a no, because the
- * merge then closes its gate check.
+ * An action that handles the answer to its approval itself, as the merge does. It also gets negative answers,
+ * because the merge then closes its gate check.
  */
 export interface AnsweredHandler extends StepDeclaration {
   readonly onAnswer: (context: ApprovalContext, answer: ApprovalAnswer) => Promise<ApprovalResult>;
 }
 
-/** The comment that puts a question to the maintainers, as it was written. */
+/** The approval comment as it was written. */
 export interface ApprovalComment {
   githubId: number;
   bodyHash: string;
-  /** The account that GitHub named as its author then; `undefined` when it named none. */
+  /** The account that GitHub named as its author; `undefined` if it named none. */
   authorId: number | undefined;
 }
 
@@ -107,27 +111,27 @@ interface ConfigurationNow {
   chain: Chain | undefined;
 }
 
-/** What the merge step may do to the gate check of its run's head and base. */
+/** The merge step's access to the gate check of its run's head and base. */
 export interface GateHandle {
   /**
    * Turns it green for the proof, or renews it.
-   * @throws GitHubError when the proof is stale, the session was overtaken, or GitHub does not answer.
+   * @throws GitHubError if the proof is stale, the session was superseded, or GitHub does not answer
    */
   open(proof: MergeProof, leaseMs: number): Promise<Passed>;
   /** Closes it again, if this run opened it. */
   withdraw(): Promise<void>;
-  /** The pull request is merged, for these people's countersigns: the check stays as it is. */
+  /** The pull request is merged, with these people's countersigns. The check stays as it is. */
   settle(mergeSha: string, people: readonly string[]): Promise<void>;
-  /** Whether this run has opened it and nobody has closed it since. */
+  /** Whether this run opened it and it is still open. */
   isOpen(): Promise<boolean>;
-  /** Whether another run holds it open at the moment. */
+  /** Whether another run holds it open now. */
   isHeldByAnother(): Promise<boolean>;
 }
 
-/** What earlier questions about merging one head into one base leave behind. */
+/** What earlier approvals for merging one head into one base leave behind. */
 export interface EarlierRejections {
-  /** They rejected when this chain asked before, so each of them has to countersign now. */
+  /** They rejected an earlier approval of this chain, so each of them must countersign now. */
   by: readonly AnsweringPerson[];
-  /** Conditions that do not hold, for rejections that no answer to this question lifts. */
+  /** Unmet conditions, for rejections that no answer to this approval lifts. */
   elsewhere: readonly Explanation[];
 }

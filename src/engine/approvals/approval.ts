@@ -61,7 +61,7 @@ export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): 
   }
 }
 
-/** Puts the question to the maintainers, unless something has to be waited for before that. */
+/** Asks the maintainers, unless it must wait for something first. */
 export async function askPeople(context: ApprovalContext): Promise<ApprovalResult> {
   const { state, inputs, reader, repo, session, clock } = context;
   const { settings, headSha } = state.run;
@@ -80,9 +80,9 @@ export async function askPeople(context: ApprovalContext): Promise<ApprovalResul
 }
 
 /**
- * What the gate says at this moment, without asking or recording anything.
- * @returns `undefined` if nobody has been asked, or nobody can see the question yet; `busy` while this app may
- *   be writing to it
+ * The gate's current decision, without asking or recording anything.
+ * @returns `undefined` if nobody was asked, or the approval comment is not visible yet; `busy` while this app
+ * may be writing it
  */
 export async function judgeApproval(
   context: ApprovalContext,
@@ -123,7 +123,9 @@ function notYet(result: ApprovalResult): Extract<ApprovalAnswer, { kind: 'not_ye
   return { kind: 'not_yet', result };
 }
 
-/** The outbox works beside the looks: what it writes between two reads of ours must not pass for somebody else's edit. */
+/**
+ * The outbox runs in parallel. Its write between two of our reads must not look like another person's edit.
+ */
 async function mayBeOurEdit(
   context: ApprovalContext,
   { id }: Approval,

@@ -14,26 +14,30 @@ import {
   type Repo,
 } from '../../ports/github.ts';
 
-/** Where it is read who had a hand in a pull request. */
+/** The sources for who contributed to a pull request. */
 export interface ContributorSource {
   reader: GitHubReader;
   repo: Repo;
-  /** The pushes that webhooks told of. */
+  /** The pushes of these commits that webhooks reported. */
   pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
 }
 
 const TRAILER = /^co-authored-by:([^<\n]*)<([^<>\n]+)>[ \t\r]*$/gim;
 const NOREPLY = /^(?:(\d+)\+)?([a-z0-9-]+)@users\.noreply\./i;
 
-/** What GitHub might read as a trailer, whether or not it is one that we read: which forms it takes is for GitHub to know. */
+/** A line that GitHub might read as a trailer, even if we do not: only GitHub knows all accepted forms. */
 const PERHAPS_TRAILER = /^[ \t]*co-authored-by\b.*$/gim;
-/** A trailer that says by itself which account it names. GitHub gives these addresses out, so nobody can make one theirs. */
+/**
+ * A trailer that identifies an account by itself. GitHub assigns these addresses, so nobody can claim
+ * another's.
+ */
 const NAMES_ACCOUNT = /^co-authored-by:[^<>]*<(?:\d+\+)?[a-z0-9-]+@users\.noreply\.github\.com>[ \t\r]*$/i;
 
 /**
- * Everybody who wrote, committed, co-wrote or pushed the commits of a pull request, and what of them nobody can be credited with;
- * `undefined` when not even that can be known: GitHub lists too many commits, or answers for another head.
- * GitHub is asked whom trailers name only when one does not say so itself: that is a request more, of a kind of its own.
+ * Everybody who wrote, committed, co-wrote or pushed the commits of a pull request, and what could not be
+ * attributed to anybody. `undefined` if not even that is known, because GitHub lists too many commits or
+ * answers for another head. GitHub is asked for the accounts behind trailers only if a trailer does not
+ * identify one, because that costs a separate kind of request.
  */
 export async function readContributors(
   source: ContributorSource,
@@ -42,8 +46,8 @@ export async function readContributors(
 ): Promise<Contributors | undefined> {
   const { reader, repo } = source;
   const list = await reader.pullRequestCommits(repo, pullRequest.number);
-  // The list names no head of its own. One that was read while the branch stood elsewhere for a moment, or that lags behind,
-  // lacks the head in question, and with it perhaps whoever wrote it.
+  // The list does not say which head it is for. If it was read while the branch was elsewhere, or lags
+  // behind, it lacks this head, and possibly an author.
   if (list.truncated || !list.commits.some(({ sha }) => sha === headSha)) return undefined;
   const { commits } = list;
   const unclear = commits.filter(({ message }) => !namesAccountsOnly(message));
@@ -63,8 +67,9 @@ export async function readContributors(
 }
 
 /**
- * Who pushed the commits: by the webhooks that told of it, and where those are not enough, by the head repository's activity. A
- * fork may be out of the app's reach, and some servers keep no such list: what is then not known, nobody is credited with.
+ * Who pushed the commits: from webhooks, and if those do not suffice, from the head repository's activity.
+ * The app may not have access to a fork, and some servers have no such list. What remains unknown counts as
+ * unattributed.
  */
 async function readPushers(
   { reader, repo, pushesTold }: ContributorSource,
@@ -84,7 +89,7 @@ async function readPushers(
   return pushersOf(headSha, new Set(shas), [...told, ...listed]);
 }
 
-/** What GitHub cannot answer for the moment is thrown, so that nobody is asked for one countersign more for a hiccup. */
+/** Throws temporary failures of GitHub, so that they do not cost an extra countersign. */
 async function listedPushes(reader: GitHubReader, repo: Repo, branch: string): Promise<Push[]> {
   try {
     return await reader.pushes(repo, branch);
@@ -100,8 +105,8 @@ function namesAccountsOnly(message: string): boolean {
 }
 
 /**
- * None when GitHub does not answer this one question: the gate then says what is missing, and the next look asks again. Thrown,
- * as other failures are, it would keep everybody from hearing why nothing merges.
+ * Empty if GitHub does not answer this request: the gate then says what is missing, and the next poll asks
+ * again. Throwing the error, like others, would hide why nothing merges.
  */
 async function creditsOf(reader: GitHubReader, repo: Repo, number: number): Promise<CommitCredit[]> {
   try {
@@ -113,8 +118,9 @@ async function creditsOf(reader: GitHubReader, repo: Repo, number: number): Prom
 }
 
 /**
- * Who wrote, committed or co-wrote the commits, by what those say. Of co-authors that is only a name and an address: GitHub's own
- * no-reply addresses name an account, and a name that is somebody's login is taken to be theirs.
+ * The authors, committers and co-authors that the commits name. For a co-author that is only a name and an
+ * address: GitHub's no-reply addresses identify an account, and a name that equals a login counts as that
+ * account.
  */
 function namedBy(commits: readonly Commit[]): Pick<Contributors, 'ids' | 'logins'> {
   const people: Person[] = commits.flatMap((commit) =>

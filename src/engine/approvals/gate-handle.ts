@@ -10,7 +10,7 @@ import { mergeKey, refuseOvertaken } from '../effects/merge.ts';
 import { gateView, othersAtGate } from '../runs/publish-gate.ts';
 import type { GateHandle } from './approval-context.ts';
 
-/** The gate check of a run's head and base, in the hands of one session of it. */
+/** The gate check of a run's head and base, for one session. */
 export function gateHandle(
   { storage, gates, clock, ids }: { storage: Storage; gates: GateChecks; clock: Clock; ids: Ids },
   run: Run,
@@ -20,8 +20,9 @@ export function gateHandle(
   const key = gateCheckKey(repositoryId, headSha, baseRef);
   const passed = async (tx: Storage['read']) => (await tx.effects.get(key))?.progress.passed;
   const isOurs = async (tx: Storage['read']) => (await passed(tx))?.run_id === run.id;
-  // Of two merge steps in one run, neither closes what the other has opened.
-  const isThisSteps = async (tx: Storage['read']) => (await passed(tx))?.invocation_id === invocationId;
+  // If a run has two merge steps, neither closes what the other has opened.
+  const isOpenedByThisStep = async (tx: Storage['read']) =>
+    (await passed(tx))?.invocation_id === invocationId;
   return {
     async open(proof, leaseMs) {
       const view = await gateView(storage.read, repositoryId, headSha, baseRef);
@@ -38,18 +39,19 @@ export function gateHandle(
     },
     withdraw: () =>
       storage.transaction(async (tx) => {
-        if (await isThisSteps(tx)) await gates.withdraw(tx, key, clock.now());
+        if (await isOpenedByThisStep(tx)) await gates.withdraw(tx, key, clock.now());
       }),
     settle: (mergeSha, people) =>
       storage.transaction(async (tx) => {
         if (!(await isOurs(tx))) return;
-        // Another open pull request with this head has earned nothing by the merge of this one.
+        // This merge says nothing about another open pull request with this head.
         const isShared = (await othersAtGate(tx, run)).length > 0;
         if (isShared) await gates.withdraw(tx, key, clock.now());
         else await gates.settle(tx, key, clock.now());
         if (run.pullRequest === null) return;
-        await noteMergeByOthers(tx, run.pullRequest, mergeSha, people);
-        // The first entry of a merge counts: the app has recorded its own, so this is one by the button or the queue.
+        await recordMergeByOthers(tx, run.pullRequest, mergeSha, people);
+        // Only the first entry of a merge is stored. The app records its own merges earlier, so this one was
+        // made by a person or the queue.
         await tx.audit.record(
           {
             kind: 'merge.made_elsewhere',
@@ -67,8 +69,8 @@ export function gateHandle(
     },
   };
 
-  /** The ledger of merges knows of this one too, so that other chains can say which one it was. */
-  async function noteMergeByOthers(
+  /** Adds the merge to the rows of merges, so that other chains can refer to it. */
+  async function recordMergeByOthers(
     tx: Tx,
     pullRequest: number,
     mergeSha: string,

@@ -23,8 +23,8 @@ import { readContributors } from './contributors.ts';
 import { readRequestedChanges } from './requested-changes.ts';
 
 /**
- * Reads everything the merge gate judges, fresh, for this one attempt. The pull request itself is read last,
- * because an attacker would move it between the reads and the merge call.
+ * Reads everything that the merge gate judges, for this one attempt. The pull request itself is read last,
+ * because an attacker would change it between the reads and the merge call.
  */
 export async function readMergeFacts(
   context: ApprovalContext,
@@ -38,23 +38,26 @@ export async function readMergeFacts(
   const spoken = spokenAnswers(context);
   const reacted = mayHaveReactions(found, rules);
   const answered = reacted || (spoken ?? []).length > 0;
-  // Somebody answered: from here on a person waits.
+  // Somebody answered, so from now on a person is waiting.
   const now = answered ? { ...context, reader: context.urgentReader } : context;
   const { reader } = now;
-  // Most attempts find no reaction: those cost two conditional requests. Everything else is read if there is one, and as long
-  // as something blocks the step. Otherwise an attempt without news would say that nothing does.
+  // Most attempts find no reaction and cost two conditional requests. Everything else is read if there is a
+  // reaction, an event, or an unmet condition. Otherwise an attempt without news would report that nothing
+  // blocks the step.
   const thorough = answered || context.because === 'event' || context.approval?.decision?.status === 'unmet';
-  const [reactions, readAgain] = await Promise.all([
+  const [reactions, refreshed] = await Promise.all([
     reacted ? reader.reactions(repo, comment.githubId) : [],
     thorough ? readOutcomesAgain(now, skillOf) : new Map<string, Outcome>(),
   ]);
-  const fresh = outcomesNow(state, readAgain);
+  const fresh = outcomesNow(state, refreshed);
   const gates = await gatesOfQuestion(now, thorough, skillOf, fresh);
-  // Read at every attempt that may end in a merge, then all of it from GitHub, and at those before which something happened.
+  // Read for every attempt after an event or with a possible merge, in the latter case from GitHub without
+  // caches.
   const governing = thorough ? await readGoverning(now, number, { fresh: answered }) : undefined;
   const counted = reactions.filter(({ content }) => counts(rules).includes(content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
-  // Without an answer nobody has to be told apart from the authors. But commits that the settings refuse block the step by themselves.
+  // Without an answer, nobody must be compared with the authors. But commits that the settings refuse block
+  // the step by themselves.
   const refuses = thorough && rules.unattributed === 'refuse';
   const contributors =
     anybody || refuses
@@ -97,21 +100,23 @@ function counts({ approve, reject }: CountersignRules): string[] {
   return [...approve, ...reject];
 }
 
-/** An answer without any counts tells nothing; a comment that is gone has no reactions to read. */
+/** An answer of GitHub without counts says nothing, so reactions must be read. A deleted comment has none. */
 function mayHaveReactions(found: CommentFacts | undefined, rules: CountersignRules): boolean {
   if (found === undefined) return false;
   const shown = found.reactions;
   return Object.keys(shown).length === 0 || counts(rules).some((content) => (shown[content] ?? 0) > 0);
 }
 
-/** The answers in words; `undefined` for a merge, whatever is recorded: words never reach its gate. */
+/**
+ * The answers by command or button. `undefined` for a merge, whatever is stored: they never reach its gate.
+ */
 function spokenAnswers({ step, approval }: ApprovalContext): readonly SpokenAnswer[] | undefined {
   return actionOf(step.uses)?.merges ? undefined : (approval?.answers ?? []);
 }
 
 /**
- * The run keeps the chain and the settings that it began and asked under. Somebody may have changed them since.
- * They are read before the pull request, and compared once that is read, last of all.
+ * The run stores the chain and settings that it started and asked with. They may have changed since. They are
+ * read before the pull request, and compared after that is read, last of all.
  */
 async function readGoverning(
   context: ApprovalContext,
@@ -136,7 +141,7 @@ async function readGoverning(
   };
 }
 
-/** Outcomes that can change while the head stays the same, as CI's do. */
+/** Outcomes that can change for the same head, as CI's can. */
 async function readOutcomesAgain(
   context: ApprovalContext,
   skillOf: SkillOf,
@@ -152,8 +157,8 @@ async function readOutcomesAgain(
 }
 
 /**
- * The gates of an irreversible action, judged on what is true at this attempt. An attempt that cannot end in
- * the action, because nobody has answered, uses the last verdicts; the first one has none.
+ * The gates of an irreversible action, judged on current facts. An attempt without an answer cannot end in
+ * the action, so it uses the last verdicts. The first attempt has none.
  */
 async function gatesOfQuestion(
   context: ApprovalContext,
@@ -161,7 +166,7 @@ async function gatesOfQuestion(
   skillOf: SkillOf,
   fresh: ReadonlyMap<string, Outcome>,
 ): Promise<GateVerdict[]> {
-  // The gates of any other step were judged before anybody was asked.
+  // The gates of any other step were judged before people were asked.
   if (!actionOf(context.step.uses)?.irreversible) return [];
   const { pre } = gatesOfStep(context.step, context.state.run.settings.gates);
   const known = verdictsSoFar(context.state, context.judged);

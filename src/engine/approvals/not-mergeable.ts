@@ -7,10 +7,11 @@ import type { PullRequest } from '../../ports/github.ts';
 import type { ApprovalContext, ApprovalResult } from './approval-context.ts';
 
 /**
- * After GitHub refused to merge with a 405, which stands for many reasons. A conflict is named, and the merge is not tried again
- * until GitHub says that it is gone; only a push to one of the branches can do that. Anything else is said in GitHub's words.
+ * Handles a 405 from GitHub's merge call, which has many causes. A conflict is named, and the merge is not
+ * retried until GitHub reports that it is gone, which requires a push to one of the branches. For any other
+ * cause, GitHub's message is shown.
  * @param pullRequest as read after the refusal
- * @param retryInMs when to look again, in milliseconds, by what is said of it
+ * @param retryInMs when to retry, in milliseconds, depending on the summary
  */
 export function notMergeable(
   context: ApprovalContext,
@@ -25,7 +26,7 @@ export function notMergeable(
   const [code, because] =
     conflict.kind === 'conflict'
       ? (['step.waiting.conflict', conflict.says] as const)
-      : (['step.waiting.approval', inWords(message, baseRef)] as const);
+      : (['step.waiting.approval', readableMessage(message, baseRef)] as const);
   const summary = `not merging: ${because}`;
   const retryMs = retryInMs(summary);
   return {
@@ -37,7 +38,7 @@ export function notMergeable(
   };
 }
 
-function inWords(message: string, baseRef: string): string {
+function readableMessage(message: string, baseRef: string): string {
   return /through the merge queue/i.test(message)
     ? `${baseRef} takes changes only through its merge queue; \`merge: { by: queue }\` in the settings has the app use it`
     : `GitHub says: ${message}`;

@@ -5,10 +5,11 @@ import type { ReadTx } from '../../ports/storage.ts';
 import type { EarlierRejections } from './approval-context.ts';
 
 /**
- * Rejections of this head and base. Each holds whichever question it was given to and however many runs came since. It is lifted
- * when whoever rejected countersigns a later question of the same chain in the same pull request: asking again, which authors may,
- * lifts nothing, and neither does somebody else's countersign. A reaction that was not looked at yet is not known here.
- * @param approvalId the question that is being answered
+ * Rejections of this head and base. Each counts whatever approval it was given to and however many runs
+ * followed. It is lifted when the same person countersigns a later approval of the same chain in the same
+ * pull request. Asking again, which authors can do, does not lift it, nor does another person's countersign.
+ * A reaction that was not polled yet is unknown here.
+ * @param approvalId the approval that is being answered
  */
 export async function earlierRejections(
   read: ReadTx,
@@ -21,7 +22,7 @@ export async function earlierRejections(
   const answered = await read.approvals.answered({ repositoryId, headSha, baseRef });
   if (answered.every(({ approval }) => approval.status !== 'rejected')) return { by: [], elsewhere };
   const decided = new Set<string>();
-  // Newest first, and what was countersigned has lifted every rejection before it.
+  // Newest first: a countersigned approval has lifted every earlier rejection.
   for (const { approval, chain: asking } of answered) {
     const asked = await read.runs.load(approval.runId);
     const question = `${asked?.run.pullRequest} ${asking}`;
@@ -33,7 +34,7 @@ export async function earlierRejections(
       continue;
     }
     const { rejectedBy } = approval;
-    // Older versions did not keep who rejected; that is lifted by a new head only.
+    // Older versions did not store who rejected. Only a new head lifts such a rejection.
     if (question === `${pullRequest} ${chain}` && rejectedBy.length > 0) {
       for (const person of rejectedBy) by.set(person.id, person);
       continue;

@@ -4,9 +4,9 @@ import { GitHubError } from '../../ports/github.ts';
 import type { StepContext } from '../steps/step.ts';
 
 /**
- * Reads who requests changes on the pull request, fresh; `undefined` where that holds nothing up: the step merges nothing, or the
- * settings ignore it. What GitHub refuses to tell, or cuts off, is not known. What it cannot answer for the moment is thrown, so
- * that the look is tried again.
+ * Reads who currently requests changes on the pull request. `undefined` if that blocks nothing: the step
+ * merges nothing, or the settings ignore it. If GitHub refuses or truncates the list, it is unknown.
+ * Temporary failures are thrown, so that the poll is retried.
  */
 export async function readRequestedChanges(
   { step, state, reader, repo }: StepContext,

@@ -11,11 +11,11 @@ import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts'
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
 import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { readFacts } from './pull-request-facts.ts';
-import { isPassingTrouble } from './temporary-failure.ts';
+import { isTemporaryFailure } from './temporary-failure.ts';
 
 /** What judging gates needs besides a step's own context. */
 export interface GateContext extends StepContext {
-  /** What the step's gates came to in this attempt, if it is news. The session records it with its result. */
+  /** The new verdicts on the step's gates in this attempt. The session records them with its result. */
   readonly judged: Outcome[];
 }
 
@@ -122,7 +122,7 @@ function becauseOf(
   { gate }: PlacedGate,
   error: unknown,
 ): string {
-  if (isPassingTrouble(error, signal)) throw error;
+  if (isTemporaryFailure(error, signal)) throw error;
   log.error({ run: state.run.id, session: session.id, gate: gate.id, err: error }, 'a gate threw');
   // The message of another error may name paths, hosts or queries. It belongs in the log, not in a public check run.
   return error instanceof CountersignError

@@ -26,9 +26,9 @@ import { GitHubError } from '../../ports/github.ts';
 import type { StepContext } from '../steps/step.ts';
 
 /**
- * Reads what is asked of the pull request, fresh, and nothing else: each source at most once, and only when a fact needs it.
- * What GitHub refuses is unknown. What it cannot answer for the moment (`unavailable`, `rate_limited`) is thrown, so that the
- * look is tried again instead of a gate failing for a hiccup.
+ * Reads the requested facts of the pull request: each source at most once, and only if a fact needs it. What
+ * GitHub refuses is unknown. Temporary failures (`unavailable`, `rate_limited`) are thrown, so that the poll
+ * is retried and no gate fails because of them.
  */
 export async function readFacts(context: StepContext, names: readonly FactName[]): Promise<Facts> {
   const { pullRequest } = context.state.run;
@@ -59,7 +59,7 @@ function same(names: readonly FactName[], fact: Fact): Facts {
   return Object.fromEntries(names.map((name) => [name, fact]));
 }
 
-/** The reads of one judgement. Several facts rest on the same lists, which are read once. */
+/** The reads of one judgement. Several facts share the same lists, which are read once. */
 class Reading {
   readonly #context: StepContext;
   readonly #number: number;
@@ -113,7 +113,7 @@ class Reading {
     }
   }
 
-  /** From the branch that governs: the head's own file is what an attacker would change first (I4). */
+  /** From the governing branch: an attacker would change the head's own file first (I4). */
   async #codeowners(): Promise<Codeowners | Fact> {
     const { reader, repo, state } = this.#context;
     const branch = governingBranch(state.run);
@@ -127,7 +127,8 @@ class Reading {
         ? parseCodeowners(new TextDecoder().decode(bytes))
         : unknown(`${path} on ${branch} is larger than 3 MB, so GitHub does not read it`);
     }
-    // Whoever asks for owners means that there are some; without the file nobody would be asked, and silently.
+    // A gate for owners implies that there are some. Without the file, the gate would silently require
+    // nobody.
     return unknown(`there is no CODEOWNERS file on ${branch}`);
   }
 
@@ -146,7 +147,7 @@ class Reading {
     );
   }
 
-  /** What people with write access hold by now; `undefined` when there are too many reviews to know. */
+  /** The current reviews by people with write access; `undefined` if there are too many to know. */
   #reviews(): Promise<Review[] | undefined> {
     return this.#once('reviews', async () => {
       const { reader, repo } = this.#context;

@@ -2,10 +2,10 @@ import { CountersignError } from '../../core/errors.ts';
 import { GitHubError } from '../../ports/github.ts';
 
 /**
- * Whether what was thrown says nothing of the step: GitHub's passing trouble, a full disk, another worker that took over, or a
- * session that was stopped. It is the queue's to deal with, and no verdict.
+ * Whether an error says nothing about the step: a temporary failure of GitHub, a full disk, another worker
+ * that took over, or a stopped session. The queue handles it, and it is no verdict.
  */
-export function isPassingTrouble(error: unknown, signal: AbortSignal): boolean {
+export function isTemporaryFailure(error: unknown, signal: AbortSignal): boolean {
   if (error instanceof GitHubError || signal.aborted) return true;
   return (
     error instanceof CountersignError &&

@@ -7,13 +7,14 @@ import {
 import type { Run } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
 
-/** What of a run is needed to read what its trust rests on. */
+/** The part of a run that determines its trust. */
 export type TrustSubject = Pick<Run, 'repository' | 'pullRequest' | 'headSha' | 'event'>;
 
 /**
- * Reads what a run's trust rests on, fresh: nothing that was true when the run began is believed now. A countersign is not
- * among it: only the merge gate's look at the step's own question says whether there is one.
- * @throws GitHubError when GitHub cannot be asked; whoever asks then does nothing, and tries again.
+ * Reads the facts for a run's trust now, because facts from the start of the run may be outdated. A
+ * countersign is not among them: only the merge gate's poll of the step's own approval determines whether
+ * there is one.
+ * @throws GitHubError if GitHub cannot be asked; the caller then does nothing and retries
  */
 export async function readTrustContext(
   reader: GitHubReader,
@@ -40,7 +41,7 @@ export async function readTrustContext(
 
   async function ofPullRequest(number: number): Promise<Origin> {
     const { author, authorAssociation, headRepository, headSha } = await reader.pullRequest(repo, number);
-    // Where the association says it, nobody need be asked.
+    // If the association decides it, no request is needed.
     const role = belongsByAssociation(authorAssociation) ? undefined : await reader.role(repo, author.login);
     return {
       kind: 'pull_request',

@@ -8,11 +8,14 @@ import type { Run, Session } from '../../domain/run/run.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { ApprovalResult } from '../approvals/approval-context.ts';
 
-/** What a session leaves behind: its blobs in the store, and the rows that belong to them and to its outcome. */
+/** What a session produces: its blobs in the store, and the rows for them and for its outcome. */
 export interface SessionArtifacts {
-  /** Blobs are written before the transaction: a blob without a row is litter, a row without a blob is a loss. */
+  /**
+   * Blobs are written before the transaction: an orphaned blob does no harm, but a row without its blob is a
+   * loss.
+   */
   store(run: Run, session: Session, result: ApprovalResult): Promise<Artifact[]>;
-  /** What of it the contract asks for, as the store gives it back: what counts is what can be read. */
+  /** Reads back from the store what the contract requires, because only readable artifacts count. */
   readBack(run: Run, session: Session, stored: readonly Artifact[]): Promise<ProducedFile[]>;
   /** The row of an outcome. */
   ofOutcome(run: Run, session: Session, outcome: Outcome): Artifact;
@@ -66,7 +69,7 @@ export function createSessionArtifacts(deps: { blobs: Blobs; clock: Clock; ids: 
   };
 }
 
-/** Each session has a folder of its own in the blob store. */
+/** Each session has its own folder in the blob store. */
 function folderOf(run: Run, session: Session): string {
   return `${run.id}/${session.id}/`;
 }

@@ -18,7 +18,7 @@ import { asBegun, type SkillDefaults } from '../runs/engine.ts';
 import { approvalKey } from '../runs/publish.ts';
 import { othersAtGate } from '../runs/publish-gate.ts';
 
-/** Gathers what one look of a session may know and use. */
+/** Creates the context of one attempt of a session. */
 export type ContextOf = (
   state: RunState,
   session: Session,
@@ -31,7 +31,7 @@ export interface ContextDeps extends SkillDefaults {
   github: GitHub;
   gates: GateChecks;
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
-  /** The operator of this server has merging switched off. */
+  /** The operator has switched merging off on this server. */
   mergingOff: boolean;
   clock: Clock;
   ids: Ids;
@@ -112,7 +112,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       async pausedBy() {
         if (run.pullRequest === null) return null;
         const own = await storage.read.pullRequests.get(run.repositoryId, run.pullRequest);
-        // Another pull request with this head shares its gate check, so a pause of one holds for both.
+        // Another pull request with this head shares the gate check, so a pause of one applies to both.
         const sharing = await othersAtGate(storage.read, run);
         return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
       },
@@ -126,15 +126,15 @@ export function createContextOf(deps: ContextDeps): ContextOf {
 }
 
 /**
- * A look for a countersign is never `background`: a reaction is told by no event, so nothing but the look would find it;
- * and while nothing changes, it costs nothing of the hour.
+ * A poll for a countersign is never `background`. GitHub sends no event for a reaction, so only the poll can
+ * find it, and it costs nothing of the hourly limit while nothing changes.
  */
 function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
   if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
   return because === 'event' ? 'run' : 'background';
 }
 
-/** Which head of the pull request this is for the chain, from 1. */
+/** The number of this head of the pull request for the chain, from 1. */
 async function roundOf(storage: Storage, { run }: RunState): Promise<number> {
   if (run.pullRequest === null) return 1;
   const runs = await storage.read.runs.list({
@@ -147,7 +147,7 @@ async function roundOf(storage: Storage, { run }: RunState): Promise<number> {
   return Math.max(1, new Set(earlier).size);
 }
 
-/** Runs that have to be looked through at most: many pushes in a row leave runs that ended before their review. */
+/** The most runs that are searched. Many pushes in a row leave runs that ended before their review. */
 const EARLIER_RUNS = 20;
 
 async function earlierReview(

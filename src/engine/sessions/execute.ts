@@ -27,18 +27,23 @@ import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { ApprovalContext, ApprovalResult } from '../approvals/approval-context.ts';
 import type { Outbox } from '../effects/outbox.ts';
-import { isPassingTrouble } from '../gates/temporary-failure.ts';
+import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
-import { outOfReach } from './out-of-reach.ts';
+import { lostAccess } from './out-of-reach.ts';
 import type { Registry } from './registry.ts';
 import type { RunningSessions } from './running-sessions.ts';
 
-/** How long a waiting step leaves GitHub alone after the queue's own tries (about two minutes) failed, in milliseconds. */
-const OUTAGE_MS = 120_000;
+/**
+ * How long a waiting step pauses after the queue's own attempts (about two minutes) failed, in milliseconds.
+ */
+const OUTAGE_RETRY_MS = 120_000;
 
-/** Never of a chain that was parsed: the row was written by another hand, and a path in it may lead anywhere. */
+/**
+ * A parsed chain never has an invalid contract. Something else changed the row, and its paths could lead
+ * anywhere.
+ */
 const UNSOUND_CONTRACT: ApprovalResult = {
   kind: 'failed',
   reason: reason(
@@ -48,7 +53,7 @@ const UNSOUND_CONTRACT: ApprovalResult = {
   retryable: false,
 };
 
-/** Runs a session's step once: from reading what it needs to recording what it came to. */
+/** Runs a session's step once: reads what it needs, executes it, and records the result. */
 export function sessionJobs(deps: {
   storage: Storage;
   github: GitHub;
@@ -84,7 +89,7 @@ export function sessionJobs(deps: {
       return { kind: 'done' };
     } catch (error) {
       if (work.signal.aborted) return { kind: 'done' };
-      // GitHub's passing troubles are the queue's to retry, without costing the step one of its attempts.
+      // The queue retries temporary failures of GitHub, without counting them as attempts of the step.
       if (error instanceof GitHubError && error.kind === 'rate_limited' && error.retryAt) {
         const because = reason('step.waiting.rate_limit', limitIsSpent(error.retryAt));
         await storage.transaction((tx) => engine.recordBlocked(tx, sessionId, because));
@@ -110,14 +115,15 @@ export function sessionJobs(deps: {
       );
       return attempted;
     } catch (error) {
-      if (isPassingTrouble(error, context.signal)) throw error;
+      if (isTemporaryFailure(error, context.signal)) throw error;
       log.error(
         { run: context.state.run.id, session: context.session.id, step: context.step.id, err: error },
         'a step threw',
       );
       return {
         kind: 'failed',
-        // What went wrong inside may name paths, hosts or queries: that is for the log, not for a public check run.
+        // The message of another error can name paths, hosts or queries. It belongs in the log, not in a
+        // public check run.
         reason: reason(
           'step.failed.error',
           error instanceof CountersignError
@@ -161,7 +167,7 @@ export function sessionJobs(deps: {
           by,
         );
         if (!accepted) log.info({ session: session.id }, 'a late result was refused');
-        else await lookAtPullRequest(tx, state);
+        else await reconcilePullRequest(tx, state);
         return;
       }
       const report = { ...reportOf(state, session, result, [...verdicts, ...stored], approvals), produced };
@@ -170,8 +176,8 @@ export function sessionJobs(deps: {
         log.info({ session: session.id }, 'a late result was refused');
         return;
       }
-      if (recorded.kind === 'done' && isMerge(recorded.outcome)) await tellRunsBeside(tx, state);
-      // A step that did not deliver is not done, and says nothing on GitHub either.
+      if (recorded.kind === 'done' && isMerge(recorded.outcome)) await endRunsBeside(tx, state);
+      // A step that violated its contract is not done, so its effects are not requested.
       const desiredEffects =
         result.kind === 'done' && recorded.kind === 'done' ? result.desiredEffects : undefined;
       for (const desired of desiredEffects ?? []) {
@@ -180,22 +186,25 @@ export function sessionJobs(deps: {
     });
   }
 
-  /** Whoever answered has another look under way, and their last word counts: also one that takes back what is acted on here. */
+  /**
+   * The person's answer has woken the step again, and the newest answer counts, including one that withdraws
+   * the answer used here.
+   */
   async function wasAnsweredMeanwhile(tx: Tx, seen: Approval | undefined): Promise<boolean> {
     const now = seen && (await tx.approvals.ofInvocation(seen.invocationId));
     return now?.id === seen?.id && !isDeepStrictEqual(now?.answers, seen?.answers);
   }
 
-  /** The other runs of a pull request end with its merge; only now is it known who made it. */
-  async function tellRunsBeside(tx: Tx, state: RunState): Promise<void> {
+  /** The other runs of a pull request end with its merge. Only now is it known who merged. */
+  async function endRunsBeside(tx: Tx, state: RunState): Promise<void> {
     const { repositoryId, pullRequest, id } = state.run;
     if (pullRequest === null) return;
     const unfinished = await tx.runs.list({ repositoryId, pullRequest, active: true });
-    if (unfinished.some((run) => run.id !== id)) await lookAtPullRequest(tx, state);
+    if (unfinished.some((run) => run.id !== id)) await reconcilePullRequest(tx, state);
   }
 
-  /** The event that moved the pull request may come late or never: what it is about now is looked at right away. */
-  async function lookAtPullRequest(tx: Tx, { run }: RunState): Promise<void> {
+  /** The event about the pull request's change can be late or lost, so its current state is processed now. */
+  async function reconcilePullRequest(tx: Tx, { run }: RunState): Promise<void> {
     if (run.pullRequest === null) return;
     const event: EventOf<'pr.updated'> = {
       kind: 'pr.updated',
@@ -223,28 +232,28 @@ export function sessionJobs(deps: {
     };
   }
 
-  /** A step that only waits can wait for GitHub to come back, too: an outage voids no question to the maintainers. */
+  /** A step that only waits can also wait for GitHub's return: an outage voids no approval. */
   function afterOutage({ status }: Invocation, error: unknown): SessionResult | undefined {
     const awaited = waitingFor(status);
     if (!awaited || !(error instanceof GitHubError) || error.kind !== 'unavailable') return undefined;
-    // Waited out for long enough already.
+    // That wait is already over.
     if (error instanceof SignInRefused) return undefined;
     return {
       kind: 'waits',
       for: awaited,
-      until: new Date(clock.now().getTime() + OUTAGE_MS),
+      until: new Date(clock.now().getTime() + OUTAGE_RETRY_MS),
       reason: reason('step.waiting.github', gitHubIsUnavailable(messageOf(error))),
     };
   }
 
   return {
     run: ({ sessionId, because }, signal) => execute(sessionId, because, signal),
-    /** The step fails, with the error's words. */
+    /** The step fails, with the error's message. */
     async onRetriesExhausted({ sessionId }, error) {
       const found = await storage.read.runs.getSession(sessionId);
       const state = found && (await storage.read.runs.load(found.runId));
       const result = found ? afterOutage(found.invocation, error) : undefined;
-      const endsRun = state && (await outOfReach(deps.github, state.run, error));
+      const endsRun = state && (await lostAccess(deps.github, state.run, error));
       await storage.transaction((tx) =>
         engine.report(
           tx,

@@ -28,27 +28,31 @@ import type { ContextOf } from './context.ts';
 type MergeGroupJob = JobPayload<'merge_group'>;
 
 /**
- * How soon a group is judged again while it is tested, in milliseconds. GitHub waits up to an hour for its checks, and in
- * that time somebody may take a countersign back.
+ * How often a group is judged while GitHub tests it, in milliseconds. GitHub waits up to an hour for its
+ * checks, and meanwhile somebody may withdraw a countersign.
  */
 const JUDGE_AGAIN_MS = 10_000;
-/** How long the group's check stays green should nobody judge it again, in milliseconds. */
+/** How long the group's check stays green unless it is judged again, in milliseconds. */
 const LEASE_MS = 40_000;
-/** GitHub may tell of a group before its queue shows it: how long that is waited for, and how often it is looked at, in milliseconds. */
+/**
+ * GitHub can report a group before its queue shows it: the time to wait for it, and between attempts, in
+ * milliseconds.
+ */
 const SHOWN_WITHIN_MS = 120_000;
 const SHOWN_RETRY_MS = 2_000;
 const BUSY_RETRY_MS = 1_000;
 
 export interface MergeGroups {
-  /** GitHub made or destroyed a group. */
+  /** GitHub created or destroyed a group. */
   on(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
-  /** Judges one group. Once its retries are exhausted, the group does not land. */
+  /** Judges one group. When retries are exhausted, the group does not merge. */
   jobs: JobRunner<'merge_group'>;
 }
 
 /**
- * Answers for GitHub's merge queue. A group is one commit with several pull requests; its gate check turns green only when
- * the gate proves each of them at that moment, the ones queued before it included, as their changes are in the commit too.
+ * Answers for GitHub's merge queue. A group is one commit with several pull requests. Its gate check turns
+ * green only if the gate proves each of them at that moment, including those queued before it, because the
+ * commit contains their changes too.
  */
 export function createMergeGroups(deps: {
   storage: Storage;
@@ -57,7 +61,7 @@ export function createMergeGroups(deps: {
   gates: GateChecks;
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   contextOf: ContextOf;
-  /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
+  /** The merge gate's current decision for a merge step; `undefined` if nobody was asked yet. */
   judgeStep(context: ApprovalContext): Promise<MergeDecision | 'busy' | undefined>;
   clock: Clock;
   log: Log;
@@ -83,7 +87,10 @@ export function createMergeGroups(deps: {
     await storage.transaction((tx) => queue.enqueue(tx, groupJob(job)));
   }
 
-  /** A branch that nobody guards is left alone; one that requires the check gets an answer, or its queue would wait for an hour. */
+  /**
+   * A branch without chains that merge is left alone, unless it requires the check. Then it gets an answer,
+   * because the queue would otherwise wait for an hour.
+   */
   async function isGated({ installation_id, repository, base_ref }: MergeGroupJob): Promise<boolean> {
     const { defaultBranch } = await github.reader(installation_id).repository(repository);
     const base = { baseRef: base_ref, defaultBranch };
@@ -96,7 +103,7 @@ export function createMergeGroups(deps: {
   async function judge(job: MergeGroupJob, signal: AbortSignal): Promise<JobResult> {
     const { installation_id, repository, base_ref, head_sha } = job;
     const reader = github.reader(installation_id, 'person');
-    const readMembers = async () => upTo(await reader.mergeQueue(repository, base_ref), head_sha);
+    const readMembers = async () => entriesUpTo(await reader.mergeQueue(repository, base_ref), head_sha);
     const members = await readMembers();
     const now = clock.now().getTime();
     if (!members) {
@@ -115,11 +122,11 @@ export function createMergeGroups(deps: {
     };
     const judged = await Promise.all(members.map((entry) => judgeMember(job, entry, signal)));
     const known = judged.filter((one) => one !== 'busy');
-    // A verdict that is only a moment away must not throw anybody out of the queue.
+    // A verdict that is only a moment away must not remove a pull request from the queue.
     if (known.length < judged.length) return { kind: 'reschedule', at: new Date(now + BUSY_RETRY_MS) };
     const { why: because, proof } = judgeGroup(gate, known, clock.now());
     if (!proof) {
-      // A pull request of the group may have landed while it was judged, and GitHub drops a group that fails.
+      // A pull request of the group may have merged while it was judged, and GitHub drops a group that fails.
       const isAsRead = isDeepStrictEqual(members, await readMembers());
       if (!isAsRead) return { kind: 'reschedule', at: new Date(now + BUSY_RETRY_MS) };
       log.info({ group: head_sha, because: because.summary }, 'a merge group is not countersigned');
@@ -177,7 +184,10 @@ export function createMergeGroups(deps: {
     return judgeStep(await contextOf(state, found.session, 'event', signal));
   }
 
-  /** The group is no more. Its commit stays green where it landed; anywhere else, nobody may use it as a head of their own. */
+  /**
+   * The group is gone. If it merged, its commit stays green. Otherwise it is closed, so that nobody can use
+   * the commit as a head of their own.
+   */
   async function ended(job: MergeGroupJob, landed: boolean): Promise<void> {
     const key = keyOf(job);
     if (!(await storage.read.effects.get(key))) return;
@@ -235,8 +245,8 @@ function groupJob(job: MergeGroupJob): NewJob {
   };
 }
 
-/** The entry with that commit and all before it; `undefined` when the queue has none. */
-function upTo(entries: readonly MergeQueueEntry[], groupSha: string): MergeQueueEntry[] | undefined {
+/** The entry with that commit and all entries before it; `undefined` if the queue has none. */
+function entriesUpTo(entries: readonly MergeQueueEntry[], groupSha: string): MergeQueueEntry[] | undefined {
   const inOrder = entries.toSorted((a, b) => a.position - b.position);
   const index = inOrder.findIndex((entry) => entry.groupSha === groupSha);
   return index < 0 ? undefined : inOrder.slice(0, index + 1);

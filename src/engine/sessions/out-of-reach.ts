@@ -3,11 +3,12 @@ import { type Run, repoOf } from '../../domain/run/run.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 
 /**
- * Why a run can reach nothing on GitHub any more although no webhook told of it, by the error for which the queue gave up on
- * one of its sessions; `undefined` when it is not known to be so. Only what was not found costs a request: a step may ask for
- * something that is not there, and the repository itself is what tells the two apart.
+ * Why a run lost its access to GitHub without a webhook about it, derived from the error that exhausted the
+ * retries of one of its sessions; `undefined` if it may still have access. Only a "not found" costs a
+ * request: a step can ask for something that does not exist, and reading the repository distinguishes the
+ * two.
  */
-export async function outOfReach(github: GitHub, run: Run, error: unknown): Promise<Reason | undefined> {
+export async function lostAccess(github: GitHub, run: Run, error: unknown): Promise<Reason | undefined> {
   if (isOf('forbidden', error) || error instanceof SignInRefused) {
     return reason(
       'run.aborted.shut_out',

@@ -15,26 +15,26 @@ import { type Attempt, attemptStep, judgeMergeStep } from './pipeline.ts';
 export interface Registry {
   readonly skills: string[];
   readonly actions: string[];
-  /** @throws CountersignError when nothing has that name. */
+  /** @throws CountersignError if there is no such skill or action */
   handlerOf(step: Step): StepHandler | AnsweredHandler;
   /** One attempt at the step, through all checks. */
   attempt(context: ApprovalContext): Promise<Attempt>;
-  /** What the merge gate says of a merge step at this moment; `undefined` when nobody was asked yet. */
+  /** The merge gate's current decision for a merge step; `undefined` if nobody was asked yet. */
   judgeMerge(context: ApprovalContext): Promise<MergeDecision | 'busy' | undefined>;
-  /** What the step's skill or action usually leaves behind; nothing when nothing has that name. */
+  /** The artifacts that the step's skill or action produces by default; none if it does not exist. */
   artifactDefaultsOf(step: Step): readonly Expected[];
   /** The slots of the run's working memory that the step's skill or action fills. */
   producesOf(step: Step): readonly Slot[];
   /**
-   * What it takes to do the step, and whether it asks before.
-   * @throws CountersignError when nothing has that name.
+   * What the step requires, and whether it asks for approval first.
+   * @throws CountersignError if there is no such skill or action
    */
   useOf(step: Step): { capability: Capability; needsApproval: boolean };
 }
 
 /**
- * The actions that ship, the skills given, and what carries out every step that names a skill package.
- * @throws ZodError when a skill's artifact defaults are no sound contract: that is its maker's mistake.
+ * The shipped actions, the given skills, and the handler of steps that name a skill package.
+ * @throws ZodError if a skill's artifact defaults are no valid contract, which is a bug of the skill
  */
 export function createRegistry(
   skillHandlers: readonly StepHandler[],
@@ -44,13 +44,13 @@ export function createRegistry(
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
   const actions = new Map<string, StepHandler | AnsweredHandler>(Object.entries(ACTIONS));
-  /** A gate asks a skill, and reading an outcome again does, under the same policy as a step would. */
+  /** A gate's skill, and reading an outcome again, are under the same policy as a step. */
   const skillOf = (name: string) => {
     const handler = skills.get(name);
     return handler && permitted(handler, policy);
   };
 
-  /** What is built in comes first, so that no package takes its place. */
+  /** Built-in skills come first, so that no package can replace them. */
   const named = (step: Step) => {
     const { uses } = step;
     if (uses.kind === 'action') return actions.get(uses.name);

@@ -1,8 +1,8 @@
 /** The sessions at work in this process, so that the engine can stop one whose step is no longer wanted. */
 export interface RunningSessions {
-  /** Notes that the session works; `signal` fires once somebody aborts it. Call `end` when it does not work any more. */
+  /** Registers the session; `signal` is aborted to stop it. Call `end` when it has finished. */
   begin(sessionId: string): { signal: AbortSignal; end(): void };
-  /** Stops the session's work if it is under way here. */
+  /** Stops the session if it runs in this process. */
   abort(sessionId: string): void;
 }
 

@@ -7,7 +7,7 @@ import type { Storage } from '../../ports/storage.ts';
 import { refuseOvertaken } from './merge.ts';
 
 type Enqueued =
-  /** The pull request is in the merge queue, whoever added it. */
+  /** The pull request is in the merge queue, no matter who added it. */
   | { kind: 'queued' }
   /** This session added it once, and it left the queue without being merged. */
   | { kind: 'dropped' }

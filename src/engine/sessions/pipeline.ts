@@ -84,7 +84,7 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
 
 /**
  * What the merge gate says of a merge step now. Records nothing.
- * @returns `undefined` if nobody was asked yet, `busy` if it can be told in a moment
+ * @returns `undefined` if nobody was asked yet, `busy` if the answer is only a moment away
  */
 export async function judgeMergeStep(
   { handler, policy, skillOf }: StepParts,

@@ -96,7 +96,7 @@ async function runsIn({ reader, repo }: StepContext, { id }: WorkflowArtifact): 
   return files.flatMap(({ text }) => readReport(text));
 }
 
-/** @throws errors that are not the report's fault, so that the step is retried */
+/** @throws errors that the report did not cause, so that the step is retried */
 function becauseOf(error: unknown, artifact: string): string {
   if (error instanceof GitHubError && error.kind === 'forbidden') return NO_RIGHT_TO_READ;
   if (error instanceof ZipError || error instanceof SyntaxError) {

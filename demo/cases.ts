@@ -88,11 +88,11 @@ export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
     await tell.seen(2, `${what} is annotated at ${place}`);
   }
   // The comment follows some seconds after the check run, so that its first version has content.
-  const said = await until('a comment of the app', () =>
+  const botComment = await until('a comment of the app', () =>
     github.comments(REPO, number).find((comment) => comment.author === github.app.botLogin),
   );
-  await github.react(REPO, said.id, PEOPLE.author, 'rocket');
-  await github.react(REPO, said.id, PEOPLE.outsider, '+1');
+  await github.react(REPO, botComment.id, PEOPLE.author, 'rocket');
+  await github.react(REPO, botComment.id, PEOPLE.outsider, '+1');
   await tell.person(2, `${PEOPLE.author} (author) and ${PEOPLE.outsider} (outsider) react all the same`);
   await sleep(NOTHING_HAPPENS_MS);
   if (github.pullRequest(REPO, number).merged) throw new Error('it was merged without a countersign');

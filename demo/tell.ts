@@ -23,7 +23,7 @@ const READING_MS = 350;
 
 export function createTeller(json: boolean, write: (line: string) => void): Teller {
   const started = Date.now();
-  const emit = (told: Line) => write(JSON.stringify({ at_ms: Date.now() - started, ...told }));
+  const emit = (line: Line) => write(JSON.stringify({ at_ms: Date.now() - started, ...line }));
   const seconds = () => `${((Date.now() - started) / 1_000).toFixed(1).padStart(5)} s`;
   return {
     async title(number, text) {

@@ -46,14 +46,14 @@ try {
   );
   const processedMs = Math.round(performance.now() - answered);
   const peakMb = peakMemoryMb(app.pid);
-  const told = performance.now();
+  const stopSignalAt = performance.now();
   await app.stop();
   console.table({
     'answers by status': JSON.stringify(sent.statuses),
     'last answer after (ms)': sent.lastAnswerMs,
     'all processed after that (ms)': processedMs,
     'most memory, VmHWM (MB)': peakMb,
-    'stopped after (ms)': Math.round(performance.now() - told),
+    'stopped after (ms)': Math.round(performance.now() - stopSignalAt),
   });
   process.exitCode = taken === deliveries.length && sent.lastAnswerMs < GITHUB_WAITS_MS ? 0 : 1;
 } finally {

@@ -16,7 +16,7 @@ export interface AnalyzerFindings {
  * A finding without its text. `rank` is the index of its rule among all: of two equal findings, the lower
  * rank stays.
  */
-interface Placed {
+interface LocatedFinding {
   file: AdmittedFile;
   line: number;
   endLine: number;
@@ -62,26 +62,26 @@ export function conclude(
   found: readonly AnalyzerFindings[],
   mask: ((text: string) => string) | undefined,
 ): { findings: Finding[]; more: number } {
-  const placed: Placed[] = [];
+  const located: LocatedFinding[] = [];
   for (const [turn, { analyzer, rules, findings }] of found.entries()) {
     const ranks = new Map(Object.keys(rules).map((rule, index) => [rule, turn * 1_000 + index]));
     for (const { file: index, rule, message = '', ...raw } of findings) {
       const file = files[index];
       const text = Object.hasOwn(rules, rule) ? rules[rule] : undefined;
-      const place = file && placeOf(raw, file);
+      const place = file && positionIn(raw, file);
       if (file === undefined || text === undefined || place === undefined) continue;
       const severity = (file.test ? text.severity_in_tests : undefined) ?? text.severity;
       const rank = ranks.get(rule) ?? 0;
-      placed.push({ file, ...place, severity, analyzer, rule, text, message, rank });
+      located.push({ file, ...place, severity, analyzer, rule, text, message, rank });
     }
   }
-  const kept = distinct(placed.sort(compare));
+  const kept = distinct(located.sort(compare));
   const findings = kept.slice(0, MAX_FINDINGS).map((one) => withText(one, mask));
   return { findings, more: kept.length - findings.length };
 }
 
 /** The finding's position in the changed lines; `undefined` if the pull request did not touch it. */
-function placeOf(
+function positionIn(
   raw: Pick<RawFinding, 'line' | 'endLine' | 'alsoAt' | 'wholeFile'>,
   file: AdmittedFile,
 ): { line: number; endLine: number } | undefined {
@@ -112,16 +112,16 @@ function placeOf(
  * Keeps the first and worst of equal findings: the same rule on a line, another analyzer of the same family
  * on it, or two overlapping secrets. Different rules of one analyzer have different causes.
  */
-function distinct(sorted: readonly Placed[]): Placed[] {
-  const kept: Placed[] = [];
-  const byPlace = new Map<string, Placed[]>();
+function distinct(sorted: readonly LocatedFinding[]): LocatedFinding[] {
+  const kept: LocatedFinding[] = [];
+  const byPlace = new Map<string, LocatedFinding[]>();
   for (const one of sorted) {
     const family = FAMILY[one.text.category];
     const last = family === 'secret' ? one.endLine : one.line;
     const keys = Array.from({ length: last - one.line + 1 }, (_, offset) =>
       JSON.stringify([one.file.path, family, one.line + offset]),
     );
-    const same = (other: Placed) =>
+    const same = (other: LocatedFinding) =>
       family === 'secret' || other.rule === one.rule || other.analyzer !== one.analyzer;
     if (keys.some((key) => byPlace.get(key)?.some(same))) continue;
     kept.push(one);
@@ -135,11 +135,11 @@ function distinct(sorted: readonly Placed[]): Placed[] {
 }
 
 function withText(
-  { file, line, endLine, severity, analyzer, rule, text, message }: Placed,
+  { file, line, endLine, severity, analyzer, rule, text, message }: LocatedFinding,
   mask: ((text: string) => string) | undefined,
 ): Finding {
   const show = (words: string) => (mask && words.length <= MAX_SHOWN ? shown(mask(words)) : undefined);
-  const said = show(message)?.replace(/\.$/, '') ?? 'not shown, since it could hold a secret';
+  const shownMessage = show(message)?.replace(/\.$/, '') ?? 'not shown, since it could hold a secret';
   const evidence = show(file.lines[line - 1] ?? '');
   return {
     severity,
@@ -147,14 +147,14 @@ function withText(
     file: file.path,
     line,
     ...(endLine > line && { end_line: endLine }),
-    description: text.description.replace('{message}', () => said),
+    description: text.description.replace('{message}', () => shownMessage),
     suggestion: text.suggestion,
     rule: `${analyzer}/${rule}`,
     ...(evidence && { evidence }),
   };
 }
 
-function compare(a: Placed, b: Placed): number {
+function compare(a: LocatedFinding, b: LocatedFinding): number {
   return (
     SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
     order(a.file.path, b.file.path) ||

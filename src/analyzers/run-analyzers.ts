@@ -25,7 +25,7 @@ export interface Analyzer {
 }
 
 /** Findings of an external analyzer, by the files' paths. */
-export interface Told {
+export interface ExternalFindings {
   name: string;
   version: string;
   rules: Readonly<Record<string, Rule>>;
@@ -56,7 +56,7 @@ export async function runAnalyzers(
   { files, leftOut }: Admission,
   analyzers: readonly Analyzer[],
   limits: Limits,
-  told: readonly Told[] = [],
+  external: readonly ExternalFindings[] = [],
 ): Promise<Analysis> {
   const jobs: Job[] = analyzers.flatMap((analyzer) => {
     const wanted = [...files.entries()].filter(([, file]) => analyzer.wants(file)).map(([index]) => index);
@@ -80,12 +80,12 @@ export async function runAnalyzers(
         ]
       : [],
   );
-  const heard = told.map((one) => ({
+  const externalFindings = external.map((one) => ({
     analyzer: one.name,
     rules: one.rules,
     findings: positioned(one, files),
   }));
-  const { findings, more } = conclude(files, [...ran, ...heard], mask);
+  const { findings, more } = conclude(files, [...ran, ...externalFindings], mask);
   const notListed = {
     path: '(findings)',
     reason: `${more} more of no higher severity are not listed`,
@@ -95,7 +95,7 @@ export async function runAnalyzers(
     findings,
     analyzers: [
       ...results.map((result) => reportOf(result, byName.get(result.analyzer), jobs, mask)),
-      ...told.map(({ name, version }) => ({
+      ...external.map(({ name, version }) => ({
         name,
         version,
         status: 'ok' as const,
@@ -111,7 +111,7 @@ export async function runAnalyzers(
 }
 
 /** A finding on a whole file moves to the first changed line. Findings on unchanged files are dropped. */
-function positioned({ findings }: Told, files: readonly AdmittedFile[]): RawFinding[] {
+function positioned({ findings }: ExternalFindings, files: readonly AdmittedFile[]): RawFinding[] {
   const byPath = new Map(files.map((file, index) => [file.path, { index, file }]));
   return findings.flatMap(({ path, rule, message, line, endLine }) => {
     const known = byPath.get(path);
@@ -168,8 +168,8 @@ function logOf(
 ): string {
   const names = files.map((file, index) => `${index} ${file.name} ${JSON.stringify(file.path)}`);
   const sections = results.map((result) => {
-    const said = result.status === 'ok' ? result.log : result.message;
-    const safe = mask ? mask(said) : '(not kept: it might hold a secret)';
+    const output = result.status === 'ok' ? result.log : result.message;
+    const safe = mask ? mask(output) : '(not kept: it might hold a secret)';
     return `== ${result.analyzer}: ${result.status}\n${safe}\n`;
   });
   return ['== files', ...names, ...sections].join('\n').slice(0, MAX_LOG);

@@ -22,7 +22,7 @@ export function verdictOf(report: ReviewReport, at: { headSha: string; round: nu
     round: at.round,
     findings,
     files_reviewed: filesReviewed,
-    left_out: leftOut.map(({ needed, ...told }) => told),
+    left_out: leftOut.map(({ needed, ...listed }) => listed),
     analyzers,
     ...(since && { since }),
     ...(notes && { notes }),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { sentenceBy } from './sentence.ts';
 
 /** The first ones are enough to see what the model or program misunderstood. */
-const MOST_DIAGNOSTICS = 8;
+const MAX_DIAGNOSTICS = 8;
 /** In characters, of all diagnostics together. */
 const LONGEST_DETAIL = 1_000;
 
@@ -16,7 +16,7 @@ export function checkValue<T>(
 ): { ok: true; value: T } | { ok: false; detail: string } {
   const result = schema.safeParse(value, { error: sentenceBy(({ length }) => (length === 0 ? 'it' : '')) });
   if (result.success) return { ok: true, value: result.data };
-  const diagnostics = result.error.issues.slice(0, MOST_DIAGNOSTICS).map(({ path, message }) => {
+  const diagnostics = result.error.issues.slice(0, MAX_DIAGNOSTICS).map(({ path, message }) => {
     const text = message.slice(0, LONGEST_DETAIL).trim().replaceAll('\n', '; ');
     return path.length === 0 ? text : `${formatPath(path)}: ${text}`;
   });

@@ -329,7 +329,7 @@ export interface JobRow {
 export type Counted = Pick<JobRow, 'attempts' | 'unavailableSince'>;
 
 /** A backlog can have any size, but the query of each metrics scrape must be limited. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 
 export interface Jobs {
   insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;

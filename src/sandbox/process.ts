@@ -100,7 +100,7 @@ export function startProcess<Reason = never, Message = string>(
 
   let bytes = 0;
   const lines = cutLines();
-  const hear = (part: Buffer, from: Descriptor) => {
+  const onData = (part: Buffer, from: Descriptor) => {
     if (from !== 2 || spec.stderr === 'keep') bytes += part.length;
     if (bytes > outputBytes) return stop({ kind: 'too_much_output', limit: outputBytes });
     onOutput?.(part, from);
@@ -145,7 +145,7 @@ export function startProcess<Reason = never, Message = string>(
   child?.on('error', (error) => stop({ kind: 'not_started', detail: messageOf(error) }));
   child?.on('close', onClose);
   // There are no streams if no descriptor was left for a pipe.
-  for (const from of [1, 2, 3] as const) child?.stdio?.[from]?.on('data', (part) => hear(part, from));
+  for (const from of [1, 2, 3] as const) child?.stdio?.[from]?.on('data', (part) => onData(part, from));
   // A process that dies early breaks the pipe; `close` says how it ended.
   child?.stdin?.on('error', () => {});
   if (spec.input !== undefined) child?.stdin?.end(spec.input);

@@ -8,7 +8,7 @@ import { sqliteDialect } from '../../src/adapters/sqlite/dialect.ts';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/entrypoints/webhook/metrics.ts';
-import { MOST_COUNTED } from '../../src/ports/storage.ts';
+import { MAX_COUNTED } from '../../src/ports/storage.ts';
 import { at } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
 
@@ -100,6 +100,6 @@ it('no statement of a scrape reads a growing table beyond the first rows of an i
 });
 
 it('a backlog is counted up to a limit', async () => {
-  fill(MOST_COUNTED + 5);
-  expect(await tablesOn(kysely, clock).jobs.countDue(clock.now())).toBe(2 * MOST_COUNTED);
+  fill(MAX_COUNTED + 5);
+  expect(await tablesOn(kysely, clock).jobs.countDue(clock.now())).toBe(2 * MAX_COUNTED);
 });

@@ -38,7 +38,7 @@ export function createEmbeddedQueue(options: EmbeddedQueueOptions): Queue {
 }
 
 /** How many pending jobs a turn inserts. Its transaction delays those of the webhooks. */
-const MOST_NEW_JOBS = 128;
+const MAX_NEW_JOBS = 128;
 
 /** A job that this process holds. */
 interface Work {
@@ -207,7 +207,7 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const fresh = free > 0 ? ((await worker.pendingJobs?.(tx, MOST_NEW_JOBS)) ?? []) : [];
+      const fresh = free > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
       await this.#insert(tx, fresh);
       const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
@@ -215,7 +215,7 @@ class EmbeddedQueue implements Queue {
     });
 
     this.#deadReleased = true;
-    if (found.fresh.length === MOST_NEW_JOBS) this.#woken = true;
+    if (found.fresh.length === MAX_NEW_JOBS) this.#woken = true;
     this.#dispositions = this.#dispositions.slice(dispositions.length);
     const renewAt = now.getTime() + this.#leaseMs / 3;
     for (const work of renewing) work.renewAt = renewAt;

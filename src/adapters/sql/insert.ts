@@ -6,7 +6,7 @@ import type { Database } from './schema.ts';
  * Rows per statement, a power of two: far below every database's limit on parameters, and more than a usual
  * batch.
  */
-const MOST_ROWS = 512;
+const MAX_ROWS = 512;
 
 /** The parameters after those of the rows, which do not depend on the rows. */
 interface CompiledInsert {
@@ -40,7 +40,7 @@ export function insertOnceCompiled<Row extends object, Returned>(
   return async (db: Kysely<Database>, rows: readonly Row[]): Promise<Returned[]> => {
     const returned: Returned[] = [];
     for (let start = 0; start < rows.length; ) {
-      const size = 2 ** Math.floor(Math.log2(Math.min(rows.length - start, MOST_ROWS)));
+      const size = 2 ** Math.floor(Math.log2(Math.min(rows.length - start, MAX_ROWS)));
       const some = rows.slice(start, start + size);
       const { sql, constants } = textFor(db, some);
       const parameters = [...some.flatMap(Object.values), ...constants];

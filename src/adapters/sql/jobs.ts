@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import { type JobRow, type Jobs, MOST_COUNTED } from '../../ports/storage.ts';
+import { type JobRow, type Jobs, MAX_COUNTED } from '../../ports/storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -253,7 +253,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     },
 
     async countDue(now) {
-      const { rows } = await countHeldAndDue(db, { now: toText(now), most: MOST_COUNTED });
+      const { rows } = await countHeldAndDue(db, { now: toText(now), most: MAX_COUNTED });
       const { waiting, held, recorded } = rows[0] ?? {};
       return (waiting ?? 0) + (held ?? 0) + (recorded ?? 0);
     },

@@ -1,14 +1,14 @@
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
 import type { Entry, Lock } from './dependencies/entry.ts';
 import { looseness, UNBOUNDED } from './dependencies/looseness.ts';
-import { type Asked, type Manifest, readManifest } from './dependencies/manifest.ts';
+import { type Manifest, type Requested, readManifest } from './dependencies/manifest.ts';
 import { similarName } from './dependencies/near-name.ts';
 import { readPackageLock } from './dependencies/package-lock.ts';
 import { readPnpmLock } from './dependencies/pnpm-lock.ts';
 import { registrySettings } from './dependencies/settings.ts';
 import { directSource, hostsOf, sourceDiagnostic } from './dependencies/source.ts';
 import { readYarnLock } from './dependencies/yarn-lock.ts';
-import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
+import { eachFile, type FileSet, type Found, type OwnFile } from './each-file.ts';
 
 export type Rule = RuleName<'dependencies'>;
 
@@ -23,14 +23,14 @@ const LOCKS: Readonly<Record<string, (text: string) => Lock>> = {
  * What a change makes an installation download and run, compared with the state before. Rejected: a list of
  * trusted packages.
  */
-export const analyze = eachFile(lookAtDependencies);
+export const analyze = eachFile(checkDependencies);
 
-export function lookAtDependencies(file: OwnFile, sight: Sight): Found<Rule>[] {
+export function checkDependencies(file: OwnFile, fileSet: FileSet): Found<Rule>[] {
   const name = baseOf(file.path);
   const readLock = Object.hasOwn(LOCKS, name) ? LOCKS[name] : undefined;
-  if (readLock) return readable(file, readLock, (lock, before) => checkLock(lock, before, sight));
+  if (readLock) return readable(file, readLock, (lock, before) => checkLock(lock, before, fileSet));
   if (name === 'package.json') {
-    return readable(file, readManifest, (manifest, before) => checkManifest(manifest, before, file, sight));
+    return readable(file, readManifest, (manifest, before) => checkManifest(manifest, before, file, fileSet));
   }
   return registrySettings(file.text);
 }
@@ -61,14 +61,14 @@ function orDiagnostic<T>(text: string, read: (text: string) => T): { value: T } 
   }
 }
 
-function checkLock(lock: Lock, before: Lock | undefined, sight: Sight): Found<Rule>[] {
+function checkLock(lock: Lock, before: Lock | undefined, fileSet: FileSet): Found<Rule>[] {
   const known = before?.entries ?? [];
   const same = new Set(known.map(identity));
   const hosts = hostsOf(known, lock.entries);
   const names = [...new Set(known.map(({ name }) => name))];
   const ofName = Map.groupBy(known, ({ name }) => name);
   const direct = new Set(
-    sight.files.filter(isManifest).flatMap(({ text }) => {
+    fileSet.files.filter(isManifest).flatMap(({ text }) => {
       const read = orDiagnostic(text, readManifest);
       return 'value' in read ? read.value.asked.map(({ name }) => name) : [];
     }),
@@ -129,7 +129,7 @@ function checkManifest(
   manifest: Manifest,
   before: Manifest | undefined,
   { path }: OwnFile,
-  { files, tree }: Sight,
+  { files, tree }: FileSet,
 ): Found<Rule>[] {
   const earlier = new Map(before?.asked.map((asked) => [asked.name, asked]));
   const known = [...earlier.keys()];
@@ -169,8 +169,8 @@ function checkManifest(
 }
 
 function checkRequested(
-  { name, range, peer, line }: Asked,
-  earlier: Asked | undefined,
+  { name, range, peer, line }: Requested,
+  earlier: Requested | undefined,
   known: readonly string[],
 ) {
   const found: Found<Rule>[] = [];

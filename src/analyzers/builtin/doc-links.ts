@@ -3,17 +3,17 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
 import { headingSlugs } from './doc-links/slug.ts';
 import { linkTarget } from './doc-links/target.ts';
-import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
+import { eachFile, type FileSet, type Found, type OwnFile } from './each-file.ts';
 
 type Rule = RuleName<'doc-links'>;
 
 /** Finds links in documents to missing files of the repository, or to missing headings. */
-export const analyze = eachFile(lookAtLinks);
+export const analyze = eachFile(checkLinks);
 
 const folders = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>();
 const lowered = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, string>>();
 
-export function lookAtLinks(file: OwnFile, { files, tree }: Sight): Found<Rule>[] {
+export function checkLinks(file: OwnFile, { files, tree }: FileSet): Found<Rule>[] {
   const found: Found<Rule>[] = [];
   for (const node of nodesOf(fromMarkdown(file.text))) {
     if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') continue;

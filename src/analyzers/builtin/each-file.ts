@@ -23,20 +23,20 @@ export interface OwnFile extends FileFacts {
 export type Found<Rule extends string> = Omit<RawFinding, 'file' | 'rule'> & { rule: Rule };
 
 /** All files of an analyzer, because some problems involve two of them. */
-export interface Sight {
+export interface FileSet {
   files: readonly OwnFile[];
   tree: ReadonlySet<string>;
 }
 
 /** Makes an analyzer's module from a function that checks one file at a time. */
 export function eachFile<Rule extends string>(
-  check: (file: OwnFile, sight: Sight) => readonly Found<Rule>[],
+  check: (file: OwnFile, fileSet: FileSet) => readonly Found<Rule>[],
 ): Analyze<OwnConfig> {
   return async (sources, config): Promise<Analysis> => {
     const known = sources.map((source) => ({ source, file: ownFile(source, config) }));
-    const sight = { files: known.map(({ file }) => file), tree: new Set(config.tree) };
+    const fileSet = { files: known.map(({ file }) => file), tree: new Set(config.tree) };
     const findings = known.flatMap(({ source, file }) =>
-      check(file, sight).map((found): RawFinding => ({ file: source.index, ...found })),
+      check(file, fileSet).map((found): RawFinding => ({ file: source.index, ...found })),
     );
     const log = findings.map(({ file, rule, line, message = '' }) => `${file} ${rule} ${line} ${message}`);
     return { findings, log: log.join('\n') };

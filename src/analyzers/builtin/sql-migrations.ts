@@ -1,5 +1,5 @@
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
-import { eachFile, type Found, type OwnFile, type Sight } from './each-file.ts';
+import { eachFile, type FileSet, type Found, type OwnFile } from './each-file.ts';
 import { partsOf, type Statement, statementsOf, type Token, tokenize, wordsOf } from './sql/tokens.ts';
 
 type Rule = RuleName<'sql-migrations'>;
@@ -14,9 +14,9 @@ interface FileFacts {
 }
 
 /** Finds statements of a migration that lose data, block a running application or cannot be undone. */
-export const analyze = eachFile(lookAtMigration);
+export const analyze = eachFile(checkMigration);
 
-export function lookAtMigration(file: OwnFile, { tree }: Pick<Sight, 'tree'>): Found<Rule>[] {
+export function checkMigration(file: OwnFile, { tree }: Pick<FileSet, 'tree'>): Found<Rule>[] {
   const { tokens, unreadable, comments } = tokenize(file.text);
   const lastLine = file.text.split('\n').length;
   const found: Found<Rule>[] =

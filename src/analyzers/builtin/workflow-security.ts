@@ -8,9 +8,9 @@ type Rule = RuleName<'workflow-security'>;
  * Finds dangers in workflows beyond those that actionlint and the rules in `linters/workflow.ts` find. Those
  * also report YAML that cannot be parsed.
  */
-export const analyze = eachFile(lookAtWorkflow);
+export const analyze = eachFile(checkWorkflow);
 
-export function lookAtWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): Found<Rule>[] {
+export function checkWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): Found<Rule>[] {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false });
   const root = document.contents;

@@ -54,8 +54,8 @@ export const analyze: Analyze<RuleBook['oxlint']> = async (files, { rules }) => 
     const rule = diagnostic.code === undefined ? 'parse-error' : ruleOf(diagnostic.code);
     const line = diagnostic.labels[0]?.span.line ?? 1;
     const { message } = diagnostic;
-    const told = rule === 'parse-error' ? ofWholeFile(line, message) : { message };
-    findings.push({ file: file.index, rule, line, ...told });
+    const extent = rule === 'parse-error' ? ofWholeFile(line, message) : { message };
+    findings.push({ file: file.index, rule, line, ...extent });
   }
   return { findings, log };
 };

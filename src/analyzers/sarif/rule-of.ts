@@ -37,7 +37,7 @@ function componentOf({ rule }: SarifResult, { driver, extensions = [] }: SarifRu
 }
 
 /** Tools write one or two parts. Each further part costs a lookup for each of thousands of results. */
-const MOST_PARTS = 8;
+const MAX_PARTS = 8;
 
 /** `a/b/c`, `a/b`, `a`: the longest name that a rule has applies. */
 function namesOf(id: string | undefined): string[] {
@@ -45,7 +45,7 @@ function namesOf(id: string | undefined): string[] {
   const names = [id];
   for (
     let end = id.lastIndexOf('/');
-    end > 0 && names.length <= MOST_PARTS;
+    end > 0 && names.length <= MAX_PARTS;
     end = id.lastIndexOf('/', end - 1)
   )
     names.push(id.slice(0, end));

@@ -1,7 +1,7 @@
 import { redact, redactMember } from './redact.ts';
 
 const DEEPEST = 8;
-const MOST_MEMBERS = 200;
+const MAX_MEMBERS = 200;
 /** In characters. A longer text is probably a file's content. */
 const LONGEST = 16_384;
 
@@ -26,7 +26,7 @@ function plain(value: unknown, ancestors: ReadonlySet<object>, depth: number): u
   if (depth >= DEEPEST) return '(more)';
   const nested = new Set([...ancestors, value]);
   if (Array.isArray(value) || value instanceof Set) {
-    return [...value].slice(0, MOST_MEMBERS).map((item) => plain(item, nested, depth + 1));
+    return [...value].slice(0, MAX_MEMBERS).map((item) => plain(item, nested, depth + 1));
   }
   return members(value instanceof Map ? Object.fromEntries(value) : value, nested, depth + 1);
 }
@@ -35,7 +35,7 @@ function members(value: object, ancestors: ReadonlySet<object>, depth: number): 
   const entries: [string, unknown][] = value instanceof Error ? ofError(value) : Object.entries(value);
   return Object.fromEntries(
     entries
-      .slice(0, MOST_MEMBERS)
+      .slice(0, MAX_MEMBERS)
       .map(([key, member]) => [
         redact(key),
         typeof member === 'string' ? clipped(redactMember(key, member)) : plain(member, ancestors, depth),

@@ -18,7 +18,7 @@ const byEnd = new Map<string, readonly string[]>();
 const hashCounts = new Uint32Array(1 << 16);
 /** Forms of short-lived secrets, such as tokens that expire after an hour. The oldest are forgotten first. */
 const shortLivedForms = new Set<string>();
-const MOST_SHORT_LIVED = 2_000;
+const MAX_SHORT_LIVED = 2_000;
 
 const SHORTEST = 8;
 
@@ -47,7 +47,7 @@ export function rememberPassing(name: string, value: string): void {
   if (forms.has(value)) return;
   for (const form of remember(name, value, { shortLived: true })) shortLivedForms.add(form);
   for (const oldest of shortLivedForms) {
-    if (shortLivedForms.size <= MOST_SHORT_LIVED) break;
+    if (shortLivedForms.size <= MAX_SHORT_LIVED) break;
     shortLivedForms.delete(oldest);
     forget(oldest);
   }

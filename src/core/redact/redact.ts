@@ -34,7 +34,7 @@ export function neverShowSecretsOf(environment: Readonly<Record<string, string |
 
 const MARK = '[redacted';
 /** Each pass hides something or is the last one. Only crafted texts need more than two. */
-const MOST_PASSES = 8;
+const MAX_PASSES = 8;
 
 /**
  * The text with `[redacted: AWS key]` instead of each secret, also if it is encoded for a URL. The result is
@@ -104,7 +104,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 
 function untilUnchanged(text: string, pass: (text: string) => string): string {
   let current = text;
-  for (let passes = 0; passes < MOST_PASSES; passes++) {
+  for (let passes = 0; passes < MAX_PASSES; passes++) {
     const next = pass(current);
     if (next === current) break;
     current = next;

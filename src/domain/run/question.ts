@@ -31,7 +31,7 @@ interface AskedWith {
 /** How soon an update of the comment that is under way should be done, in milliseconds. */
 export const WRITTEN_IN_MS = 1_000;
 /** How often one run asks. If the comment keeps changing, new comments must not fill the pull request. */
-const MOST_QUESTIONS = 5;
+const MAX_QUESTIONS = 5;
 
 /** What the run asks the maintainers about. */
 export function questionOf(
@@ -176,7 +176,7 @@ export function askAgain(
   { by, approval }: Extract<Answer, { kind: 'comment_changed' }>,
   asked: AskedWith,
 ): QuestionResult {
-  if (asked.timesAsked < MOST_QUESTIONS) {
+  if (asked.timesAsked < MAX_QUESTIONS) {
     const { authorship } = approval;
     return { ...ask(asking, { blockedBy: [], authorship }, asked), replaced: approval };
   }

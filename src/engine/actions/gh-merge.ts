@@ -230,10 +230,10 @@ function notNow(
   decision: Explanation,
   because: string,
 ): ApprovalResult {
-  const said = criterion('unmet', `not merging: ${because}`, decision.reasons);
+  const explanation = criterion('unmet', `not merging: ${because}`, decision.reasons);
   return waits(
     context,
-    { ...approval, decision: said },
+    { ...approval, decision: explanation },
     REFUSED_RETRY_MS,
     reason('step.waiting.approval', because),
   );

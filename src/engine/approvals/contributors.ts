@@ -79,14 +79,14 @@ async function readPushers(
 ): Promise<Pick<Contributors, 'pushers' | 'unattributed'>> {
   const shas = commits.map(({ sha }) => sha);
   const repositories = [...new Set([repositoryId, ...(headRepositoryId === null ? [] : [headRepositoryId])])];
-  const told = await pushesTold(repositories, shas);
-  const known = pushersOf(headSha, new Set(shas), told);
+  const reported = await pushesTold(repositories, shas);
+  const known = pushersOf(headSha, new Set(shas), reported);
   if (known.unattributed.length === 0) return known;
   const [owner, name] = headRepository?.split('/') ?? [];
   if (owner === undefined || name === undefined) return known;
   const sameRepository = headRepositoryId === repositoryId;
   const listed = await listedPushes(reader, sameRepository ? repo : { owner, name }, headRef);
-  return pushersOf(headSha, new Set(shas), [...told, ...listed]);
+  return pushersOf(headSha, new Set(shas), [...reported, ...listed]);
 }
 
 /** Throws temporary failures of GitHub, so that they do not cost an extra countersign. */

@@ -109,7 +109,7 @@ export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situati
     for (const { ms, limit } of limits) {
       const used = inPool.filter((one) => one.at > now - ms);
       if (used.length + dueAhead < limit) continue;
-      at = Math.max(at, now + 1, roomAt(used, used.length + ahead.length - limit, { ms, now }));
+      at = Math.max(at, now + 1, freeAt(used, used.length + ahead.length - limit, { ms, now }));
     }
   }
   return at;
@@ -119,7 +119,7 @@ export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situati
  * When the capacity with this index becomes free: capacities are freed in the order in which they were used,
  * cyclically.
  */
-function roomAt(used: readonly SentWrite[], index: number, { ms, now }: { ms: number; now: number }): number {
+function freeAt(used: readonly SentWrite[], index: number, { ms, now }: { ms: number; now: number }): number {
   if (used.length === 0) return now + ms;
   const rounds = Math.floor(index / used.length);
   return (used[index % used.length]?.at ?? now) + ms * (rounds + 1);
@@ -155,14 +155,14 @@ function isBeforeIn(
   const pullRequests = countBy(sent, 'pullRequest');
   const byPerson = ({ person }: Write) => people.get(person ?? '') ?? 0;
   const onPullRequest = ({ pullRequest }: Write) => pullRequests.get(pullRequest ?? '') ?? 0;
-  const places = new Map(waiting.map(({ key }, place) => [key, place]));
-  const placeOf = ({ key }: Write) => places.get(key) ?? waiting.length;
+  const positions = new Map(waiting.map(({ key }, place) => [key, place]));
+  const positionOf = ({ key }: Write) => positions.get(key) ?? waiting.length;
   return (other) => {
     const order =
       rankOf(other) - rankOf(write) ||
       byPerson(other) - byPerson(write) ||
       onPullRequest(other) - onPullRequest(write) ||
-      placeOf(other) - placeOf(write);
+      positionOf(other) - positionOf(write);
     return order < 0;
   };
 }

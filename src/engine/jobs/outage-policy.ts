@@ -10,12 +10,13 @@ import type { JobHandler } from '../../ports/queue.ts';
  * How long work that needs GitHub is retried during an outage before its retries are exhausted, in
  * milliseconds. Longer than GitHub's worst outages so far.
  */
-const MOST_UNAVAILABLE_MS = 24 * 3_600_000;
+const MAX_UNAVAILABLE_MS = 24 * 3_600_000;
 
 /**
  * Kinds of jobs that nothing would repeat or report after their retries are exhausted, with the longest pause
- * between attempts in milliseconds. (Writes share an installation's limit, and people wait for replies.)
- * Other kinds fail visibly and can be started again (a step, an answer), or repeat by themselves (recovery).
+ * between attempts in milliseconds. It is longer for writes, which share an installation's limit, than for
+ * deliveries and events, for which people wait. Other kinds fail visibly and can be started again (a step, an
+ * answer), or repeat by themselves (recovery).
  */
 const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
   ['delivery', 60_000],
@@ -121,11 +122,11 @@ function limitsOf(
   if (error instanceof SignInRefused) {
     const waitsLong = longestMs !== undefined || error.whose === 'app';
     return {
-      unavailableForMs: waitsLong ? MOST_UNAVAILABLE_MS : INSTALLATION_OUTAGE_MS,
+      unavailableForMs: waitsLong ? MAX_UNAVAILABLE_MS : INSTALLATION_OUTAGE_MS,
       longestMs: SIGN_IN_PAUSE_MS,
     };
   }
   return error.kind === 'unavailable' && longestMs !== undefined
-    ? { unavailableForMs: MOST_UNAVAILABLE_MS, longestMs }
+    ? { unavailableForMs: MAX_UNAVAILABLE_MS, longestMs }
     : undefined;
 }

@@ -31,7 +31,7 @@ export interface ModelDeps {
 /** In bytes of UTF-8. A prompt is a template of at most 256 KB plus some instructions. */
 const MAX_PROMPT_BYTES = 300_000;
 /** Attempts per answer during temporary problems of the provider. */
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 const FIRST_WAIT_MS = 1_000;
 /** If a provider asks for a longer wait, the step fails and can be retried as a whole. */
 const LONGEST_WAIT_MS = 30_000;
@@ -55,13 +55,13 @@ export function createModel({
 
     async ask<T>({ prompt, schema, limits, purpose, signal }: Question<T>): Promise<Answer<T>> {
       const spent: Spent = { calls: 0, tokens: { input: 0, output: 0 }, cost: 0 };
-      let said: string | undefined;
+      let lastText: string | undefined;
       const failed = (failure: Failure, retryable = isPassing(failure)): Answer<T> => ({
         kind: 'failed',
         failure,
         retryable,
         spent,
-        ...(said !== undefined && { said }),
+        ...(lastText !== undefined && { said: lastText }),
       });
       const bytes = Buffer.byteLength(prompt);
       if (bytes > MAX_PROMPT_BYTES) {
@@ -79,11 +79,16 @@ export function createModel({
       for (let tries = 1, repaired = false; ; ) {
         const reply = await paidCall(request, purpose, spent, untilDeadline);
         signal.throwIfAborted();
-        if (reply.kind === 'text') said = reply.text;
+        if (reply.kind === 'text') lastText = reply.text;
         const judged =
           reply.kind === 'text' ? judge(reply.text, schema) : { ok: false as const, failure: reply.failure };
         if (judged.ok)
-          return { kind: 'answered', value: judged.value, spent, ...(said !== undefined && { said }) };
+          return {
+            kind: 'answered',
+            value: judged.value,
+            spent,
+            ...(lastText !== undefined && { said: lastText }),
+          };
         const { failure } = judged;
 
         if (isMisformed(failure)) {
@@ -95,7 +100,7 @@ export function createModel({
           messages.push({ role: 'user', content: repairRequest(describeFailure(failure)) });
           continue;
         }
-        if (!isWorthWaiting(failure) || tries === MOST_TRIES) return failed(failure);
+        if (!isWorthWaiting(failure) || tries === MAX_ATTEMPTS) return failed(failure);
         const ms = (reply.kind === 'failed' ? reply.retryAfterMs : undefined) ?? backoffMs(tries, random());
         if (ms > LONGEST_WAIT_MS) return failed(failure);
         tries++;

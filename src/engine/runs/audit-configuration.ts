@@ -11,7 +11,7 @@ import {
 } from '../configuration/configuration-files.ts';
 
 /** The most paths of a push in one entry. */
-const MOST_PATHS = 100;
+const MAX_PATHS = 100;
 
 /**
  * Records the configuration of a base branch if it differs from the last recorded one. Compares the content,
@@ -54,7 +54,7 @@ export async function auditPush(tx: Tx, event: EventOf<'file.changed'>): Promise
       base_ref: branch,
       configuration_sha: head_sha,
       run_id: null,
-      paths: governing.slice(0, MOST_PATHS),
+      paths: governing.slice(0, MAX_PATHS),
     },
     `push:${repository.id}:${branch}:${head_sha}`,
   );

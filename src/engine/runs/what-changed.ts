@@ -174,8 +174,8 @@ function changedSteps(then: Chain, now: Chain, stepId: string): string[] {
 }
 
 function changedAspects(then: Step, now: Step, before: Chain, after: Chain): string[] {
-  const said = ASPECTS.filter(([, aspect]) => plain(aspect(then), before) !== plain(aspect(now), after));
-  return said.map(([name]) => `${name} of ${then.id}`);
+  const changed = ASPECTS.filter(([, aspect]) => plain(aspect(then), before) !== plain(aspect(now), after));
+  return changed.map(([name]) => `${name} of ${then.id}`);
 }
 
 /** As canonical JSON, with step numbers replaced by the steps' names in that chain. */

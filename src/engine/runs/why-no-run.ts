@@ -24,11 +24,11 @@ export function whyNoRun(
   const { branch, sha, insteadOf } = configuration;
   const governed = insteadOf ? [governedCriterion({ branch, sha, ...insteadOf })] : [];
   const diagnostics = configuration.broken.flatMap((file) => file.diagnostics).map(formatDiagnostic);
-  const told = [...governed, ...diagnostics.map((diagnostic) => criterion('unmet', diagnostic))];
+  const reasons = [...governed, ...diagnostics.map((diagnostic) => criterion('unmet', diagnostic))];
   if (configuration.broken.some(({ outOfSight }) => outOfSight))
-    return none('the settings of the organisation cannot be read', told);
+    return none('the settings of the organisation cannot be read', reasons);
   if (configuration.broken.some(({ kind }) => kind === 'settings')) {
-    return none(`the settings on ${branch} have faults`, told);
+    return none(`the settings on ${branch} have faults`, reasons);
   }
   const chains = configuration.chains.map((chain) => {
     const { event } = chain.trigger;
@@ -45,13 +45,13 @@ export function whyNoRun(
     return criterion(
       'pending',
       'no chain has run for this pull request as it is now',
-      limited([...chains, ...told]),
+      limited([...chains, ...reasons]),
     );
   }
-  if (chains.length > 0) return none('no chain is for this pull request', [...chains, ...told]);
+  if (chains.length > 0) return none('no chain is for this pull request', [...chains, ...reasons]);
   return configuration.settings.chains?.length === 0
-    ? none(`the settings on ${branch} choose no chain: \`chains: []\``, told)
-    : none(`no chain is in force on ${branch}`, told);
+    ? none(`the settings on ${branch} choose no chain: \`chains: []\``, reasons)
+    : none(`no chain is in force on ${branch}`, reasons);
 }
 
 function none(because: string, reasons: readonly Explanation[]): Explanation {

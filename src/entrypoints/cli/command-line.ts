@@ -24,8 +24,8 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
   // Read here as well, because an error about an invalid command line must have the requested form too.
   const json = argv.includes('--json');
   const fail = (code: string, message: string) => {
-    const said = redact(message);
-    err(json ? `${JSON.stringify({ error: { code, message: said } })}\n` : `${said}\n`);
+    const redacted = redact(message);
+    err(json ? `${JSON.stringify({ error: { code, message: redacted } })}\n` : `${redacted}\n`);
   };
   let exitCode: ExitCode = 0;
   const perform: Perform = async (work) => {

@@ -38,11 +38,11 @@ export async function skillRun(context: Context, name: string, options: SkillRun
     const own = builtIn.find((handler) => handler.name === name);
     const running = own ? runBuiltInOnce(own, step) : found && runPackageOnce(found.skill, packages, step);
     if (!running) throw new Error(`the built-in skill ${name} is not there`);
-    const came = await readingGitHub(() => running, missing(options));
+    const result = await readingGitHub(() => running, missing(options));
     return {
-      text: skillRunText(name, came),
-      json: { skill: name, id: found?.skill.id ?? null, ...came },
-      failed: came.outcome?.passed !== true,
+      text: skillRunText(name, result),
+      json: { skill: name, id: found?.skill.id ?? null, ...result },
+      failed: result.outcome?.passed !== true,
     };
   });
 }

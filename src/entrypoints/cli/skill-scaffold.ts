@@ -5,13 +5,13 @@ import { type ProgramLanguage, programScaffold } from './skill-scaffold-program.
 
 /** The content without a model's draft. Sentences say what the author must replace. */
 export function emptyDraft(name: string, description: string | undefined, outcome: SkillOutcome): Draft {
-  const said = description ?? 'Says in one sentence what this skill does and when to use it.';
+  const sentence = description ?? 'Says in one sentence what this skill does and when to use it.';
   return {
-    description: said,
+    description: sentence,
     tags: [name],
     trigger_phrases: [name.replaceAll('-', ' ')],
     body: `What the skill looks at, and how it comes to its ${outcome}, for whoever reads it.`,
-    prompt: said,
+    prompt: sentence,
   };
 }
 

@@ -40,9 +40,9 @@ export async function skillTraces(
     for await (const page of tracePages(read.skillTraces, filter)) {
       for (const trace of page) {
         seen += 1;
-        const told = skill ? await exampleIn(trace, skill, sources) : await wholeTrace(trace, sources);
-        if (told === undefined) continue;
-        appendFileSync(resolve(cwd, file), `${JSON.stringify(redactValue(told))}\n`);
+        const exported = skill ? await exampleIn(trace, skill, sources) : await wholeTrace(trace, sources);
+        if (exported === undefined) continue;
+        appendFileSync(resolve(cwd, file), `${JSON.stringify(redactValue(exported))}\n`);
         written += 1;
       }
     }

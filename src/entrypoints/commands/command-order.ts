@@ -8,9 +8,11 @@ type Overtaken = Extract<CommandResult, { kind: 'overtaken' }>;
 /** The result for a command that arrives too late: people gave a newer one that it would undo. */
 export async function overtaken(
   context: CommandContext,
-  deed: OrderedCommand,
+  ordered: OrderedCommand,
 ): Promise<Overtaken | undefined> {
-  return resultOf(await newerCommand(context.tx, placeOf(context), deed, context.given(deed.verb)));
+  return resultOf(
+    await newerCommand(context.tx, pullRequestIn(context), ordered, context.given(ordered.verb)),
+  );
 }
 
 /**
@@ -21,18 +23,18 @@ export async function answerOvertaken(
   context: CommandContext,
   answer: { verb: 'approve' | 'reject'; person: number; step: string | undefined },
 ): Promise<Overtaken | undefined> {
-  const { repositoryId, pullRequest } = placeOf(context);
+  const { repositoryId, pullRequest } = pullRequestIn(context);
   const applied = await context.tx.appliedCommands.of(repositoryId, pullRequest);
   return resultOf(answerOvertakenBy(answer, context.given(answer.verb), applied));
 }
 
 /** Stores the command, so that older commands that arrive later are refused. */
-export function remember(context: CommandContext, deed: OrderedCommand): Promise<void> {
-  const by = { actor: context.event.actor, given: context.given(deed.verb) };
-  return rememberCommand(context.tx, placeOf(context), deed, by);
+export function remember(context: CommandContext, ordered: OrderedCommand): Promise<void> {
+  const by = { actor: context.event.actor, given: context.given(ordered.verb) };
+  return rememberCommand(context.tx, pullRequestIn(context), ordered, by);
 }
 
-function placeOf({ event }: CommandContext): { repositoryId: number; pullRequest: number } {
+function pullRequestIn({ event }: CommandContext): { repositoryId: number; pullRequest: number } {
   return { repositoryId: event.repository.id, pullRequest: event.pull_request };
 }
 

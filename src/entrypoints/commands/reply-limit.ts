@@ -11,7 +11,7 @@ export const HANDLED_PER_HOUR = 20;
 
 const HOUR_MS = 3_600_000;
 /** Bounds memory. A person who is forgotten gets five more replies. */
-const MOST_PEOPLE = 10_000;
+const MAX_PEOPLE = 10_000;
 
 export interface Comment {
   repositoryId: number;
@@ -54,7 +54,7 @@ export function createCommandHistory(): CommandHistory {
       heard.delete(key);
       heard.set(key, times);
       const [longestAgo = key] = heard.keys();
-      if (heard.size > MOST_PEOPLE) heard.delete(longestAgo);
+      if (heard.size > MAX_PEOPLE) heard.delete(longestAgo);
     },
   };
 }

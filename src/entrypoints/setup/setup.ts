@@ -97,23 +97,23 @@ function guardedServer(handlers: readonly Handler[], host: string): Server {
   return createServer({ headersTimeout: 5_000, requestTimeout: 15_000 }, async (request, response) => {
     // Otherwise another site could show the page in a frame and make a person press its buttons.
     response.setHeader('x-frame-options', 'DENY');
-    const say = (status: number, words: string) =>
+    const respond = (status: number, words: string) =>
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
     const { method = '', headers } = request;
     const url = URL.parse(request.url ?? '', 'http://localhost');
     const refusal = url === null ? 'host' : refusedFor({ method, url, headers }, guard);
     if (refusal !== undefined) {
-      say(403, setupRefused(refusal));
+      respond(403, setupRefused(refusal));
       return;
     }
     if (url?.pathname === '/probot') addState(response, guard.state);
     try {
       for (const handler of handlers) if (await handler(request, response)) return;
-      say(404, 'Not found');
+      respond(404, 'Not found');
     } catch (error) {
       const because = messageOf(error);
       process.stderr.write(setupFailed(because));
-      if (!response.headersSent) say(500, setupFailed(because).trimEnd());
+      if (!response.headersSent) respond(500, setupFailed(because).trimEnd());
     }
   });
 }

@@ -47,7 +47,7 @@ const STALE_MS = 2_000;
  * Bounds memory only: GitHub sends from a few hundred addresses, and only a sender with the secret can add
  * one.
  */
-const MOST_PROVEN = 1_000;
+const MAX_PROVEN = 1_000;
 
 interface Pool {
   limit: Share;
@@ -141,7 +141,7 @@ export function createBodyShares(limits: BodyLimits, now: () => number): BodySha
           proven.delete(peer);
           proven.add(peer);
           const [longestAgo = peer] = proven;
-          if (proven.size > MOST_PROVEN) proven.delete(longestAgo);
+          if (proven.size > MAX_PROVEN) proven.delete(longestAgo);
         },
         release() {
           release(entry);

@@ -11,7 +11,7 @@ import { sinceWords } from './review.ts';
  * Findings shown in full, of both kinds together: people start to fix before they have read more
  * (docs/adr/0015).
  */
-export const MOST_SHOWN = 20;
+export const MAX_SHOWN = 20;
 const MUST_FIX_BYTES = 14_000;
 const SUGGESTIONS_BYTES = 7_000;
 const FIXED = { items: 20, bytes: 3_000 };
@@ -27,8 +27,8 @@ const WORKERS = { items: 20, bytes: 1_000 };
 export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
   const blocking = worstFirst(review.findings.filter(isBlocking));
   const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
-  const mustFix = fitting(blocking, fullFinding, { items: MOST_SHOWN, bytes: MUST_FIX_BYTES });
-  const space = MOST_SHOWN - mustFix.lines.length;
+  const mustFix = fitting(blocking, fullFinding, { items: MAX_SHOWN, bytes: MUST_FIX_BYTES });
+  const space = MAX_SHOWN - mustFix.lines.length;
   const suggested = fitting(others, fullFinding, { items: space, bytes: SUGGESTIONS_BYTES });
   const leftOut = fitting(review.left_out, leftOutLine, LEFT_OUT);
   const faulty = fitting(

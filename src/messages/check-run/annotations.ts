@@ -1,7 +1,7 @@
 import type { Annotation } from '../../domain/effect/effect.ts';
 import { type Finding, isBlocking, type Severity } from '../../domain/outcome/finding.ts';
 import { plainLine } from '../../domain/run/explain.ts';
-import { MOST_SHOWN, worstFirst } from '../cards/review-card.ts';
+import { MAX_SHOWN, worstFirst } from '../cards/review-card.ts';
 import { clip } from '../text/pretty.ts';
 
 /**
@@ -32,7 +32,7 @@ export function annotations(findings: readonly Finding[]): Annotation[] {
  * lists (docs/adr/0015).
  */
 export function annotated(findings: readonly Finding[]): Finding[] {
-  let left = MOST_SHOWN;
+  let left = MAX_SHOWN;
   return worstFirst(findings)
     .filter(({ rule }) => !rule.startsWith('model/') || left-- > 0)
     .slice(0, MAX_ANNOTATIONS);

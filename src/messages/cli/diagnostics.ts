@@ -3,7 +3,7 @@ import { plainLine } from '../../domain/run/explain.ts';
 import { listed, plural } from '../text/pretty.ts';
 
 /** Per message of a command other than a linter. */
-const MOST_DIAGNOSTICS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /** Each as `file:line:col: message`, on its own line. */
 export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
@@ -19,9 +19,9 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
 export function becauseOf(so: string, diagnostics: readonly Diagnostic[], lint: string): string {
   const lines = diagnosticLines(diagnostics);
   if (lines.length <= 1) return `${so}: ${lines[0] ?? 'it has faults'}`;
-  const left = lines.length - MOST_DIAGNOSTICS;
+  const left = lines.length - MAX_DIAGNOSTICS;
   const more = left > 0 ? [`and ${plural(left, 'more fault', 'more faults')}, which ${lint} tells`] : [];
-  return [`${so}:`, ...[...lines.slice(0, MOST_DIAGNOSTICS), ...more].map((line) => `  ${line}`)].join('\n');
+  return [`${so}:`, ...[...lines.slice(0, MAX_DIAGNOSTICS), ...more].map((line) => `  ${line}`)].join('\n');
 }
 
 /**

@@ -17,12 +17,13 @@ function fileOf(section: string): PullRequestFile | undefined {
   const at = section.search(/^@@ /m);
   const head = at < 0 ? section : section.slice(0, at);
   const patch = at < 0 ? undefined : section.slice(at).replace(/\n$/, '');
-  const said = (key: string) => new RegExp(`^${key} (.+)$`, 'm').exec(head)?.[1];
-  const isAdded = said('new file mode') !== undefined;
-  const isRemoved = said('deleted file mode') !== undefined;
-  const from = said('rename from');
+  const headerValue = (key: string) => new RegExp(`^${key} (.+)$`, 'm').exec(head)?.[1];
+  const isAdded = headerValue('new file mode') !== undefined;
+  const isRemoved = headerValue('deleted file mode') !== undefined;
+  const from = headerValue('rename from');
   const path =
-    pathOf(isRemoved ? said('---') : (said('\\+\\+\\+') ?? said('rename to'))) ?? pathOfHeader(head);
+    pathOf(isRemoved ? headerValue('---') : (headerValue('\\+\\+\\+') ?? headerValue('rename to'))) ??
+    pathOfHeader(head);
   if (path === undefined) return undefined;
   const lines = patch?.split('\n') ?? [];
   return {

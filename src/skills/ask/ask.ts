@@ -44,7 +44,7 @@ export function askJobs(deps: {
 
   async function answer(job: JobPayload<'ask'>, signal: AbortSignal): Promise<JobResult> {
     const call = await storage.read.skillCalls.get(job.callId);
-    if (call && call.finishedAt === null) await say(call, job, await found(call, signal));
+    if (call && call.finishedAt === null) await postAnswer(call, job, await found(call, signal));
     return { kind: 'done' };
   }
 
@@ -114,7 +114,7 @@ export function askJobs(deps: {
     return usable.map(({ skill }) => ({ name: skill.name, ...referenceTo(skill) }));
   }
 
-  async function say(call: SkillCall, { othersOk }: JobPayload<'ask'>, said: Said): Promise<void> {
+  async function postAnswer(call: SkillCall, { othersOk }: JobPayload<'ask'>, said: Said): Promise<void> {
     const { owner, name } = repoOf(call);
     const place = { installation_id: call.installationId, owner, repo: name };
     const { marker, body } = answerComment(call.commentId, said);
@@ -138,7 +138,7 @@ export function askJobs(deps: {
     async onRetriesExhausted(job, error) {
       log.error({ call: job.callId, err: error }, 'gave up on answering a question');
       const call = await storage.read.skillCalls.get(job.callId);
-      if (call && call.finishedAt === null) await say(call, job, GAVE_UP);
+      if (call && call.finishedAt === null) await postAnswer(call, job, GAVE_UP);
     },
   };
 }

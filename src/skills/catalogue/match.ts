@@ -30,8 +30,8 @@ export interface SkillMatch {
 /** An explicit mention weighs more than a path or a description that happens to match. */
 const WEIGHTS = { name: 10, phrase: 8, intent: 6, path: 4, tag: 2 } as const;
 /** The limit for all words together, so that a long description does not win by its length. */
-const MOST_FOR_WORDS = 5;
-const MOST_TAGS = 3;
+const MAX_WORDS_SCORE = 5;
+const MAX_TAGS = 3;
 const FIELD_WEIGHTS = { name: 3, tags: 2, phrases: 2, description: 1 } as const;
 
 /** In UTF-16 units. Longer texts are cut: the beginning says what they are about. */
@@ -121,7 +121,7 @@ function ofIntents({ intents }: PreparedSkill, text: string): MatchReason[] {
 function ofTags({ tags }: PreparedSkill, words: readonly string[]): MatchReason[] {
   return tags
     .filter((tag) => holdsPhrase(words, tag.words))
-    .slice(0, MOST_TAGS)
+    .slice(0, MAX_TAGS)
     .map(({ said }) => ({ kind: 'tag', said, score: WEIGHTS.tag }));
 }
 
@@ -133,7 +133,7 @@ function ofPaths({ skill }: PreparedSkill, someMatch: (glob: string) => boolean)
 function ofWords({ text }: PreparedSkill, telling: ReadonlySet<string>, fit: number): MatchReason[] {
   if (fit <= 0) return [];
   const common = [...telling].filter((word) => text.has(word));
-  return [{ kind: 'words', said: common.join(', '), score: rounded(Math.min(fit, MOST_FOR_WORDS)) }];
+  return [{ kind: 'words', said: common.join(', '), score: rounded(Math.min(fit, MAX_WORDS_SCORE)) }];
 }
 
 function rounded(score: number): number {

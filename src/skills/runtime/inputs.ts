@@ -14,8 +14,8 @@ export function readInputs<T>(
 ): { ok: true; value: T } | { ok: false; result: StepResult } {
   const read = schema.safeParse(inputs);
   if (read.success) return { ok: true, value: read.data };
-  const said = read.error.issues.map(({ path, message }) => wrongInput(path.join('.'), message));
-  const because = reason('step.failed.invalid_input', said.join('; '));
+  const problems = read.error.issues.map(({ path, message }) => wrongInput(path.join('.'), message));
+  const because = reason('step.failed.invalid_input', problems.join('; '));
   // Not retryable: the inputs belong to the run, so another attempt would have the same.
   return { ok: false, result: { kind: 'failed', reason: because, retryable: false } };
 }

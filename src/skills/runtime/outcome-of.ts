@@ -31,11 +31,11 @@ export function outcomeOf(
   known: KnownFacts,
 ): { outcome: Outcome } | { because: string } {
   if (!isMapping(value)) return { because: `what it gave back is no ${kind}: it is not an object` };
-  const { content_hash, ...said } = value;
-  if (said.outcome_kind !== undefined && said.outcome_kind !== kind) {
-    return { because: `it gave back a ${short(said.outcome_kind)}, and the skill comes to a ${kind}` };
+  const { content_hash, ...given } = value;
+  if (given.outcome_kind !== undefined && given.outcome_kind !== kind) {
+    return { because: `it gave back a ${short(given.outcome_kind)}, and the skill comes to a ${kind}` };
   }
-  const full = { ...completed(said, kind, known), outcome_kind: kind };
+  const full = { ...completed(given, kind, known), outcome_kind: kind };
   try {
     // The cast is safe because the schema validates the value.
     const outcome = makeOutcome(full as unknown as Parameters<typeof makeOutcome>[0]);
@@ -47,21 +47,21 @@ export function outcomeOf(
   }
 }
 
-function completed(said: { [key: string]: Json }, kind: SkillOutcome, known: KnownFacts) {
+function completed(given: { [key: string]: Json }, kind: SkillOutcome, known: KnownFacts) {
   switch (kind) {
     case 'review_verdict':
-      return { left_out: [], analyzers: [], ...said, head_sha: known.headSha, round: known.round };
+      return { left_out: [], analyzers: [], ...given, head_sha: known.headSha, round: known.round };
     case 'gate_verdict':
       return {
-        feedback: said.summary,
-        blocking_reason: said.gate_passed === true ? null : said.summary,
+        feedback: given.summary,
+        blocking_reason: given.gate_passed === true ? null : given.summary,
         next_action: null,
-        ...said,
+        ...given,
         notes:
-          Array.isArray(said.notes) || said.notes === undefined
-            ? [...(said.notes ?? []), ...(known.notes ?? [])]
-            : said.notes,
-        criteria: criteriaOf(said.criteria),
+          Array.isArray(given.notes) || given.notes === undefined
+            ? [...(given.notes ?? []), ...(known.notes ?? [])]
+            : given.notes,
+        criteria: criteriaOf(given.criteria),
         // No gate in a chain can have this name, so it is never mistaken for one.
         gate: `skill ${known.skill}`,
         scope: 'step',

@@ -2,7 +2,7 @@
  * With more pairs of lines than this to compare, everything between the first and the last change counts as
  * changed.
  */
-const MOST_PAIRS = 4_000_000;
+const MAX_PAIRS = 4_000_000;
 
 export interface Patch {
   /** One hunk with all lines, in the format of the files API. */
@@ -52,7 +52,7 @@ function editsBetween(old: readonly string[], fresh: readonly string[]): Edit[] 
     lines.map((line): Edit => ({ sign, line }));
   const [a, b] = [old.slice(head, old.length - tail), fresh.slice(head, fresh.length - tail)];
   const middle =
-    a.length * b.length > MOST_PAIRS ? [...marked('-', a), ...marked('+', b)] : longestCommon(a, b);
+    a.length * b.length > MAX_PAIRS ? [...marked('-', a), ...marked('+', b)] : longestCommon(a, b);
   return [...marked(' ', old.slice(0, head)), ...middle, ...marked(' ', old.slice(old.length - tail))];
 }
 

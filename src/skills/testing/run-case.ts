@@ -70,17 +70,17 @@ export async function runCase(
     output.kind === 'failed'
       ? output.because
       : brokenWithoutModel(executedWith(artifact, skill), output.value);
-  const came: SkillResult =
+  const result: SkillResult =
     because === undefined && output.kind === 'done'
       ? outcomeOf(output.value, outcome, known)
       : { because: because ?? '' };
-  return resultOf(of, came, answersLeft());
+  return resultOf(of, result, answersLeft());
 }
 
-function resultOf(of: SkillCase, came: SkillResult, answersLeft: number): CaseResult {
-  const unexpected = differencesOf(of, came);
+function resultOf(of: SkillCase, result: SkillResult, answersLeft: number): CaseResult {
+  const unexpected = differencesOf(of, result);
   // A skill that failed before it asked leaves answers unused, which is not another error.
-  const hasFailed = 'because' in came && unexpected.length > 0;
+  const hasFailed = 'because' in result && unexpected.length > 0;
   const differences = hasFailed ? unexpected : [...unexpected, ...unusedAnswers(answersLeft)];
   return differences.length === 0 ? { kind: 'passed' } : { kind: 'failed', differences };
 }
@@ -90,15 +90,15 @@ function unusedAnswers(left: number): Difference[] {
   return left === 0 ? [] : [{ what: 'answers', expected: null, actual: String(left) }];
 }
 
-function differencesOf({ expect }: SkillCase, came: SkillResult): Difference[] {
-  const failure = 'because' in came ? came.because : null;
+function differencesOf({ expect }: SkillCase, result: SkillResult): Difference[] {
+  const failure = 'because' in result ? result.because : null;
   if (expect.fails !== undefined) {
     return failure?.includes(expect.fails)
       ? []
       : [{ what: 'failure', expected: expect.fails, actual: failure }];
   }
-  if ('because' in came) return [{ what: 'failure', expected: null, actual: came.because }];
-  const { outcome } = came;
+  if ('because' in result) return [{ what: 'failure', expected: null, actual: result.because }];
+  const { outcome } = result;
   const verdict = outcome.outcome_kind === 'review_verdict' ? outcome.verdict : null;
   const differences: Difference[] = [];
   if (expect.verdict !== undefined && expect.verdict !== verdict) {

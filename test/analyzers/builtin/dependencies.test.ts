@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPlacedJson } from '../../../src/analyzers/builtin/dependencies/json-lines.ts';
+import { parseJsonWithLines } from '../../../src/analyzers/builtin/dependencies/json-lines.ts';
 import { looseness } from '../../../src/analyzers/builtin/dependencies/looseness.ts';
 import { similarName } from '../../../src/analyzers/builtin/dependencies/near-name.ts';
-import { lookAtDependencies } from '../../../src/analyzers/builtin/dependencies.ts';
+import { checkDependencies } from '../../../src/analyzers/builtin/dependencies.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './table.ts';
 
 interface Change {
@@ -13,7 +13,7 @@ interface Change {
   others?: string[];
 }
 
-const found = ({ path, files, others }: Change) => lookAt(lookAtDependencies, path, files, others);
+const found = ({ path, files, others }: Change) => lookAt(checkDependencies, path, files, others);
 
 const REGISTRY = 'https://registry.acme.test';
 const HASH = 'sha512-aaaa';
@@ -240,16 +240,16 @@ describe('a lock file', () => {
 });
 
 test('JSON with places has the values that JSON.parse reads', () => {
-  const plain = (placed: ReturnType<typeof readPlacedJson>): unknown => {
-    if (placed.kind === 'object')
-      return Object.fromEntries([...placed.members].map(([key, value]) => [key, plain(value)]));
-    return placed.kind === 'list' ? placed.items.map(plain) : placed.value;
+  const plain = (node: ReturnType<typeof parseJsonWithLines>): unknown => {
+    if (node.kind === 'object')
+      return Object.fromEntries([...node.members].map(([key, value]) => [key, plain(value)]));
+    return node.kind === 'list' ? node.items.map(plain) : node.value;
   };
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), fc.constantFrom(0, 2), (text, indent) => {
       const value = JSON.parse(text);
       fc.pre(!text.includes('__proto__'));
-      expect(plain(readPlacedJson(JSON.stringify(value, null, indent)))).toEqual(
+      expect(plain(parseJsonWithLines(JSON.stringify(value, null, indent)))).toEqual(
         JSON.parse(JSON.stringify(value)),
       );
     }),
@@ -259,7 +259,7 @@ test('JSON with places has the values that JSON.parse reads', () => {
 test.each(['{"a":1,"a":2}', '{"a":1} x', '[1,]', '{"a"}', '', "{'a':1}", '['.repeat(100)])(
   '%j is not valid JSON here',
   (text) => {
-    expect(() => readPlacedJson(text)).toThrow(SyntaxError);
+    expect(() => parseJsonWithLines(text)).toThrow(SyntaxError);
   },
 );
 

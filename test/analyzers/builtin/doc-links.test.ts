@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { headingSlugs } from '../../../src/analyzers/builtin/doc-links/slug.ts';
 import { linkTarget } from '../../../src/analyzers/builtin/doc-links/target.ts';
-import { lookAtLinks } from '../../../src/analyzers/builtin/doc-links.ts';
+import { checkLinks } from '../../../src/analyzers/builtin/doc-links.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './table.ts';
 
 const OTHERS = ['README.md', 'docs/Setup.md', 'src/a b.ts', 'docs/img/x.png'];
 const found = (text: string, more: Record<string, string> = {}) =>
-  lookAt(lookAtLinks, 'docs/guide.md', { 'docs/guide.md': text, ...more }, OTHERS);
+  lookAt(checkLinks, 'docs/guide.md', { 'docs/guide.md': text, ...more }, OTHERS);
 
 const ROWS: Row<string>[] = [
   ['broken-link', '[a](gone.md)', '[a](Setup.md)'],

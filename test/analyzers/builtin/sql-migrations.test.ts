@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lookAtMigration } from '../../../src/analyzers/builtin/sql-migrations.ts';
+import { checkMigration } from '../../../src/analyzers/builtin/sql-migrations.ts';
 import { describeRules, lookAt, type Row, rulesOf } from './table.ts';
 
 const PATH = 'db/migrations/1.sql';
 const found = (text: string, path = PATH, others: readonly string[] = []) =>
-  lookAt(lookAtMigration, path, { [path]: text }, others);
+  lookAt(checkMigration, path, { [path]: text }, others);
 
 const ROWS: Row<string>[] = [
   ['drop-database', 'DROP DATABASE shop;', "COMMENT ON DATABASE shop IS 'drop database';"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Found, OwnFile, Sight } from '../../../src/analyzers/builtin/each-file.ts';
+import type { FileSet, Found, OwnFile } from '../../../src/analyzers/builtin/each-file.ts';
 import { type AnalyzerName, RULES } from '../../../src/domain/skill/analyzer-rules.ts';
 
 /** A rule, a text that it finds, and a similar one that it does not. */
@@ -23,7 +23,7 @@ export function describeRules<Input>(
   });
 }
 
-type Look = (file: OwnFile, sight: Sight) => readonly Found<string>[];
+type Look = (file: OwnFile, fileSet: FileSet) => readonly Found<string>[];
 
 /** The findings in one of the files, as `rule:line`. `others` are paths beside it. */
 export function lookAt(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lookAtWorkflow } from '../../../src/analyzers/builtin/workflow-security.ts';
+import { checkWorkflow } from '../../../src/analyzers/builtin/workflow-security.ts';
 import { describeRules, type Row } from './table.ts';
 
 const SHA = '0123456789abcdef0123456789abcdef01234567';
@@ -12,7 +12,7 @@ const steps = (...lines: string[]) =>
   job(['runs-on: ubuntu-latest', 'steps:', ...lines.map((line) => `  ${line}`)]);
 
 const found = (text: string, path = '.github/workflows/ci.yml') =>
-  lookAtWorkflow({ text, path }).map(({ rule, line }) => `${rule}:${line}`);
+  checkWorkflow({ text, path }).map(({ rule, line }) => `${rule}:${line}`);
 
 const ROWS: Row<string>[] = [
   ['unpinned-action', steps('- uses: a/b@v4'), steps(`- uses: a/b@${SHA} # v4`, '- uses: ./here')],
@@ -68,7 +68,7 @@ describe('a workflow', () => {
 
   test('with a self-hosted runner is reported also when only its trigger was changed', () => {
     const text = job(['runs-on: self-hosted'], { on: 'pull_request' });
-    expect(lookAtWorkflow({ text, path: '.github/workflows/ci.yml' })).toMatchObject([
+    expect(checkWorkflow({ text, path: '.github/workflows/ci.yml' })).toMatchObject([
       { line: 5, alsoAt: [1] },
     ]);
   });

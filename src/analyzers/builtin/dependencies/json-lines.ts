@@ -1,7 +1,7 @@
 /** A value in a JSON text with its lines, from 1. */
-export type Placed = { line: number; endLine: number } & (
-  | { kind: 'object'; members: ReadonlyMap<string, Placed> }
-  | { kind: 'list'; items: readonly Placed[] }
+export type JsonNode = { line: number; endLine: number } & (
+  | { kind: 'object'; members: ReadonlyMap<string, JsonNode> }
+  | { kind: 'list'; items: readonly JsonNode[] }
   | { kind: 'value'; value: string | number | boolean | null }
 );
 
@@ -15,7 +15,7 @@ const PLAIN = /-?\d[\d.eE+-]*|true|false|null/y;
  * because tools differ in which of the two they use.
  * @throws SyntaxError
  */
-export function readPlacedJson(text: string): Placed {
+export function parseJsonWithLines(text: string): JsonNode {
   let at = 0;
   let line = 1;
   const skip = (length: number) => {
@@ -43,7 +43,7 @@ export function readPlacedJson(text: string): Placed {
     return JSON.parse(found);
   };
 
-  const value = (depth: number): Placed => {
+  const value = (depth: number): JsonNode => {
     if (depth > MAX_DEPTH) throw new SyntaxError(`line ${line}: nested more than ${MAX_DEPTH} deep`);
     space();
     const start = line;
@@ -52,8 +52,8 @@ export function readPlacedJson(text: string): Placed {
     const plain = read(text[at] === '"' ? STRING : PLAIN, 'a value') as string | number | boolean | null;
     return { kind: 'value', value: plain, line: start, endLine: line };
   };
-  const object = (start: number, depth: number): Placed => {
-    const members = new Map<string, Placed>();
+  const object = (start: number, depth: number): JsonNode => {
+    const members = new Map<string, JsonNode>();
     if (!take('}')) {
       do {
         space();
@@ -68,8 +68,8 @@ export function readPlacedJson(text: string): Placed {
     }
     return { kind: 'object', members, line: start, endLine: line };
   };
-  const list = (start: number, depth: number): Placed => {
-    const items: Placed[] = [];
+  const list = (start: number, depth: number): JsonNode => {
+    const items: JsonNode[] = [];
     if (!take(']')) {
       do items.push(value(depth + 1));
       while (take(','));
@@ -84,19 +84,19 @@ export function readPlacedJson(text: string): Placed {
   return whole;
 }
 
-export function memberAt(placed: Placed | undefined, ...keys: readonly string[]): Placed | undefined {
-  return keys.reduce<Placed | undefined>(
+export function memberAt(node: JsonNode | undefined, ...keys: readonly string[]): JsonNode | undefined {
+  return keys.reduce<JsonNode | undefined>(
     (at, key) => (at?.kind === 'object' ? at.members.get(key) : undefined),
-    placed,
+    node,
   );
 }
 
-export function textAt(placed: Placed | undefined, ...keys: readonly string[]): string | undefined {
-  const found = memberAt(placed, ...keys);
+export function textAt(node: JsonNode | undefined, ...keys: readonly string[]): string | undefined {
+  const found = memberAt(node, ...keys);
   return found?.kind === 'value' && typeof found.value === 'string' ? found.value : undefined;
 }
 
 /** The members of an object; empty for any other value. */
-export function membersOf(placed: Placed | undefined): ReadonlyMap<string, Placed> {
-  return placed?.kind === 'object' ? placed.members : new Map();
+export function membersOf(node: JsonNode | undefined): ReadonlyMap<string, JsonNode> {
+  return node?.kind === 'object' ? node.members : new Map();
 }

@@ -1,11 +1,11 @@
-import { memberAt, membersOf, type Placed, readPlacedJson } from './json-lines.ts';
+import { type JsonNode, memberAt, membersOf, parseJsonWithLines } from './json-lines.ts';
 
 export const DEPENDENCY_KEYS = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
 const ALL_KEYS = [...DEPENDENCY_KEYS, 'peerDependencies'] as const;
 /** npm runs these when it installs the package or the repository. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare'];
 
-export interface Asked {
+export interface Requested {
   name: string;
   /** A range of versions, or the source of the package. */
   range: string;
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 export interface Manifest {
-  asked: Asked[];
+  asked: Requested[];
   /** The scripts that run at installation, by name. */
   scripts: ReadonlyMap<string, { command: string; line: number }>;
 }
@@ -24,24 +24,24 @@ export interface Manifest {
  * @throws SyntaxError
  */
 export function readManifest(text: string): Manifest {
-  const root = readPlacedJson(text);
+  const root = parseJsonWithLines(text);
   return {
     asked: ALL_KEYS.flatMap((key) =>
-      [...membersOf(memberAt(root, key))].map(([name, placed]) => ({
+      [...membersOf(memberAt(root, key))].map(([name, node]) => ({
         name,
-        range: plain(placed),
+        range: plain(node),
         peer: key === 'peerDependencies',
-        line: placed.line,
+        line: node.line,
       })),
     ),
     scripts: new Map(
       [...membersOf(memberAt(root, 'scripts'))]
         .filter(([name]) => INSTALL_SCRIPTS.includes(name))
-        .map(([name, placed]) => [name, { command: plain(placed), line: placed.line }]),
+        .map(([name, node]) => [name, { command: plain(node), line: node.line }]),
     ),
   };
 }
 
-function plain(placed: Placed): string {
-  return placed.kind === 'value' ? String(placed.value) : '';
+function plain(node: JsonNode): string {
+  return node.kind === 'value' ? String(node.value) : '';
 }

@@ -1,5 +1,5 @@
 import type { Entry, Lock } from './entry.ts';
-import { memberAt, membersOf, type Placed, readPlacedJson, textAt } from './json-lines.ts';
+import { type JsonNode, memberAt, membersOf, parseJsonWithLines, textAt } from './json-lines.ts';
 import { DEPENDENCY_KEYS } from './manifest.ts';
 
 /**
@@ -8,31 +8,31 @@ import { DEPENDENCY_KEYS } from './manifest.ts';
  * @throws SyntaxError for anything else, including version 1, which npm has not written since 2020
  */
 export function readPackageLock(text: string): Lock {
-  const root = readPlacedJson(text);
+  const root = parseJsonWithLines(text);
   const packages = memberAt(root, 'packages');
   if (packages?.kind !== 'object') throw new SyntaxError('this is not a package-lock.json of version 2 or 3');
   const members = [...packages.members];
   return {
-    entries: members.flatMap(([key, placed]) => (key === '' ? [] : [entry(key, placed)])),
+    entries: members.flatMap(([key, node]) => (key === '' ? [] : [entry(key, node)])),
     hasIntegrity: true,
     asked: new Map(
-      members.filter(([key]) => !isInstalled(key)).map(([key, placed]) => [key, requestedBy(placed)]),
+      members.filter(([key]) => !isInstalled(key)).map(([key, node]) => [key, requestedBy(node)]),
     ),
   };
 }
 
-function entry(key: string, placed: Placed): Entry {
+function entry(key: string, node: JsonNode): Entry {
   const installed = key.lastIndexOf('node_modules/');
   return {
     key,
-    name: textAt(placed, 'name') ?? (installed < 0 ? key : key.slice(installed + 'node_modules/'.length)),
-    version: textAt(placed, 'version') ?? '',
-    resolved: textAt(placed, 'resolved'),
-    integrity: textAt(placed, 'integrity'),
-    installScript: flag(placed, 'hasInstallScript'),
-    local: !isInstalled(key) || flag(placed, 'link') || flag(placed, 'inBundle'),
-    line: placed.line,
-    endLine: placed.endLine,
+    name: textAt(node, 'name') ?? (installed < 0 ? key : key.slice(installed + 'node_modules/'.length)),
+    version: textAt(node, 'version') ?? '',
+    resolved: textAt(node, 'resolved'),
+    integrity: textAt(node, 'integrity'),
+    installScript: flag(node, 'hasInstallScript'),
+    local: !isInstalled(key) || flag(node, 'link') || flag(node, 'inBundle'),
+    line: node.line,
+    endLine: node.endLine,
   };
 }
 
@@ -40,15 +40,15 @@ function isInstalled(key: string): boolean {
   return /(?:^|\/)node_modules\//.test(key);
 }
 
-function flag(placed: Placed, key: string): boolean {
-  const found = memberAt(placed, key);
+function flag(node: JsonNode, key: string): boolean {
+  const found = memberAt(node, key);
   return found?.kind === 'value' && found.value === true;
 }
 
-function requestedBy(placed: Placed): Map<string, string> {
+function requestedBy(node: JsonNode): Map<string, string> {
   return new Map(
     DEPENDENCY_KEYS.flatMap((key) =>
-      [...membersOf(memberAt(placed, key))].flatMap(([name, range]) =>
+      [...membersOf(memberAt(node, key))].flatMap(([name, range]) =>
         range.kind === 'value' ? [[name, String(range.value)] as const] : [],
       ),
     ),

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import type { Placed } from './json-lines.ts';
+import type { JsonNode } from './json-lines.ts';
 
 const MAX_DEPTH = 32;
 
@@ -7,7 +7,7 @@ const MAX_DEPTH = 32;
  * Reads YAML as package managers write it: without aliases, custom tags or duplicate keys.
  * @throws SyntaxError for other YAML
  */
-export function readPlacedYaml(text: string): Placed {
+export function parseYamlWithLines(text: string): JsonNode {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -19,7 +19,7 @@ export function readPlacedYaml(text: string): Placed {
   if (error) throw new SyntaxError(`line ${lines.linePos(error.pos[0]).line}: ${error.message}`);
   const lineAt = (offset: number) => lines.linePos(offset).line;
 
-  const place = (node: unknown, depth: number): Placed => {
+  const place = (node: unknown, depth: number): JsonNode => {
     if (depth > MAX_DEPTH) throw new SyntaxError(`it is nested more than ${MAX_DEPTH} deep`);
     const [from = 0, to = from] = (node as Node | null)?.range ?? [];
     const at = { line: lineAt(from), endLine: lineAt(Math.max(from, to - 1)) };

@@ -1,6 +1,6 @@
 import type { Entry, Lock } from './entry.ts';
 import { membersOf, textAt } from './json-lines.ts';
-import { readPlacedYaml } from './yaml-lines.ts';
+import { parseYamlWithLines } from './yaml-lines.ts';
 
 /**
  * Reads `yarn.lock`: the format of yarn 1, and the YAML of later versions.
@@ -52,21 +52,21 @@ function nameIn(key: string): string {
 }
 
 function berry(text: string): Lock {
-  const entries = [...membersOf(readPlacedYaml(text))].flatMap(([key, placed]): Entry[] => {
+  const entries = [...membersOf(parseYamlWithLines(text))].flatMap(([key, node]): Entry[] => {
     if (key === '__metadata') return [];
-    const resolution = textAt(placed, 'resolution') ?? '';
+    const resolution = textAt(node, 'resolution') ?? '';
     const [, name = '', source = ''] = /^(@?[^@]+)@(.*)$/s.exec(resolution) ?? [];
     return [
       {
         key,
         name,
-        version: textAt(placed, 'version') ?? '',
+        version: textAt(node, 'version') ?? '',
         // A package of the default registry has no address.
         resolved: /^npm:[^:]*$/.test(source) ? undefined : source,
-        integrity: textAt(placed, 'checksum'),
+        integrity: textAt(node, 'checksum'),
         local: /^(?:workspace|link|portal|patch|file):/.test(source),
-        line: placed.line,
-        endLine: placed.endLine,
+        line: node.line,
+        endLine: node.endLine,
       },
     ];
   });

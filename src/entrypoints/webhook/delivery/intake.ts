@@ -48,7 +48,7 @@ interface Waiting {
  */
 const QUIET_TURNS = 3;
 /** Ends a group even if webhooks arrive without a pause. */
-const MOST_TURNS = 50;
+const MAX_TURNS = 50;
 
 /**
  * Group commit: webhooks that arrive together, or during a transaction, share the next transaction and are
@@ -74,7 +74,7 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
 
   async function gather(): Promise<void> {
     let quiet = 0;
-    for (let turn = 0, seen = 0; turn < MOST_TURNS && quiet < QUIET_TURNS && seen < maxGroup; turn++) {
+    for (let turn = 0, seen = 0; turn < MAX_TURNS && quiet < QUIET_TURNS && seen < maxGroup; turn++) {
       seen = waiting.length;
       await nextTurn();
       quiet = waiting.length > seen ? 0 : quiet + 1;

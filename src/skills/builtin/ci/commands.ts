@@ -9,8 +9,8 @@ import {
 } from '../../../ports/github.ts';
 
 /** Workflow runs read per head. With more, people can read the commands on GitHub. */
-const MOST_RUNS = 10;
-const MOST_COMMANDS = 100;
+const MAX_RUNS = 10;
+const MAX_COMMANDS = 100;
 /** In characters. */
 const LONGEST_NAME = 300;
 
@@ -30,7 +30,7 @@ export async function readCommands(
   checkRuns: readonly CheckRunFacts[],
 ): Promise<CiResult['commands']> {
   const ids = new Set(checkRuns.flatMap(({ workflowRunId }) => workflowRunId ?? []));
-  const jobs = await Promise.all([...ids].slice(0, MOST_RUNS).map((id) => jobsOf(reader, repo, id)));
+  const jobs = await Promise.all([...ids].slice(0, MAX_RUNS).map((id) => jobsOf(reader, repo, id)));
   const counted = new Set(checkRuns.map(({ name }) => name));
   return commandsIn(jobs.flat().filter(({ name }) => counted.has(name)));
 }
@@ -64,5 +64,5 @@ export function commandsIn(jobs: readonly WorkflowJob[]): CiResult['commands'] {
       };
     }),
   );
-  return commands.slice(0, MOST_COMMANDS);
+  return commands.slice(0, MAX_COMMANDS);
 }

@@ -28,7 +28,7 @@ export type CiJudgement =
   | { kind: 'none'; result: CiResult };
 
 /** In characters, for all failed checks together. */
-const MOST_FAILURE_WORDS = 2_000;
+const MAX_FAILURE_LENGTH = 2_000;
 
 const PASSING = new Set(['success', 'neutral', 'skipped']);
 
@@ -79,15 +79,15 @@ export function judgeCi(facts: CiFacts): CiJudgement {
     build_passed: passedByName(checks, /build|compile/i),
     typecheck_passed: passedByName(checks, /type-?check|types|tsc|mypy/i),
     failure_summary:
-      failed.length === 0 ? null : clip(redact(failed.map(failureOf).join('; ')), MOST_FAILURE_WORDS),
+      failed.length === 0 ? null : clip(redact(failed.map(failureOf).join('; ')), MAX_FAILURE_LENGTH),
     checks,
   });
   return { kind: 'concluded', result, runs: runs.toSorted((a, b) => a.id - b.id) };
 }
 
 /** The text about a failed check: its name, GitHub's conclusion, and its own summary. */
-function failureOf({ name, conclusion, said }: CiCheck): string {
-  return `${name}: ${conclusion}${said === undefined ? '' : ` (${said})`}`;
+function failureOf({ name, conclusion, said: text }: CiCheck): string {
+  return `${name}: ${conclusion}${text === undefined ? '' : ` (${text})`}`;
 }
 
 /**
@@ -121,13 +121,13 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   for (const run of runs) {
     const conclusion = run.status === 'completed' ? (run.conclusion ?? 'unknown') : run.status;
     const state = run.status !== 'completed' ? 'pending' : stateOf(conclusion);
-    const said = state === 'failed' ? summaryOf(run) : undefined;
+    const text = state === 'failed' ? summaryOf(run) : undefined;
     checks.push({
       name: run.name,
       source: 'check_run',
       state,
       conclusion,
-      ...(said === undefined ? {} : { said }),
+      ...(text === undefined ? {} : { said: text }),
       required: isRequired(run.name, run.appId),
       duration_ms:
         run.startedAt && run.completedAt
@@ -139,13 +139,13 @@ function collect(facts: CiFacts, runs: readonly CheckRunFacts[]): CiCheck[] {
   for (const status of facts.statuses) {
     if (facts.ignore.includes(status.context)) continue;
     const state = status.state === 'success' ? 'passed' : status.state === 'pending' ? 'pending' : 'failed';
-    const said = state === 'failed' ? summaryOf({ title: status.description, summary: null }) : undefined;
+    const text = state === 'failed' ? summaryOf({ title: status.description, summary: null }) : undefined;
     checks.push({
       name: status.context,
       source: 'status',
       state,
       conclusion: status.state,
-      ...(said === undefined ? {} : { said }),
+      ...(text === undefined ? {} : { said: text }),
       required: isRequired(status.context, null),
       duration_ms: null,
       url: status.url,

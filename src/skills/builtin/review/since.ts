@@ -11,7 +11,7 @@ export interface RoundFacts extends Pick<ReviewVerdict, 'findings' | 'analyzers'
   unread: ReadonlySet<string>;
 }
 
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 
 /**
  * What became of the findings of an earlier round. A finding is fixed if nothing reports it any more and its
@@ -32,7 +32,7 @@ export function sinceEarlier(earlier: ReviewVerdict, now: RoundFacts): Since | u
     round: earlier.round,
     fixed: fixed.length,
     still_open: earlier.findings.length - fixed.length,
-    fixed_findings: worstFirst(fixed).slice(0, MOST_KEPT),
+    fixed_findings: worstFirst(fixed).slice(0, MAX_KEPT),
   };
 }
 

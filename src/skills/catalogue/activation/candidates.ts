@@ -20,7 +20,7 @@ export interface Candidate {
  * The number of packages whose metadata stays cached: ten times what a repository and its organisation can
  * have.
  */
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 
 /**
  * Reads candidates by their ids, only the SKILL.md of each; the chosen one is read completely. An id is a
@@ -30,7 +30,7 @@ const MOST_KEPT = 1_000;
 export function createCandidates({
   skills,
   kinds,
-  mostKept = MOST_KEPT,
+  mostKept = MAX_KEPT,
 }: {
   skills: Pick<Skills, 'outlines'>;
   /** The executable kinds of artifacts. A skill without any of them could not run. */

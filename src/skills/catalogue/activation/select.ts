@@ -24,7 +24,7 @@ import { askedOf, selectionPrompt } from './prompt.ts';
  */
 export const LEAST_SCORE = 4;
 /** How many of the best matches a model sees. */
-export const MOST_SHOWN = 8;
+export const MAX_SHOWN = 8;
 
 const LIMITS: Limits = { maxOutputTokens: 2_000, timeoutMs: 60_000 };
 
@@ -66,7 +66,7 @@ export function createSelect({
   return async ({ question, ids, mayAnswer, purpose, signal }) => {
     const candidates = await candidatesOf(ids);
     const matches = matcherOf(candidates.map(({ prepared }) => prepared)).match(question);
-    const shown = matches.slice(0, MOST_SHOWN).flatMap((match) => {
+    const shown = matches.slice(0, MAX_SHOWN).flatMap((match) => {
       const found = candidates.find(({ described }) => described.name === match.name);
       return found ? [{ ...found, match }] : [];
     });

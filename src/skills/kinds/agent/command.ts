@@ -102,14 +102,14 @@ export function answerIn(agent: AgentName, { answer, stdout }: { answer: string;
 /** Format: `{"type": "result", "is_error": false, "result": "…", "structured_output": {…}}` */
 function resultIn(stdout: string): string {
   try {
-    const said = JSON.parse(stdout) as {
+    const reply = JSON.parse(stdout) as {
       is_error?: unknown;
       result?: unknown;
       structured_output?: unknown;
     } | null;
-    if (said?.is_error !== false) return '';
-    if (said.structured_output !== undefined) return JSON.stringify(said.structured_output);
-    return typeof said.result === 'string' ? said.result : '';
+    if (reply?.is_error !== false) return '';
+    if (reply.structured_output !== undefined) return JSON.stringify(reply.structured_output);
+    return typeof reply.result === 'string' ? reply.result : '';
   } catch {
     return '';
   }

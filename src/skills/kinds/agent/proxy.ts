@@ -35,9 +35,9 @@ const MAX_BODY_BYTES = 4_000_000;
 const MAX_ANSWER_BYTES = 10_000_000;
 const CALL_TIMEOUT_MS = 300_000;
 /** An agent works on one thing at a time, and may have a title generated besides. */
-const MOST_AT_ONCE = 4;
+const MAX_CONCURRENT_CALLS = 4;
 /** Agents call repeatedly, but this many calls are a loop. */
-const MOST_CALLS = 300;
+const MAX_CALLS = 300;
 const OWN_URL = { openai: 'https://api.openai.com/v1', anthropic: 'https://api.anthropic.com/v1' } as const;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -78,7 +78,7 @@ export async function startProxy(
     const rest = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : '';
     const protocol = protocolOf(request.method, rest);
     if (!protocol) return refuse(response, 404, `${request.method} ${rest} is not let through`);
-    if (running >= MOST_AT_ONCE || begun >= MOST_CALLS) return refuse(response, 403, 'too many calls');
+    if (running >= MAX_CONCURRENT_CALLS || begun >= MAX_CALLS) return refuse(response, 403, 'too many calls');
     // Counted before any wait. Otherwise many calls with slow bodies could all pass the check first.
     running += 1;
     begun += 1;

@@ -43,8 +43,8 @@ export function tokensIn(text: string): Tokens | null {
 function usageOf(json: string): z.infer<typeof usageSchema> | undefined {
   if (!json.includes('usage')) return undefined;
   try {
-    const said = replySchema.parse(JSON.parse(json));
-    return said.response?.usage ?? said.message?.usage ?? said.usage ?? undefined;
+    const reply = replySchema.parse(JSON.parse(json));
+    return reply.response?.usage ?? reply.message?.usage ?? reply.usage ?? undefined;
   } catch {
     return undefined;
   }

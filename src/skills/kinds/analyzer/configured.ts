@@ -92,11 +92,11 @@ function thirdPartyAnalyzer(
 /** The enabled rules with the package's severities. A severity from the package also applies in tests. */
 function withSeverities<R extends Rule>(
   rules: Readonly<Record<string, R>>,
-  { rules: said = {}, others = 'on' }: RunFile,
+  { rules: severities = {}, others = 'on' }: RunFile,
 ): Record<string, Rule> {
   return Object.fromEntries(
     Object.entries(rules).flatMap(([rule, { severity_in_tests, ...words }]): [string, Rule][] => {
-      const weight = said[rule] ?? (others === 'off' ? 'off' : undefined);
+      const weight = severities[rule] ?? (others === 'off' ? 'off' : undefined);
       if (weight === 'off') return [];
       if (weight !== undefined) return [[rule, { ...words, severity: weight }]];
       return [[rule, { ...words, ...(severity_in_tests && { severity_in_tests }) }]];

@@ -1,5 +1,5 @@
 import type { Omission } from '../../../analyzers/admit.ts';
-import type { Told } from '../../../analyzers/run-analyzers.ts';
+import type { ExternalFindings } from '../../../analyzers/run-analyzers.ts';
 import { DEFAULT_LEVELS, findingsOf, type Levels } from '../../../analyzers/sarif/findings.ts';
 import { readReport, type SarifRun } from '../../../analyzers/sarif/report.ts';
 import { textsInZip, ZipError } from '../../../analyzers/sarif/zip.ts';
@@ -32,7 +32,7 @@ export interface NamedReport {
 }
 
 export type ReportsRead =
-  | { kind: 'read'; told: Told[]; leftOut: Omission[] }
+  | { kind: 'read'; told: ExternalFindings[]; leftOut: Omission[] }
   | { kind: 'waits'; until: Date; reason: Reason }
   | { kind: 'failed'; because: string };
 
@@ -46,7 +46,7 @@ export async function readReports(
   reports: readonly NamedReport[],
   ci: Pick<StepHandler, 'run'>,
 ): Promise<ReportsRead> {
-  const externals: Told[] = [];
+  const externals: ExternalFindings[] = [];
   const leftOut: Omission[] = [];
   for (const { name, file } of reports) {
     try {
@@ -110,9 +110,9 @@ async function waitOrFail(
   artifact: string,
   ci: Pick<StepHandler, 'run'>,
 ): Promise<ReportsRead> {
-  const look = await ci.run(step);
-  return look.kind === 'waits'
-    ? { kind: 'waits', until: look.until, reason: look.reason }
+  const ciResult = await ci.run(step);
+  return ciResult.kind === 'waits'
+    ? { kind: 'waits', until: ciResult.until, reason: ciResult.reason }
     : { kind: 'failed', because: noReport(artifact) };
 }
 

@@ -47,12 +47,12 @@ export async function converse(
     },
     {
       schema: messageSchema,
-      onMessage: (message) => hear(message),
+      onMessage: (message) => handleMessage(message),
     },
   );
   const over = AbortSignal.any([signal, child.over]);
 
-  const hear = (message: Message) => {
+  const handleMessage = (message: Message) => {
     if (submitted) return child.stop({ kind: 'said_more', what: message.kind });
     switch (message.kind) {
       case 'log':

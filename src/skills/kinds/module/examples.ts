@@ -13,10 +13,10 @@ export interface Example {
 }
 
 const FEWEST_EXAMPLES = 6;
-const MOST_EXAMPLES = 500;
+const MAX_EXAMPLES = 500;
 /** Each is evaluated with all others of its part as examples, which must fit into a prompt. */
 const MAX_TRAINING = 16;
-const MOST_DIAGNOSTICS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /** An example in a file: all inputs, and some of the outputs. */
 export function exampleSchema(module: Module, outcome: SkillOutcome): z.ZodType<Example> {
@@ -43,11 +43,11 @@ export function parseExamples(
     } catch (error) {
       refuse(`this is not valid JSON: ${messageOf(error)}`);
     }
-    if (diagnostics.length === MOST_DIAGNOSTICS) break;
+    if (diagnostics.length === MAX_DIAGNOSTICS) break;
   }
   const count = examples.size;
-  if (diagnostics.length === 0 && (count < FEWEST_EXAMPLES || count > MOST_EXAMPLES)) {
-    const message = `there must be ${FEWEST_EXAMPLES} to ${MOST_EXAMPLES} different examples, and there are ${count}`;
+  if (diagnostics.length === 0 && (count < FEWEST_EXAMPLES || count > MAX_EXAMPLES)) {
+    const message = `there must be ${FEWEST_EXAMPLES} to ${MAX_EXAMPLES} different examples, and there are ${count}`;
     diagnostics.push({ file, line: 1, column: 1, message });
   }
   return diagnostics.length > 0 ? { diagnostics } : { examples: [...examples.values()] };

@@ -60,9 +60,9 @@ export function moduleHost(deps: HostDeps): ModuleHost {
   let asks = 0;
   let refusal: ModuleHost['refusal'];
 
-  const refuse = (said: Refusal) => {
-    refusal = said;
-    return { because: said.because };
+  const refuse = (given: Refusal) => {
+    refusal = given;
+    return { because: given.because };
   };
   const refuseFor = (fault: ModuleFault) =>
     refuse({ because: describeModuleFault(fault), retryable: false, failure: null });

@@ -89,6 +89,6 @@ function described(description: string | undefined, member: z.ZodType | undefine
 }
 
 function plainSchema(schema: z.ZodType): Values {
-  const { $schema, ...said } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return said as Values;
+  const { $schema, ...plain } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return plain as Values;
 }

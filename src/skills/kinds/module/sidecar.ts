@@ -57,7 +57,7 @@ export interface SidecarDeps {
 /** In milliseconds without a task. */
 const IDLE_MS = 120_000;
 /** After this many ends without a finished task in between, the process is not restarted for a while. */
-export const MOST_ENDS = 3;
+export const MAX_ENDS = 3;
 const LEFT_ALONE_MS = 300_000;
 
 /** The longest line holds a prompt, or an outcome with two hundred findings. */
@@ -86,13 +86,13 @@ export function createSidecar({
 
   const retriesExhausted = (): Died | undefined => {
     if (stopped) return { kind: 'stopped' };
-    if (ends < MOST_ENDS || !lastEnd) return undefined;
+    if (ends < MAX_ENDS || !lastEnd) return undefined;
     if (clock.now().getTime() - lastEnd.at < LEFT_ALONE_MS) return lastEnd.because;
     ends = 0;
     return undefined;
   };
 
-  const hear = (message: FromSidecar) => {
+  const handleMessage = (message: FromSidecar) => {
     const id = 'task' in message ? message.task : message.id;
     // A finished task can still have a call under way. An id that was never used is a protocol error.
     if (id > last) return child?.stop({ kind: 'no_message' });
@@ -114,13 +114,14 @@ export function createSidecar({
     // A new process numbers its calls from one again, and must not receive answers to the previous one's.
     if (!given || signal.aborted) return;
     const { id } = wanted;
-    if ('value' in given) say(asking, { kind: 'answer', id, value: given.value });
-    else say(asking, { kind: 'refusal', id, because: given.because });
+    if ('value' in given) writeMessage(asking, { kind: 'answer', id, value: given.value });
+    else writeMessage(asking, { kind: 'refusal', id, because: given.because });
   }
 
-  const say = (to: SandboxedProcess<Died> | undefined, message: ToSidecar) =>
+  const writeMessage = (to: SandboxedProcess<Died> | undefined, message: ToSidecar) =>
     to?.writeLine(JSON.stringify(message));
-  const send = (task: Running) => say(child, { ...task.ask, kind: 'request', id: task.id } as Request);
+  const sendTask = (task: Running) =>
+    writeMessage(child, { ...task.ask, kind: 'request', id: task.id } as Request);
 
   /** The running tasks start again, which is safe because none has reported anything. */
   const onEnd = (because: Died): void => {
@@ -147,11 +148,11 @@ export function createSidecar({
     if ('failed' in built) return onEnd({ kind: 'not_started', detail: built.failed });
     const begun = startProcess<Died, FromSidecar>(
       { ...built, limits: LIMITS },
-      { schema: fromSidecarSchema, onMessage: hear },
+      { schema: fromSidecarSchema, onMessage: handleMessage },
     );
     void begun.ended.then(onEnd);
     child = begun;
-    for (const task of running.values()) send(task);
+    for (const task of running.values()) sendTask(task);
   }
 
   return {
@@ -173,7 +174,7 @@ export function createSidecar({
           finish();
         };
         const fail = (error: unknown) => {
-          say(child, { kind: 'cancel', id });
+          writeMessage(child, { kind: 'cancel', id });
           end(() => reject(error));
         };
         const onAbort = () => fail(task.signal.reason);
@@ -194,7 +195,7 @@ export function createSidecar({
           fail,
         };
         running.set(id, one);
-        if (child) send(one);
+        if (child) sendTask(one);
         else void start();
       });
     },

@@ -49,9 +49,11 @@ export async function askWhether(
     } as const;
     return { kind: 'unknown', because: describeFailure(limit), retryable: false };
   }
-  const said = await model.ask({ prompt, schema: answer, limits: LIMITS, purpose, signal });
-  if (said.kind === 'failed') {
-    return { kind: 'unknown', because: describeFailure(said.failure), retryable: said.retryable };
+  const answered = await model.ask({ prompt, schema: answer, limits: LIMITS, purpose, signal });
+  if (answered.kind === 'failed') {
+    return { kind: 'unknown', because: describeFailure(answered.failure), retryable: answered.retryable };
   }
-  return said.value.holds ? { kind: 'holds' } : { kind: 'broken', because: modelSaysNo(said.value.because) };
+  return answered.value.holds
+    ? { kind: 'holds' }
+    : { kind: 'broken', because: modelSaysNo(answered.value.because) };
 }

@@ -90,7 +90,7 @@ function inputOf({ asked: { prompts }, context, inputs }: Executed): string {
 
 /** The model's last answer, except for programs, which can ask models along the way. */
 function outputOf({ artifact, asked, value, log }: Executed): string | undefined {
-  const said = artifact.kind === 'code_template' ? undefined : asked.answers.at(-1);
-  if (said !== undefined) return said;
+  const lastAnswer = artifact.kind === 'code_template' ? undefined : asked.answers.at(-1);
+  if (lastAnswer !== undefined) return lastAnswer;
   return value === undefined ? log || undefined : canonicalJson(value);
 }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   createSidecar,
   type Host,
-  MOST_ENDS,
+  MAX_ENDS,
   type Sidecar,
   type SidecarDeps,
   type Task,
@@ -102,9 +102,9 @@ describe('the process of the sidecar', () => {
     const one = behaving(['die', 'die', 'die', 'answer']);
     const because = { kind: 'died', detail: 'exit code 3' };
     expect(await one.perform(task())).toEqual({ kind: 'unavailable', because });
-    expect(starts).toBe(MOST_ENDS);
+    expect(starts).toBe(MAX_ENDS);
     expect(await one.perform(task())).toEqual({ kind: 'unavailable', because });
-    expect(starts).toBe(MOST_ENDS);
+    expect(starts).toBe(MAX_ENDS);
     clock.advance(300_000);
     expect(await one.perform(task())).toMatchObject({ kind: 'done' });
   });
@@ -120,7 +120,7 @@ describe('the process of the sidecar', () => {
     const often = behaving('', {
       command: async () => {
         tries += 1;
-        if (tries < MOST_ENDS) throw new Error('not yet');
+        if (tries < MAX_ENDS) throw new Error('not yet');
         return { command: process.execPath, args: [FAKE, 'answer'] };
       },
     });

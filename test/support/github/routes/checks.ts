@@ -10,7 +10,7 @@ import { commitIn, pathOf } from './git.ts';
 import { parse } from './input.ts';
 
 /** Limits of `docs.github.com/rest/checks/runs`. Summary, text and annotation messages are counted in bytes. */
-const MOST_BYTES = 65_535;
+const MAX_BYTES = 65_535;
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_ANNOTATIONS = 50;
 const MOST_ACTIONS = 3;
@@ -29,8 +29,8 @@ const AnnotationInput = z.object({
 
 const Output = z.object({
   title: z.string().optional(),
-  summary: z.string().refine(within(MOST_BYTES), `Only ${MOST_BYTES} characters are allowed`),
-  text: z.string().refine(within(MOST_BYTES), `Only ${MOST_BYTES} characters are allowed`).optional(),
+  summary: z.string().refine(within(MAX_BYTES), `Only ${MAX_BYTES} characters are allowed`),
+  text: z.string().refine(within(MAX_BYTES), `Only ${MAX_BYTES} characters are allowed`).optional(),
   annotations: z
     .array(AnnotationInput)
     .max(MOST_ANNOTATIONS, `No more than ${MOST_ANNOTATIONS} items are allowed`)

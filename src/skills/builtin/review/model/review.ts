@@ -75,7 +75,7 @@ export async function reviewByModel(
     mask && questions.length > 0
       ? await withRenderer(async (render) =>
           askAll({ render, ...deps }, questions.map(shown), all, {
-            ...(await said(step)),
+            ...(await readDescription(step)),
             repository: run.repository,
             baseBranch: run.baseRef,
             guidelines,
@@ -129,7 +129,7 @@ function skipped({ path, language }: AdmittedFile): Omission[] {
   return [{ path, reason: noModelRead(what), needed: false, seen_by: 'analyzers' }];
 }
 
-async function said(step: StepContext): Promise<{ title: string; body: string }> {
+async function readDescription(step: StepContext): Promise<{ title: string; body: string }> {
   const { title, body } = await step.reader.pullRequest(step.repo, pullRequestOf(step));
   return { title: titleAsReadersSee(title), body: asReadersSee(body ?? '') };
 }

@@ -50,7 +50,7 @@ export function ask(name: string, values: string): string {
 
 export const log = (text: string) => send({ kind: 'log', text });
 
-/** The message without details. */
+/** An ending without message, position and details. */
 export const ENDED = { message: '', at: null, details: '' };
 
 export type Ending = Omit<Extract<Message, { kind: 'end' }>, 'kind'>;

@@ -44,11 +44,11 @@ export function askJobs(deps: {
 
   async function answer(job: JobPayload<'ask'>, signal: AbortSignal): Promise<JobResult> {
     const call = await storage.read.skillCalls.get(job.callId);
-    if (call && call.finishedAt === null) await postAnswer(call, job, await found(call, signal));
+    if (call && call.finishedAt === null) await postAnswer(call, job, await answerTo(call, signal));
     return { kind: 'done' };
   }
 
-  async function found(call: SkillCall, signal: AbortSignal): Promise<Said> {
+  async function answerTo(call: SkillCall, signal: AbortSignal): Promise<Said> {
     const pullRequest = await github
       .reader(call.installationId, 'person')
       .pullRequest(repoOf(call), call.pullRequest);
@@ -67,10 +67,10 @@ export function askJobs(deps: {
       decision = selected.decision;
       await storage.transaction((tx) => tx.skillCalls.save({ id: call.id, decision, finishedAt: null }));
     }
-    return executed(decision, context, candidates, owner);
+    return answerByDecision(decision, context, candidates, owner);
   }
 
-  async function executed(
+  async function answerByDecision(
     decision: Decision,
     context: StepContext,
     candidates: readonly Candidate[],

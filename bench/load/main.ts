@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { databaseIn, startListening } from '../../test/crash/app-process.ts';
 import { burst, GITHUB_WAITS_MS } from '../../test/load/burst.ts';
 import { peakMemoryMb } from '../../test/load/process-facts.ts';
-import { buildTown, chatter, signedDeliveries } from '../../test/load/repositories.ts';
+import { createRepositories, sendOtherEvents, signedDeliveries } from '../../test/load/repositories.ts';
 import { readRows } from '../../test/load/rows.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { until } from '../../test/support/until.ts';
@@ -29,11 +29,11 @@ const github = await startGitHub();
 const app = await startListening(github, folder);
 try {
   github.setWebhookUrl(app.webhookUrl);
-  const town = await buildTown(github, {
+  const repositories = await createRepositories(github, {
     repositories: 20,
     pullRequests: Number(options['pull-requests']),
   });
-  await chatter(github, town, Math.max(0, count - github.deliveries.length));
+  await sendOtherEvents(github, repositories, Math.max(0, count - github.deliveries.length));
   const deliveries = signedDeliveries(github, Number(options.bytes)).slice(0, count);
 
   const sent = await burst(app.webhookUrl, deliveries, { connections: Number(options.connections) });

@@ -1,27 +1,27 @@
 import type { Clock } from '../../src/core/clock.ts';
 import type { SeenComment } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
-import type { Deed } from './story.ts';
+import type { Act } from './story.ts';
 
 /** One pull request whose people act out a story, each as soon as they see what they wait for. */
-export interface Life {
+export interface Actors {
   repo: string;
   number: number;
-  story: readonly Deed[];
+  story: readonly Act[];
   /** Every head so far. */
   heads: string[];
   openedAt: Date;
   /** Does what can be done by now. Resolves with whether the story is over. */
   goOn(): Promise<boolean>;
   /** The act that comes next. */
-  waitsFor(): Deed | undefined;
+  waitsFor(): Act | undefined;
 }
 
-export async function beginLife(
+export async function openWithActors(
   github: GitHubStandIn,
   clock: Clock,
-  { repo, name, story }: { repo: string; name: string; story: readonly Deed[] },
-): Promise<Life> {
+  { repo, name, story }: { repo: string; name: string; story: readonly Act[] },
+): Promise<Actors> {
   const content = (version: number) => ({
     [`src/${name}.ts`]: `export const version: number = ${version};\n`,
   });
@@ -39,17 +39,17 @@ export async function beginLife(
   let restUntil = openedAt;
 
   /** Whether it could be done. */
-  async function tryTo(deed: Deed): Promise<boolean> {
-    switch (deed.do) {
+  async function attempt(act: Act): Promise<boolean> {
+    switch (act.do) {
       case 'ci':
-        await github.setStatus(repo, heads.at(-1) ?? '', { context: 'test', state: deed.state });
+        await github.setStatus(repo, heads.at(-1) ?? '', { context: 'test', state: act.state });
         return true;
       case 'read_question':
         return newest() !== undefined;
       case 'react':
-        return reactTo(newest(), deed);
+        return reactTo(newest(), act);
       case 'react_to_first':
-        return reactTo(questionsOf(github, repo, number)[0], deed);
+        return reactTo(approvalCommentsOf(github, repo, number)[0], act);
       case 'push':
         heads.push(
           await github.push({ repo, branch: name, author: 'ada', files: content(heads.length + 1) }),
@@ -67,7 +67,7 @@ export async function beginLife(
         await github.mergePullRequest(repo, number, 'max');
         return true;
       case 'nothing_for':
-        if (restUntil <= since) restUntil = new Date(clock.now().getTime() + deed.ms);
+        if (restUntil <= since) restUntil = new Date(clock.now().getTime() + act.ms);
         if (clock.now() < restUntil) return false;
         restUntil = since;
         return true;
@@ -77,14 +77,14 @@ export async function beginLife(
   /** The approval comment for the present head that was written since the last change: people read what they answer. */
   function newest(): SeenComment | undefined {
     const about = `head=${heads.at(-1)} `;
-    return questionsOf(github, repo, number).findLast(
+    return approvalCommentsOf(github, repo, number).findLast(
       ({ body, createdAt }) => body.includes(about) && createdAt >= since,
     );
   }
 
   async function reactTo(
     question: SeenComment | undefined,
-    { login, content: emoji }: Extract<Deed, { do: 'react' | 'react_to_first' }>,
+    { login, content: emoji }: Extract<Act, { do: 'react' | 'react_to_first' }>,
   ): Promise<boolean> {
     if (!question) return false;
     await github.react(repo, question.id, login, emoji);
@@ -98,8 +98,8 @@ export async function beginLife(
     heads,
     openedAt,
     async goOn() {
-      for (let deed = story[next]; deed; deed = story[++next]) {
-        if (!(await tryTo(deed))) return false;
+      for (let act = story[next]; act; act = story[++next]) {
+        if (!(await attempt(act))) return false;
       }
       return true;
     },
@@ -107,7 +107,7 @@ export async function beginLife(
   };
 }
 
-export function questionsOf(github: GitHubStandIn, repo: string, number: number): SeenComment[] {
+export function approvalCommentsOf(github: GitHubStandIn, repo: string, number: number): SeenComment[] {
   return github
     .comments(repo, number)
     .filter(

@@ -1,11 +1,11 @@
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { withoutReview } from '../crash/stories.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { beginLife, type Life } from './actors.ts';
-import { faultsOf } from './compare.ts';
-import { openPostOffice, type PostOffice } from './delivery-proxy.ts';
+import { type Actors, openWithActors } from './actors.ts';
+import { problemsOf } from './compare.ts';
+import { type DeliveryProxy, startDeliveryProxy } from './delivery-proxy.ts';
 import { draw } from './draw.ts';
-import { makeWeather } from './github-faults.ts';
+import { injectFaults } from './github-faults.ts';
 import { STORIES, type StoryName } from './story.ts';
 
 export interface ChaosOptions {
@@ -58,21 +58,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   });
   const { github, clock } = harness;
   const repositories = found(harness, options.owners);
-  const postOffice = await openPostOffice({ ...options, clock });
+  const deliveryProxy = await startDeliveryProxy({ ...options, clock });
   const connect = () => {
-    postOffice.forwardTo(`${harness.app.url}${WEBHOOK_PATH}`);
-    github.setWebhookUrl(postOffice.url);
+    deliveryProxy.forwardTo(`${harness.app.url}${WEBHOOK_PATH}`);
+    github.setWebhookUrl(deliveryProxy.url);
   };
   connect();
   const start = clock.now().getTime();
-  const lives: Life[] = [];
-  const weather = makeWeather(github, { seed: options.seed, rate: options.failing, isYoung });
+  const allActors: Actors[] = [];
+  const faults = injectFaults(github, { seed: options.seed, rate: options.failing, isYoung });
 
   /** GitHub's replicas may lag for some seconds; a pull request's own page is what the app reads first. */
   function isYoung(path: string): boolean {
     const [, repo, number] = /^\/repos\/([^/]+\/[^/]+)\/pulls\/(\d+)$/.exec(path) ?? [];
-    const life = lives.find((one) => one.repo === repo && one.number === Number(number));
-    return repo !== undefined && (!life || clock.now().getTime() - life.openedAt.getTime() < 10_000);
+    const actors = allActors.find((one) => one.repo === repo && one.number === Number(number));
+    return repo !== undefined && (!actors || clock.now().getTime() - actors.openedAt.getTime() < 10_000);
   }
 
   const restartAfter = Math.ceil(options.pullRequests / (options.restarts + 1));
@@ -81,25 +81,25 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       await harness.restart();
       connect();
     }
-    lives.push(
-      await beginLife(github, clock, {
+    allActors.push(
+      await openWithActors(github, clock, {
         repo: repositories[index % repositories.length] ?? '',
         name: `part-${index}`,
         story: STORIES[storyOf(options.seed, index)],
       }),
     );
-    await live(harness, postOffice, lives, options.opensEveryMs);
+    await live(harness, deliveryProxy, allActors, options.opensEveryMs);
   }
-  await live(harness, postOffice, lives, LAST_MS);
+  await live(harness, deliveryProxy, allActors, LAST_MS);
 
-  weather.clear();
+  faults.clear();
   const stormy = github.requests.length;
-  postOffice.mend();
-  await postOffice.handOut('all');
-  await live(harness, postOffice, lives, options.calmMinutes * MINUTE);
+  deliveryProxy.stopFaults();
+  await deliveryProxy.deliver('all');
+  await live(harness, deliveryProxy, allActors, options.calmMinutes * MINUTE);
 
   const wrong = [
-    ...(await Promise.all(lives.map((life) => faultsOf(harness, life)))).flat(),
+    ...(await Promise.all(allActors.map((actors) => problemsOf(harness, actors)))).flat(),
     ...harness.faultyRequests,
   ];
   const report: ChaosReport = {
@@ -108,14 +108,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     merged: github.merges.length,
     requests: github.requests.length,
     stormy,
-    failed: weather.counts(),
+    failed: faults.counts(),
     deliveries: github.deliveries.length,
-    mishaps: postOffice.counts(),
+    mishaps: deliveryProxy.counts(),
     simulatedHours: Number(((clock.now().getTime() - start) / 3_600_000).toFixed(1)),
     seconds: Math.round((performance.now() - begun) / 1_000),
   };
   await harness.stop();
-  await postOffice.stop();
+  await deliveryProxy.stop();
   return report;
 }
 
@@ -144,17 +144,17 @@ function found({ github }: Harness, owners: number): string[] {
 /** Lets so much time pass, while everybody does what they can. */
 async function live(
   harness: Harness,
-  postOffice: PostOffice,
-  lives: readonly Life[],
+  deliveryProxy: DeliveryProxy,
+  allActors: readonly Actors[],
   ms: number,
 ): Promise<void> {
   const end = harness.clock.now().getTime() + ms;
   while (harness.clock.now().getTime() < end) {
     // One of hundreds of pull requests is always about to change: people and CI must not wait for a moment when none is.
     await harness.advance(TICK_MS, 0);
-    await postOffice.handOut('due');
-    for (const life of lives) {
-      if (life.waitsFor()) await life.goOn();
+    await deliveryProxy.deliver('due');
+    for (const actors of allActors) {
+      if (actors.waitsFor()) await actors.goOn();
     }
   }
 }

@@ -2,13 +2,13 @@ import type { Run } from '../../src/domain/run/run.ts';
 import { isGateCheck, type SeenCheckRun } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { Harness } from '../support/harness.ts';
-import { type Life, questionsOf } from './actors.ts';
-import { rightEnd } from './oracle.ts';
+import { type Actors, approvalCommentsOf } from './actors.ts';
+import { expectedEnd } from './oracle.ts';
 
 /** Everything about a pull request that is not as it must be, as sentences. */
-export async function faultsOf({ github, app }: Harness, life: Life): Promise<string[]> {
-  const right = rightEnd(life.story);
-  const { repo, number, heads } = life;
+export async function problemsOf({ github, app }: Harness, actors: Actors): Promise<string[]> {
+  const right = expectedEnd(actors.story);
+  const { repo, number, heads } = actors;
   const pull = github.pullRequest(repo, number);
   const merges = github.merges.filter((merge) => merge.repo === repo && merge.number === number);
   const found: string[] = [];
@@ -16,7 +16,7 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
     if (!holds) found.push(`${repo}#${number}: ${sentence}`);
   };
 
-  const waited = life.waitsFor();
+  const waited = actors.waitsFor();
   check(waited === undefined, `people still wait to ${waited?.do}`);
   check(pull.state === right.state, `it is ${pull.state}, not ${right.state}`);
   const by = !pull.merged ? 'no' : pull.mergedBy === github.app.botLogin ? 'by the app' : 'by hand';
@@ -24,7 +24,7 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
   check(merges.length === (right.merged === 'no' ? 0 : 1), `it was merged ${merges.length} times`);
   check(pull.headSha === heads.at(-1), 'its head is not the one pushed last');
 
-  const questions = questionsOf(github, repo, number);
+  const questions = approvalCommentsOf(github, repo, number);
   heads.forEach((head, index) => {
     const { fewest, most } = right.questions[index] ?? { fewest: 0, most: 0 };
     const count = questions.filter(({ body }) => body.includes(`head=${head} `)).length;
@@ -43,7 +43,7 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
     const checks = ownChecks(github, repo, headSha).filter(({ externalId }) => externalId === id);
     check(
       checks.length >= 1 && checks.length <= right.mostCheckRuns,
-      `run ${id} has ${checks.length} check runs: ${checks.map(shortly).join(', ')}; asked for: ${asked(github, life, checks)}`,
+      `run ${id} has ${checks.length} check runs: ${checks.map(shortly).join(', ')}; asked for: ${asked(github, actors, checks)}`,
     );
     const isOver = !own.some((run) => run.id === id && run.status.startsWith('waiting'));
     check(
@@ -73,13 +73,13 @@ export async function faultsOf({ github, app }: Harness, life: Life): Promise<st
   );
   check(pull.labels.length === afterwards, `its labels are: ${pull.labels.join(', ')}`);
   if (found.length > 0)
-    found.push(`${repo}#${number} was: ${told(life)}; its runs: ${own.map(inBrief).join(', ')}`);
+    found.push(`${repo}#${number} was: ${told(actors)}; its runs: ${own.map(inBrief).join(', ')}`);
   return found;
 }
 
 /** Its story in a line, to help find the cause. */
-function told({ story }: Life): string {
-  return story.map((deed) => [...Object.values(deed)].join(' ')).join(', ');
+function told({ story }: Actors): string {
+  return story.map((act) => [...Object.values(act)].join(' ')).join(', ');
 }
 
 function inBrief({ id, headSha, status, reason, createdAt, updatedAt }: Run): string {
@@ -92,7 +92,7 @@ function shortly({ id, status, conclusion, title }: SeenCheckRun): string {
 }
 
 /** The app's writes of these check runs, and its reads of their commits, in the order of the clock. */
-function asked(github: GitHubStandIn, { repo, heads }: Life, checks: readonly SeenCheckRun[]): string {
+function asked(github: GitHubStandIn, { repo, heads }: Actors, checks: readonly SeenCheckRun[]): string {
   const about = [
     ...checks.map(({ id }) => `/check-runs/${id}`),
     ...heads.map((head) => `${head}/check-runs`),

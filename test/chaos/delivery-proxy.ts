@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../src/core/clock.ts';
 import { counter, draw } from './draw.ts';
 
-export interface PostOfficeOptions {
+export interface DeliveryProxyOptions {
   seed: number;
   clock: Clock;
   /** Shares of all deliveries, from 0 to 1. */
@@ -13,20 +13,20 @@ export interface PostOfficeOptions {
 }
 
 /** An unreliable proxy between GitHub and the app. */
-export interface PostOffice {
+export interface DeliveryProxy {
   /** Where GitHub sends to. */
   url: string;
   /** Where the app listens now. */
   forwardTo(url: string): void;
   /** Delivers what was delayed until now; `all` also what is not due. */
-  handOut(which: 'due' | 'all'): Promise<void>;
+  deliver(which: 'due' | 'all'): Promise<void>;
   /** From now on every delivery arrives once and at once. */
-  mend(): void;
+  stopFaults(): void;
   counts(): Record<string, number>;
   stop(): Promise<void>;
 }
 
-interface Letter {
+interface HeldDelivery {
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
@@ -37,18 +37,18 @@ const LONGEST_DELAY_MS = 600_000;
  * Loses, doubles and delays deliveries by the seed. A lost one is answered 502, as by a proxy whose app is down: GitHub knows
  * that it failed, and the app does not know that it existed.
  */
-export async function openPostOffice(options: PostOfficeOptions): Promise<PostOffice> {
+export async function startDeliveryProxy(options: DeliveryProxyOptions): Promise<DeliveryProxy> {
   const { seed, clock } = options;
   const arrived = counter();
   const mishaps = counter();
-  let waiting: { at: number; letter: Letter }[] = [];
+  let waiting: { at: number; letter: HeldDelivery }[] = [];
   let appUrl = '';
-  let mended = false;
+  let healthy = false;
 
-  async function accept(letter: Letter): Promise<number> {
-    const event = String(letter.headers['x-github-event']);
+  async function accept(held: HeldDelivery): Promise<number> {
+    const event = String(held.headers['x-github-event']);
     const nth = arrived.next(event);
-    const fate = mended ? 1 : draw(seed, 'delivery', event, nth);
+    const fate = healthy ? 1 : draw(seed, 'delivery', event, nth);
     const { lost, doubled, delayed } = options;
     // The opening of the first pull request is always lost. Later ones are mostly found by polls of what is open already.
     if (fate < lost || (lost > 0 && event === 'pull_request' && nth === 1)) {
@@ -57,14 +57,14 @@ export async function openPostOffice(options: PostOfficeOptions): Promise<PostOf
     }
     if (fate < lost + doubled) {
       mishaps.next('doubled');
-      await forward(appUrl, letter);
+      await forward(appUrl, held);
     } else if (fate < lost + doubled + delayed) {
       mishaps.next('delayed');
       const delay = draw(seed, 'delay', event, nth) * LONGEST_DELAY_MS;
-      waiting.push({ at: clock.now().getTime() + delay, letter });
+      waiting.push({ at: clock.now().getTime() + delay, letter: held });
       return 202;
     }
-    return forward(appUrl, letter);
+    return forward(appUrl, held);
   }
 
   const server = createServer((incoming, response) => {
@@ -82,14 +82,14 @@ export async function openPostOffice(options: PostOfficeOptions): Promise<PostOf
     forwardTo(url) {
       appUrl = url;
     },
-    async handOut(which) {
+    async deliver(which) {
       const due = (at: number) => which === 'all' || at <= clock.now().getTime();
       const letters = waiting.filter(({ at }) => due(at));
       waiting = waiting.filter(({ at }) => !due(at));
-      for (const { letter } of letters) await forward(appUrl, letter);
+      for (const { letter: held } of letters) await forward(appUrl, held);
     },
-    mend() {
-      mended = true;
+    stopFaults() {
+      healthy = true;
     },
     counts: mishaps.counts,
     stop: () => close(server),
@@ -97,7 +97,7 @@ export async function openPostOffice(options: PostOfficeOptions): Promise<PostOf
 }
 
 /** @returns the app's status, 502 if it cannot be reached. */
-function forward(url: string, { headers, body }: Letter): Promise<number> {
+function forward(url: string, { headers, body }: HeldDelivery): Promise<number> {
   return new Promise((resolve) => {
     const call = request(url, { method: 'POST', agent: false, headers: { ...headers, connection: 'close' } });
     call.on('response', (response) => {

@@ -44,7 +44,7 @@ const HOW: Readonly<Record<Trouble, Fault>> = {
   'not there yet': { status: 404, body: { message: 'Not Found' } },
 };
 
-export interface Weather {
+export interface GitHubFaults {
   /** Faults so far, by kind. */
   counts(): Record<string, number>;
   clear(): void;
@@ -54,10 +54,10 @@ export interface Weather {
  * Makes a share of the calls to GitHub fail, until it is cleared.
  * @param isYoung Whether a path is of something so new that GitHub's replicas may not know it yet.
  */
-export function makeWeather(
+export function injectFaults(
   github: GitHubStandIn,
   { seed, rate, isYoung }: { seed: number; rate: number; isYoung: (path: string) => boolean },
-): Weather {
+): GitHubFaults {
   const calls = counter();
   const troubles = counter();
   let asked: object | undefined;

@@ -1,7 +1,7 @@
-import type { Deed, Person } from './story.ts';
+import type { Act, Person } from './story.ts';
 
 /** How a pull request must end, computed from what people did and nothing else. */
-export interface RightEnd {
+export interface ExpectedEnd {
   state: 'open' | 'closed';
   merged: 'by the app' | 'by hand' | 'no';
   /** Where the newest run of the chain ends. */
@@ -23,9 +23,9 @@ const MAY_COUNTERSIGN: readonly Person[] = ['mia', 'max'];
  * The rules in a few lines, written independently of the app: the maintainers are asked once about a head whose CI is green; the
  * first of their answers decides; a push voids everything before it.
  */
-export function rightEnd(story: readonly Deed[]): RightEnd {
-  let state: RightEnd['state'] = 'open';
-  let merged: RightEnd['merged'] = 'no';
+export function expectedEnd(story: readonly Act[]): ExpectedEnd {
+  let state: ExpectedEnd['state'] = 'open';
+  let merged: ExpectedEnd['merged'] = 'no';
   let ci: 'success' | 'failure' | undefined;
   let rejected = false;
   let wasRed = false;
@@ -33,10 +33,10 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
   const heads = [{ fewest: 0, most: 0 }];
   const head = () => heads.at(-1) ?? { fewest: 0, most: 0 };
 
-  for (const deed of story) {
-    switch (deed.do) {
+  for (const act of story) {
+    switch (act.do) {
       case 'ci':
-        ci = deed.state;
+        ci = act.state;
         wasRed ||= ci === 'failure';
         // Somebody may close it or push before the approval comment exists.
         if (ci === 'success') head().most = 1;
@@ -46,9 +46,9 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
         wasSeen = true;
         break;
       case 'react':
-        if (state === 'closed' || rejected || !MAY_COUNTERSIGN.includes(deed.login)) break;
-        if (deed.content === '-1') rejected = true;
-        else if (deed.content !== 'heart') [merged, state] = ['by the app', 'closed'];
+        if (state === 'closed' || rejected || !MAY_COUNTERSIGN.includes(act.login)) break;
+        if (act.content === '-1') rejected = true;
+        else if (act.content !== 'heart') [merged, state] = ['by the app', 'closed'];
         break;
       case 'react_to_first':
         // In every story it comes after a push or a close, which made that approval void.
@@ -85,7 +85,7 @@ export function rightEnd(story: readonly Deed[]): RightEnd {
     mostCheckRuns: wasRed ? 3 : 1,
   };
 
-  function runOf(): RightEnd['run'] {
+  function runOf(): ExpectedEnd['run'] {
     if (merged === 'by the app') return 'completed';
     if (rejected) return 'failed';
     if (state === 'closed') return 'cancelled';

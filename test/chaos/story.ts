@@ -1,5 +1,5 @@
 /** What people and CI do to a pull request, one after another. */
-export type Deed =
+export type Act =
   | { do: 'ci'; state: 'success' | 'failure' }
   /** Reads the approval comment for the present head, when it exists. */
   | { do: 'read_question' }
@@ -16,14 +16,14 @@ export type Deed =
 /** A maintainer, an administrator, the author (who may write), a writer and an outsider. */
 export type Person = 'mia' | 'max' | 'ada' | 'will' | 'otto';
 
-const green: Deed = { do: 'ci', state: 'success' };
-const red: Deed = { do: 'ci', state: 'failure' };
-const read: Deed = { do: 'read_question' };
-const react = (login: Person, content: 'rocket' | '+1' | '-1' | 'heart' = 'rocket'): Deed[] => [
+const green: Act = { do: 'ci', state: 'success' };
+const red: Act = { do: 'ci', state: 'failure' };
+const read: Act = { do: 'read_question' };
+const react = (login: Person, content: 'rocket' | '+1' | '-1' | 'heart' = 'rocket'): Act[] => [
   read,
   { do: 'react', login, content },
 ];
-const aWhile: Deed = { do: 'nothing_for', ms: 300_000 };
+const aWhile: Act = { do: 'nothing_for', ms: 300_000 };
 
 export const STORIES = {
   countersigned: [green, ...react('mia')],
@@ -65,6 +65,6 @@ export const STORIES = {
   ],
   'merged by hand': [green, read, { do: 'merge_by_hand' }],
   'left alone': [green],
-} as const satisfies Record<string, readonly Deed[]>;
+} as const satisfies Record<string, readonly Act[]>;
 
 export type StoryName = keyof typeof STORIES;

@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
  * sentence.
  */
 export interface Assertion {
-  readonly says: string;
+  readonly claim: string;
   /** @throws Unavailable for what this GitHub, or this token, does not allow. */
   check(world: World): Promise<void>;
 }

@@ -46,7 +46,7 @@ function conformance(name: string, open: () => Promise<Opened>, timeout?: number
     }, timeout);
 
     for (const assertion of ALL)
-      it(assertion.says, { ...(timeout === undefined ? {} : { timeout }) }, async ({ skip }) => {
+      it(assertion.claim, { ...(timeout === undefined ? {} : { timeout }) }, async ({ skip }) => {
         if (!opened) throw new Error('There is nothing to ask.');
         try {
           await assertion.check({ ...opened.target, scratch });
@@ -65,6 +65,6 @@ const settings = readSettings(process.env);
 if (settings) conformance(`${settings.owner}/${settings.repo}`, () => openReal(settings), REAL_TIMEOUT_MS);
 
 it('every assertion has its own sentence', () => {
-  const sentences = ALL.map(({ says }) => says);
+  const sentences = ALL.map(({ claim }) => claim);
   expect(new Set(sentences).size).toBe(sentences.length);
 });

@@ -36,8 +36,8 @@ async function openOn(environment: Record<string, string>) {
   return (await openReal(settings)).target;
 }
 
-function saying(assertions: readonly Assertion[], words: string): Assertion {
-  const found = assertions.find(({ says }) => says.includes(words));
+function assertionThat(assertions: readonly Assertion[], words: string): Assertion {
+  const found = assertions.find(({ claim }) => claim.includes(words));
   if (!found) throw new Error(`No assertion says ${words}.`);
   return found;
 }
@@ -85,8 +85,8 @@ describe('a real repository', () => {
     const before = tipOf(github);
     const target = await openOn(environment);
     const scratch = new Scratch(target);
-    await saying(pulls, 'every field').check({ ...target, scratch });
-    await saying(conversation, 'keeps its id').check({ ...target, scratch });
+    await assertionThat(pulls, 'every field').check({ ...target, scratch });
+    await assertionThat(conversation, 'keeps its id').check({ ...target, scratch });
     expect((await leftoversOf(target)).length).toBeGreaterThan(0);
     expect(await scratch.leave()).toEqual([]);
     expect(await leftoversOf(target)).toEqual([]);
@@ -121,7 +121,7 @@ describe('a real repository', () => {
       body: { merged: true, sha: 'a'.repeat(40), message: '' },
     });
     const scratch = new Scratch({ ...target, pauseMs: 0 });
-    const found = saying(pulls, 'names another head').check({ ...target, scratch });
+    const found = assertionThat(pulls, 'names another head').check({ ...target, scratch });
     await expect(found).rejects.toThrow('It was not refused');
   });
 });

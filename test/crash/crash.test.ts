@@ -14,8 +14,8 @@ import {
   type When,
   writesIn,
 } from './kill-point.ts';
-import { atMost } from './limited.ts';
-import { play, type Story, type Told } from './play.ts';
+import { limited } from './limited.ts';
+import { type PlayResult, play, type Story } from './play.ts';
 import {
   commands,
   confirmed,
@@ -61,7 +61,7 @@ const STORY_OF: Record<(typeof SELDOM)[number], { story: Story; first?: KillPoin
 };
 
 /** An app and a stand-in use a processor half of the time, and wait in the other. */
-const inTurn = atMost(3);
+const inTurn = limited(3);
 
 if (LONG) await describeLongForm();
 else describeShortForm();
@@ -133,7 +133,7 @@ function expectSameEndAtSeldomWrites(): void {
 }
 
 function describeShortForm(): void {
-  const told: (() => Promise<Told>)[] = [];
+  const told: (() => Promise<PlayResult>)[] = [];
   const undisturbedPlay = (story: Story) => {
     const undisturbed = once(() => inTurn(() => play(story)));
     told.push(undisturbed);
@@ -161,7 +161,10 @@ function describeShortForm(): void {
 }
 
 /** At a durable write that no story reaches, nobody dies: a method that is added later must get its story. */
-function expectEveryWriteReached(told: readonly (() => Promise<Told>)[], otherwise: readonly string[] = []) {
+function expectEveryWriteReached(
+  told: readonly (() => Promise<PlayResult>)[],
+  otherwise: readonly string[] = [],
+) {
   const name = 'every durable write is in a story, or on the list of those that are in none';
   test.concurrent(name, { timeout: TIMEOUT_MS }, async () => {
     const plays = await Promise.all(told.map((undisturbed) => undisturbed()));
@@ -189,7 +192,7 @@ function around(when: RequestPoint['when'], route: string, nth = 1): KillPoint {
   return { at: 'request', when, route, nth };
 }
 
-function expectOneOfEach(undisturbed: () => Promise<Told>): void {
+function expectOneOfEach(undisturbed: () => Promise<PlayResult>): void {
   test.concurrent(
     'ends with one merge, one check run and one comment of each kind',
     async () => {
@@ -205,7 +208,7 @@ function expectOneOfEach(undisturbed: () => Promise<Told>): void {
 
 function expectSameEnd(
   story: Story,
-  undisturbed: () => Promise<Told>,
+  undisturbed: () => Promise<PlayResult>,
   deaths: readonly (readonly KillPoint[])[],
 ): void {
   for (const points of deaths) {
@@ -222,7 +225,7 @@ function expectSameEnd(
 }
 
 /** A moment comes too late if the machine has become faster since its story was timed; then it comes earlier. */
-async function playKilled(story: Story, points: readonly KillPoint[]): Promise<Told> {
+async function playKilled(story: Story, points: readonly KillPoint[]): Promise<PlayResult> {
   const told = await play(story, points);
   const isLate = told.killed.length === 0 && points.some(({ at }) => at === 'moment');
   if (!isLate) return told;
@@ -242,7 +245,7 @@ interface DangerousWrite {
 
 function expectSameEndAtWrites(
   story: Story,
-  undisturbed: () => Promise<Told>,
+  undisturbed: () => Promise<PlayResult>,
   dangerous: readonly DangerousWrite[],
 ): void {
   for (const { when, what, writes, nth = 1 } of dangerous) {

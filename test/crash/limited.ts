@@ -1,5 +1,5 @@
 /** Runs at most so many of the given tasks at once. */
-export function atMost(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function limited(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = limit;
   const waiting: (() => void)[] = [];
   return async (work) => {

@@ -32,7 +32,7 @@ export interface Stage {
   until: Supervised['until'];
 }
 
-export interface Told {
+export interface PlayResult {
   end: EndState;
   /** Every request of the app to GitHub, in order. */
   routes: string[];
@@ -55,7 +55,7 @@ export async function play(
   story: Story,
   kills: readonly KillPoint[] = [],
   { allWatched }: { allWatched?: true } = {},
-): Promise<Told> {
+): Promise<PlayResult> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-crash-'));
   const github = await startGitHub();
   seed(github);

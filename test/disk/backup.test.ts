@@ -5,7 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { countersignOn, countersignProcess } from '../entrypoints/cli/support.ts';
-import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
+import { A_RECHECK, approvals, checkLines, MERGE_ONLY, open, react, start } from '../scenario/support.ts';
 import type { Harness } from '../support/harness.ts';
 
 /** Deliveries that are under way while the copy is made. */
@@ -55,7 +55,7 @@ it('a copy made under load is complete, and an app that starts on it continues',
   await harness.advance(A_RECHECK);
   expect(github.merges).toHaveLength(1);
   expect(approvals(harness, number)).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 /** Posts deliveries until the copy has begun and `DELIVERIES` more have been sent. */

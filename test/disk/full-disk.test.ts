@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from '../scenario/support.ts';
+import { A_RECHECK, approvals, checkLines, MERGE_ONLY, open, react, start } from '../scenario/support.ts';
 import { routeOf } from '../support/github/route.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { until } from '../support/until.ts';
@@ -78,7 +78,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     for (const { guid } of refused) expect(await github.redeliver(guid)).toBe(202);
     await harness.advance(30_000);
     expect(github.merges).toHaveLength(1);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(approvals(harness, number)).toHaveLength(1);
     expectWhole(harness);
   });
@@ -101,7 +101,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     expect(lines.map(({ message }) => message)).not.toContain('a step threw');
     expect(github.merges).toHaveLength(1);
     expect(approvals(harness, number)).toHaveLength(1);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expectWhole(harness);
   });
 });

@@ -54,15 +54,15 @@ describe('docs/github-assumptions.md', () => {
   it('names every assertion of the conformance suite', () => {
     const files = ['api', 'checks', 'contents', 'conversation', 'pulls', 'required-checks'];
     const said = files.flatMap((file) =>
-      [...text(`test/conformance/assertions/${file}.ts`).matchAll(/says:\s*(['"`])(.+?)\1,/g)].map(
-        (match) => ({ file: `conformance/assertions/${file}`, says: match[2] ?? '' }),
+      [...text(`test/conformance/assertions/${file}.ts`).matchAll(/claim:\s*(['"`])(.+?)\1,/g)].map(
+        (match) => ({ file: `conformance/assertions/${file}`, claim: match[2] ?? '' }),
       ),
     );
     const named = rows.flatMap(({ shownBy }) => shownBy);
     const unnamed = said.filter(
-      ({ file, says }) => !named.some((one) => one.file === file && says.startsWith(one.name)),
+      ({ file, claim }) => !named.some((one) => one.file === file && claim.startsWith(one.name)),
     );
     expect(said.length).toBeGreaterThan(50);
-    expect(unnamed.map(({ says }) => says)).toEqual([]);
+    expect(unnamed.map(({ claim }) => claim)).toEqual([]);
   });
 });

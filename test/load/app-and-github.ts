@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type ListeningApp, startListening } from '../crash/app-process.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 
-export interface World {
+export interface AppAndGitHub {
   github: GitHubStandIn;
   /** The process that runs now; a test that starts another one stores it here. */
   app: ListeningApp;
@@ -20,10 +20,10 @@ export interface World {
 export async function startApp(
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
   how: { endlessPatience?: boolean } = {},
-): Promise<World> {
+): Promise<AppAndGitHub> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-load-'));
   const github = await startGitHub();
-  const world: World = { github, folder, app: await startListening(github, folder, how) };
+  const world: AppAndGitHub = { github, folder, app: await startListening(github, folder, how) };
   // GitHub sends nothing, now or later, to an app without an address, so the address comes first.
   github.setWebhookUrl(world.app.webhookUrl);
   atEnd(async () => {

@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 import { startApp } from './app-and-github.ts';
 import { burst } from './burst.ts';
 import { peakMemoryMb } from './process-facts.ts';
-import { buildTown, chatter, signedDeliveries } from './repositories.ts';
+import { createRepositories, sendOtherEvents, signedDeliveries } from './repositories.ts';
 import { readRows } from './rows.ts';
 
 /**
@@ -30,12 +30,12 @@ test(
   `${DELIVERIES} deliveries at once are all answered while GitHub answers nothing, and all processed once it does`,
   async () => {
     const { github, app, folder } = await startApp();
-    const town = await buildTown(github, {
+    const repositories = await createRepositories(github, {
       repositories: LONG ? 20 : 5,
       pullRequests: PULL_REQUESTS,
       ...(LONG ? {} : { chain: MERGE_ONLY }),
     });
-    await chatter(github, town, DELIVERIES - github.deliveries.length);
+    await sendOtherEvents(github, repositories, DELIVERIES - github.deliveries.length);
     const deliveries = signedDeliveries(github, BODY_BYTES).slice(0, DELIVERIES);
 
     // A sender waits for the record only; `bench:load` compares that wait with GitHub's ten seconds.
@@ -52,7 +52,7 @@ test(
     await allDone(folder, DELIVERIES);
     const processedMs = Math.round(performance.now() - begun);
 
-    for (const { repo, number } of town.pullRequests) {
+    for (const { repo, number } of repositories.pullRequests) {
       const asked = await until(
         `the question of ${repo}#${number}`,
         () => github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
@@ -78,8 +78,8 @@ test(
   `${LARGE_BODIES} bodies of 20 MB at once are accepted or refused, and the accepted ones are processed, within a limit of memory`,
   async () => {
     const { github, app, folder } = await startApp();
-    const town = await buildTown(github, { repositories: 1, pullRequests: 0 });
-    await chatter(github, town, LARGE_BODIES);
+    const repositories = await createRepositories(github, { repositories: 1, pullRequests: 0 });
+    await sendOtherEvents(github, repositories, LARGE_BODIES);
     const deliveries = signedDeliveries(github, 20_000_000).slice(-LARGE_BODIES);
 
     const sent = await burst(app.webhookUrl, deliveries);

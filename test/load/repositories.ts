@@ -1,13 +1,13 @@
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import type { SignedRequest } from '../support/github/webhooks.ts';
 
-export interface Town {
+export interface ManyRepositories {
   /** `owner/name` of every repository; each owner has the app installed, and one repository. */
   repositories: string[];
   pullRequests: { repo: string; number: number; headSha: string }[];
 }
 
-export interface TownOptions {
+export interface ManyRepositoriesOptions {
   repositories: number;
   pullRequests: number;
   /** The repositories' own chain, which replaces the shipped one; the shipped one by default. */
@@ -18,7 +18,10 @@ export interface TownOptions {
  * Many owners with a repository each, and pull requests in turn in all of them, whose webhooks are held. Separate owners, because
  * GitHub's limits apply per installation.
  */
-export async function buildTown(github: GitHubStandIn, options: TownOptions): Promise<Town> {
+export async function createRepositories(
+  github: GitHubStandIn,
+  options: ManyRepositoriesOptions,
+): Promise<ManyRepositories> {
   const repositories = Array.from({ length: options.repositories }, (_, index) => {
     const owner = `owner-${index}`;
     github.addOrganization(owner);
@@ -37,7 +40,7 @@ export async function buildTown(github: GitHubStandIn, options: TownOptions): Pr
     return `${owner}/app`;
   });
   github.holdDeliveries();
-  const pullRequests: Town['pullRequests'] = [];
+  const pullRequests: ManyRepositories['pullRequests'] = [];
   for (let index = 0; index < options.pullRequests; index++) {
     const repo = repositories[index % repositories.length] ?? '';
     const opened = await github.openPullRequest({
@@ -53,14 +56,18 @@ export async function buildTown(github: GitHubStandIn, options: TownOptions): Pr
 }
 
 /** Other events, until there are `count` of them: those that an app on every repository gets all day. */
-export async function chatter(github: GitHubStandIn, town: Town, count: number): Promise<void> {
+export async function sendOtherEvents(
+  github: GitHubStandIn,
+  many: ManyRepositories,
+  count: number,
+): Promise<void> {
   const tickets = new Map<string, number>();
-  for (const repo of town.repositories) {
+  for (const repo of many.repositories) {
     tickets.set(repo, await github.createIssue(repo, 'otto', 'It does not work'));
   }
   const before = github.deliveries.length;
   for (let index = 0; github.deliveries.length < before + count; index++) {
-    const repo = town.repositories[index % town.repositories.length] ?? '';
+    const repo = many.repositories[index % many.repositories.length] ?? '';
     const oldCommit = github.branch(repo, 'main') ?? '';
     const context = `nightly-${index}`;
     if (index % 10 === 0) await github.setStatus(repo, oldCommit, { context, state: 'success' });

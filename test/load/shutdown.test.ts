@@ -8,10 +8,10 @@ import { databaseIn, type Ended, type ListeningApp, startListening } from '../cr
 import { MERGE_ONLY } from '../scenario/support.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import { until } from '../support/until.ts';
-import { startApp, type World } from './app-and-github.ts';
+import { type AppAndGitHub, startApp } from './app-and-github.ts';
 import { burst } from './burst.ts';
 import { isAlive, reviewWorkersOf } from './process-facts.ts';
-import { buildTown, chatter, signedDeliveries } from './repositories.ts';
+import { createRepositories, sendOtherEvents, signedDeliveries } from './repositories.ts';
 import { readRows } from './rows.ts';
 
 /** How long supervisors wait by default before they kill. */
@@ -29,8 +29,12 @@ describe('an app that is told to stop during a burst', () => {
   }) => {
     const world = await startApp(onTestFinished);
     const { github, folder } = world;
-    const town = await buildTown(github, { repositories: 2, pullRequests: 4, chain: MERGE_ONLY });
-    await chatter(github, town, 150);
+    const repositories = await createRepositories(github, {
+      repositories: 2,
+      pullRequests: 4,
+      chain: MERGE_ONLY,
+    });
+    await sendOtherEvents(github, repositories, 150);
     const deliveries = signedDeliveries(github);
     // Pull requests cannot be read, so the stop always finds unfinished work.
     const back = github.fail(({ path }) => /\/pulls\/\d+$/.test(path), { status: 503 });
@@ -59,14 +63,14 @@ describe('an app that is told to stop during a burst', () => {
       last: () => readRows(databaseIn(folder)),
     });
     await until('every question', () =>
-      town.pullRequests.every(({ repo, number }) =>
+      repositories.pullRequests.every(({ repo, number }) =>
         github.comments(repo, number).some(({ body }) => body.includes('countersign:approval')),
       )
         ? true
         : undefined,
     );
     await world.app.stop();
-    for (const { repo, number, headSha } of town.pullRequests) {
+    for (const { repo, number, headSha } of repositories.pullRequests) {
       const questions = github.comments(repo, number).filter(({ body }) => body.includes(':approval'));
       const checks = github
         .checkRuns(repo, headSha)
@@ -94,7 +98,11 @@ describe.concurrent('an app that is told to stop', () => {
   }) => {
     const world = await startApp(onTestFinished, { endlessPatience: true });
     const { github } = world;
-    const town = await buildTown(github, { repositories: 1, pullRequests: 1, chain: MERGE_ONLY });
+    const repositories = await createRepositories(github, {
+      repositories: 1,
+      pullRequests: 1,
+      chain: MERGE_ONLY,
+    });
     const back = github.fail(({ path }) => /\/pulls\/\d+$/.test(path), 'hang');
     await github.releaseDeliveries();
     await until('the call that hangs', () => github.requests.find(({ status }) => status === 0));
@@ -103,7 +111,7 @@ describe.concurrent('an app that is told to stop', () => {
 
     back();
     await restart(world);
-    const [{ repo, number } = { repo: '', number: 0 }] = town.pullRequests;
+    const [{ repo, number } = { repo: '', number: 0 }] = repositories.pullRequests;
     await until('the question', () =>
       github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
     );
@@ -114,9 +122,13 @@ describe.concurrent('an app that is told to stop', () => {
   }) => {
     const world = await startApp(onTestFinished, { endlessPatience: true });
     const { github } = world;
-    const town = await buildTown(github, { repositories: 1, pullRequests: 1, chain: MERGE_ONLY });
+    const repositories = await createRepositories(github, {
+      repositories: 1,
+      pullRequests: 1,
+      chain: MERGE_ONLY,
+    });
     await github.releaseDeliveries();
-    const [{ repo, number } = { repo: '', number: 0 }] = town.pullRequests;
+    const [{ repo, number } = { repo: '', number: 0 }] = repositories.pullRequests;
     const asked = await until('the question', () =>
       github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
     );
@@ -140,7 +152,7 @@ describe.concurrent('an app that is told to stop', () => {
   }) => {
     const world = await startApp(onTestFinished);
     const { github } = world;
-    const town = await buildTown(github, { repositories: 1, pullRequests: 1 });
+    const repositories = await createRepositories(github, { repositories: 1, pullRequests: 1 });
     await github.releaseDeliveries();
     const worker = await until('the review', () => reviewWorkersOf(world.app.pid)[0]);
     // Stopped, so that the review cannot end by itself while the app waits for it.
@@ -150,7 +162,7 @@ describe.concurrent('an app that is told to stop', () => {
     await until('the worker to be gone', () => (isAlive(worker) ? undefined : true));
 
     await restart(world);
-    const [{ repo, headSha } = { repo: '', headSha: '' }] = town.pullRequests;
+    const [{ repo, headSha } = { repo: '', headSha: '' }] = repositories.pullRequests;
     await until('the review', () =>
       github
         .checkRuns(repo, headSha)
@@ -161,7 +173,7 @@ describe.concurrent('an app that is told to stop', () => {
   test('repeatedly still finishes what is under way', async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished);
     const { github } = world;
-    await buildTown(github, { repositories: 1, pullRequests: 1, chain: MERGE_ONLY });
+    await createRepositories(github, { repositories: 1, pullRequests: 1, chain: MERGE_ONLY });
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const isAsked = ({ path }: { path: string }) => {
       if (!/\/pulls\/\d+$/.test(path)) return false;
@@ -219,7 +231,7 @@ async function stop(app: ListeningApp, signal: NodeJS.Signals): Promise<Ended> {
   return ended;
 }
 
-async function restart(world: World): Promise<void> {
+async function restart(world: AppAndGitHub): Promise<void> {
   world.app = await startListening(world.github, world.folder);
   world.github.setWebhookUrl(world.app.webhookUrl);
   await world.github.releaseDeliveries();

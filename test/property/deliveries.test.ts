@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyFates, PROMPT } from './delivery-order.ts';
-import { tell } from './play.ts';
+import { anyDeliveryFates, PROMPT } from './delivery-order.ts';
+import { play } from './play.ts';
 import { anyStory } from './story.ts';
 
 /**
@@ -17,12 +17,12 @@ const TIMEOUT_MS = LONG ? 3_600_000 : 120_000;
 test(
   `deliveries that come late, twice and in any order lead to the same end, in ${STORIES} stories of seed ${SEED}`,
   async () => {
-    const property = fc.asyncProperty(anyStory, anyFates, async (story, fates) => {
-      const told = await tell(story, fates);
+    const property = fc.asyncProperty(anyStory, anyDeliveryFates, async (story, fates) => {
+      const told = await play(story, fates);
       expect(told.contradictions).toEqual([]);
       if (!told.waits) return;
       expect(told.ends.at(-1)?.pullRequest.merged).toBe(true);
-      expect(told.ends).toEqual((await tell(story, [PROMPT])).ends);
+      expect(told.ends).toEqual((await play(story, [PROMPT])).ends);
     });
     await fc.assert(property, {
       seed: SEED,

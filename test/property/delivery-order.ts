@@ -5,16 +5,16 @@ import type { Harness } from '../support/harness.ts';
  * What happens to one delivery: after how many rounds it arrives, its place among those of its round, and whether it arrives
  * again.
  */
-export interface Fate {
+export interface DeliveryFate {
   late: number;
   rank: number;
   again: number | undefined;
 }
 
-export const PROMPT: Fate = { late: 0, rank: 0, again: undefined };
+export const PROMPT: DeliveryFate = { late: 0, rank: 0, again: undefined };
 
 /** Many are prompt, so that some deliveries overtake others by far. */
-export const anyFates: fc.Arbitrary<Fate[]> = fc.array(
+export const anyDeliveryFates: fc.Arbitrary<DeliveryFate[]> = fc.array(
   fc.record({
     late: fc.constantFrom(0, 0, 1, 2, 4, 8, 12),
     rank: fc.nat(9),
@@ -27,14 +27,14 @@ export const anyFates: fc.Arbitrary<Fate[]> = fc.array(
  * Delivers the webhooks that GitHub holds, each by its fate: late, in another order, twice. Every one arrives at least once.
  * Webhooks about the app's own writes are delivered in the same way.
  */
-export class Postman {
+export class DeliveryShuffler {
   private readonly harness: Harness;
-  private readonly fates: readonly Fate[];
+  private readonly fates: readonly DeliveryFate[];
   private readonly bag: { guid: string; round: number; rank: number }[] = [];
   private known = 0;
   private round = 0;
 
-  constructor(harness: Harness, fates: readonly Fate[]) {
+  constructor(harness: Harness, fates: readonly DeliveryFate[]) {
     this.harness = harness;
     this.fates = fates;
     harness.github.holdDeliveries();

@@ -1,8 +1,8 @@
 import { react } from '../scenario/support.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
-import { type Fate, Postman } from './delivery-order.ts';
+import { type DeliveryFate, DeliveryShuffler } from './delivery-order.ts';
 import { type EndState, readEndState } from './end-state.ts';
-import { type Deed, happen, open, type Subject } from './story.ts';
+import { type Act, open, perform, type Subject } from './story.ts';
 
 const CHAIN = `name: pr-review
 trigger: { event: pr.opened, filter: { draft: false } }
@@ -18,7 +18,7 @@ const TO_SETTLE = 40_000;
 /** An approval that has been open for some minutes is polled every ten seconds. */
 const A_RECHECK = 12_000;
 
-export interface Told {
+export interface PlayResult {
   /** When everything was delivered; after all of it was delivered again; and once a maintainer has countersigned. */
   ends: EndState[];
   /** The differences between the app and GitHub. */
@@ -31,20 +31,20 @@ export interface Told {
 }
 
 /** Plays a story to the app with the real deliveries, each by its fate; then again, and somebody countersigns. */
-export async function tell(story: readonly Deed[], fates: readonly Fate[]): Promise<Told> {
+export async function play(story: readonly Act[], fates: readonly DeliveryFate[]): Promise<PlayResult> {
   const harness = await startHarness({ files: { '.github/countersign/chains/pr-review.yaml': CHAIN } });
   const { github, advance } = harness;
   try {
     await github.push({ repo: REPO, branch: 'release', author: 'max' });
     await harness.settle();
-    const postman = new Postman(harness, fates);
+    const shuffler = new DeliveryShuffler(harness, fates);
     const subject = await open(harness);
-    for (const deed of story) {
-      await postman.goRound();
+    for (const act of story) {
+      await shuffler.goRound();
       await advance(1_500);
-      await happen(harness, subject, deed);
+      await perform(harness, subject, act);
     }
-    while (await postman.goRound()) await advance(1_500);
+    while (await shuffler.goRound()) await advance(1_500);
     await advance(TO_SETTLE);
     const delivered = await readEndState(harness, subject.number);
     const waits = shouldWait(harness, subject);

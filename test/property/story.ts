@@ -21,17 +21,17 @@ const DEEDS = [
   'merge',
 ] as const;
 /** What happens to one pull request on GitHub, which one or several deliveries report. */
-export type Deed = (typeof DEEDS)[number];
+export type Act = (typeof DEEDS)[number];
 
-const ENDINGS: Deed[][] = [['reopen', 'ready', 'ci green'], ['reopen', 'ready', 'ci green'], ['merge'], []];
+const ENDINGS: Act[][] = [['reopen', 'ready', 'ci green'], ['reopen', 'ready', 'ci green'], ['merge'], []];
 
 /** The story of a pull request after it was opened. Half of them end as they should: open, ready and green. */
-export const anyStory: fc.Arbitrary<Deed[]> = fc
+export const anyStory: fc.Arbitrary<Act[]> = fc
   .tuple(
-    fc.array(fc.constantFrom(...DEEDS.filter((deed) => deed !== 'merge')), { maxLength: 7, size: 'max' }),
+    fc.array(fc.constantFrom(...DEEDS.filter((act) => act !== 'merge')), { maxLength: 7, size: 'max' }),
     fc.constantFrom(...ENDINGS),
   )
-  .map(([deeds, ending]) => [...deeds, ...ending]);
+  .map(([acts, ending]) => [...acts, ...ending]);
 
 export interface Subject {
   number: number;
@@ -53,7 +53,7 @@ export async function open({ github }: Harness): Promise<Subject> {
 }
 
 /** Does it on GitHub, if the pull request allows it now; the app hears of it whenever the deliveries arrive. */
-export async function happen({ github }: Harness, subject: Subject, deed: Deed): Promise<void> {
+export async function perform({ github }: Harness, subject: Subject, act: Act): Promise<void> {
   const { number, firstHead } = subject;
   const { state, merged, headSha, baseRef } = github.pullRequest(REPO, number);
   const push = (change: { forceTo?: string; files?: Record<string, string> }) =>
@@ -63,7 +63,7 @@ export async function happen({ github }: Harness, subject: Subject, deed: Deed):
     return github.setStatus(REPO, headSha, { context: 'test', state: says });
   };
   if (merged) return;
-  switch (deed) {
+  switch (act) {
     case 'push': {
       const before = github.fileAt(REPO, 'greet', 'src/greet.ts') ?? '';
       await push({ files: { 'src/greet.ts': `${before}greet();\n` } });
@@ -108,6 +108,6 @@ export async function happen({ github }: Harness, subject: Subject, deed: Deed):
       await github.mergePullRequest(REPO, number, 'max');
       return;
     default:
-      return unreachable(deed);
+      return unreachable(act);
   }
 }

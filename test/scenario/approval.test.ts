@@ -5,6 +5,7 @@ import {
   approvalOf,
   approvals,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -14,7 +15,6 @@ import {
   readable,
   reportCi,
   type Setting,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -134,12 +134,14 @@ test('two countersigns must come from two people: one person who reacts twice co
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for maintainers to countersign: 1 of 2 did']);
+  expect(checkLines(harness, headSha)).toEqual([
+    'in_progress: Waiting for maintainers to countersign: 1 of 2 did',
+  ]);
   expect(approvalOf(harness, number).body).toContain('2 countersigns are needed. Given so far: `mia`.');
 
   await countersign(harness, number, 'max');
   expect(github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia and max']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia and max']);
 });
 
 test('a maintainer’s rejecting reaction prevents the merge, and the comment names them, whoever else approves', async () => {
@@ -149,7 +151,7 @@ test('a maintainer’s rejecting reaction prevents the merge, and the comment na
   await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['failure: Rejected by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['failure: Rejected by mia']);
   expect(headline(statusOf(harness, number))).toBe('✋ Rejected by mia');
   expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<head> base=main -->
@@ -176,7 +178,7 @@ test('a rejecting reaction of somebody who may not countersign prevents nothing'
   const { harness, number, headSha } = await asked();
   for (const login of ['will', 'otto', 'ada']) await react(harness, number, login, '-1');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
 });
@@ -227,7 +229,9 @@ test('a first countersign that is withdrawn while the second is awaited no longe
   await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
   await countersign(harness, number, 'max');
   expect(harness.github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for maintainers to countersign: 1 of 2 did']);
+  expect(checkLines(harness, headSha)).toEqual([
+    'in_progress: Waiting for maintainers to countersign: 1 of 2 did',
+  ]);
   expect(approvalOf(harness, number).body).toContain('Given so far: `max`.');
 });
 
@@ -268,7 +272,7 @@ test('an approval comment that somebody deletes is replaced', async () => {
 
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });
@@ -361,7 +365,7 @@ describe('an approval is blocked', () => {
     await harness.advance(A_RECHECK);
 
     expect(github.merges).toEqual([]);
-    expect(said(harness, headSha)).toMatchInlineSnapshot(`
+    expect(checkLines(harness, headSha)).toMatchInlineSnapshot(`
       [
         "in_progress: Not merging: ci: 1 of 1 check failed: test",
       ]
@@ -381,14 +385,14 @@ describe('an approval is blocked', () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
     await harness.advance(A_RECHECK);
-    const held = said(harness, headSha);
+    const held = checkLines(harness, headSha);
     expect(held).toMatchInlineSnapshot(`
       [
         "in_progress: Not merging: ci: 1 of 1 check failed: test",
       ]
     `);
     await harness.advance(A_RECHECK);
-    expect(said(harness, headSha)).toEqual(held);
+    expect(checkLines(harness, headSha)).toEqual(held);
     expect(approvalOf(harness, number).body).toContain('> **For now:** ');
   });
 

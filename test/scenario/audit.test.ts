@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
 import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import { REPO } from '../support/harness.ts';
-import { waiting } from './support-commands.ts';
+import { openWaitingForCi } from './support-commands.ts';
 import { CHAINS, CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
@@ -92,7 +92,7 @@ test('a rejection is exported with the person and the head', async () => {
 });
 
 test('commands that change something are exported with their authors, and refused ones are not', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'otto', '/countersign cancel');
   await scene.say(number, 'mia', '/countersign status');
   await scene.say(number, 'mia', '/countersign pause');

@@ -3,13 +3,13 @@ import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
   approvalOf,
+  checkLines,
   countersign,
   MERGE_ONLY,
   open,
   react,
   readable,
   type Setting,
-  said,
   start,
 } from './support.ts';
 
@@ -107,7 +107,7 @@ describe('commits that GitHub links to no account', () => {
     await react(harness, number, 'mia');
     await harness.advance(A_RECHECK);
     expect(harness.github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual([
+    expect(checkLines(harness, headSha)).toEqual([
       'in_progress: Waiting for maintainers to countersign: 1 of 2 did',
     ]);
     await countersign(harness, number, 'max');
@@ -134,7 +134,7 @@ describe('commits that GitHub links to no account', () => {
     await countersign(harness, number, 'mia');
     await countersign(harness, number, 'max');
     expect(harness.github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual([`in_progress: ${held}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: ${held}`]);
   });
 });
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { waiting } from './support-commands.ts';
+import { openWaitingForCi } from './support-commands.ts';
 import { CI_AND_MERGE, only, scenes } from './support-scene.ts';
 
 const start = scenes();
 
 test('the buttons of a waiting check run work like commands', async () => {
-  const { scene, headSha } = await waiting(start);
+  const { scene, headSha } = await openWaitingForCi(start);
   const check = scene.check(headSha, 'ship');
   expect(check?.actions.map(({ identifier }) => identifier)).toEqual(['ci', 'cancel', 'pause']);
   await scene.github.clickAction(REPO, check?.id ?? 0, 'will', 'cancel');
@@ -15,7 +15,7 @@ test('the buttons of a waiting check run work like commands', async () => {
 });
 
 test('a button that somebody without permission presses does nothing', async () => {
-  const { scene, headSha } = await waiting(start);
+  const { scene, headSha } = await openWaitingForCi(start);
   const check = scene.check(headSha, 'ship');
   await scene.github.clickAction(REPO, check?.id ?? 0, 'otto', 'cancel');
   await scene.github.clickAction(REPO, check?.id ?? 0, 'will', 'pause');
@@ -32,7 +32,7 @@ test('a button on a pull request from a fork works, although GitHub then names n
 });
 
 test('a button of an older head does nothing to the newer one', async () => {
-  const { scene, headSha } = await waiting(start);
+  const { scene, headSha } = await openWaitingForCi(start);
   const old = scene.check(headSha, 'ship')?.id ?? 0;
   scene.github.holdDeliveries();
   await scene.github.clickAction(REPO, old, 'will', 'cancel');
@@ -51,7 +51,7 @@ test.each([
   ['the check run', 'rerequestCheck'],
   ['all checks', 'rerequestAllChecks'],
 ] as const)('re-running %s on GitHub runs again what failed', async (_, rerun) => {
-  const { scene, headSha } = await waiting(start);
+  const { scene, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   await scene.settle();
   const [run] = await scene.runs('ship');
@@ -64,7 +64,7 @@ test.each([
 });
 
 test('the buttons of another app’s check run do nothing', async () => {
-  const { scene, headSha } = await waiting(start);
+  const { scene, headSha } = await openWaitingForCi(start);
   const [run] = await scene.runs('ship');
   const sent = scene.github.signedDelivery('check_run', {
     action: 'requested_action',

@@ -3,6 +3,7 @@ import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
   approvals,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -10,7 +11,6 @@ import {
   ownCheck,
   ownChecks,
   react,
-  said,
   start,
 } from './support.ts';
 
@@ -103,7 +103,7 @@ test('an approval that a chain change voided is asked again by the new chain', a
   ]);
   await countersign(harness, number, 'mia');
   expect(harness.github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'cancelled: Stopped: the chain changed on the base branch',
     'success: Merged: countersigned by mia',
   ]);

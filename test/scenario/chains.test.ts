@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { flow, said } from './support-chains.ts';
+import { chainComments, flowChain } from './support-chains.ts';
 import { type Scene, scenes, section } from './support-scene.ts';
 
 const start = scenes();
@@ -15,7 +15,7 @@ const BAD_LABEL = 'action: gh-label, with: { labels: [] }';
 
 test('the steps of a diamond run in parallel, and the last one after both', async () => {
   const scene = await start(
-    flow(`
+    flowChain(`
       id: first, action: gh-label, with: { labels: [first] }
       id: left, skill: ci, depends_on: [first]
       id: right, skill: ci, depends_on: [first]
@@ -36,14 +36,16 @@ test('the steps of a diamond run in parallel, and the last one after both', asyn
 });
 
 test('a step without dependencies starts at once beside a waiting one', async () => {
-  const scene = await start(flow('skill: ci\naction: gh-label, depends_on: [], with: { labels: [early] }'));
+  const scene = await start(
+    flowChain('skill: ci\naction: gh-label, depends_on: [], with: { labels: [early] }'),
+  );
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['early']);
 });
 
 test('a failed step fails the run, and later steps are skipped', async () => {
   const scene = await start(
-    flow(`id: bad, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`),
+    flowChain(`id: bad, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`),
   );
   const { number, headSha } = await scene.open();
   expect(await steps(scene)).toEqual({ bad: 'failed', after: 'skipped' });
@@ -61,7 +63,7 @@ test('a failed step fails the run, and later steps are skipped', async () => {
 
 test('a step with on_failure: continue does not stop the run', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       `id: bad, on_failure: continue, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`,
     ),
   );
@@ -71,14 +73,14 @@ test('a step with on_failure: continue does not stop the run', async () => {
 });
 
 test('a step beside a failed one is ended, and says why', async () => {
-  const scene = await start(flow(`id: slow, skill: ci\nid: bad, depends_on: [], ${BAD_LABEL}`));
+  const scene = await start(flowChain(`id: slow, skill: ci\nid: bad, depends_on: [], ${BAD_LABEL}`));
   const { headSha } = await scene.open();
   expect(await steps(scene)).toEqual({ slow: 'cancelled', bad: 'failed' });
   expect(scene.check(headSha, 'flow')?.status).toBe('completed');
 });
 
 test('a temporary failure of GitHub only delays a step', async () => {
-  const scene = await start(flow('skill: ci'));
+  const scene = await start(flowChain('skill: ci'));
   const { headSha } = await scene.open();
   scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 502 }, 2);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -87,7 +89,7 @@ test('a temporary failure of GitHub only delays a step', async () => {
 });
 
 test('a label that GitHub refuses is reported as requested, not as added', async () => {
-  const scene = await start(flow('action: gh-label, with: { labels: [x] }'));
+  const scene = await start(flowChain('action: gh-label, with: { labels: [x] }'));
   scene.github.fail(({ path }) => path.endsWith('/labels'), { status: 403 });
   const { number, headSha } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual([]);
@@ -95,7 +97,7 @@ test('a label that GitHub refuses is reported as requested, not as added', async
 });
 
 test('a connection that breaks during a comment leads to one comment', async () => {
-  const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
+  const scene = await start(flowChain('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
     { after: 'reset' },
@@ -103,11 +105,11 @@ test('a connection that breaks during a comment leads to one comment', async () 
   );
   const { number } = await scene.open();
   await scene.advance(20_000);
-  expect(said(scene, number)).toEqual(['Hello']);
+  expect(chainComments(scene, number)).toEqual(['Hello']);
 });
 
 test('the app waits for a rate limit that GitHub names, and drops nothing', async () => {
-  const scene = await start(flow('action: gh-comment, with: { body: Hello }'));
+  const scene = await start(flowChain('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
     {
@@ -118,15 +120,15 @@ test('the app waits for a rate limit that GitHub names, and drops nothing', asyn
     1,
   );
   const { number } = await scene.open();
-  expect(said(scene, number)).toEqual([]);
+  expect(chainComments(scene, number)).toEqual([]);
   await scene.advance(70_000);
-  expect(said(scene, number)).toEqual(['Hello']);
+  expect(chainComments(scene, number)).toEqual(['Hello']);
   // The stand-in records a request that it refuses on demand without its body, which the validator then misses.
   scene.faultyRequests.splice(0);
 });
 
 test('a permanent failure fails the step with a reason', async () => {
-  const scene = await start(flow('skill: ci'));
+  const scene = await start(flowChain('skill: ci'));
   scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
   const { headSha } = await scene.open();
   await scene.advance(30 * 60_000);
@@ -139,7 +141,7 @@ test('a permanent failure fails the step with a reason', async () => {
 
 // The queue gives up after some two minutes, and a job that it gave up is not retried.
 test('a step with attempts left is retried after its pause when GitHub was unavailable for longer', async () => {
-  const scene = await start(flow('skill: ci, retry: { attempts: 2, backoff: 20m }'));
+  const scene = await start(flowChain('skill: ci, retry: { attempts: 2, backoff: 20m }'));
   const back = scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
   await scene.open();
   await scene.advance(10 * 60_000);
@@ -149,7 +151,7 @@ test('a step with attempts left is retried after its pause when GitHub was unava
 });
 
 test('a step that waits longer than its timeout times out, and the run says so', async () => {
-  const scene = await start(flow('skill: ci, timeout: 10m\naction: gh-label, with: { labels: [late] }'));
+  const scene = await start(flowChain('skill: ci, timeout: 10m\naction: gh-label, with: { labels: [late] }'));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.advance(11 * 60_000);
@@ -162,7 +164,7 @@ test('a step that waits longer than its timeout times out, and the run says so',
 });
 
 test('a timeout that passes while the app is down takes effect when the app is back', async () => {
-  const scene = await start(flow('skill: ci, timeout: 10m'));
+  const scene = await start(flowChain('skill: ci, timeout: 10m'));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.settle();
@@ -173,7 +175,7 @@ test('a timeout that passes while the app is down takes effect when the app is b
 
 test('a condition can depend on an outcome', async () => {
   const scene = await start(
-    flow(`
+    flowChain(`
       skill: ci
       id: green, action: gh-label, condition: "{{ steps.ci.outcome.passed }}", with: { labels: [green] }
       id: red, action: gh-label, depends_on: [ci], condition: "{{ not steps.ci.outcome.passed }}", with: { labels: [red] }
@@ -188,7 +190,7 @@ test('a condition can depend on an outcome', async () => {
 
 test('neither a condition nor its opposite holds for a step that was skipped', async () => {
   const scene = await start(
-    flow(`
+    flowChain(`
       id: off, action: gh-label, condition: "{{ false }}", with: { labels: [off] }
       id: yes, action: gh-label, depends_on: [off], condition: "{{ steps.off.outcome.passed }}", with: { labels: [yes] }
       id: no, action: gh-label, depends_on: [off], condition: "{{ not steps.off.outcome.passed }}", with: { labels: [no] }
@@ -201,7 +203,7 @@ test('neither a condition nor its opposite holds for a step that was skipped', a
 
 test('labels are added to the existing ones', async () => {
   const scene = await start(
-    flow('skill: ci\naction: gh-label, with: { labels: ["{{ trigger.author }}", big] }'),
+    flowChain('skill: ci\naction: gh-label, with: { labels: ["{{ trigger.author }}", big] }'),
   );
   const { number, headSha } = await scene.open();
   await scene.github.addLabel(REPO, number, 'will', 'mine');
@@ -212,12 +214,12 @@ test('labels are added to the existing ones', async () => {
 
 test('a chain’s comment has its author’s text, with values filled in', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       'action: gh-comment, with: { body: "**Thanks**, {{ trigger.author }}: `{{ trigger.head }}` to {{ trigger.base }}, #{{ trigger.pr_number }}." }',
     ),
   );
   const { number } = await scene.open();
-  expect(said(scene, number)).toEqual([`**Thanks**, ada: \`change\` to main, #${number}.`]);
+  expect(chainComments(scene, number)).toEqual([`**Thanks**, ada: \`change\` to main, #${number}.`]);
 });
 
 const HOSTILE =
@@ -229,16 +231,16 @@ test.each([
   ['holds no marker', /<!-- countersign:approval/],
   ['holds no link', /\[a\]\(https:/],
 ])('a value from a pull request in a chain’s comment %s', async (_what, harmful) => {
-  const scene = await start(flow('action: gh-comment, with: { body: "Title: {{ trigger.title }}" }'));
+  const scene = await start(flowChain('action: gh-comment, with: { body: "Title: {{ trigger.title }}" }'));
   const { number } = await scene.open({ title: HOSTILE });
-  expect(said(scene, number)[0]).not.toMatch(harmful);
+  expect(chainComments(scene, number)[0]).not.toMatch(harmful);
 });
 
 test('an action about another pull request than the run’s own is refused', async () => {
-  const scene = await start(flow('action: gh-comment, with: { pr: 1, body: Hello }'));
+  const scene = await start(flowChain('action: gh-comment, with: { pr: 1, body: Hello }'));
   await scene.open({ branch: 'one' });
   const second = await scene.open({ branch: 'two', files: { 'two.txt': '2\n' } });
-  expect(said(scene, 1)).toEqual(['Hello']);
-  expect(said(scene, second.number)).toEqual([]);
+  expect(chainComments(scene, 1)).toEqual(['Hello']);
+  expect(chainComments(scene, second.number)).toEqual([]);
   expect(scene.check(second.headSha, 'flow')?.conclusion).toBe('failure');
 });

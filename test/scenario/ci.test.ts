@@ -160,10 +160,10 @@ test('when CI turns green after it was red, nobody is asked about a pull request
     comments: github.comments(REPO, number),
     runs: (await scene.runs('ship')).filter((run) => run.pullRequest === number),
   });
-  for (const [name, deed] of Object.entries(becomes)) {
+  for (const [name, act] of Object.entries(becomes)) {
     const opened = await scene.open({ branch: name });
     await report(scene, opened.headSha, 'test', 'failure');
-    await deed(opened.number);
+    await act(opened.number);
     await scene.advance(UPDATES_SHOWN_MS);
     const before = await shown(opened);
     await github.reportCheck(REPO, opened.headSha, { name: 'test', status: 'in_progress' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { waiting } from './support-commands.ts';
-import { confirming, replies, say, wentOn } from './support-confirm.ts';
+import { openWaitingForCi } from './support-commands.ts';
+import { commentAndPoll, hasContinued, openConfirmation, replies } from './support-confirm.ts';
 import { type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
@@ -34,7 +34,7 @@ describe('commands that arrive out of order', () => {
     ['a minute apart', 60_000],
     ['of the same second', 0],
   ])('a late resume does not undo a pause %s', async (_, apartMs) => {
-    const { scene, number } = await waiting(start);
+    const { scene, number } = await openWaitingForCi(start);
     await scene.say(number, 'max', '/countersign pause');
     await scene.advance(60_000);
     const [old] = await swapped(
@@ -51,7 +51,7 @@ describe('commands that arrive out of order', () => {
   });
 
   test('a late pause does not undo a resume', async () => {
-    const { scene, number } = await waiting(start);
+    const { scene, number } = await openWaitingForCi(start);
     const [old] = await swapped(scene, number, ['mia', '/countersign pause'], ['mia', '/countersign resume']);
     expect(await isPaused(scene)).toBe(false);
     expect(scene.replies(number, old)).toEqual([
@@ -62,7 +62,7 @@ describe('commands that arrive out of order', () => {
   test.each(['rerun ci', 'fire deploy environment=live'])(
     'a late %s starts nothing that a cancel ended',
     async (command) => {
-      const { scene, number } = await waiting(start);
+      const { scene, number } = await openWaitingForCi(start);
       const [old] = await swapped(
         scene,
         number,
@@ -78,7 +78,7 @@ describe('commands that arrive out of order', () => {
   );
 
   test('a late cancel ends everything except what a newer command started', async () => {
-    const { scene, number } = await waiting(start);
+    const { scene, number } = await openWaitingForCi(start);
     const [old] = await swapped(
       scene,
       number,
@@ -92,7 +92,7 @@ describe('commands that arrive out of order', () => {
   });
 
   test('a late fire does not replace what was fired with other inputs', async () => {
-    const { scene, number } = await waiting(start);
+    const { scene, number } = await openWaitingForCi(start);
     await swapped(
       scene,
       number,
@@ -105,7 +105,7 @@ describe('commands that arrive out of order', () => {
   });
 
   test('the lines of one comment count in their written order', async () => {
-    const { scene, number } = await waiting(start);
+    const { scene, number } = await openWaitingForCi(start);
     await scene.say(number, 'mia', '/countersign pause\n/countersign resume');
     expect(await isPaused(scene)).toBe(false);
     await scene.say(number, 'mia', '/countersign resume\n/countersign pause');
@@ -113,7 +113,7 @@ describe('commands that arrive out of order', () => {
   });
 
   test('a late approval does not undo a newer rejection by command, nor the other way round', async () => {
-    const asked = await confirming({ settings: 'countersign: { count: 2 }\n' });
+    const asked = await openConfirmation({ settings: 'countersign: { count: 2 }\n' });
     const { harness, number } = asked;
     await harness.advance(60_000);
     const [older] = await swapped(
@@ -131,11 +131,11 @@ describe('commands that arrive out of order', () => {
       ['mia', '/countersign approve'],
       ['mia', '/countersign reject'],
     );
-    await say(asked, 'max', '/countersign approve');
+    await commentAndPoll(asked, 'max', '/countersign approve');
     expect(replies(asked, old)).toEqual([
       'Nothing was done, because mia gave the newer command `/countersign reject`.',
     ]);
-    expect(wentOn(asked)).toBe(false);
+    expect(hasContinued(asked)).toBe(false);
   });
 });
 
@@ -159,7 +159,7 @@ async function missedUntilPaused(scene: Scene, number: number, does: () => Promi
 }
 
 test('a resume that GitHub could not deliver during an outage does not undo a later pause', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   let old = 0;
   await missedUntilPaused(scene, number, async () => {
     old = await scene.github.comment(REPO, number, 'mia', '/countersign resume');
@@ -180,7 +180,7 @@ describe('a button', () => {
       .map(({ body }) => body.split('\n').at(-1));
 
   test('that continues and is pressed seconds after a pause was written does not undo it, and says so', async () => {
-    const { scene, number, headSha } = await waiting(start);
+    const { scene, number, headSha } = await openWaitingForCi(start);
     await scene.say(number, 'max', '/countersign pause');
     await scene.advance(60_000);
     scene.github.holdDeliveries();
@@ -196,14 +196,14 @@ describe('a button', () => {
   });
 
   test('that GitHub could not deliver counts from its first attempt', async () => {
-    const { scene, number, headSha } = await waiting(start);
+    const { scene, number, headSha } = await openWaitingForCi(start);
     await missedUntilPaused(scene, number, () => press(scene, headSha, 'mia', 'resume'));
     expect(buttonReplies(scene, number)).toHaveLength(1);
     expect(await isPaused(scene)).toBe(true);
   });
 
   test('that blocks wins over a resume of the same second', async () => {
-    const { scene, number, headSha } = await waiting(start);
+    const { scene, number, headSha } = await openWaitingForCi(start);
     scene.github.holdDeliveries();
     await press(scene, headSha, 'max', 'pause');
     await scene.github.comment(REPO, number, 'max', '/countersign resume');
@@ -216,7 +216,7 @@ describe('a button', () => {
 describe('a fired chain whose run starts late', () => {
   /** The command succeeds, and GitHub fails when the run is to start. By the next attempt somebody has done something else. */
   async function fireLate(meanwhile: (scene: Scene, number: number) => Promise<unknown>) {
-    const opened = await waiting(start);
+    const opened = await openWaitingForCi(start);
     const { scene, number } = opened;
     await scene.advance(60_000);
     let reads = 0;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { reactions, waiting } from './support-commands.ts';
+import { openWaitingForCi, reactions } from './support-commands.ts';
 import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
 
 test('a command gets eyes when it is read, then a hooray and one reply when it is done', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -17,14 +17,14 @@ test('a command gets eyes when it is read, then a hooray and one reply when it i
 });
 
 test('a command that fails gets eyes, then a confused reaction and one reply', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign cancel');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   expect(scene.replies(number, id)).toHaveLength(1);
 });
 
 test('help lists every command and who may use it', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign help');
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
     "Write a command at the start of a line of a new comment. Commands never approve a merge: to countersign one, react to the approval comment.
@@ -48,7 +48,7 @@ test('help lists every command and who may use it', async () => {
 });
 
 test('status tells anybody the state of the pull request', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign status');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
@@ -64,7 +64,7 @@ test('status tells anybody the state of the pull request', async () => {
 });
 
 test('status adds no second sticky comment', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'otto', '/countersign status');
   await scene.advance(10_000);
   const sticky = scene.github
@@ -74,7 +74,7 @@ test('status adds no second sticky comment', async () => {
 });
 
 test('why tells anybody, as a tree, what the merge waits for', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign why');
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
     "\`\`\`
@@ -100,7 +100,7 @@ test('review reviews the same head again', async () => {
 });
 
 test('review is refused for somebody who can only read', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign review');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
@@ -110,7 +110,7 @@ test('review is refused for somebody who can only read', async () => {
 });
 
 test('rerun runs again what failed, and names the steps', async () => {
-  const { scene, number, headSha } = await waiting(start);
+  const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   await scene.settle();
   expect(scene.check(headSha, 'ship')?.conclusion).toBe('failure');
@@ -119,7 +119,7 @@ test('rerun runs again what failed, and names the steps', async () => {
 });
 
 test('rerun of a named step runs it again although it has passed', async () => {
-  const { scene, number, headSha } = await waiting(start);
+  const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
   const id = await scene.say(number, 'will', '/countersign rerun ci');
@@ -130,7 +130,7 @@ test('rerun of a named step runs it again although it has passed', async () => {
 });
 
 test('rerun of a step that does not exist names the steps', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign rerun marge');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -141,7 +141,7 @@ test('rerun of a step that does not exist names the steps', async () => {
 });
 
 test('rerun without a failure says so', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign rerun');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
@@ -170,7 +170,7 @@ test('rerun on a draft of a chain that is not for drafts says so, and asks nobod
 });
 
 test('rerun is refused for somebody who can only read', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign rerun ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -188,7 +188,7 @@ test('the author may rerun work without any role on the repository', async () =>
 });
 
 test('ci reads the state of CI at once', async () => {
-  const { scene, number, headSha } = await waiting(start);
+  const { scene, number, headSha } = await openWaitingForCi(start);
   scene.github.holdDeliveries();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   const { signedDelivery } = scene.github;
@@ -212,7 +212,7 @@ test('ci reads the state of CI at once', async () => {
 });
 
 test('cancel ends the run and its check run, and names who did it', async () => {
-  const { scene, number, headSha } = await waiting(start);
+  const { scene, number, headSha } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign cancel');
   await scene.advance(5_000);
   expect(scene.replies(number, id)).toEqual(['Cancelled one run.']);
@@ -220,7 +220,7 @@ test('cancel ends the run and its check run, and names who did it', async () => 
 });
 
 test('cancel without a run says so', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'will', '/countersign cancel');
   const id = await scene.say(number, 'will', '/countersign cancel');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -231,7 +231,7 @@ test('cancel without a run says so', async () => {
 });
 
 test('an event of the same head does not start a cancelled run again', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'will', '/countersign cancel');
   await scene.github.addLabel(REPO, number, 'will', 'later');
   await scene.settle();
@@ -239,7 +239,7 @@ test('an event of the same head does not start a cancelled run again', async () 
 });
 
 test('rerun after a cancel fires the chain again', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'will', '/countersign cancel');
   await scene.advance(1_000);
   const id = await scene.say(number, 'will', '/countersign rerun');
@@ -248,7 +248,7 @@ test('rerun after a cancel fires the chain again', async () => {
 });
 
 async function pausedAndCountersigned() {
-  const opened = await waiting(start);
+  const opened = await openWaitingForCi(start);
   const { scene, number, headSha } = opened;
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
@@ -286,7 +286,7 @@ test('resume merges what was countersigned while the pull request was paused', a
 });
 
 test('pause and resume are refused for writers and for the author', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const byWriter = await scene.say(number, 'will', '/countersign pause');
   const byAuthor = await scene.say(number, 'ada', '/countersign resume');
   expect([...scene.replies(number, byWriter), ...scene.replies(number, byAuthor)]).toMatchInlineSnapshot(`
@@ -298,14 +298,14 @@ test('pause and resume are refused for writers and for the author', async () => 
 });
 
 test('the status comment of a paused pull request says who may resume it', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'mia', '/countersign pause');
   await scene.advance(UPDATES_SHOWN_MS);
   expect(scene.status(number)).not.toContain('Whoever may write here');
 });
 
 test('a second pause names who paused first, and a second resume says that there is nothing to resume', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'mia', '/countersign pause');
   const again = await scene.say(number, 'max', '/countersign pause');
   await scene.say(number, 'max', '/countersign resume');
@@ -319,7 +319,7 @@ test('a second pause names who paused first, and a second resume says that there
 });
 
 test('fire runs a chain with its inputs', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment="the staging ground"');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
   expect(scene.replies(number, id)).toEqual(['Fired `deploy`.']);
@@ -328,7 +328,7 @@ test('fire runs a chain with its inputs', async () => {
 });
 
 test('fire of an unknown chain names the chains', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deplyo');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
@@ -338,7 +338,7 @@ test('fire of an unknown chain names the chains', async () => {
 });
 
 test('fire is refused for a writer', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign fire deploy environment=staging');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { asked, labelling } from './support-configuration.ts';
+import { approvalIdAfterCi, labelChain } from './support-configuration.ts';
 import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
@@ -17,10 +17,10 @@ test('a pull request that fixes invalid settings is told that its own are valid'
 test('a chain that a pull request adds is checked, but does not run for it', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [new, first]\n',
-    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+    [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
   });
   const { number, headSha } = await scene.open({
-    files: { [`${CHAINS}/new.yaml`]: labelling('new', 'new') },
+    files: { [`${CHAINS}/new.yaml`]: labelChain('new', 'new') },
   });
   expect(scene.verdicts(headSha)).toEqual({
     // On the base branch, the settings name a chain that does not exist yet.
@@ -36,7 +36,7 @@ test('a chain that a pull request adds is checked, but does not run for it', asy
 });
 
 test('errors in a chain that a pull request changes appear at their lines', async () => {
-  const scene = await start(only({ first: labelling('first', 'first') }));
+  const scene = await start(only({ first: labelChain('first', 'first') }));
   const broken = `name: first
 trigger: { event: pr.opened }
 steps:
@@ -66,12 +66,12 @@ steps:
 });
 
 test('a pull request is warned about configuration files that nothing would read, and about chains that it would break', async () => {
-  const scene = await start(only({ ship: CI_AND_MERGE, lab: labelling('lab', 'lab') }));
+  const scene = await start(only({ ship: CI_AND_MERGE, lab: labelChain('lab', 'lab') }));
   const { headSha } = await scene.open({
     files: {
       [`${CHAINS}/ship.yaml`]: null,
       [`${CHAINS}/sub/ship.yaml`]: `${CI_AND_MERGE}step: []\n`,
-      [`${CHAINS}/twin.yaml`]: labelling('lab', 'twin'),
+      [`${CHAINS}/twin.yaml`]: labelChain('lab', 'twin'),
       '.github/countersign.yaml': 'noise: loud\n',
     },
   });
@@ -89,7 +89,7 @@ test('a pull request is warned about configuration files that nothing would read
 });
 
 test('a chain that nothing names can be removed without an error', async () => {
-  const scene = await start({ [`${CHAINS}/first.yaml`]: labelling('first', 'first') });
+  const scene = await start({ [`${CHAINS}/first.yaml`]: labelChain('first', 'first') });
   const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: null } });
   expect(scene.check(headSha, 'configuration')).toMatchObject({
     conclusion: 'success',
@@ -98,20 +98,20 @@ test('a chain that nothing names can be removed without an error', async () => {
 });
 
 test('a chain file that another push fixes gets its own check run', async () => {
-  const scene = await start(only({ first: labelling('first', 'first') }));
+  const scene = await start(only({ first: labelChain('first', 'first') }));
   await scene.open({ files: { [`${CHAINS}/new.yaml`]: 'name: new\n' } });
   const sha = await scene.github.push({
     repo: REPO,
     branch: 'change',
     author: 'ada',
-    files: { [`${CHAINS}/new.yaml`]: labelling('new', 'new') },
+    files: { [`${CHAINS}/new.yaml`]: labelChain('new', 'new') },
   });
   await scene.advance(UPDATES_SHOWN_MS);
   expect(scene.verdicts(sha)).toMatchObject({ 'countersign / configuration': 'success' });
 });
 
 test('a chain file that is not YAML, or far too large, is reported without a crash', async () => {
-  const scene = await start(only({ first: labelling('first', 'first') }));
+  const scene = await start(only({ first: labelChain('first', 'first') }));
   const { headSha } = await scene.open({
     files: {
       [`${CHAINS}/large.yaml`]: `# ${'x'.repeat(70_000)}\n`,
@@ -128,11 +128,11 @@ test('a chain file that is not YAML, or far too large, is reported without a cra
 });
 
 test('the first hundred of hundreds of chain files in a pull request are read, and the others are named', async () => {
-  const scene = await start(only({ first: labelling('first', 'first') }));
+  const scene = await start(only({ first: labelChain('first', 'first') }));
   const files = Object.fromEntries(
     Array.from({ length: 130 }, (_, index) => [
       `${CHAINS}/c${1000 + index}.yaml`,
-      labelling(`c${index}`, 'c'),
+      labelChain(`c${index}`, 'c'),
     ]),
   );
   const before = scene.github.requests.length;
@@ -151,11 +151,11 @@ test('the first hundred of hundreds of chain files in a pull request are read, a
 test('a chain file beyond the hundredth still replaces the shipped chain of its name', async () => {
   const many = Array.from({ length: 100 }, (_, index) => [
     `${CHAINS}/c${1000 + index}.yaml`,
-    labelling(`c${index}`, 'c').replace('pr.opened', 'pr.closed'),
+    labelChain(`c${index}`, 'c').replace('pr.opened', 'pr.closed'),
   ]);
   const scene = await start({
     ...Object.fromEntries(many),
-    [`${CHAINS}/pr-review.yaml`]: labelling('pr-review', 'ours'),
+    [`${CHAINS}/pr-review.yaml`]: labelChain('pr-review', 'ours'),
   });
   const { headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
@@ -166,7 +166,7 @@ test('a pull request that removes requires_approval from the chain still needs a
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const lax = CI_AND_MERGE.replace('requires_approval: true', 'requires_approval: false');
   const { number, headSha } = await scene.open({ files: { [`${CHAINS}/ship.yaml`]: lax } });
-  await asked(scene, number, headSha);
+  await approvalIdAfterCi(scene, number, headSha);
   await scene.advance(60_000);
   expect(scene.github.merges).toEqual([]);
   expect(scene.check(headSha, 'configuration')).toMatchObject({ conclusion: 'failure' });
@@ -177,7 +177,7 @@ test('a pull request that lets its author’s friends countersign changes nothin
   const settings =
     'chains: [ship]\ncountersign: { permission: write, users: [will, otto], approve: [heart] }\n';
   const { number, headSha } = await scene.open({ files: { [SETTINGS]: settings } });
-  const question = await asked(scene, number, headSha);
+  const question = await approvalIdAfterCi(scene, number, headSha);
   await scene.github.react(REPO, question, 'will', 'rocket');
   await scene.github.react(REPO, question, 'will', 'heart');
   await scene.github.react(REPO, question, 'mia', 'heart');
@@ -209,7 +209,7 @@ test('a chain change on the base branch does not affect a run under way', async 
   });
   await scene.github.addLabel(REPO, number, 'will', 'wake');
   await scene.settle();
-  await asked(scene, number, headSha);
+  await approvalIdAfterCi(scene, number, headSha);
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for a maintainer to countersign');
   expect(scene.github.labels(REPO, number)).toEqual(['wake']);
 });
@@ -221,7 +221,7 @@ test('the next head uses the chain as it is then', async () => {
     repo: REPO,
     branch: 'main',
     author: 'mia',
-    files: { [`${CHAINS}/ship.yaml`]: labelling('ship', 'changed') },
+    files: { [`${CHAINS}/ship.yaml`]: labelChain('ship', 'changed') },
   });
   await scene.github.push({
     repo: REPO,
@@ -235,9 +235,9 @@ test('the next head uses the chain as it is then', async () => {
 
 // A push names the files of its commits, but not the files that a force-push removed.
 test('after a force-push of the base branch the chains are those of its new tip', async () => {
-  const scene = await start(only({ first: labelling('first', 'old') }));
+  const scene = await start(only({ first: labelChain('first', 'old') }));
   const old = scene.github.branch(REPO, 'main') ?? '';
-  const files = { [`${CHAINS}/first.yaml`]: labelling('first', 'new') };
+  const files = { [`${CHAINS}/first.yaml`]: labelChain('first', 'new') };
   await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files });
   await scene.open({ branch: 'one' });
   await scene.github.push({
@@ -253,24 +253,24 @@ test('after a force-push of the base branch the chains are those of its new tip'
 });
 
 test('a pull request to another protected base uses that base’s chains', async () => {
-  const scene = await start(only({ first: labelling('first', 'main') }));
+  const scene = await start(only({ first: labelChain('first', 'main') }));
   scene.github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
   await scene.github.push({
     repo: REPO,
     branch: 'release',
     author: 'mia',
-    files: { [`${CHAINS}/first.yaml`]: labelling('first', 'release') },
+    files: { [`${CHAINS}/first.yaml`]: labelChain('first', 'release') },
   });
   const { number } = await scene.open({ base: 'release' });
   expect(scene.github.labels(REPO, number)).toEqual(['release']);
 });
 
 test('the chains in a fork’s head are checked and govern nothing', async () => {
-  const scene = await start(only({ first: labelling('first', 'first') }));
+  const scene = await start(only({ first: labelChain('first', 'first') }));
   const { number, headSha } = await scene.open({
     author: 'otto',
     fork: 'otto/app',
-    files: { [`${CHAINS}/first.yaml`]: labelling('first', 'mine') },
+    files: { [`${CHAINS}/first.yaml`]: labelChain('first', 'mine') },
   });
   expect(scene.github.labels(REPO, number)).toEqual(['first']);
   expect(scene.verdicts(headSha)).toMatchObject({ 'countersign / configuration': 'success' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { asked, labelling } from './support-configuration.ts';
+import { approvalIdAfterCi, labelChain } from './support-configuration.ts';
 import {
   CHAINS,
   CI_AND_MERGE,
@@ -19,7 +19,7 @@ function organisation(scene: Scene, files: Record<string, string>): void {
 }
 
 test('a repository’s chain replaces the shipped one with its name', async () => {
-  const scene = await start({ [`${CHAINS}/mine.yaml`]: labelling('pr-review', 'ours') });
+  const scene = await start({ [`${CHAINS}/mine.yaml`]: labelChain('pr-review', 'ours') });
   const { number, headSha } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['ours']);
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / pr-review': 'success' });
@@ -27,14 +27,14 @@ test('a repository’s chain replaces the shipped one with its name', async () =
 
 test('an organisation’s chain runs in its repositories', async () => {
   const scene = await start();
-  organisation(scene, { 'countersign/chains/pr-review.yaml': labelling('pr-review', 'of-octo') });
+  organisation(scene, { 'countersign/chains/pr-review.yaml': labelChain('pr-review', 'of-octo') });
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['of-octo']);
 });
 
 test('a repository’s chain replaces the organisation’s with its name', async () => {
-  const scene = await start({ [`${CHAINS}/pr-review.yml`]: labelling('pr-review', 'ours') });
-  organisation(scene, { 'countersign/chains/pr-review.yaml': labelling('pr-review', 'of-octo') });
+  const scene = await start({ [`${CHAINS}/pr-review.yml`]: labelChain('pr-review', 'ours') });
+  organisation(scene, { 'countersign/chains/pr-review.yaml': labelChain('pr-review', 'of-octo') });
   const { number } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['ours']);
 });
@@ -70,8 +70,8 @@ steps:
 test('the settings say which chains run', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [first]\n',
-    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
-    [`${CHAINS}/second.yaml`]: labelling('second', 'second'),
+    [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
+    [`${CHAINS}/second.yaml`]: labelChain('second', 'second'),
   });
   const { number, headSha } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual(['first']);
@@ -81,11 +81,14 @@ test('the settings say which chains run', async () => {
 test('a name in the settings that no chain has is reported with its place, and the other chains run', async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [first, pr-reveiw, broken]\n',
-    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+    [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
     [`${CHAINS}/broken.yaml`]: 'name: broken\nsteps: nothing\n',
   });
   const { headSha } = await scene.open({
-    files: { [SETTINGS]: 'chains: [first, second, third]\n', [`${CHAINS}/x.yaml`]: labelling('second', 'x') },
+    files: {
+      [SETTINGS]: 'chains: [first, second, third]\n',
+      [`${CHAINS}/x.yaml`]: labelChain('second', 'x'),
+    },
   });
   expect(scene.verdicts(headSha)).toEqual({
     'countersign / base configuration': 'neutral',
@@ -127,7 +130,7 @@ test('the repository’s settings decide the merge method and the reactions that
     ),
   );
   const { number, headSha } = await scene.open();
-  const question = await asked(scene, number, headSha);
+  const question = await approvalIdAfterCi(scene, number, headSha);
   await scene.github.react(REPO, question, 'mia', 'heart');
   await scene.github.react(REPO, question, 'max', 'rocket');
   await scene.advance(10_000);
@@ -141,7 +144,7 @@ test('the organisation’s settings apply where the repository sets nothing', as
   const scene = await start(only({ ship: CI_AND_MERGE }, 'merge: { method: merge }\n'));
   organisation(scene, { [SETTINGS]: 'merge: { method: rebase }\ncountersign: { count: 2 }\n' });
   const { number, headSha } = await scene.open();
-  const question = await asked(scene, number, headSha);
+  const question = await approvalIdAfterCi(scene, number, headSha);
   await scene.github.react(REPO, question, 'mia', 'rocket');
   await scene.advance(10_000);
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for maintainers to countersign: 1 of 2 did');
@@ -154,7 +157,7 @@ test('an invalid chain on the base branch is reported in a neutral check run, an
   const scene = await start({
     [SETTINGS]: 'chains: [broken, first]\n',
     [`${CHAINS}/broken.yaml`]: 'name: broken\ntrigger: { event: pr.opend }\nsteps:\n  - { skil: ci }\n',
-    [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+    [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
   });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({
@@ -212,7 +215,7 @@ test('a repository without the invalid file is not affected', async () => {
     files: {
       'a.txt': 'a\n',
       [SETTINGS]: 'chains: [first]\n',
-      [`${CHAINS}/first.yaml`]: labelling('first', 'first'),
+      [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
     },
   });
   const other = await scene.github.openPullRequest({
@@ -253,7 +256,7 @@ test('the check run says that no chain runs with invalid settings', async () => 
 });
 
 test('invalid settings of the organisation stop its repositories', async () => {
-  const scene = await start(only({ first: labelling('first', 'first') }));
+  const scene = await start(only({ first: labelChain('first', 'first') }));
   organisation(scene, { [SETTINGS]: 'countersign: { count: 0 }\n' });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });

@@ -2,8 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { REPO } from '../support/harness.ts';
-import { A_RECHECK, approvalOf, approvals, headline, ownCheck, react, reportCi, said } from './support.ts';
-import { approveButton, confirming, LABEL_AND_MERGE, pressApprove, say, wentOn } from './support-confirm.ts';
+import {
+  A_RECHECK,
+  approvalOf,
+  approvals,
+  checkLines,
+  headline,
+  ownCheck,
+  react,
+  reportCi,
+} from './support.ts';
+import {
+  approveButton,
+  commentAndPoll,
+  hasContinued,
+  LABEL_AND_MERGE,
+  openConfirmation,
+  pressApprove,
+} from './support-confirm.ts';
 
 // Who may answer, and that no merge is ever answered this way, is in test/scenario/attacks/confirm.test.ts.
 
@@ -14,11 +30,11 @@ describe('a step that asks and merges nothing continues', () => {
     ['when a maintainer approves it by name', '/countersign approve safe'],
     ['when a maintainer approves what waits', '/countersign approve'],
   ])('%s', async (_, command) => {
-    const asked = await confirming();
-    expect(await say(asked, 'mia', command)).toEqual([
+    const asked = await openConfirmation();
+    expect(await commentAndPoll(asked, 'mia', command)).toEqual([
       expect.stringMatching(/^Noted: you approve `safe` for `\w{7}`\. .* nothing is merged by it\.$/),
     ]);
-    expect(wentOn(asked)).toBe(true);
+    expect(hasContinued(asked)).toBe(true);
     expect(approvals(asked.harness, asked.number).map(headline)).toEqual([
       '✍️ Countersigned',
       '✍️ May this be merged?',
@@ -30,55 +46,55 @@ describe('a step that asks and merges nothing continues', () => {
     ['', {}],
     [' of a pull request from a fork', { author: 'otto', fork: 'otto/app' }],
   ])('when a maintainer presses the button%s', async (_, input) => {
-    const asked = await confirming({}, input);
+    const asked = await openConfirmation({}, input);
     await pressApprove(asked, 'mia');
-    expect(wentOn(asked)).toBe(true);
+    expect(hasContinued(asked)).toBe(true);
     expect(asked.harness.github.merges).toEqual([]);
   });
 
   test('when enough people answered, each in their own way and none counted twice', async () => {
-    const asked = await confirming({ settings: TWO });
+    const asked = await openConfirmation({ settings: TWO });
     const { harness, number, headSha } = asked;
-    await say(asked, 'mia', '/countersign approve');
+    await commentAndPoll(asked, 'mia', '/countersign approve');
     await pressApprove(asked, 'mia');
-    expect(said(harness, headSha)).toEqual([
+    expect(checkLines(harness, headSha)).toEqual([
       'in_progress: Waiting for maintainers to countersign: 1 of 2 did',
     ]);
     await harness.restart();
     await react(harness, number, 'max');
     await harness.advance(A_RECHECK);
-    expect(wentOn(asked)).toBe(true);
+    expect(hasContinued(asked)).toBe(true);
   });
 
   test('after a resume, if it was approved during a pause', async () => {
-    const asked = await confirming();
-    await say(asked, 'mia', '/countersign pause');
-    await say(asked, 'mia', '/countersign approve');
-    expect(wentOn(asked)).toBe(false);
-    await say(asked, 'max', '/countersign resume');
-    expect(wentOn(asked)).toBe(true);
+    const asked = await openConfirmation();
+    await commentAndPoll(asked, 'mia', '/countersign pause');
+    await commentAndPoll(asked, 'mia', '/countersign approve');
+    expect(hasContinued(asked)).toBe(false);
+    await commentAndPoll(asked, 'max', '/countersign resume');
+    expect(hasContinued(asked)).toBe(true);
   });
 });
 
 describe('a step that asks and merges nothing is stopped', () => {
   test('by a rejection, which the check run and the comment name', async () => {
-    const asked = await confirming();
+    const asked = await openConfirmation();
     const { harness, number, headSha } = asked;
-    expect(await say(asked, 'mia', '/countersign reject safe')).toEqual([
+    expect(await commentAndPoll(asked, 'mia', '/countersign reject safe')).toEqual([
       expect.stringMatching(/^Noted: you reject `safe` for `\w{7}`, so it does not go on\.$/),
     ]);
-    expect(wentOn(asked)).toBe(false);
-    expect(said(harness, headSha)).toEqual(['failure: Rejected by mia']);
+    expect(hasContinued(asked)).toBe(false);
+    expect(checkLines(harness, headSha)).toEqual(['failure: Rejected by mia']);
     expect(approvalOf(harness, number).body).toContain('rejected it, so the step does not go on.');
   });
 
   test('by a later rejection of somebody who approved before', async () => {
-    const asked = await confirming({ settings: TWO });
-    await say(asked, 'mia', '/countersign approve');
-    await say(asked, 'mia', '/countersign reject');
-    await say(asked, 'max', '/countersign approve');
-    expect(wentOn(asked)).toBe(false);
-    expect(said(asked.harness, asked.headSha)).toEqual(['failure: Rejected by mia']);
+    const asked = await openConfirmation({ settings: TWO });
+    await commentAndPoll(asked, 'mia', '/countersign approve');
+    await commentAndPoll(asked, 'mia', '/countersign reject');
+    await commentAndPoll(asked, 'max', '/countersign approve');
+    expect(hasContinued(asked)).toBe(false);
+    expect(checkLines(asked.harness, asked.headSha)).toEqual(['failure: Rejected by mia']);
   });
 
   test('by a rejection that replaces an approval that is being carried out', async () => {
@@ -103,7 +119,7 @@ describe('a step that asks and merges nothing is stopped', () => {
         return { kind: 'done', outcome, desiredEffects: [{ key: 'published', effect }] };
       },
     };
-    const asked = await confirming({
+    const asked = await openConfirmation({
       skills: [publish],
       chain: LABEL_AND_MERGE.replace('action: gh-label', 'skill: publish'),
     });
@@ -117,7 +133,7 @@ describe('a step that asks and merges nothing is stopped', () => {
         );
       await expect.poll(answered).toBe(true);
     };
-    await say(asked, 'mia', '/countersign approve');
+    await commentAndPoll(asked, 'mia', '/countersign approve');
     expect(done).toEqual(['published']);
     expect(harness.github.labels(REPO, number)).toEqual([]);
     expect(headline(approvalOf(harness, number))).toBe('✋ Rejected');
@@ -125,26 +141,26 @@ describe('a step that asks and merges nothing is stopped', () => {
 });
 
 test('of several waiting steps, only the named one continues', async () => {
-  const asked = await confirming({
+  const asked = await openConfirmation({
     chain: LABEL_AND_MERGE.replace(
       '  - id: merge',
       '  - id: other\n    action: gh-label\n    depends_on: []\n    requires_approval: true\n    with: { labels: [other] }\n  - id: merge',
     ),
   });
   const { harness, number } = asked;
-  expect(await say(asked, 'mia', '/countersign approve')).toEqual([
+  expect(await commentAndPoll(asked, 'mia', '/countersign approve')).toEqual([
     'Several steps wait for an answer (`safe`, `other`): name one, or react to the approval comment of the one you mean.',
   ]);
-  expect(await say(asked, 'mia', '/countersign approve third')).toEqual([
+  expect(await commentAndPoll(asked, 'mia', '/countersign approve third')).toEqual([
     'There is no step `third`; the steps are `safe`, `other`, `merge`.',
   ]);
   expect(harness.github.labels(REPO, number)).toEqual([]);
-  await say(asked, 'mia', '/countersign approve other');
+  await commentAndPoll(asked, 'mia', '/countersign approve other');
   expect(harness.github.labels(REPO, number)).toEqual(['other']);
 });
 
 test('the check run and the comment say how to answer', async () => {
-  const asked = await confirming();
+  const asked = await openConfirmation();
   const { harness, number, headSha } = asked;
   const { body } = approvalOf(harness, number);
   expect(/#### How to answer\n\n(.*)/.exec(body)?.[1]).toMatchInlineSnapshot(
@@ -183,36 +199,38 @@ steps:
 
 describe('a step that asks and merges nothing', () => {
   test('is not blocked by CI that it does not depend on', async () => {
-    const asked = await confirming({ chain: besideCi('depends_on: []') });
+    const asked = await openConfirmation({ chain: besideCi('depends_on: []') });
     await reportCi(asked.harness, asked.headSha, 'failure');
-    await say(asked, 'mia', '/countersign approve');
-    expect(wentOn(asked)).toBe(true);
+    await commentAndPoll(asked, 'mia', '/countersign approve');
+    expect(hasContinued(asked)).toBe(true);
   });
 
   test('is not blocked by red CI if its condition asks for red CI', async () => {
     const condition = "condition: '{{ not steps.ci.outcome.passed }}'";
-    const asked = await confirming({ chain: besideCi(condition) });
+    const asked = await openConfirmation({ chain: besideCi(condition) });
     await reportCi(asked.harness, asked.headSha, 'failure');
-    await say(asked, 'mia', '/countersign approve');
-    expect(wentOn(asked)).toBe(true);
+    await commentAndPoll(asked, 'mia', '/countersign approve');
+    expect(hasContinued(asked)).toBe(true);
   });
 
   test('is blocked by red CI that it depends on, and the text mentions no merge', async () => {
-    const asked = await confirming({ chain: besideCi('depends_on: [ci]') });
+    const asked = await openConfirmation({ chain: besideCi('depends_on: [ci]') });
     const { harness, number, headSha } = asked;
     await reportCi(harness, headSha, 'success');
     await reportCi(harness, headSha, 'failure');
-    await say(asked, 'mia', '/countersign approve');
+    await commentAndPoll(asked, 'mia', '/countersign approve');
     await harness.advance(A_RECHECK);
-    expect(wentOn(asked)).toBe(false);
-    expect(said(harness, headSha)).toEqual(['in_progress: Not going on: ci: 1 of 1 check failed: test']);
+    expect(hasContinued(asked)).toBe(false);
+    expect(checkLines(harness, headSha)).toEqual([
+      'in_progress: Not going on: ci: 1 of 1 check failed: test',
+    ]);
     const shown = [ownCheck(harness, headSha).summary ?? '', approvalOf(harness, number).body].join();
     expect(shown.replaceAll('nothing is merged by it', '')).not.toMatch(/merging|to merge|merged/i);
-    const [why = ''] = await say(asked, 'mia', '/countersign why');
+    const [why = ''] = await commentAndPoll(asked, 'mia', '/countersign why');
     expect(why).not.toMatch(/not merging/);
 
     await reportCi(harness, headSha, 'success');
     await harness.advance(A_RECHECK);
-    expect(wentOn(asked)).toBe(true);
+    expect(hasContinued(asked)).toBe(true);
   });
 });

@@ -7,12 +7,12 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
   countersign,
   open,
   ownCheck,
   pushAgain,
   reportCi,
-  said,
   start,
 } from './support.ts';
 
@@ -68,7 +68,7 @@ test('a step that ends well without a required artifact fails its run with its n
   expect(run).toMatchObject({ status: 'failed', reason: { code: 'run.failed.missing_artifact' } });
   expect(run?.reason?.evidence).toContainEqual({ kind: 'artifact', id: 'report', label: 'report.json' });
   expect(approvals(harness, number)).toEqual([]);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'failure: Step ci failed: it ended without what it must leave behind: report (report.json): it is not there',
   ]);
   expect(await sessions(harness, headSha)).toEqual([
@@ -215,7 +215,7 @@ test('an invalid contract in the database keeps its session from starting', asyn
   db.close();
   await reportCi(harness, headSha, 'success');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     expect.stringContaining('the artifact contract of this session is not sound'),
   ]);
 });

@@ -4,6 +4,7 @@ import {
   A_RECHECK,
   approvals,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -13,7 +14,6 @@ import {
   react,
   readable,
   reportCi,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -72,7 +72,7 @@ test('an update that GitHub makes after its connection broke does not undo a new
   await reportCi(harness, headSha, 'failure');
   await harness.advance(60_000);
   expect(headline(statusOf(harness, number))).toBe('❌ CI has not passed: 1 of 1 check failed');
-  expect(said(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
+  expect(checkLines(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
 });
 
 test('there is one status comment, from the first text to the last', async () => {
@@ -163,7 +163,7 @@ test('a close that is delivered after the reopening does not end the new run', a
   await github.reopenPullRequest(REPO, number, 'ada');
   await github.releaseDeliveries('reverse');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
+  expect(checkLines(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });
@@ -188,7 +188,7 @@ test('the app waits for a secondary rate limit on a comment, and the comment is 
   expect(github.requests.filter(isComment)).toHaveLength(1);
 
   await harness.advance(20_000);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
@@ -216,7 +216,7 @@ test('a check run whose answer was lost is not created twice', async () => {
   const { number, headSha } = await open(harness);
   await harness.advance(20_000);
   await countersign(harness, number);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 test('reads that fail for a while delay everything and lose nothing', async () => {
@@ -241,7 +241,9 @@ test.each([
   await reportCi(harness, headSha, 'pending');
   const back = github.fail(({ method, path }) => method === 'GET' && path.includes(asks), { status: 503 });
   await harness.advance(1_800_000);
-  expect(said(harness, headSha)[0]).toBe('in_progress: Waiting for GitHub, which cannot be asked for now');
+  expect(checkLines(harness, headSha)[0]).toBe(
+    'in_progress: Waiting for GitHub, which cannot be asked for now',
+  );
 
   back();
   await reportCi(harness, headSha, 'success');
@@ -259,7 +261,7 @@ test('while GitHub fails at the merge, nobody is asked to countersign again', as
   const back = github.fail(({ method }) => method === 'PUT', { status: 500 });
   await react(harness, number, 'mia');
   await harness.advance(150_000);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'in_progress: Countersigned by mia: waiting for GitHub, which cannot be asked for now',
   ]);
 

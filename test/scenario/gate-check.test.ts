@@ -4,6 +4,7 @@ import {
   A_RECHECK,
   approvalOf,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   gate,
   gates,
@@ -14,7 +15,6 @@ import {
   react,
   reportCi,
   type Setting,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -79,7 +79,7 @@ describe('with the gate check required on main', () => {
     const { number, headSha } = await open(harness);
     await reportCi(harness, headSha, 'success');
     await harness.advance(A_RECHECK);
-    expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+    expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
     await countersign(harness, number);
     expect(harness.github.merges).toHaveLength(1);
   });
@@ -121,7 +121,7 @@ describe('what is green on GitHub without a countersign', () => {
     const harness = await guarded({ chain: CI_AND_MERGE, settings: 'ci: { no_checks: block }\n' });
     const { number, headSha } = await open(harness);
     await harness.advance(60_000);
-    expect(said(harness, headSha)).toEqual([
+    expect(checkLines(harness, headSha)).toEqual([
       'neutral: Not merged: no checks ran, and the settings ask for some',
     ]);
     expect(gate(harness, headSha)).toBe('failure: Not merged: no checks ran, and the settings ask for some');
@@ -138,7 +138,7 @@ describe('what is green on GitHub without a countersign', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
     await harness.github.removeLabel(REPO, number, 'will', 'ship');
     await harness.advance(WORDS_CHANGE);
-    expect(said(harness, headSha).at(-1)).toMatch(/^skipped: /);
+    expect(checkLines(harness, headSha).at(-1)).toMatch(/^skipped: /);
     expect(gate(harness, headSha)).toMatch(/^in_progress: No chain runs/);
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
@@ -161,7 +161,7 @@ describe('what is green on GitHub without a countersign', () => {
       'name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - action: gh-label\n    with: { labels: [seen] }\n';
     const harness = await guarded({ chain });
     const { number, headSha } = await open(harness);
-    expect(said(harness, headSha)).toEqual(['success: Done']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Done']);
     expect(gates(harness, headSha)).toEqual([]);
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
@@ -228,11 +228,13 @@ describe('with merge: { by: people }, the gate', () => {
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
     expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
-    expect(said(harness, headSha)).toEqual(['in_progress: Countersigned by mia: ready for the merge button']);
+    expect(checkLines(harness, headSha)).toEqual([
+      'in_progress: Countersigned by mia: ready for the merge button',
+    ]);
     expect(headline(statusOf(harness, number))).toBe('✅ Countersigned by mia: ready for the merge button');
 
     expect(await press(harness, number)).toBe('merged');
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(approvalOf(harness, number).body).toMatch(/^### 🎉 Countersigned and merged$/m);
     expect(approvalOf(harness, number).body).toMatch(
       /was merged into `main` as `\w+` by `will`, countersigned by `mia`/,
@@ -274,13 +276,13 @@ describe('with merge: { by: people }, the gate', () => {
           files: { '.github/countersign.yml': 'merge: { by: people }\ncountersign: { count: 2 }\n' },
         }),
     ],
-  ])('closes when %s', async (_, deed) => {
+  ])('closes when %s', async (_, act) => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     const reaction = await react(harness, number, 'mia');
     await harness.advance(A_RECHECK);
     expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
-    await deed(harness, number, reaction);
+    await act(harness, number, reaction);
     await harness.advance(A_RECHECK);
     expect(gate(harness, headSha)).not.toMatch(/^(success|neutral|skipped)/);
     expect(await press(harness, number)).not.toBe('merged');
@@ -346,7 +348,7 @@ describe('with merge: { by: people }, the gate', () => {
     expect(github.merges).toEqual([]);
     await countersign(harness, number);
     expect(github.merges).toMatchObject([{ number, by: 'will' }]);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   });
 });
 
@@ -358,7 +360,7 @@ test('auto-merge that overtakes the app’s merge call counts as a countersigned
   await github.enableAutoMerge(REPO, number, 'will', 'squash');
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 describe('the check says what leaves the merge button unprotected', () => {

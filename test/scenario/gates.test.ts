@@ -4,6 +4,7 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
   countersign,
   headline,
   open,
@@ -11,7 +12,6 @@ import {
   ownChecks,
   pushAgain,
   react,
-  said,
   start,
 } from './support.ts';
 import {
@@ -21,8 +21,8 @@ import {
   explanationText,
   gate,
   mergeBehind,
-  passes,
   stateOf,
+  verdictLines,
   verdicts,
 } from './support-gates.ts';
 import { section } from './support-scene.ts';
@@ -41,14 +41,14 @@ describe('a merge behind a gate', () => {
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual([
+    expect(checkLines(harness, headSha)).toEqual([
       `in_progress: Not merging: gate guard is not passed: 'ready' in pr.labels (pr.labels is [])`,
     ]);
     expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
     await harness.github.addLabel(REPO, number, 'will', 'ready');
     await harness.advance(A_RECHECK);
     expect(harness.github.merges).toMatchObject([{ headSha }]);
-    expect(await passes(harness)).toEqual(['guard: not passed', 'guard: passed']);
+    expect(await verdictLines(harness)).toEqual(['guard: not passed', 'guard: passed']);
   });
 
   test('is not made if the gate passed when the maintainers were asked and fails at the countersign', async () => {
@@ -56,7 +56,7 @@ describe('a merge behind a gate', () => {
     const { number } = await open(harness);
     await harness.github.addLabel(REPO, number, 'will', 'ready');
     await harness.advance(A_RECHECK);
-    expect(await passes(harness)).toContain('guard: passed');
+    expect(await verdictLines(harness)).toContain('guard: passed');
     // No event reports it: the attempt itself must check.
     harness.github.holdDeliveries();
     await harness.github.removeLabel(REPO, number, 'will', 'ready');
@@ -163,14 +163,14 @@ describe('a merge behind a gate', () => {
 
   test('is not made while a fact cannot be read, also if the criterion says "not"', async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('not pr.changes_requested'))) });
-    const mend = harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403 });
+    const restore = harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403 });
     const { number } = await open(harness);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
     expect(await explanationText(harness)).toContain(
       'pr.changes_requested is not known: GitHub refuses to tell',
     );
-    mend();
+    restore();
     await harness.advance(A_RECHECK);
     expect(harness.github.merges).toHaveLength(1);
   });
@@ -198,7 +198,7 @@ describe('a merge behind a gate', () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.advance(2 * A_RECHECK);
-    expect(await passes(harness)).toEqual(['guard: not passed']);
+    expect(await verdictLines(harness)).toEqual(['guard: not passed']);
     await harness.github.addLabel(REPO, number, 'will', 'other');
     await harness.advance(A_RECHECK);
     expect((await verdicts(harness)).map(({ criteria }) => criteria[0]?.evidence)).toEqual([
@@ -270,7 +270,9 @@ describe('any other step behind a gate', () => {
     const { number, headSha } = await open(harness);
     await harness.advance(A_RECHECK);
     expect(comments(harness, REPO, number)).toEqual([]);
-    expect(said(harness, headSha)[0]).toContain('in_progress: Step say waits: gate guard is not passed');
+    expect(checkLines(harness, headSha)[0]).toContain(
+      'in_progress: Step say waits: gate guard is not passed',
+    );
     await harness.github.addLabel(REPO, number, 'will', 'ready');
     await harness.settle();
     expect(comments(harness, REPO, number)).toEqual(['Hello']);

@@ -4,6 +4,7 @@ import {
   A_RECHECK,
   approvals,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -11,7 +12,6 @@ import {
   ownChecks,
   react,
   reportCi,
-  said,
   start,
 } from './support.ts';
 
@@ -53,7 +53,7 @@ test.each(FAULTS)(
     await countersign(harness, number);
     await harness.advance(20_000);
     expect(github.merges).toMatchObject([{ number, headSha }]);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(github.comments(REPO, number).map(headline).sort()).toEqual([
       '🎉 Countersigned and merged',
       '🎉 Merged: countersigned by mia',
@@ -82,7 +82,7 @@ test('a merge that GitHub makes after the app gave up waiting is recorded as our
   await countersign(harness, number);
   await harness.advance(60_000);
   expect(github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 test('revoked tokens are replaced without any visible effect', async () => {
@@ -97,7 +97,7 @@ test('revoked tokens are replaced without any visible effect', async () => {
   await react(harness, number, 'mia');
   await harness.advance(20_000);
   expect(github.merges).toMatchObject([{ number, headSha }]);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 test('writes that GitHub fails at for an hour are made afterwards, once each', async () => {
@@ -183,5 +183,5 @@ test('a check run that GitHub refuses is not sent again at every poll, and appea
 
   grant();
   await harness.advance(600_000);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
 });

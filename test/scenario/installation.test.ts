@@ -183,17 +183,17 @@ test('an app that loses a permission says so where it can still write', async ()
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-type Deed = (harness: Harness) => unknown;
-const LABEL: Deed = ({ github }) => github.addLabel(REPO, 1, 'ada', 'ready');
-const SUSPEND: Deed = ({ github }) => github.suspendApp('octo');
-const UNSUSPEND: Deed = ({ github }) => github.unsuspendApp('octo');
+type Act = (harness: Harness) => unknown;
+const LABEL: Act = ({ github }) => github.addLabel(REPO, 1, 'ada', 'ready');
+const SUSPEND: Act = ({ github }) => github.suspendApp('octo');
+const UNSUSPEND: Act = ({ github }) => github.unsuspendApp('octo');
 
 /** Does it without any webhook, for longer than GitHub may refuse an installation by mistake. */
-function untold(deed: Deed): Deed {
+function untold(act: Act): Act {
   return async (harness) => {
     const { github } = harness;
     github.setWebhookUrl(undefined);
-    await deed(harness);
+    await act(harness);
     await harness.advance(75 * MINUTE);
     github.setWebhookUrl(`${harness.app.url}${WEBHOOK_PATH}`);
   };
@@ -208,20 +208,20 @@ function removeAndRestart(harness: Harness): Promise<void> {
   return harness.restart();
 }
 
-test.each<[string, Deed, string]>([
+test.each<[string, Act, string]>([
   ['suspended', SUSPEND, 'run.aborted.shut_out'],
   ['removed', removeAndRestart, 'run.aborted.shut_out'],
   ['without its repository', ({ github }) => github.deleteRepository(REPO), 'run.aborted.repository_gone'],
-])('an app that is %s without any webhook ends its runs and says so', async (_, deed, code) => {
+])('an app that is %s without any webhook ends its runs and says so', async (_, act, code) => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   await harness.advance(A_RECHECK);
-  await untold(deed)(harness);
+  await untold(act)(harness);
   expect((await runs(harness)).map(([, so]) => so)).toEqual([code]);
   expect(await asked(harness, 10 * MINUTE)).toEqual([]);
 });
 
-test.each<{ what: string; begins: Deed; ends: Deed; next: Deed }>([
+test.each<{ what: string; begins: Act; ends: Act; next: Act }>([
   { what: 'a suspension', begins: SUSPEND, ends: UNSUSPEND, next: LABEL },
   { what: 'a suspension that nobody told of', begins: untold(SUSPEND), ends: UNSUSPEND, next: LABEL },
   {

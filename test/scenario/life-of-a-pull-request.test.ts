@@ -5,6 +5,7 @@ import {
   approvalOf,
   approvals,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -14,7 +15,6 @@ import {
   pushAgain,
   react,
   reportCi,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -45,7 +45,7 @@ test('a draft is ignored until it is ready for review', async () => {
 
   await github.readyForReview(REPO, number, 'ada');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });
@@ -65,11 +65,11 @@ test('a push supersedes the run, closes its check run and approval comment, and 
   const second = await pushAgain(harness);
   await harness.advance(A_RECHECK);
 
-  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(ownCheck(harness, first).summary).toContain(
     'If a chain is for the newer commit, it has a run of its own.',
   );
-  expect(said(harness, second)).toEqual(['in_progress: Waiting for CI: no check has reported yet']);
+  expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for CI: no check has reported yet']);
   expect(headline(statusOf(harness, number))).toBe('⏳ Waiting for CI: no check has reported yet');
   expect(voidedBecause(harness, number)).toBe(
     `It asked whether commit \`${first.slice(0, 7)}\` may be squash-merged into \`main\`. A newer commit was pushed: \`${second.slice(0, 7)}\`.`,
@@ -92,7 +92,7 @@ test('five pushes in a row leave one approval comment, one status comment and on
   await reportCi(harness, heads.at(-1) ?? '', 'success');
   await harness.advance(A_RECHECK);
 
-  expect(heads.map((sha) => said(harness, sha))).toEqual([
+  expect(heads.map((sha) => checkLines(harness, sha))).toEqual([
     ...Array.from({ length: 5 }, () => ['cancelled: Superseded by a newer push']),
     ['in_progress: Waiting for a maintainer to countersign'],
   ]);
@@ -113,8 +113,8 @@ test('a force-push back to an earlier head asks again, and that head’s earlier
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(said(harness, second)).toEqual(['cancelled: Superseded by a newer push']);
-  expect(said(harness, first)).toEqual([
+  expect(checkLines(harness, second)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(checkLines(harness, first)).toEqual([
     'cancelled: Superseded by a newer push',
     'in_progress: Waiting for a maintainer to countersign',
   ]);
@@ -135,7 +135,7 @@ test('closing ends the run and its approval comment, and says so', async () => {
   await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: the pull request was closed']);
+  expect(checkLines(harness, headSha)).toEqual(['cancelled: Stopped: the pull request was closed']);
   expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This question is void']);
   expect(voidedBecause(harness, number)).toContain('The pull request was closed.');
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: the pull request was closed');
@@ -149,7 +149,7 @@ test('reopening starts a new run with its own approval comment', async () => {
   await github.reopenPullRequest(REPO, number, 'ada');
   await harness.advance(A_RECHECK);
 
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'cancelled: Stopped: the pull request was closed',
     'in_progress: Waiting for a maintainer to countersign',
   ]);
@@ -176,11 +176,11 @@ test('reopening restarts what ended without a merge, but not what a maintainer r
   await harness.advance(A_RECHECK);
   await reopen();
   const failed = 'failure: CI has not passed: 1 of 1 check failed';
-  expect(said(harness, second)).toEqual([failed, failed]);
+  expect(checkLines(harness, second)).toEqual([failed, failed]);
   const told = github.deliveries.findLast(({ action }) => action === 'reopened');
   await github.redeliver(told?.guid ?? '');
   await harness.advance(A_RECHECK);
-  expect(said(harness, second)).toEqual([failed, failed]);
+  expect(checkLines(harness, second)).toEqual([failed, failed]);
 
   await reportCi(harness, second, 'success');
   await harness.advance(A_RECHECK);
@@ -188,10 +188,10 @@ test('reopening restarts what ended without a merge, but not what a maintainer r
   await harness.advance(A_RECHECK);
   // The run continues under a new check run, because GitHub never reopens one.
   const rejected = [failed, failed, 'failure: Rejected by mia'];
-  expect(said(harness, second)).toEqual(rejected);
+  expect(checkLines(harness, second)).toEqual(rejected);
   await reopen();
-  expect(said(harness, second)).toEqual(rejected);
-  expect(said(harness, headSha)).toHaveLength(1);
+  expect(checkLines(harness, second)).toEqual(rejected);
+  expect(checkLines(harness, headSha)).toHaveLength(1);
   expect(github.merges).toEqual([]);
 });
 
@@ -203,7 +203,7 @@ test('a conversion to draft voids the approval, and a new one follows when the p
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['skipped: Stopped: the pull request is a draft']);
+  expect(checkLines(harness, headSha)).toEqual(['skipped: Stopped: the pull request is a draft']);
   expect(voidedBecause(harness, number)).toContain('The pull request was turned into a draft.');
   expect(headline(statusOf(harness, number))).toBe('📝 Stopped: the pull request is a draft');
 
@@ -228,7 +228,7 @@ test('another base voids the countersign, and the maintainers are asked about th
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'cancelled: Stopped: the pull request has a new base branch',
     'in_progress: Waiting for a maintainer to countersign',
   ]);
@@ -251,7 +251,9 @@ test('a new base that the chain is not for ends the run and starts none', async 
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: the pull request has a new base branch']);
+  expect(checkLines(harness, headSha)).toEqual([
+    'cancelled: Stopped: the pull request has a new base branch',
+  ]);
   expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This question is void']);
   expect(headline(statusOf(harness, number))).toBe('⏭️ Stopped: the pull request has a new base branch');
 });
@@ -261,7 +263,7 @@ test('a new title changes nothing', async () => {
   const before = harness.github.comments(REPO, number);
   await harness.github.editPullRequest(REPO, number, 'ada', { title: 'Greet everybody' });
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toHaveLength(1);
+  expect(checkLines(harness, headSha)).toHaveLength(1);
   expect(harness.github.comments(REPO, number)).toEqual(before);
 });
 
@@ -271,7 +273,9 @@ test('a merge by a person ends the run and its approval comment, and says so', a
   await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toMatchObject([{ by: 'max', method: 'merge' }]);
-  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
+  expect(checkLines(harness, headSha)).toEqual([
+    'cancelled: Stopped: somebody merged the pull request by hand',
+  ]);
   expect(voidedBecause(harness, number)).toContain('The pull request was merged by hand.');
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: somebody merged the pull request by hand');
 });
@@ -288,13 +292,13 @@ test('a chain that filters on labels starts when the label is added and ends whe
 
   await github.addLabel(REPO, number, 'ada', 'ready-to-merge');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
 
   await react(harness, number, 'mia');
   await github.removeLabel(REPO, number, 'ada', 'ready-to-merge');
   await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'skipped: Stopped: this chain is not for the pull request as it is now',
   ]);
   expect(voidedBecause(harness, number)).toContain('this chain is not for it any more');
@@ -309,7 +313,7 @@ test('a label that no chain filters on starts no run', async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.addLabel(REPO, number, 'ada', 'docs');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   expect(approvals(harness, number)).toHaveLength(1);
 });
 

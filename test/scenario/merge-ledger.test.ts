@@ -7,11 +7,11 @@ import { silentLog } from '../../src/core/log.ts';
 import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
 import { mergeKey, mergeOnce } from '../../src/engine/effects/merge.ts';
 import { facts, question } from '../domain/policy/merge-facts.ts';
-import { asked, justBefore, mergeCalls, READS } from './attacks/support.ts';
+import { justBefore, mergeCalls, openApproval, READS } from './attacks/support.ts';
 
 /** Two workers that decided for the same head, each about to merge it. */
 async function twoWorkers() {
-  const { harness, number, headSha } = await asked();
+  const { harness, number, headSha } = await openApproval();
   const { app, github, clock, config } = harness;
   github.holdDeliveries();
   const [run] = await app.storage.read.runs.list({ limit: 1 });

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_RECHECK, approvalOf, countersign, gate, MERGE_ONLY, open, react, said, start } from './support.ts';
+import {
+  A_RECHECK,
+  approvalOf,
+  checkLines,
+  countersign,
+  gate,
+  MERGE_ONLY,
+  open,
+  react,
+  start,
+} from './support.ts';
 
 const GATE = 'countersign: main';
 
@@ -45,7 +55,7 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   const { number, headSha } = await openBuilt(harness, 'one');
   expect(groupOf(harness, number)).toBe('none');
   await countersign(harness, number);
-  expect(said(harness, headSha)).toEqual(['in_progress: Countersigned by mia: in the merge queue']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Countersigned by mia: in the merge queue']);
   const group = groupOf(harness, number);
   expect(gate(harness, group)).toBe('success: The pull request of this merge group is countersigned');
   expect(harness.github.merges).toEqual([]);
@@ -53,7 +63,7 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   await build(harness, group);
   await harness.advance(A_RECHECK);
   expect(harness.github.pullRequest(REPO, number).merged).toBe(true);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 test('a group fails if its pull request is not countersigned, however it came into the queue', async () => {
@@ -105,7 +115,9 @@ test('a pull request that the queue removes is not added again repeatedly', asyn
   await github.reportCheck(REPO, group, { name: 'build', status: 'completed', conclusion: 'failure' });
   await harness.advance(180_000);
   expect(groupOf(harness, number)).toBe(group);
-  expect(said(harness, headSha)[0]).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
+  expect(checkLines(harness, headSha)[0]).toMatch(
+    /^in_progress: Not merging: the merge queue took it out again/,
+  );
   expect(gate(harness, headSha)).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
 });
 
@@ -131,7 +143,7 @@ test('the app that merges by itself says if a branch requires its merge queue', 
   github.addRuleset(REPO, { mergeQueue: {} });
   const { number, headSha } = await open(harness);
   await countersign(harness, number);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'in_progress: Not merging: main takes changes only through its merge queue; `merge: { by: queue }` in the settings has the app use it',
   ]);
 });

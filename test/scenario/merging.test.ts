@@ -4,8 +4,9 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
+  closingDelivered,
   countersign,
-  endDelivered,
   GREETING,
   headline,
   MERGE_ONLY,
@@ -13,7 +14,6 @@ import {
   react,
   readable,
   type Setting,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -96,8 +96,8 @@ test('a push between the last poll and the merge call is not merged, and gets it
   expect(second).not.toBe(first);
   expect(github.merges).toEqual([]);
   expect(mergeCalls(harness)).toBe(1);
-  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
-  expect(said(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
     '✍️ May this be merged?',
@@ -114,12 +114,12 @@ test('a push whose webhook is late does not get the earlier countersign', async 
   const second = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
   await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
-  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
-  expect(said(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
 
   await github.releaseDeliveries();
   await harness.advance(A_RECHECK);
-  expect(said(harness, second)).toHaveLength(1);
+  expect(checkLines(harness, second)).toHaveLength(1);
   expect(approvals(harness, number)).toHaveLength(2);
 });
 
@@ -133,14 +133,14 @@ describe('when GitHub does not merge', () => {
 
     expect(github.merges).toEqual([]);
     const conflicts = 'onflicts with main: resolve them by merging or rebasing';
-    expect(said(harness, headSha)).toEqual([`in_progress: C${conflicts}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: C${conflicts}`]);
     expect(headline(statusOf(harness, number))).toBe(`✋ C${conflicts}`);
     expect(approvalOf(harness, number).body).toContain(`> **For now:** Not merging: c${conflicts}.`);
 
     await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
     await harness.advance(120_000);
     expect(github.merges).toHaveLength(1);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   });
 
   test('a missing required check is named, and the merge follows at once when it arrives', async () => {
@@ -148,7 +148,7 @@ describe('when GitHub does not merge', () => {
     const { github } = harness;
     github.requireChecks(REPO, 'main', ['deploy']);
     await countersign(harness, number);
-    expect(said(harness, headSha)).toEqual([
+    expect(checkLines(harness, headSha)).toEqual([
       'in_progress: Not merging: GitHub says: Required status check "deploy" is expected.',
     ]);
 
@@ -181,7 +181,9 @@ describe('when GitHub does not merge', () => {
     await harness.advance(3_600_000);
 
     expect(mergeCalls(harness)).toBe(1);
-    expect(said(harness, headSha)).toEqual([`failure: GitHub refused the merge (${status}): ${message}`]);
+    expect(checkLines(harness, headSha)).toEqual([
+      `failure: GitHub refused the merge (${status}): ${message}`,
+    ]);
     expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toContain(
       `### ❌ Countersigned, but not merged\n\nCountersigned by \`mia\`. GitHub refused the merge (${status}): ${message}`,
     );
@@ -208,7 +210,7 @@ describe('when GitHub does not merge', () => {
     const message = 'Squash merges are not allowed on this repository.';
     harness.github.fail(isMerge, { status: 405, body: { message } }, 20);
     await countersign(harness, number);
-    expect(said(harness, headSha)).toEqual([`in_progress: Not merging: GitHub says: ${message}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: Not merging: GitHub says: ${message}`]);
   });
 });
 
@@ -222,7 +224,7 @@ describe('when it is unknown whether GitHub merged', () => {
 
     expect(github.merges).toHaveLength(1);
     expect(mergeCalls(harness)).toBe(1);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     const merged = github.branch(REPO, 'main') ?? '';
     expect(
       readable(harness, approvalOf(harness, number).body, { head: headSha, merged }),
@@ -249,7 +251,7 @@ describe('when it is unknown whether GitHub merged', () => {
     await harness.advance(20_000);
     expect(github.merges).toHaveLength(1);
     expect(mergeCalls(harness)).toBe(3);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(github.comments(REPO, number)).toHaveLength(2);
   });
 
@@ -275,15 +277,15 @@ describe('when it is unknown whether GitHub merged', () => {
       if (!isMerge(request)) return;
       github.fail(
         ({ method, path }) => method === 'GET' && path.endsWith(`/pulls/${number}`),
-        { until: endDelivered(github) },
+        { until: closingDelivered(github) },
         1,
       );
     });
     await countersign(harness, number);
 
-    expect(await endDelivered(github)).toBe(202);
+    expect(await closingDelivered(github)).toBe(202);
     expect(github.merges).toHaveLength(1);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
   });
 
@@ -295,7 +297,7 @@ describe('when it is unknown whether GitHub merged', () => {
     });
     await countersign(harness, number);
     expect(github.merges).toMatchObject([{ by: 'max', method: 'merge' }]);
-    expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect(approvalOf(harness, number).body).toMatch(
       /was merged into `main` as `\w+` by `max`, countersigned by `mia`/,
     );
@@ -329,7 +331,7 @@ steps:
     Commit \`<head>\` was squash-merged into \`main\` as \`<merge>\`, countersigned by \`mia\`.",
     ]
   `);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   expect(statusOf(harness, number).body).toMatch(
     /`quick` merged .* by the step tidy, countersigned by mia\n/,
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_RECHECK, approvals, MERGE_ONLY, open, react, said, start } from './support.ts';
+import { A_RECHECK, approvals, checkLines, MERGE_ONLY, open, react, start } from './support.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -118,7 +118,7 @@ test('a push without any webhook voids the approval of the older head', async ()
   await push(harness);
   await harness.up();
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(checkLines(harness, headSha)).toEqual(['cancelled: Superseded by a newer push']);
   expect(approvals(harness, number)).toHaveLength(2);
 });
 

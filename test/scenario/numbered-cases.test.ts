@@ -6,6 +6,7 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
   countersign,
   GREETING,
   headline,
@@ -15,7 +16,6 @@ import {
   react,
   readable,
   reportCi,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -62,7 +62,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await harness.advance(1_000);
 
-  expect(said(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   // The first text of the status comment waits until there is something to say.
   await harness.advance(2 * A_RECHECK);
   expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
@@ -137,7 +137,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind"
   `);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   expect(readable(harness, ownCheck(harness, headSha).summary ?? '', commits)).toMatchInlineSnapshot(`
     "### Why
 
@@ -201,7 +201,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
   await harness.advance(10_000);
 
   const check = ownCheck(harness, headSha);
-  expect(said(harness, headSha)).toMatchInlineSnapshot(`
+  expect(checkLines(harness, headSha)).toMatchInlineSnapshot(`
     [
       "failure: Changes requested: 3 critical, 1 medium",
     ]
@@ -317,7 +317,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   await harness.advance(10_000);
 
   const commits = { first, second };
-  expect(said(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
+  expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(readable(harness, approvalOf(harness, number).body, commits)).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<first> base=main -->
     <!-- countersign:question id=apr_1 -->
@@ -339,7 +339,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
 
   await countersign(harness, number, 'max');
   expect(github.merges).toMatchObject([{ number, headSha: second, method: 'squash' }]);
-  expect(said(harness, second)).toEqual(['success: Merged: countersigned by max']);
+  expect(checkLines(harness, second)).toEqual(['success: Merged: countersigned by max']);
   expect(approvals(harness, number).map(headline)).toEqual([
     '⏭️ This question is void',
     '🎉 Countersigned and merged',
@@ -355,7 +355,7 @@ test('4: while CI is red nobody is asked, and once it is green the maintainers a
   await harness.advance(20_000);
 
   expect(approvals(harness, number)).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
+  expect(checkLines(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
   expect(readable(harness, statusOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:status -->
     ### ❌ CI has not passed: 1 of 1 check failed
@@ -372,12 +372,12 @@ test('4: while CI is red nobody is asked, and once it is green the maintainers a
   await reportCi(harness, headSha, 'pending');
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
-  expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for CI: 0 of 1 checks are done');
+  expect(checkLines(harness, headSha).at(-1)).toBe('in_progress: Waiting for CI: 0 of 1 checks are done');
 
   await reportCi(harness, headSha, 'success');
-  expect(said(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
+  expect(checkLines(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
-  expect(said(harness, headSha).at(-1)).toBe('success: Merged: countersigned by mia');
+  expect(checkLines(harness, headSha).at(-1)).toBe('success: Merged: countersigned by mia');
   expect(github.comments(REPO, number)).toHaveLength(2);
 });

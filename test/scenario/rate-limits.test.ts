@@ -6,6 +6,7 @@ import {
   A_RECHECK,
   approvals,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   GREETING,
   headline,
@@ -14,7 +15,6 @@ import {
   open,
   react,
   reportCi,
-  said,
   start,
 } from './support.ts';
 
@@ -128,7 +128,7 @@ test('a merge call that hits a limit merges on facts that are read after the lim
   expect(github.requests.slice(before).filter(isAboutRepository)).toEqual([]);
   await harness.advance(30_000);
   expect(github.requests.filter(isMerge)).toHaveLength(1);
-  expect(said(harness, headSha)[0]).toMatch(/^in_progress: /);
+  expect(checkLines(harness, headSha)[0]).toMatch(/^in_progress: /);
 });
 
 test('a merge by hand while ours waits for a limit is not mistaken for ours', async () => {
@@ -148,5 +148,7 @@ test('a merge by hand while ours waits for a limit is not mistaken for ours', as
   await github.releaseDeliveries();
   await harness.advance(A_RECHECK);
   expect(github.merges).toMatchObject([{ by: 'max' }]);
-  expect(said(harness, headSha)).toEqual(['cancelled: Stopped: somebody merged the pull request by hand']);
+  expect(checkLines(harness, headSha)).toEqual([
+    'cancelled: Stopped: somebody merged the pull request by hand',
+  ]);
 });

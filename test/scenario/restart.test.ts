@@ -4,6 +4,7 @@ import {
   A_RECHECK,
   approvals,
   CI_AND_MERGE,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -11,7 +12,6 @@ import {
   ownChecks,
   react,
   reportCi,
-  said,
   start,
 } from './support.ts';
 
@@ -22,7 +22,7 @@ test('a run that waits for CI continues after a restart', async () => {
   await harness.restart();
   await reportCi(harness, headSha, 'success');
   await countersign(harness, number);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   expect(harness.github.comments(REPO, number)).toHaveLength(2);
 });
 
@@ -49,7 +49,7 @@ test('a run that waits for a countersign keeps its approval comment over a resta
   await harness.advance(A_RECHECK);
 
   expect(harness.github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   expect(harness.github.comments(REPO, number).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 
@@ -71,7 +71,7 @@ test('a paused pull request stays paused over a restart', async () => {
   await harness.restart();
   await countersign(harness, number);
   expect(harness.github.merges).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['in_progress: Paused']);
+  expect(checkLines(harness, headSha)).toEqual(['in_progress: Paused']);
 
   await harness.github.comment(REPO, number, 'mia', '/countersign resume');
   await harness.advance(A_RECHECK);
@@ -88,7 +88,7 @@ test('a merge that GitHub delayed is retried after a restart', async () => {
   github.requireChecks(REPO, 'main', []);
   await harness.advance(120_000);
   expect(github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
 test('a comment that waits for a rate limit is written once after a restart', async () => {

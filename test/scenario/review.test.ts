@@ -4,13 +4,13 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
   countersign,
   open,
   ownCheck,
   pushAgain,
   readable,
   reportCi,
-  said,
   start,
 } from './support.ts';
 
@@ -70,7 +70,7 @@ test('a name that suggests built or generated code exempts it from nothing, and 
   await reportCi(harness, other.headSha, 'success');
   await harness.advance(A_RECHECK);
 
-  expect(said(harness, evil.headSha)).toEqual(['failure: Changes requested: 2 high']);
+  expect(checkLines(harness, evil.headSha)).toEqual(['failure: Changes requested: 2 high']);
   expect(approvalOf(harness, other.number).body).toContain(
     '- ⚠️ **Review:** approved: no findings in 3 files, 2 of them searched for secrets only and 1 more not read at all\n',
   );
@@ -106,7 +106,7 @@ test('a fix of the findings is approved in the second round and merged', async (
     files: { 'src/greet.ts': 'export const run = (code: string) => eval(code);\n' },
   });
   await harness.advance(A_RECHECK);
-  expect(said(harness, first)).toEqual(['failure: Changes requested: 1 high']);
+  expect(checkLines(harness, first)).toEqual(['failure: Changes requested: 1 high']);
   const before = github.comments(REPO, number).length;
 
   const second = await pushAgain(harness);
@@ -115,7 +115,7 @@ test('a fix of the findings is approved in the second round and merged', async (
   expect(readable(harness, ownCheck(harness, second).summary ?? '', { second })).toContain(
     'Round 2: 1 file reviewed at `<second>`.',
   );
-  expect(said(harness, first)).toEqual(['failure: Changes requested: 1 high']);
+  expect(checkLines(harness, first)).toEqual(['failure: Changes requested: 1 high']);
   expect(approvals(harness, number)).toHaveLength(1);
   expect(github.comments(REPO, number)).toHaveLength(before + 1);
   await countersign(harness, number);
@@ -129,7 +129,7 @@ test('a file too large to be read makes the review incomplete, which is not an a
   });
   await reportCi(harness, headSha, 'success');
   await harness.advance(A_RECHECK);
-  expect(said(harness, headSha)).toMatchInlineSnapshot(`
+  expect(checkLines(harness, headSha)).toMatchInlineSnapshot(`
     [
       "failure: Review incomplete: 1 file was not reviewed",
     ]

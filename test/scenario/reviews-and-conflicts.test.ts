@@ -4,13 +4,13 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
   open,
   react,
   type Setting,
-  said,
   start,
   statusOf,
 } from './support.ts';
@@ -30,7 +30,7 @@ describe('a review that requests changes', () => {
     await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');
     await countersign(harness, number);
     expect(github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual([`in_progress: ${HELD_BY_WILL}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: ${HELD_BY_WILL}`]);
     expect(approvalOf(harness, number).body).toContain(`> **For now:** ${HELD_BY_WILL}.`);
 
     await github.review(REPO, number, 'will', 'COMMENTED');
@@ -83,7 +83,7 @@ describe('a review that requests changes', () => {
     harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403, body: { message: 'No' } });
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual([
+    expect(checkLines(harness, headSha)).toEqual([
       'in_progress: Not merging: it is not known whether a maintainer requests changes: GitHub refuses to tell (forbidden, 403)',
     ]);
   });
@@ -116,7 +116,7 @@ describe('a conflict with the base branch', () => {
     const { harness, number, headSha } = await conflictingFromTheStart();
     await harness.advance(600_000);
     expect(approvals(harness, number)).toEqual([]);
-    expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
     expect(headline(statusOf(harness, number))).toBe(`✋ ${CONFLICTS}`);
     expect(statusOf(harness, number).body).not.toContain('by itself');
   });
@@ -155,7 +155,7 @@ describe('a conflict with the base branch', () => {
     const { harness, number, headSha } = await conflictingFromTheStart({ mergeability: 'lazy' });
     await harness.advance(10_000);
     expect(approvals(harness, number)).toEqual([]);
-    expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
   });
 
   test('that a refused merge reveals is named, and the merge is not retried repeatedly', async () => {
@@ -173,7 +173,7 @@ describe('a conflict with the base branch', () => {
     await react(harness, number, 'mia');
     await harness.advance(600_000);
     expect(github.merges).toEqual([]);
-    expect(said(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
     expect(github.mergeRequests).toHaveLength(1);
   });
 });

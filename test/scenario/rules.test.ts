@@ -5,7 +5,7 @@ import { explain, explainText } from '../../src/domain/run/explain.ts';
 import type { Invocation, RunState } from '../../src/domain/run/run.ts';
 import { REPO } from '../support/harness.ts';
 import { A_RECHECK, countersign } from './support.ts';
-import { flow, said } from './support-chains.ts';
+import { chainComments, flowChain } from './support-chains.ts';
 import { type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
@@ -40,7 +40,7 @@ const FORM = '{ rule_id: form, field: labels.0, check: pattern, pattern: "[a-z]+
 
 test('inputs that satisfy every rule let the step run', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       `action: gh-label, with: { pr: "{{ trigger.pr_number }}", labels: [seen] }, validate: [${NUMBER}, ${FEW}, ${FORM}]`,
     ),
   );
@@ -50,7 +50,7 @@ test('inputs that satisfy every rule let the step run', async () => {
 
 test('inputs that break rules fail the step before it does anything, and every rule is reported', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       `id: tag, action: gh-label, with: { pr: "#{{ trigger.pr_number }}", labels: [A, b] }, validate: [${NUMBER}, ${FEW}, ${FORM}]`,
     ),
   );
@@ -76,7 +76,7 @@ test('inputs that break rules fail the step before it does anything, and every r
 test('the sentence names three rules, and the evidence all of them', async () => {
   const rules = [1, 2, 3, 4, 5].map((n) => `{ rule_id: r${n}, field: body, check: type, type: int }`);
   const scene = await start(
-    flow(`id: say, action: gh-comment, with: { body: Hi }, validate: [${rules.join(', ')}]`),
+    flowChain(`id: say, action: gh-comment, with: { body: Hi }, validate: [${rules.join(', ')}]`),
   );
   await scene.open();
   const reason = (await step(scene, 'say'))?.reason;
@@ -86,23 +86,23 @@ test('the sentence names three rules, and the evidence all of them', async () =>
 
 test('an input whose expression has no value breaks its rule', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       'id: say, action: gh-comment, with: { body: Hello, for: "{{ trigger.nobody }}" }, validate: [{ rule_id: there, field: for, check: pattern, pattern: ".*" }]',
     ),
   );
   const { number } = await scene.open();
-  expect(said(scene, number)).toEqual([]);
+  expect(chainComments(scene, number)).toEqual([]);
   expect((await step(scene, 'say'))?.reason?.summary).toBe('its inputs break a rule: there (for is missing)');
 });
 
 test('a title from a pull request is matched in full, and not quoted', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       'id: say, action: gh-comment, with: { body: Hi, title: "{{ trigger.title }}" }, validate: [{ rule_id: form, field: title, check: pattern, pattern: "(feat|fix): .+" }]',
     ),
   );
   const { number, headSha } = await scene.open({ title: 'ignore this, feat: all is well' });
-  expect(said(scene, number)).toEqual([]);
+  expect(chainComments(scene, number)).toEqual([]);
   expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toContain(
     'title does not match its pattern',
   );
@@ -114,7 +114,7 @@ test.each([
   ['label', 'action: gh-label'],
 ])('nobody is asked to countersign a %s whose inputs break a rule', async (_, uses) => {
   const scene = await start(
-    flow(
+    flowChain(
       `${uses}, requires_approval: true, with: { method: squash, labels: [a] }, validate: [{ rule_id: how, field: method, check: pattern, pattern: rebase }]`,
     ),
   );
@@ -127,7 +127,9 @@ test.each([
 
 test('inputs that break a rule are not retried', async () => {
   const scene = await start(
-    flow(`action: gh-label, retry: { attempts: 3, backoff: 1s }, with: { pr: seven }, validate: [${NUMBER}]`),
+    flowChain(
+      `action: gh-label, retry: { attempts: 3, backoff: 1s }, with: { pr: seven }, validate: [${NUMBER}]`,
+    ),
   );
   await scene.open();
   await scene.advance(60_000);
@@ -139,14 +141,14 @@ const NOT_HERE =
 
 test('an outcome that breaks a rule does not count, and effects that depend on it are not written', async () => {
   const scene = await start(
-    flow(`
+    flowChain(`
       id: say, action: gh-comment, with: { body: Hello }, on_failure: continue, ${NOT_HERE}
       id: then, action: gh-label, with: { labels: [said] }, condition: "{{ steps.say.outcome.passed }}"
       id: else, action: gh-label, depends_on: [say], with: { labels: [unsaid] }, condition: "{{ not steps.say.outcome.passed }}"
     `),
   );
   const { number } = await scene.open();
-  expect(said(scene, number)).toEqual([]);
+  expect(chainComments(scene, number)).toEqual([]);
   expect(scene.github.labels(REPO, number)).toEqual([]);
   const say = await step(scene, 'say');
   expect(say).toMatchObject({ status: 'failed', outcome: null });
@@ -158,7 +160,7 @@ test('an outcome that breaks a rule does not count, and effects that depend on i
 });
 
 test('a rejected outcome is kept and shown to whoever asks why', async () => {
-  const scene = await start(flow(`action: gh-comment, with: { body: Hello }, ${NOT_HERE}`));
+  const scene = await start(flowChain(`action: gh-comment, with: { body: Hello }, ${NOT_HERE}`));
   const { number } = await scene.open();
   const { run } = await stateOf(scene);
   const artifacts = await scene.app.storage.read.artifacts.ofRun(run.id);
@@ -170,27 +172,27 @@ test('a rejected outcome is kept and shown to whoever asks why', async () => {
 
 test('an outcome that satisfies every rule counts', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       'action: gh-comment, with: { body: Hello }, expect: [{ rule_id: done, field: passed, check: type, type: bool }]',
     ),
   );
   const { number } = await scene.open();
-  expect(said(scene, number)).toEqual(['Hello']);
+  expect(chainComments(scene, number)).toEqual(['Hello']);
 });
 
 test('a step whose outcome broke a rule is retried if it has attempts left', async () => {
   const scene = await start(
-    flow(`action: gh-comment, retry: { attempts: 3, backoff: 1s }, with: { body: Hello }, ${NOT_HERE}`),
+    flowChain(`action: gh-comment, retry: { attempts: 3, backoff: 1s }, with: { body: Hello }, ${NOT_HERE}`),
   );
   const { number } = await scene.open();
   await scene.advance(60_000);
   expect(await sessions(scene)).toBe(3);
-  expect(said(scene, number)).toEqual([]);
+  expect(chainComments(scene, number)).toEqual([]);
 });
 
 test('CI that passed without the number of its tests is not a pass if a rule expects it', async () => {
   const scene = await start(
-    flow(`
+    flowChain(`
       skill: ci, expect: [{ rule_id: tests, field: test_count, check: range, min: 1 }]
       action: gh-merge, requires_approval: true
     `),
@@ -205,7 +207,7 @@ test('CI that passed without the number of its tests is not a pass if a rule exp
 
 test('CI that breaks a rule after the maintainers were asked blocks the merge', async () => {
   const scene = await start(
-    flow(`
+    flowChain(`
       skill: ci, expect: [{ rule_id: one, field: checks.length, check: range, max: 1 }]
       action: gh-merge, requires_approval: true, condition: "{{ steps.ci.outcome.head_sha is defined }}"
     `),

@@ -3,6 +3,7 @@ import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
   approvals,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
@@ -10,7 +11,6 @@ import {
   ownCheck,
   ownChecks,
   react,
-  said,
   start,
 } from './support.ts';
 
@@ -35,7 +35,7 @@ test('a person who is removed from the settings cannot answer an approval from b
   expect(harness.github.merges).toEqual([]);
   await countersign(harness, number, 'max');
   expect(harness.github.merges).toHaveLength(1);
-  expect(said(harness, headSha)).toEqual([
+  expect(checkLines(harness, headSha)).toEqual([
     'cancelled: Stopped: the settings on the base branch changed',
     'success: Merged: countersigned by max',
   ]);

@@ -6,12 +6,12 @@ import type { Harness } from '../support/harness.ts';
 import {
   A_RECHECK,
   approvals,
+  checkLines,
   countersign,
   headline,
   MERGE_ONLY,
   open,
   react,
-  said,
   start,
 } from './support.ts';
 
@@ -78,7 +78,7 @@ test.each<[string, typeof isToken, Fault]>([
     expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ May this be merged?']);
     await countersign(harness, second.number);
     await harness.advance(5 * MINUTE);
-    expect(said(harness, second.headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(checkLines(harness, second.headSha)).toEqual(['success: Merged: countersigned by mia']);
     expect((await statuses(harness)).failed).toBe(0);
   },
 );

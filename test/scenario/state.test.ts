@@ -3,7 +3,7 @@ import { memoryOf } from '../../src/domain/run/context.ts';
 import type { CognitiveState } from '../../src/domain/run/state/state.ts';
 import { REPO } from '../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, open, react, reportCi, start } from './support.ts';
-import { flow, said } from './support-chains.ts';
+import { chainComments, flowChain } from './support-chains.ts';
 import { scenes } from './support-scene.ts';
 
 const scene = scenes();
@@ -86,7 +86,7 @@ test('the frame stays as at the beginning of the run, and the memory survives a 
 test('hostile text in the memory stays text in a template, and secrets are not in it', async () => {
   const secret = `ghp_${'aB3dE5fG7hJ9kL1mN2pQ'.repeat(2).slice(0, 36)}`;
   const harness = await scene(
-    flow(`
+    flowChain(`
       id: ci, skill: ci, output_mapping: { messages: "['read ' ~ outcome.head_sha, outcome.summary]" }
       id: say, action: gh-comment, with: { pr: "{{ trigger.pr_number }}", body: "For {{ state.frame.goal }}: {{ state.working.messages[1].text }}, {{ state.working.options }}." }
     `),
@@ -98,7 +98,7 @@ test('hostile text in the memory stays text in a template, and secrets are not i
     conclusion: 'failure',
   });
   await harness.advance(A_RECHECK);
-  const [comment = ''] = said(harness, number);
+  const [comment = ''] = chainComments(harness, number);
   expect(comment).toMatch(
     /^For chain flow: pull request #.+ into main: 1 of 1 check failed: .+, \\\[\\\]\.$/,
   );

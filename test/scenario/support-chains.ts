@@ -2,7 +2,7 @@ import { REPO } from '../support/harness.ts';
 import { only, type Scene } from './support-scene.ts';
 
 /** A chain `flow` whose steps are YAML flow mappings, one a line. */
-export function flow(steps: string, trigger = '{ event: pr.opened }'): Record<string, string> {
+export function flowChain(steps: string, trigger = '{ event: pr.opened }'): Record<string, string> {
   const lines = steps
     .trim()
     .split('\n')
@@ -11,7 +11,7 @@ export function flow(steps: string, trigger = '{ event: pr.opened }'): Record<st
 }
 
 /** Bodies of the comments that chains made, without their markers. */
-export function said(scene: Scene, number: number): string[] {
+export function chainComments(scene: Scene, number: number): string[] {
   return scene.github
     .comments(REPO, number)
     .filter(({ body }) => body.includes('countersign:comment'))

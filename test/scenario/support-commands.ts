@@ -9,7 +9,7 @@ steps:
 `;
 
 /** A pull request whose run waits for CI, beside a chain that can be fired. */
-export async function waiting(
+export async function openWaitingForCi(
   start: (files: Record<string, string>) => Promise<Scene>,
 ): Promise<{ scene: Scene; number: number; headSha: string }> {
   const scene = await start(only({ ship: CI_AND_MERGE, deploy: DEPLOY }));

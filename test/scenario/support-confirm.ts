@@ -1,5 +1,5 @@
 import { REPO } from '../support/harness.ts';
-import type { Asked } from './attacks/support.ts';
+import type { OpenApproval } from './attacks/support.ts';
 import { A_RECHECK, open, ownCheck, type Setting, start } from './support.ts';
 
 /** A chain whose label waits for a person, and whose merge then waits for another answer. */
@@ -17,23 +17,27 @@ steps:
 `;
 
 /** A pull request of ada's whose first step waits for an approval. */
-export async function confirming(
+export async function openConfirmation(
   setting: Setting = {},
   input: Parameters<typeof open>[1] = {},
-): Promise<Asked> {
+): Promise<OpenApproval> {
   const harness = await start({ chain: LABEL_AND_MERGE, ...setting });
   return { harness, ...(await open(harness, input)) };
 }
 
 /** Somebody comments, and the app has polled. @returns its replies; none if it found no command. */
-export async function say({ harness, number }: Asked, login: string, body: string): Promise<string[]> {
+export async function commentAndPoll(
+  { harness, number }: OpenApproval,
+  login: string,
+  body: string,
+): Promise<string[]> {
   const id = await harness.github.comment(REPO, number, login, body);
   await harness.advance(A_RECHECK);
   return replies({ harness, number }, id);
 }
 
 export function replies(
-  { harness, number }: Pick<Asked, 'harness' | 'number'>,
+  { harness, number }: Pick<OpenApproval, 'harness' | 'number'>,
   to: number | string,
 ): string[] {
   return harness.github
@@ -43,12 +47,12 @@ export function replies(
 }
 
 /** The identifier of the check run's button Approve, if it has one. */
-export function approveButton({ harness, headSha }: Asked): string | undefined {
+export function approveButton({ harness, headSha }: OpenApproval): string | undefined {
   return ownCheck(harness, headSha).actions.find(({ label }) => label === 'Approve')?.identifier;
 }
 
 /** Somebody presses the check run's current button Approve, and the app has polled. */
-export async function pressApprove(asked: Asked, login: string): Promise<void> {
+export async function pressApprove(asked: OpenApproval, login: string): Promise<void> {
   const { harness, headSha } = asked;
   await harness.github.clickAction(
     REPO,
@@ -60,6 +64,6 @@ export async function pressApprove(asked: Asked, login: string): Promise<void> {
 }
 
 /** Whether the step that waited has continued: the label is there. */
-export function wentOn({ harness, number }: Asked): boolean {
+export function hasContinued({ harness, number }: OpenApproval): boolean {
   return harness.github.labels(REPO, number).includes('safe-to-test');
 }

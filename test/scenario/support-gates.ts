@@ -46,7 +46,7 @@ export async function verdicts(harness: Harness): Promise<GateVerdict[]> {
     .map(({ content }) => gateVerdictSchema.parse(JSON.parse(content ?? '')));
 }
 
-export const passes = async (harness: Harness) =>
+export const verdictLines = async (harness: Harness) =>
   (await verdicts(harness)).map(
     ({ gate, gate_passed }) => `${gate}: ${gate_passed ? 'passed' : 'not passed'}`,
   );

@@ -103,7 +103,7 @@ export async function reportCi(
 }
 
 /** Resolves with the status that the app answered to the webhook of a pull request's end. */
-export function endDelivered(github: Harness['github']): Promise<number> {
+export function closingDelivered(github: Harness['github']): Promise<number> {
   return until(
     'the webhook of the end',
     () =>
@@ -165,7 +165,9 @@ export function gates({ github }: Harness, sha: string): string[] {
 
 /** The state of a commit's gate check: the newest of its name counts on GitHub. */
 export function gate(harness: Harness, sha: string, base = 'main'): string {
-  const newest = gates(harness, sha).findLast((said) => said.startsWith(`countersign: ${base}: `));
+  const newest = gates(harness, sha).findLast((checkLines) =>
+    checkLines.startsWith(`countersign: ${base}: `),
+  );
   return newest?.slice(`countersign: ${base}: `.length) ?? 'none';
 }
 
@@ -177,7 +179,7 @@ export function ownCheck(harness: Harness, sha: string): SeenCheckRun {
 }
 
 /** What the list of checks on a pull request's page shows of the app: the conclusion and the text. */
-export function said(harness: Harness, sha: string): string[] {
+export function checkLines(harness: Harness, sha: string): string[] {
   return ownChecks(harness, sha).map(
     ({ status, conclusion, title }) => `${conclusion ?? status}: ${title ?? 'nothing'}`,
   );

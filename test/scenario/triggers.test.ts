@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { flow, said } from './support-chains.ts';
+import { chainComments, flowChain } from './support-chains.ts';
 import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
 
 test('opening an issue fires the chains for issues, once', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       'action: gh-comment, with: { issue: "{{ trigger.issue_number }}", body: "Welcome, {{ trigger.author }}." }',
       '{ event: issue.created }',
     ),
@@ -18,12 +18,14 @@ test('opening an issue fires the chains for issues, once', async () => {
   const again = scene.github.signedDelivery('issues', delivery?.payload);
   await fetch(`${scene.app.url}/api/github/webhooks`, { method: 'POST', ...again });
   await scene.advance(UPDATES_SHOWN_MS);
-  expect(said(scene, number)).toEqual(['Welcome, otto.']);
+  expect(chainComments(scene, number)).toEqual(['Welcome, otto.']);
 });
 
 // There is no commit that a check run could be about.
 test('a chain for an issue leaves no failed effects', async () => {
-  const scene = await start(flow('action: gh-label, with: { labels: [new] }', '{ event: issue.created }'));
+  const scene = await start(
+    flowChain('action: gh-label, with: { labels: [new] }', '{ event: issue.created }'),
+  );
   const number = await scene.github.createIssue(REPO, 'otto', 'A question');
   await scene.advance(UPDATES_SHOWN_MS);
   expect(scene.github.labels(REPO, number)).toEqual(['new']);
@@ -33,7 +35,7 @@ test('a chain for an issue leaves no failed effects', async () => {
 
 test('a push fires the chains for the files that it changes', async () => {
   const scene = await start(
-    flow('skill: ci', '{ event: file.changed, filter: { base: main, paths: "docs/**" } }'),
+    flowChain('skill: ci', '{ event: file.changed, filter: { base: main, paths: "docs/**" } }'),
   );
   await scene.github.push({
     repo: REPO,
@@ -57,7 +59,10 @@ test('a push fires the chains for the files that it changes', async () => {
 
 test('a merge fires the chains for merges, once', async () => {
   const scene = await start(
-    flow('action: gh-comment, with: { body: "Merged into {{ trigger.base }}." }', '{ event: pr.merged }'),
+    flowChain(
+      'action: gh-comment, with: { body: "Merged into {{ trigger.base }}." }',
+      '{ event: pr.merged }',
+    ),
   );
   const { number } = await scene.open();
   await scene.github.mergePullRequest(REPO, number, 'mia');
@@ -67,7 +72,7 @@ test('a merge fires the chains for merges, once', async () => {
   );
   await scene.github.redeliver(closed?.guid ?? '');
   await scene.settle();
-  expect(said(scene, number)).toEqual(['Merged into main.']);
+  expect(chainComments(scene, number)).toEqual(['Merged into main.']);
 });
 
 test('the app’s own merge also fires the chains for merges', async () => {
@@ -99,7 +104,7 @@ test('closing a pull request without a merge fires the chains for that, and not 
 
 test('a chain that is fired by hand waits for nothing else', async () => {
   const scene = await start(
-    flow('action: gh-label, with: { labels: ["{{ trigger.input_name }}"] }', '{ event: manual.fired }'),
+    flowChain('action: gh-label, with: { labels: ["{{ trigger.input_name }}"] }', '{ event: manual.fired }'),
   );
   const { number, headSha } = await scene.open();
   expect(await scene.runs('flow')).toEqual([]);
@@ -110,14 +115,14 @@ test('a chain that is fired by hand waits for nothing else', async () => {
 
 test('inputs cannot override the values of the trigger', async () => {
   const scene = await start(
-    flow(
+    flowChain(
       'action: gh-comment, with: { body: "{{ trigger.author }} {{ trigger.input_author }}" }',
       '{ event: manual.fired }',
     ),
   );
   const { number } = await scene.open();
   await scene.say(number, 'mia', '/countersign fire flow author=mallory');
-  expect(said(scene, number)).toEqual(['ada mallory']);
+  expect(chainComments(scene, number)).toEqual(['ada mallory']);
 });
 
 test.each([
@@ -133,7 +138,7 @@ test.each([
   ['base', 'base: "{{ repo.default_branch }}"', { base: 'main' }, { base: 'next' }],
 ])('a filter on %s lets a chain run only if it matches', async (_key, filter, matching, other) => {
   const scene = await start(
-    flow('action: gh-label, with: { labels: [ran] }', `{ event: pr.opened, filter: { ${filter} } }`),
+    flowChain('action: gh-label, with: { labels: [ran] }', `{ event: pr.opened, filter: { ${filter} } }`),
   );
   await scene.github.push({ repo: REPO, branch: 'next', author: 'mia' });
   const yes = await scene.open({ branch: 'yes', ...matching });
@@ -143,7 +148,7 @@ test.each([
 });
 
 test('adding a label starts a chain that filters on it, and removing the label ends the run', async () => {
-  const scene = await start(flow('skill: ci', '{ event: pr.opened, filter: { labels: [ship-*] } }'));
+  const scene = await start(flowChain('skill: ci', '{ event: pr.opened, filter: { labels: [ship-*] } }'));
   const { number, headSha } = await scene.open();
   expect(await scene.runs('flow')).toEqual([]);
   await scene.github.addLabel(REPO, number, 'will', 'Ship-it');
@@ -155,8 +160,8 @@ test('adding a label starts a chain that filters on it, and removing the label e
 });
 
 test('a chain with an error in its values says so and merges nothing', async () => {
-  const scene = await start(flow('action: gh-comment, with: { body: "{{ trigger.no_such_thing }}" }'));
+  const scene = await start(flowChain('action: gh-comment, with: { body: "{{ trigger.no_such_thing }}" }'));
   const { number, headSha } = await scene.open();
-  expect(said(scene, number)).toEqual([]);
+  expect(chainComments(scene, number)).toEqual([]);
   expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'failure' });
 });

@@ -8,7 +8,7 @@ import type { TrustLevel } from '../../src/domain/policy/trust.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { A_RECHECK } from './support.ts';
-import { flow, said } from './support-chains.ts';
+import { chainComments, flowChain } from './support-chains.ts';
 import { type Opened, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
@@ -61,7 +61,7 @@ function probes() {
 
 async function scene(steps: string, options: HarnessOptions = {}) {
   const { skills, reached } = probes();
-  return { scene: await start(flow(steps), { ...options, skills }), reached };
+  return { scene: await start(flowChain(steps), { ...options, skills }), reached };
 }
 
 /** The result of each step of the chain's newest run. */
@@ -312,7 +312,7 @@ test('an outsider’s pull request is still labelled and answered as the chain s
   );
   const { number } = await world.open(fromFork);
   expect(world.github.labels(REPO, number)).toEqual(['newcomer']);
-  expect(said(world, number)).toEqual(['Welcome']);
+  expect(chainComments(world, number)).toEqual(['Welcome']);
 });
 
 function questions({ github }: Scene, { number }: Pick<Opened, 'number'>) {

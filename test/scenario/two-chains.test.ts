@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { endDelivered } from './support.ts';
+import { closingDelivered } from './support.ts';
 import { CI_AND_MERGE, only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
@@ -144,7 +144,7 @@ test('a chain is told who merged also when the word of the merge overtakes its a
     if (!isMerge(request)) return;
     s.github.fail(
       (read) => read.method === 'GET' && read.path.endsWith(`/pulls/${number}`),
-      { until: endDelivered(s.github) },
+      { until: closingDelivered(s.github) },
       1,
     );
   });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
-import { DEPLOY, reactions, waiting } from './support-commands.ts';
+import { DEPLOY, openWaitingForCi, reactions } from './support-commands.ts';
 import { CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
 
 test('an unknown command is answered with the closest known one', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign stauts');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -17,7 +17,7 @@ test('an unknown command is answered with the closest known one', async () => {
 });
 
 test('no command approves a merge', async () => {
-  const { scene, number, headSha } = await waiting(start);
+  const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
   const id = await scene.say(
@@ -39,7 +39,7 @@ test('no command approves a merge', async () => {
 });
 
 test('several commands in one comment run in order and get one reply', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign pause\n\nand then\n\n/countersign cancel');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
@@ -51,7 +51,7 @@ test('several commands in one comment run in order and get one reply', async () 
 });
 
 test('a comment with one impossible command gets a confused reaction, and the other commands run', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign pause\n/countersign cancel');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['cancelled']);
@@ -66,7 +66,7 @@ test.each([
   ['the middle of a line', 'do not write /countersign cancel here'],
   ['a list', '- /countersign cancel'],
 ])('a command in %s is ignored', async (_where, body) => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', body);
   expect(scene.comment(number, id).reactions).toEqual([]);
   expect(scene.replies(number, id)).toEqual([]);
@@ -74,7 +74,7 @@ test.each([
 });
 
 test('a command that is edited into a comment is ignored', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', 'I wonder.');
   await scene.github.editComment(REPO, id, 'mia', '/countersign cancel');
   await scene.settle();
@@ -83,7 +83,7 @@ test('a command that is edited into a comment is ignored', async () => {
 });
 
 test('a bot cannot issue commands, whatever its role', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   scene.github.addUser('helper[bot]', { type: 'Bot' });
   scene.github.setPermission(REPO, 'helper[bot]', 'admin');
   const id = await scene.say(number, 'helper[bot]', '/countersign cancel');
@@ -107,7 +107,7 @@ steps:
 });
 
 test('a person whose name looks like a bot is a person', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   scene.github.addUser('ada-bot');
   scene.github.setPermission(REPO, 'ada-bot', 'write');
   const id = await scene.say(number, 'ada-bot', '/countersign cancel');
@@ -115,7 +115,7 @@ test('a person whose name looks like a bot is a person', async () => {
 });
 
 test('a command on an issue is ignored', async () => {
-  const { scene } = await waiting(start);
+  const { scene } = await openWaitingForCi(start);
   const issue = await scene.github.createIssue(REPO, 'otto', 'A question');
   const id = await scene.say(issue, 'mia', '/countersign help');
   expect(scene.comment(issue, id).reactions).toEqual([]);
@@ -124,7 +124,7 @@ test('a command on an issue is ignored', async () => {
 test.each(['fifo', 'reverse'] as const)(
   'a command written before a newer push is refused (deliveries come %s)',
   async (order) => {
-    const { scene, number, headSha } = await waiting(start);
+    const { scene, number, headSha } = await openWaitingForCi(start);
     await scene.advance(60_000);
     scene.github.holdDeliveries();
     const id = await scene.github.comment(REPO, number, 'mia', '/countersign fire deploy environment=live');
@@ -160,7 +160,7 @@ test('a chain fired before a newer push is refused if no chain had run for the o
 });
 
 test('a redelivered command runs once and is answered once', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment=staging');
   const delivery = scene.github.deliveries.findLast(
     ({ event, payload }) => event === 'issue_comment' && JSON.stringify(payload).includes('fire deploy'),
@@ -180,7 +180,7 @@ async function sendAgainUnderAnotherGuid(scene: Scene, payload: unknown): Promis
 }
 
 test('a command on a closed pull request changes nothing', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.github.closePullRequest(REPO, number, 'ada');
   await scene.settle();
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment=live');
@@ -194,7 +194,7 @@ test('a command on a closed pull request changes nothing', async () => {
 });
 
 test('a closed pull request still answers why', async () => {
-  const { scene, number } = await waiting(start);
+  const { scene, number } = await openWaitingForCi(start);
   await scene.github.closePullRequest(REPO, number, 'ada');
   await scene.settle();
   const id = await scene.say(number, 'otto', '/countersign why');

@@ -56,7 +56,7 @@ it.each(['button', 'auto-merge'] as const)(
         by: 'walt',
         headSha,
         pullRequest: { state: 'open', headSha, baseRef: 'main' },
-        checks: [{ app: 'ci', name: 'build', says: 'success' }],
+        checks: [{ app: 'ci', name: 'build', result: 'success' }],
         roles: { walt: 'write' },
       },
     ]);

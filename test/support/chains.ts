@@ -8,7 +8,7 @@ export const KNOWN = {
 };
 
 /** The errors of a chain file, as an editor lists them. */
-export function faultsOf(text: string): string[] {
+export function errorsOf(text: string): string[] {
   return parseChain(text, 'chain.yaml', KNOWN).diagnostics.map(formatDiagnostic);
 }
 

@@ -13,7 +13,7 @@ export function files(more: Record<string, string> = {}, skill = skillMd()): Pac
   return Object.entries({ 'SKILL.md': skill, ...more }).map(([path, text]) => ({ path, text }));
 }
 
-export function faultsOf(given: readonly PackageFile[]): string[] {
+export function errorsOf(given: readonly PackageFile[]): string[] {
   return parsePackage(given, FOLDER).diagnostics.map(formatDiagnostic);
 }
 

@@ -8,7 +8,7 @@ import { everyKind } from '../contract/every-kind.ts';
 import { rawJob } from '../contract/raw-job.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { useChildren } from './child.ts';
-import { noted } from './marker.ts';
+import { writeMarker } from './marker.ts';
 
 const newFolder = temporaryFolders();
 const start = useChildren();
@@ -26,7 +26,7 @@ it('a process that got no processor time for longer than its lease cannot write 
   queue.start({
     handlers: everyKind(async (job) => {
       taken.push(job.attempts);
-      await storage.transaction((tx) => noted(tx, 'in time'));
+      await storage.transaction((tx) => writeMarker(tx, 'in time'));
       return { kind: 'done' };
     }),
     onRetriesExhausted: async () => undefined,

@@ -2,7 +2,7 @@ import type { Tx } from '../../src/ports/storage.ts';
 import { at } from '../support/rows.ts';
 
 /** Writes a word to a place where a test finds it. */
-export function noted(tx: Tx, word: string): Promise<void> {
+export function writeMarker(tx: Tx, word: string): Promise<void> {
   return tx.pullRequests.upsert({
     repositoryId: 1,
     number: 1,

@@ -6,7 +6,7 @@ import { openStorage } from '../../src/composition/storage.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { everyKind } from '../contract/every-kind.ts';
-import { noted } from './marker.ts';
+import { writeMarker } from './marker.ts';
 
 const storage = await openStorage(process.argv[2] ?? '');
 const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, leaseMs: 600 });
@@ -15,7 +15,9 @@ queue.start({
   handlers: everyKind(async () => {
     process.stdout.write('working\n');
     await once(input, 'line');
-    const said = await storage.transaction((tx) => noted(tx, 'too late')).catch((error: unknown) => error);
+    const said = await storage
+      .transaction((tx) => writeMarker(tx, 'too late'))
+      .catch((error: unknown) => error);
     process.stdout.write(`${JSON.stringify(said ?? 'written')}\n`);
     return { kind: 'done' };
   }),

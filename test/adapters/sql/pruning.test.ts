@@ -68,10 +68,10 @@ const effect =
 const question = (status: 'open' | 'countersigned' | 'rejected' | 'void') => (tx: Tx) =>
   tx.approvals.insert(approval('apr1', 'run1', { status }));
 
-type Deed = (tx: Tx) => Promise<unknown>;
-async function given(...deeds: Deed[]): Promise<void> {
+type Act = (tx: Tx) => Promise<unknown>;
+async function given(...acts: Act[]): Promise<void> {
   await storage.transaction(async (tx) => {
-    for (const deed of deeds) await deed(tx);
+    for (const act of acts) await act(tx);
   });
 }
 
@@ -96,7 +96,7 @@ function rowsLeft(): Record<string, number> {
 }
 
 describe('a run that ended long ago', () => {
-  const cases: [name: string, isRemoved: boolean, ...deeds: Deed[]][] = [
+  const cases: [name: string, isRemoved: boolean, ...acts: Act[]][] = [
     ['of a merged pull request is removed', true, pull('merged'), aRun('run1')],
     ['of a closed pull request is removed', true, pull('closed'), aRun('run1')],
     ['of a repository that is out of reach is removed', true, pull('gone'), aRun('run1')],
@@ -206,8 +206,8 @@ describe('a run that ended long ago', () => {
     ],
   ];
 
-  it.each(cases)('%s', async (_, isRemoved, ...deeds) => {
-    await given(...deeds);
+  it.each(cases)('%s', async (_, isRemoved, ...acts) => {
+    await given(...acts);
     expect(await remove('runs', ['run1'], BEFORE)).toBe(isRemoved ? 1 : 0);
     expect((await storage.read.runs.load('run1')) === undefined).toBe(isRemoved);
     expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
@@ -248,7 +248,7 @@ describe('a run that ended long ago', () => {
 });
 
 describe('the files of a run that ended long ago', () => {
-  const cases: [name: string, isRemoved: boolean, ...deeds: Deed[]][] = [
+  const cases: [name: string, isRemoved: boolean, ...acts: Act[]][] = [
     ['are removed when the pull request is closed', true, pull('closed', 1), aRun('run1')],
     [
       'are kept of the newest run of a chain on an open pull request, which can go on',
@@ -273,8 +273,8 @@ describe('the files of a run that ended long ago', () => {
     ['are kept beside an open question', false, pull('closed', 1), aRun('run1'), question('open')],
   ];
 
-  it.each(cases)('%s', async (_, isRemoved, ...deeds) => {
-    await given(...deeds);
+  it.each(cases)('%s', async (_, isRemoved, ...acts) => {
+    await given(...acts);
     expect(await remove('artifacts', ['art-run1'], BEFORE)).toBe(isRemoved ? 1 : 0);
     expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
     expect(await storage.read.runs.load('run1')).toBeDefined();

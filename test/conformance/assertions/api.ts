@@ -10,7 +10,7 @@ const FOLDED: Readonly<Record<string, string>> = { maintain: 'write', triage: 'r
 
 export const api: readonly Assertion[] = [
   {
-    says: 'a conditional request with the tag of an unchanged answer gets 304',
+    claim: 'a conditional request with the tag of an unchanged answer gets 304',
     async check({ octokit, at, scratch }) {
       const { headSha } = await scratch.shared();
       const read = (headers = {}) => octokit.git.getTree({ ...at, tree_sha: headSha, headers });
@@ -19,7 +19,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'a list that continues links to its next page',
+    claim: 'a list that continues links to its next page',
     async check({ octokit, at, scratch }) {
       const { number } = await scratch.shared();
       for (const body of ['one', 'two']) await scratch.comment(number, body);
@@ -35,7 +35,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'an answer says how much is left of the hour, and of which limit',
+    claim: 'an answer says how much is left of the hour, and of which limit',
     async check({ octokit, at }) {
       const { headers } = await octokit.repos.get(at);
       expect(headers).toMatchObject({
@@ -47,7 +47,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: "somebody's role is given beside the coarser permission",
+    claim: "somebody's role is given beside the coarser permission",
     async check({ octokit, at, person }) {
       if (person === undefined) throw new Unavailable('nobody is known whose role could be asked');
       const { data } = await octokit.repos.getCollaboratorPermissionLevel({ ...at, username: person });
@@ -58,7 +58,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'the role of somebody who does not exist is a 404',
+    claim: 'the role of somebody who does not exist is a 404',
     async check({ octokit, at }) {
       const username = `countersign-nobody-${Date.now().toString(36)}`;
       const asked = refusalOf(octokit.repos.getCollaboratorPermissionLevel({ ...at, username }));
@@ -66,7 +66,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'GraphQL names the people whom a commit credits, co-authors included',
+    claim: 'GraphQL names the people whom a commit credits, co-authors included',
     async check({ octokit, at, scratch }) {
       const message = 'Credit somebody\n\nCo-authored-by: Nobody <nobody@countersign.invalid>';
       const { number, headSha } = await scratch.pullRequest({ message });
@@ -84,7 +84,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'GraphQL answers 200 for an error, and says what is wrong',
+    claim: 'GraphQL answers 200 for an error, and says what is wrong',
     async check({ octokit, at }) {
       const query = '{ repository(owner: "octocat", name: "countersign-none") { id } }';
       const { status, data } = await octokit.request('POST /graphql', { query });
@@ -93,7 +93,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'GraphQL names the account that writes',
+    claim: 'GraphQL names the account that writes',
     async check({ octokit }) {
       const answer = await octokit.graphql('{ viewer { login databaseId } }');
       const { viewer } = z
@@ -103,7 +103,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'GraphQL gives a branch without a merge queue none',
+    claim: 'GraphQL gives a branch without a merge queue none',
     async check(world) {
       const { octokit } = needApp(world);
       const { base } = await world.scratch.shared();
@@ -117,7 +117,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'the App can list its webhook deliveries, each with the GUID of its event',
+    claim: 'the App can list its webhook deliveries, each with the GUID of its event',
     async check(world) {
       const { jwt } = needApp(world);
       const { data } = await jwt.apps.listWebhookDeliveries({ per_page: 5 });
@@ -125,7 +125,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'the App lists its installations, and says which are suspended',
+    claim: 'the App lists its installations, and says which are suspended',
     async check(world) {
       const { jwt, installationId } = needApp(world);
       const { data } = await jwt.apps.listInstallations({ per_page: 100 });
@@ -133,7 +133,7 @@ export const api: readonly Assertion[] = [
     },
   },
   {
-    says: 'a token that is limited to reading cannot write: 403',
+    claim: 'a token that is limited to reading cannot write: 403',
     async check(world) {
       const { jwt, installationId, octokit, withToken } = needApp(world);
       const { number } = await world.scratch.shared();

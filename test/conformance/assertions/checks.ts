@@ -37,7 +37,7 @@ const output = { title: 'Title', summary: 'Summary' };
 
 export const checks: readonly Assertion[] = [
   {
-    says: 'a check run is found by its App and its external id',
+    claim: 'a check run is found by its App and its external id',
     async check(world) {
       const { id, list } = await checkRun(world, { external_id: 'run_1', status: 'in_progress' });
       await world.scratch.eventually(async () =>
@@ -48,7 +48,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a conclusion completes a check run',
+    claim: 'a conclusion completes a check run',
     async check(world) {
       const { update } = await checkRun(world, { status: 'in_progress' });
       expect(await update({ conclusion: 'neutral' })).toMatchObject({
@@ -58,7 +58,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a completed check run never becomes queued or in progress again',
+    claim: 'a completed check run never becomes queued or in progress again',
     async check(world) {
       const { update, list } = await checkRun(world, { conclusion: 'success' });
       // Whether the request is accepted or refused, the run keeps its conclusion.
@@ -69,7 +69,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a completed check run can get another conclusion',
+    claim: 'a completed check run can get another conclusion',
     async check(world) {
       const { update } = await checkRun(world, { conclusion: 'success' });
       expect(await update({ conclusion: 'failure' })).toMatchObject({
@@ -79,7 +79,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'of two check runs with one name the newer one is the latest, and both are listed with filter=all',
+    claim: 'of two check runs with one name the newer one is the latest, and both are listed with filter=all',
     async check(world) {
       const { id, create, list } = await checkRun(world, { conclusion: 'success' });
       const { data: newer } = await create({ status: 'in_progress', conclusion: undefined });
@@ -90,7 +90,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'annotations of an update are added to the earlier ones',
+    claim: 'annotations of an update are added to the earlier ones',
     async check(world) {
       const { head } = await world.scratch.shared();
       const annotation = {
@@ -108,7 +108,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'an update keeps the fields that it omits',
+    claim: 'an update keeps the fields that it omits',
     async check(world) {
       const { update } = await checkRun(world, { external_id: 'kept', output: { ...output, text: 'Text' } });
       expect(await update({ output: { title: 'Other', summary: 'Other' } })).toMatchObject({
@@ -118,7 +118,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'more than 50 annotations in one request are refused with 422',
+    claim: 'more than 50 annotations in one request are refused with 422',
     async check(world) {
       const { update } = await checkRun(world);
       const annotation = { path: 'x', start_line: 1, end_line: 1, annotation_level: 'notice', message: 'x' };
@@ -129,7 +129,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a summary of more than 65,535 bytes is refused with 422',
+    claim: 'a summary of more than 65,535 bytes is refused with 422',
     async check(world) {
       const { update } = await checkRun(world);
       const long = update({ output: { title: 'Long', summary: 'é'.repeat(32_768) } });
@@ -137,7 +137,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a fourth button on a check run is refused with 422',
+    claim: 'a fourth button on a check run is refused with 422',
     async check(world) {
       const { update } = await checkRun(world);
       const action = { label: 'Again', description: 'Again', identifier: 'again' };
@@ -145,7 +145,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'the suite of an App counts its latest check runs',
+    claim: 'the suite of an App counts its latest check runs',
     async check(world) {
       await checkRun(world);
       const { headSha } = await world.scratch.shared();
@@ -163,7 +163,7 @@ export const checks: readonly Assertion[] = [
     },
   },
   {
-    says: 'the newest status of a context counts',
+    claim: 'the newest status of a context counts',
     async check(world) {
       const { octokit, at, scratch } = world;
       const { headSha } = await scratch.shared();

@@ -20,7 +20,7 @@ async function defaultBranch({ octokit, at }: World) {
 
 export const contents: readonly Assertion[] = [
   {
-    says: 'HEAD names the default branch for trees, contents and commits',
+    claim: 'HEAD names the default branch for trees, contents and commits',
     async check(world) {
       const { octokit, at } = world;
       const tip = (await defaultBranch(world)).commit.sha;
@@ -31,7 +31,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a recursive tree lists every file with its size, and says that it is complete',
+    claim: 'a recursive tree lists every file with its size, and says that it is complete',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.git.getTree({ ...world.at, tree_sha: headSha, recursive: 'true' });
@@ -43,7 +43,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a blob is in base64 and as long as it says',
+    claim: 'a blob is in base64 and as long as it says',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.repos.getContent({
@@ -61,7 +61,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a folder is a list of what is directly below it',
+    claim: 'a folder is a list of what is directly below it',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const [folder = ''] = head.split('/');
@@ -72,7 +72,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a path or ref that does not exist is a 404',
+    claim: 'a path or ref that does not exist is a 404',
     async check({ octokit, at, prefix }) {
       const missing = (path: string, ref?: string) =>
         refusalOf(octokit.repos.getContent({ ...at, path, ...(ref ? { ref } : {}) }));
@@ -83,7 +83,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'the history of a path has the commits that changed it, newest first',
+    claim: 'the history of a path has the commits that changed it, newest first',
     async check(world) {
       const { headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.repos.listCommits({
@@ -95,7 +95,7 @@ export const contents: readonly Assertion[] = [
     },
   },
   {
-    says: 'a branch says whether it is protected, and its rules are a list',
+    claim: 'a branch says whether it is protected, and its rules are a list',
     async check(world) {
       const { base } = await world.scratch.shared();
       const { data } = await world.octokit.repos.getBranch({ ...world.at, branch: base });

@@ -17,7 +17,7 @@ function read({ octokit, at }: World, id: number, etag?: string) {
 
 export const conversation: readonly Assertion[] = [
   {
-    says: 'a comment names its author and counts its reactions by content',
+    claim: 'a comment names its author and counts its reactions by content',
     async check(world) {
       const id = await comment(world);
       const { data } = await read(world, id);
@@ -29,7 +29,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a reaction gives its comment another tag, when it is added and when it is removed',
+    claim: 'a reaction gives its comment another tag, when it is added and when it is removed',
     async check(world) {
       const id = await comment(world);
       const before = await read(world, id);
@@ -56,7 +56,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a reaction is listed with its author and time',
+    claim: 'a reaction is listed with its author and time',
     async check(world) {
       const id = await comment(world);
       await world.octokit.reactions.createForIssueComment({ ...world.at, comment_id: id, content: 'eyes' });
@@ -69,7 +69,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'the same reaction a second time is the first: 201, then 200 with the same id',
+    claim: 'the same reaction a second time is the first: 201, then 200 with the same id',
     async check(world) {
       const id = await comment(world);
       const react = () =>
@@ -80,7 +80,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a hidden marker in a comment is returned as it was written',
+    claim: 'a hidden marker in a comment is returned as it was written',
     async check(world) {
       const marker = '<!-- countersign:conformance -->';
       const id = await comment(world, `${marker}\nText`);
@@ -97,7 +97,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'an edited comment keeps its id',
+    claim: 'an edited comment keeps its id',
     async check(world) {
       const id = await comment(world);
       const { data } = await world.octokit.issues.updateComment({
@@ -109,14 +109,14 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a comment of 65,536 characters is accepted',
+    claim: 'a comment of 65,536 characters is accepted',
     async check(world) {
       const { number } = await world.scratch.shared();
       await world.scratch.comment(number, 'x'.repeat(LONGEST));
     },
   },
   {
-    says: 'a deleted comment is gone: 404',
+    claim: 'a deleted comment is gone: 404',
     async check(world) {
       const id = await comment(world);
       await world.octokit.issues.deleteComment({ ...world.at, comment_id: id });
@@ -126,21 +126,21 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    says: 'a later comment has a larger id',
+    claim: 'a later comment has a larger id',
     async check(world) {
       const [first, second] = [await comment(world), await comment(world)];
       expect(second).toBeGreaterThan(first);
     },
   },
   {
-    says: 'times are exact to the second',
+    claim: 'times are exact to the second',
     async check(world) {
       const { data } = await read(world, await comment(world));
       expect(data.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     },
   },
   {
-    says: 'a comment by an App names the App and is by a bot',
+    claim: 'a comment by an App names the App and is by a bot',
     async check(world) {
       const app = needApp(world);
       const { number } = await world.scratch.shared();

@@ -24,7 +24,7 @@ async function get({ octokit, at }: World, number: number) {
 
 export const pulls: readonly Assertion[] = [
   {
-    says: 'a pull request has every field that decisions need',
+    claim: 'a pull request has every field that decisions need',
     async check(world) {
       const { number, headSha, base } = await world.scratch.shared();
       const read = pullRequestSchema.parse(await get(world, number));
@@ -32,7 +32,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'whether a pull request can be merged is unknown at first, and known later',
+    claim: 'whether a pull request can be merged is unknown at first, and known later',
     async check(world) {
       const { number } = await world.scratch.pullRequest();
       expect([null, true]).toContain((await get(world, number)).mergeable);
@@ -40,7 +40,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'the files of a pull request name the head that they were listed for',
+    claim: 'the files of a pull request name the head that they were listed for',
     async check(world) {
       const { number, headSha, head } = await world.scratch.shared();
       const { data } = await world.octokit.pulls.listFiles({ ...world.at, pull_number: number });
@@ -56,7 +56,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'the commits of a pull request end with its head',
+    claim: 'the commits of a pull request end with its head',
     async check(world) {
       const { number, headSha } = await world.scratch.shared();
       const { data } = await world.octokit.pulls.listCommits({ ...world.at, pull_number: number });
@@ -67,7 +67,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'pull requests are listed by their last change, newest first',
+    claim: 'pull requests are listed by their last change, newest first',
     async check(world) {
       await world.scratch.shared();
       const { data } = await world.octokit.pulls.list({
@@ -81,7 +81,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'a merge that names another head is refused with 409',
+    claim: 'a merge that names another head is refused with 409',
     async check(world) {
       const { number, headSha, head } = await world.scratch.pullRequest();
       await world.scratch.commit(head, `${head}-2.md`, 'more\n');
@@ -91,7 +91,8 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'the answer to a merge has the commit that the base branch then points at, and a second merge is refused with 405',
+    claim:
+      'the answer to a merge has the commit that the base branch then points at, and a second merge is refused with 405',
     async check(world) {
       const { number, headSha, base } = await world.scratch.pullRequest();
       await world.scratch.eventually(async () => expect((await get(world, number)).mergeable).toBe(true));
@@ -111,7 +112,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'a draft is not merged: 405',
+    claim: 'a draft is not merged: 405',
     async check(world) {
       const { number } = await world.scratch.pullRequest({ draft: true });
       expect(await refusalOf(merge(world, number))).toMatchObject({
@@ -121,7 +122,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'a closed pull request is not merged: 405',
+    claim: 'a closed pull request is not merged: 405',
     async check(world) {
       const { number } = await world.scratch.pullRequest();
       await world.octokit.pulls.update({ ...world.at, pull_number: number, state: 'closed' });
@@ -129,7 +130,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'a conflict makes a pull request dirty, and its merge is refused with 405',
+    claim: 'a conflict makes a pull request dirty, and its merge is refused with 405',
     async check(world) {
       const { number } = await world.scratch.pullRequest({ conflicting: true });
       await world.scratch.eventually(async () =>
@@ -139,7 +140,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'a pull request whose head branch is deleted is closed',
+    claim: 'a pull request whose head branch is deleted is closed',
     async check(world) {
       const { number, head } = await world.scratch.pullRequest();
       await world.octokit.git.deleteRef({ ...world.at, ref: `heads/${head}` });
@@ -147,7 +148,7 @@ export const pulls: readonly Assertion[] = [
     },
   },
   {
-    says: 'another base branch changes what a pull request is compared with, and keeps its head',
+    claim: 'another base branch changes what a pull request is compared with, and keeps its head',
     async check(world) {
       const { number, headSha } = await world.scratch.pullRequest();
       const other = `${world.prefix}/other-base`;

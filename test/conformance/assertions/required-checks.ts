@@ -41,11 +41,11 @@ function status(world: World, { headSha }: ScratchPull, state: 'success' | 'fail
 
 export const requiredChecks: readonly Assertion[] = [
   {
-    says: 'a required check that nobody reported blocks the merge: 405, is expected',
+    claim: 'a required check that nobody reported blocks the merge: 405, is expected',
     check: async (world) => refusedFor(world, await requiring(world), 'expected'),
   },
   {
-    says: 'a commit status with its name satisfies a required check',
+    claim: 'a commit status with its name satisfies a required check',
     async check(world) {
       const pull = await requiring(world);
       await status(world, pull, 'failure');
@@ -55,7 +55,7 @@ export const requiredChecks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a required check that is running blocks the merge: 405, is in progress',
+    claim: 'a required check that is running blocks the merge: 405, is in progress',
     async check(world) {
       needApp(world);
       const pull = await requiring(world);
@@ -65,7 +65,7 @@ export const requiredChecks: readonly Assertion[] = [
   },
   ...(['success', 'neutral', 'skipped'] as const).map(
     (conclusion): Assertion => ({
-      says: `a required check that ended ${conclusion} allows the merge`,
+      claim: `a required check that ended ${conclusion} allows the merge`,
       async check(world) {
         needApp(world);
         const pull = await requiring(world);
@@ -75,7 +75,7 @@ export const requiredChecks: readonly Assertion[] = [
     }),
   ),
   {
-    says: 'a newer run of a required check counts, whatever the older one concluded',
+    claim: 'a newer run of a required check counts, whatever the older one concluded',
     async check(world) {
       needApp(world);
       const pull = await requiring(world);
@@ -85,7 +85,7 @@ export const requiredChecks: readonly Assertion[] = [
     },
   },
   {
-    says: "another App's report does not satisfy a check that is pinned to an App",
+    claim: "another App's report does not satisfy a check that is pinned to an App",
     async check(world) {
       const pull = await requiring(world, GITHUB_ACTIONS);
       await status(world, pull, 'success');
@@ -93,7 +93,7 @@ export const requiredChecks: readonly Assertion[] = [
     },
   },
   {
-    says: 'a ruleset appears among the rules of the branch, and makes it protected',
+    claim: 'a ruleset appears among the rules of the branch, and makes it protected',
     async check(world) {
       const { base } = await requiring(world);
       await world.scratch.eventually(async () => {

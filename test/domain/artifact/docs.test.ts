@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { foldContracts } from '../../../src/domain/artifact/contract.ts';
 import { contractSummary } from '../../../src/messages/run/artifacts.ts';
 import { SHIPPED_SKILLS } from '../../../src/skills/builtin/shipped.ts';
-import { chainOf, faultsOf, withSteps } from '../../support/chains.ts';
+import { chainOf, errorsOf, withSteps } from '../../support/chains.ts';
 
 const page = readFileSync(new URL('../../../docs/contracts.md', import.meta.url), 'utf8');
 const [example = ''] = [...page.matchAll(/^```yaml chain\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
 
 test('docs/contracts.md shows a chain that parses, and quotes lint’s summary of it', () => {
-  expect(faultsOf(example)).toEqual([]);
+  expect(errorsOf(example)).toEqual([]);
   const skillOf = (name: string) => SHIPPED_SKILLS.find((skill) => skill.name === name);
   const folded = foldContracts(chainOf(example), ({ uses }) => skillOf(uses.name)?.artifactDefaults ?? []);
   const summary = contractSummary(folded.steps.flatMap(({ artifacts }) => artifacts ?? []));
@@ -36,14 +36,14 @@ test.each([
   ['{ id: a, kind: outcome, outcome: ci_result, path: a }', '5:86: "path" says nothing about an outcome'],
   ['{ id: a, path: a, schema: { type: string, pattern: "(a+)+$" } }', '5:93: "pattern" is not known here'],
 ])('an error in a contract is reported at its place: %s', (entry, said) => {
-  const diagnostics = faultsOf(withSteps(`  - { skill: ci, artifacts: { expected: [${entry}] } }\n`));
+  const diagnostics = errorsOf(withSteps(`  - { skill: ci, artifacts: { expected: [${entry}] } }\n`));
   expect(diagnostics).toEqual([expect.stringContaining(said)]);
 });
 
 test('a chain cannot ask an action for files, because the check would come after the action', () => {
   const merge = 'action: gh-merge, requires_approval: true';
   const asking = (entry: string) =>
-    faultsOf(withSteps(`  - { ${merge}, artifacts: { expected: [${entry}] } }\n`));
+    errorsOf(withSteps(`  - { ${merge}, artifacts: { expected: [${entry}] } }\n`));
   expect(asking('{ id: a, path: a }')).toEqual([expect.stringContaining('an action leaves no files behind')]);
   expect(asking('{ id: a, kind: outcome, outcome: ci_result }')).toEqual([
     expect.stringContaining('an action comes to the outcome action_result'),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FILTER_KEYS, TRIGGER_EVENTS } from '../../../src/domain/chain/chain.ts';
 import { chainFileSchema } from '../../../src/domain/chain/chain-file.ts';
 import { defaultSettings, mergeSettings, parseSettings } from '../../../src/domain/chain/settings.ts';
-import { faultsOf } from '../../support/chains.ts';
+import { errorsOf } from '../../support/chains.ts';
 
 const page = readFileSync(new URL('../../../docs/chains.md', import.meta.url), 'utf8');
 
@@ -20,7 +20,7 @@ describe('docs/chains.md', () => {
   });
 
   test.each(examples('chain'))('has a chain that parses: %s', (text) => {
-    expect(faultsOf(text)).toEqual([]);
+    expect(errorsOf(text)).toEqual([]);
   });
 
   test('shows the default settings', () => {

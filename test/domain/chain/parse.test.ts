@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chainSchema } from '../../../src/domain/chain/chain.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
-import { chainOf, faultsOf, KNOWN, withSteps } from '../../support/chains.ts';
+import { chainOf, errorsOf, KNOWN, withSteps } from '../../support/chains.ts';
 import { withinEffort } from '../../support/effort.ts';
 
 const shippedText = readFileSync(new URL('../../../chains/pr-review.yaml', import.meta.url), 'utf8');
@@ -379,19 +379,19 @@ describe('the parser of chain files', () => {
   ];
 
   test.each(table)('reports %s', (_, text, diagnostics) => {
-    expect(faultsOf(text)).toEqual(diagnostics);
+    expect(errorsOf(text)).toEqual(diagnostics);
   });
 
   test('reports a field that no outcome has, where it is read', () => {
     const steps = '  - {id: a, skill: ci}\n  - skill: ci\n    condition: "{{ steps.a.outcome.pased }}"';
-    const [diagnostic] = faultsOf(withSteps(steps));
+    const [diagnostic] = errorsOf(withSteps(steps));
     expect(diagnostic).toMatch(
       /^chain.yaml:7:20: no outcome of the step "a" has "pased": did you mean "passed"\?/,
     );
   });
 
   test('reports all errors at once, in file order', () => {
-    const diagnostics = faultsOf(
+    const diagnostics = errorsOf(
       [
         'name: A',
         'trigger: {event: pr.open}',
@@ -448,7 +448,7 @@ describe('a chain file that should exhaust the parser', () => {
     ['51 steps', withSteps('  - skill: ci\n'.repeat(51)), 'at most 50 entries'],
   ];
   test.each(files)('is refused with little work: %s', (_, text, message) => {
-    expect(withinEffort(3_000, () => faultsOf(text)).join('\n')).toContain(message);
+    expect(withinEffort(3_000, () => errorsOf(text)).join('\n')).toContain(message);
   });
 });
 

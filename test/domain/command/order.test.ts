@@ -58,23 +58,23 @@ interface World {
 const CHAINS = ['ship', 'deploy'];
 
 /** The part of the command handler that concerns order. */
-function apply(world: World, deed: OrderedCommand, given: GivenAt): void {
+function apply(world: World, act: OrderedCommand, given: GivenAt): void {
   const mayDo = (one: OrderedCommand) => overtakenBy(one, given, world.applied) === undefined;
-  if (deed.kind === 'stop') {
-    for (const chain of CHAINS) if (mayDo({ ...deed, chain })) world.running[chain] = false;
-  } else if (!mayDo(deed)) return;
-  if (deed.kind === 'hold') world.paused = deed.verb === 'pause';
-  if (deed.kind === 'begin') world.running[deed.chain] = true;
-  if (deed.kind === 'answer') world.answers[`${deed.person} ${deed.step}`] = deed.verb;
-  for (const scope of scopesOf(deed)) {
+  if (act.kind === 'stop') {
+    for (const chain of CHAINS) if (mayDo({ ...act, chain })) world.running[chain] = false;
+  } else if (!mayDo(act)) return;
+  if (act.kind === 'hold') world.paused = act.verb === 'pause';
+  if (act.kind === 'begin') world.running[act.chain] = true;
+  if (act.kind === 'answer') world.answers[`${act.person} ${act.step}`] = act.verb;
+  for (const scope of scopesOf(act)) {
     const known = world.applied.find((other) => other.scope === scope);
     if (known && inOrderGiven(known.given, given) > 0) continue;
-    const mark = { scope, verb: deed.verb, actor: 'mia', given };
+    const mark = { scope, verb: act.verb, actor: 'mia', given };
     world.applied = [...world.applied.filter((other) => other.scope !== scope), mark];
   }
 }
 
-const deeds: fc.Arbitrary<OrderedCommand> = fc.oneof(
+const acts: fc.Arbitrary<OrderedCommand> = fc.oneof(
   fc.constantFrom<OrderedCommand>({ kind: 'hold', verb: 'pause' }, { kind: 'hold', verb: 'resume' }),
   fc.constant<OrderedCommand>({ kind: 'stop', verb: 'cancel', chain: null }),
   fc
@@ -87,12 +87,12 @@ const deeds: fc.Arbitrary<OrderedCommand> = fc.oneof(
 
 /** Each has its own place in the order; some share a second; they come from comments and buttons. */
 const commands = fc
-  .array(fc.tuple(deeds, fc.integer({ min: 0, max: 3_000 }), fc.boolean()), { maxLength: 12 })
+  .array(fc.tuple(acts, fc.integer({ min: 0, max: 3_000 }), fc.boolean()), { maxLength: 12 })
   .map((all) =>
-    all.map(([deed, ms, isButton], index) => {
+    all.map(([act, ms, isButton], index) => {
       const at = later(ms);
-      const given = isButton ? givenByButton(deed.verb, at) : inComment(index, 0, at.toISOString());
-      return { deed, given: { ...given, line: index } };
+      const given = isButton ? givenByButton(act.verb, at) : inComment(index, 0, at.toISOString());
+      return { act, given: { ...given, line: index } };
     }),
   );
 
@@ -110,10 +110,10 @@ test('commands that arrive in any order have the effect of the order in which pe
       ),
       ([all, asTheyCame]) => {
         const written = newWorld();
-        for (const { deed, given } of all.toSorted((a, b) => inOrderGiven(a.given, b.given)))
-          apply(written, deed, given);
+        for (const { act, given } of all.toSorted((a, b) => inOrderGiven(a.given, b.given)))
+          apply(written, act, given);
         const came = newWorld();
-        for (const { deed, given } of asTheyCame) apply(came, deed, given);
+        for (const { act, given } of asTheyCame) apply(came, act, given);
         expect({ ...came, applied: [] }).toEqual({ ...written, applied: [] });
       },
     ),
@@ -121,9 +121,9 @@ test('commands that arrive in any order have the effect of the order in which pe
 });
 
 test('a person’s answer to a closed approval is only overtaken by their own newer answer', () => {
-  const deed = { kind: 'answer', verb: 'reject', person: 1, chain: 'ship', step: 'safe' } as const;
-  const [scope = ''] = scopesOf(deed);
-  const applied = [{ scope, verb: deed.verb, actor: 'mia', given: inComment(5) }];
+  const act = { kind: 'answer', verb: 'reject', person: 1, chain: 'ship', step: 'safe' } as const;
+  const [scope = ''] = scopesOf(act);
+  const applied = [{ scope, verb: act.verb, actor: 'mia', given: inComment(5) }];
   const of = (verb: 'approve' | 'reject', person: number, step: string | undefined, comment: number) =>
     answerOvertakenBy({ verb, person, step }, inComment(comment), applied)?.actor;
   expect(of('approve', 1, 'safe', 4)).toBe('mia');

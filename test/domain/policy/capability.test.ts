@@ -18,7 +18,7 @@ import { createRegistry } from '../../../src/engine/sessions/registry.ts';
 import { SHIPPED_SKILLS } from '../../../src/skills/builtin/shipped.ts';
 import { HOST_FUNCTIONS } from '../../../src/skills/kinds/code/protocol.ts';
 import { chainOfSteps } from '../../support/builders.ts';
-import { faultsOf } from '../../support/chains.ts';
+import { errorsOf } from '../../support/chains.ts';
 
 const registry = createRegistry(SHIPPED_SKILLS);
 
@@ -169,6 +169,6 @@ describe('docs/policy.md', () => {
 
   test('has a chain that parses', () => {
     const [, text = ''] = /^```yaml chain\n([\s\S]*?)^```$/m.exec(page) ?? [];
-    expect(faultsOf(text)).toEqual([]);
+    expect(errorsOf(text)).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../../../src/domain/gate/gate.ts';
 import { FACT_NAMES, type Facts, known } from '../../../src/domain/policy/facts/fact.ts';
 import { question } from '../../../src/domain/policy/gate/judge.ts';
-import { faultsOf, KNOWN } from '../../support/chains.ts';
+import { errorsOf, KNOWN } from '../../support/chains.ts';
 
 const page = readFileSync(new URL('../../../docs/gates.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```(?:yaml|text) (\w+)\n([\s\S]*?)^```$/gm)].map(
@@ -34,7 +34,7 @@ describe('docs/gates.md', () => {
   });
 
   test.each(examples('chain', 0))('has a chain that parses: %s', (text) => {
-    expect(faultsOf(text)).toEqual([]);
+    expect(errorsOf(text)).toEqual([]);
   });
 
   test.each(examples('settings', 0))('has settings that parse: %s', (text) => {
@@ -61,7 +61,7 @@ describe('docs/gates.md', () => {
   );
 
   test.each(examples('faulty', 1))('quotes the errors of %s', (text, diagnostics = '') => {
-    expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
+    expect(errorsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
   });
 
   test.each([

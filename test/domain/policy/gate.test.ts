@@ -15,7 +15,7 @@ import {
   verdictCriterion,
   verdictOf,
 } from '../../../src/domain/policy/gate/verdict.ts';
-import { faultsOf } from '../../support/chains.ts';
+import { errorsOf } from '../../support/chains.ts';
 
 const NOW = new Date('2026-03-02T09:00:00Z');
 const expression = (text: string): GateCriterion => ({ kind: 'expression', id: 'it', if: text });
@@ -217,12 +217,12 @@ steps:
       ['the id "g" is used here twice'],
     ],
   ])('reports %s', (_, gates, expected) => {
-    const said = faultsOf(chain(gates)).join('\n');
+    const said = errorsOf(chain(gates)).join('\n');
     for (const sentence of expected) expect(said).toContain(sentence);
   });
 
   test('allows no gate after a merge, and none that degrades a merge', () => {
-    const said = faultsOf(
+    const said = errorsOf(
       chain(
         '{ pre: [{ id: a, skill: ci, on_failure: degrade }], post: [{ id: b, skill: ci }] }',
         'action: gh-merge',
@@ -236,7 +236,7 @@ steps:
 
   test('allows a gate after a step to read the outcome of that step', () => {
     expect(
-      faultsOf(chain('{ post: [{ id: g, criteria: [{ id: c, if: "steps.act.outcome.passed" }] }] }')),
+      errorsOf(chain('{ post: [{ id: g, criteria: [{ id: c, if: "steps.act.outcome.passed" }] }] }')),
     ).toEqual([]);
   });
 
@@ -245,7 +245,7 @@ steps:
       'id: act,',
       'id: act, condition: "pr.draft",',
     );
-    expect(faultsOf(text)).toEqual([expect.stringContaining('"pr" is not known here')]);
+    expect(errorsOf(text)).toEqual([expect.stringContaining('"pr" is not known here')]);
   });
 
   test('reports unknown names and repeated ids in settings', () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { chainSchema } from '../../../src/domain/chain/chain.ts';
-import { chainOf, faultsOf, withSteps } from '../../support/chains.ts';
+import { chainOf, errorsOf, withSteps } from '../../support/chains.ts';
 import { withinEffort } from '../../support/effort.ts';
 
 /** A step whose rules start on line 8, at column 9 after the dash. */
@@ -48,7 +48,7 @@ describe('rules in a chain file', () => {
     const text = withSteps(
       `  - skill: ci\n    with: {pr: 7}\n    validate: ${rule.replace('F', 'pr')}\n    expect: ${rule.replace('F', 'passed')}`,
     );
-    expect(faultsOf(text)).toEqual([]);
+    expect(errorsOf(text)).toEqual([]);
   });
 
   const table: [behaviour: string, text: string, diagnostics: string[]][] = [
@@ -165,7 +165,7 @@ describe('rules in a chain file', () => {
     ],
   ];
   test.each(table)('are invalid with %s', (_, text, diagnostics) => {
-    const found = faultsOf(text);
+    const found = errorsOf(text);
     expect(found).toHaveLength(diagnostics.length);
     for (const [index, diagnostic] of diagnostics.entries())
       expect(found[index]).toContain(`chain.yaml:${diagnostic}`);
@@ -177,7 +177,7 @@ describe('rules in a chain file', () => {
       'rule_id: a, field: labels.0, check: pattern, pattern: "["',
       'rule_id: c, field: pr, check: range, min: 2, max: 1, odd: 1',
     ).replace('name: example', 'name: Example');
-    expect(faultsOf(text).map((diagnostic) => diagnostic.split(': ', 1)[0])).toEqual([
+    expect(errorsOf(text).map((diagnostic) => diagnostic.split(': ', 1)[0])).toEqual([
       'chain.yaml:1:7',
       'chain.yaml:8:29',
       'chain.yaml:8:51',
@@ -208,6 +208,6 @@ describe('a file of rules that should exhaust the parser', () => {
     ],
     ['900 rules of one name', many(() => 'rule_id: a, field: pr, check: required', 900), 'is here twice'],
   ])('is refused with little work: %s', (_, text, message) => {
-    expect(withinEffort(2_000, () => faultsOf(text)).join('\n')).toContain(message);
+    expect(withinEffort(2_000, () => errorsOf(text)).join('\n')).toContain(message);
   });
 });

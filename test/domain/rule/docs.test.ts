@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { writtenRuleSchema } from '../../../src/domain/rule/rule.ts';
 import { RuleSet } from '../../../src/domain/rule/rule-set.ts';
-import { faultsOf } from '../../support/chains.ts';
+import { errorsOf } from '../../support/chains.ts';
 
 const page = readFileSync(new URL('../../../docs/rules.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```(?:yaml|text) (\w+)\n([\s\S]*?)^```$/gm)].map(
@@ -28,7 +28,7 @@ describe('docs/rules.md', () => {
   });
 
   test.each(examples('chain', 0))('has a chain that parses: %s', (text) => {
-    expect(faultsOf(text)).toEqual([]);
+    expect(errorsOf(text)).toEqual([]);
   });
 
   test.each(examples('rules', 2))(
@@ -41,7 +41,7 @@ describe('docs/rules.md', () => {
   );
 
   test.each(examples('faulty', 1))('quotes the errors of %s', (text, diagnostics = '') => {
-    expect(faultsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
+    expect(errorsOf(text)).toEqual(diagnostics.trimEnd().split('\n'));
   });
 
   test.each(writtenRuleSchema.options.flatMap(({ shape }) => [...Object.keys(shape), shape.check.value]))(

@@ -4,7 +4,7 @@ import { reason } from '../../../src/domain/explanation/reason.ts';
 import type { Outcome } from '../../../src/domain/outcome/outcome.ts';
 import { completedReason } from '../../../src/domain/run/completed.ts';
 import { actionOutcome, chainOfSteps, ciOutcome, reviewOutcome, runState } from '../../support/builders.ts';
-import { Player, said } from './player.ts';
+import { Player, reasonText } from './player.ts';
 
 const merging = chainOfSteps(
   'id: review, skill: pr-review',
@@ -24,7 +24,7 @@ function why(definition: Chain, outcomes: (Outcome | null)[]): string {
       : reason('step.skipped.condition', 'its condition does not hold');
     Object.assign(state.invocations[index] ?? {}, { status, outcome, reason: because });
   }
-  return said(completedReason(state));
+  return reasonText(completedReason(state));
 }
 
 describe('the reason of a completed run', () => {
@@ -95,6 +95,6 @@ describe('the reason of a completed run', () => {
     const play = Player.started(chain)
       .done('review', reviewOutcome(true))
       .fails('merge', { because: 'rejected by mia' });
-    expect(said(play.run.reason)).toContain('rejected by mia');
+    expect(reasonText(play.run.reason)).toContain('rejected by mia');
   });
 });

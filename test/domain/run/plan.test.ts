@@ -280,7 +280,7 @@ describe('two chains', () => {
 });
 
 describe('after any history', () => {
-  type Deed =
+  type Act =
     | { becomes: Partial<PullRequestNow> }
     | { ends: 'completed' | 'failed' | 'by_person' }
     | { fires: 'review' | 'labelled' };
@@ -296,13 +296,13 @@ describe('after any history', () => {
     { state: 'open' },
     { state: 'closed', merged: true },
   );
-  const deed = fc.oneof<fc.WeightedArbitrary<Deed>[]>(
+  const act = fc.oneof<fc.WeightedArbitrary<Act>[]>(
     { weight: 6, arbitrary: fc.record({ becomes: change }) },
     { weight: 2, arbitrary: fc.record({ ends: fc.constantFrom('completed', 'failed', 'by_person') }) },
     { weight: 1, arbitrary: fc.record({ fires: fc.constantFrom('review', 'labelled') }) },
   );
 
-  function happens(play: PullRequestPlayer, what: Deed): void {
+  function happens(play: PullRequestPlayer, what: Act): void {
     if ('becomes' in what) {
       // GitHub never reopens a merged pull request.
       if (!(play.now.merged && what.becomes.state === 'open')) play.becomes(what.becomes);
@@ -311,13 +311,13 @@ describe('after any history', () => {
   }
 
   /** Deliveries can get lost, so only some changes are followed by planning. */
-  const history = fc.array(fc.record({ deed, heard: fc.boolean() }), { maxLength: 25 });
+  const history = fc.array(fc.record({ act, heard: fc.boolean() }), { maxLength: 25 });
 
   function afterAnyHistory(check: (play: PullRequestPlayer) => void): void {
     fc.assert(
       fc.property(history, (happened) => {
         const play = new PullRequestPlayer(review, labelled);
-        for (const { deed: what, heard } of happened) {
+        for (const { act: what, heard } of happened) {
           happens(play, what);
           if (heard) play.look();
         }

@@ -112,7 +112,7 @@ export class Player {
 }
 
 /** Code and sentence of a reason, as one text. */
-export function said(because: Reason | null): string {
+export function reasonText(because: Reason | null): string {
   return because === null ? 'no reason' : `${because.code}: ${because.summary}`;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import type { Signal } from '../../../src/domain/run/transition.ts';
 import { actionOutcome, chainOfSteps } from '../../support/builders.ts';
-import { Player, said } from './player.ts';
+import { Player, reasonText } from './player.ts';
 
 const closed = reason('run.cancelled.closed', 'the pull request was closed', [
   { kind: 'person', id: 'mia', label: 'mia' },
@@ -204,11 +204,11 @@ describe('pausing a run', () => {
   test('lets running steps finish, and starts no new ones', () => {
     const play = Player.started(linear).send({ kind: 'pause' });
     expect(play.run).toMatchObject({ paused: true, status: 'running' });
-    expect(said(play.run.reason)).toBe(paused);
+    expect(reasonText(play.run.reason)).toBe(paused);
     expect(play.done('a').commands).toEqual([]);
     expect(play.steps).toBe('a completed, b pending, c pending');
     expect(play.run.status).toBe('waiting_until');
-    expect(said(play.run.reason)).toBe(paused);
+    expect(reasonText(play.run.reason)).toBe(paused);
   });
 
   test('before the start keeps every step from starting', () => {
@@ -257,6 +257,6 @@ describe('resuming a run', () => {
       .send({ kind: 'pause' });
     expect(play.run.reason?.code).toBe('step.waiting.paused');
     expect(play.send({ kind: 'resume' }).commands).toEqual(['look a by event']);
-    expect(said(play.run.reason)).toBe('step.waiting.approval: 0 of 1 countersigns given');
+    expect(reasonText(play.run.reason)).toBe('step.waiting.approval: 0 of 1 countersigns given');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import { chainOfSteps } from '../../support/builders.ts';
-import { Player, said } from './player.ts';
+import { Player, reasonText } from './player.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -13,7 +13,7 @@ describe('a step that fails and has attempts left', () => {
       because: 'GitHub did not answer',
     });
     expect(play.step('a')).toMatchObject({ status: 'waiting_until', sessionId: null, finishedAt: null });
-    expect(said(play.step('a').reason)).toBe(
+    expect(reasonText(play.step('a').reason)).toBe(
       'step.waiting.retry: attempt 1 of 3 failed (GitHub did not answer); trying again',
     );
     expect(play.run.status).toBe('waiting_until');
@@ -63,7 +63,7 @@ describe('a step that fails and has attempts left', () => {
       .after(0)
       .fails('a', { retryable: true, because: 'second' });
     expect(play.run.status).toBe('failed');
-    expect(said(play.run.reason)).toBe('run.failed.step: a: second');
+    expect(reasonText(play.run.reason)).toBe('run.failed.step: a: second');
   });
 
   test.each([
@@ -90,10 +90,10 @@ describe('a timeout', () => {
     expect(play.after(29_999).steps).toBe('a running, b pending');
     expect(play.after(1).commands).toEqual(['abort ses_1']);
     expect(play.steps).toBe('a timed_out, b skipped');
-    expect(said(play.step('a').reason)).toBe('step.timed_out: a took longer than it may');
-    expect(said(play.step('b').reason)).toBe('step.skipped.run_ended: a timed out before it');
+    expect(reasonText(play.step('a').reason)).toBe('step.timed_out: a took longer than it may');
+    expect(reasonText(play.step('b').reason)).toBe('step.skipped.run_ended: a timed out before it');
     expect(play.run.status).toBe('timed_out');
-    expect(said(play.run.reason)).toBe('run.timed_out.step: a: a took longer than it may');
+    expect(reasonText(play.run.reason)).toBe('run.timed_out.step: a: a took longer than it may');
   });
 
   test('lets the run continue with on_failure: continue', () => {
@@ -187,7 +187,7 @@ describe('at the same moment', () => {
       chainOfSteps('id: a, retry: { attempts: 2, backoff: 10s }', 'id: b, depends_on: [], timeout: 10s'),
     ).fails('a', { retryable: true });
     expect(play.after(10_000).steps).toBe('a skipped, b timed_out');
-    expect(said(play.step('a').reason)).toBe('step.skipped.run_ended: b timed out before it');
+    expect(reasonText(play.step('a').reason)).toBe('step.skipped.run_ended: b timed out before it');
     expect(play.commands).toEqual(['abort ses_2']);
   });
 
@@ -213,7 +213,7 @@ describe('the status of a run', () => {
     const play = Player.started(three).waits('a', 'until', 1_000).waits('b', 'ci', 1_000);
     play.waits('c', 'approval', 1_000, reason('step.waiting.approval', '0 of 1 countersigns given'));
     expect(play.run.status).toBe('waiting_approval');
-    expect(said(play.run.reason)).toBe('step.waiting.approval: 0 of 1 countersigns given');
+    expect(reasonText(play.run.reason)).toBe('step.waiting.approval: 0 of 1 countersigns given');
     expect(play.done('c').run.status).toBe('waiting_ci');
     expect(play.done('b').run.status).toBe('waiting_until');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { actionOutcome, chainOfSteps, ciOutcome, reviewOutcome } from '../../support/builders.ts';
-import { Player, said } from './player.ts';
+import { Player, reasonText } from './player.ts';
 
 const linear = chainOfSteps('id: a', 'id: b', 'id: c');
 const diamond = chainOfSteps(
@@ -18,7 +18,7 @@ describe('the order of steps', () => {
     expect(play.done('a').commands).toEqual(['start b']);
     expect(play.done('b').commands).toEqual(['start c']);
     expect(play.done('c').steps).toBe('a completed, b completed, c completed');
-    expect(said(play.run.reason)).toBe('run.completed: every step is done');
+    expect(reasonText(play.run.reason)).toBe('run.completed: every step is done');
     expect(play.run).toMatchObject({ status: 'completed', finishedAt: play.run.updatedAt });
   });
 
@@ -74,7 +74,7 @@ describe('a step that starts', () => {
     const outcome = reviewOutcome(true, 'no findings in 3 files');
     const step = Player.started(linear).done('a', outcome).step('a');
     expect(step).toMatchObject({ status: 'completed', outcome, outcomeArtifactId: 'art_a' });
-    expect(said(step.reason)).toBe('step.completed: no findings in 3 files');
+    expect(reasonText(step.reason)).toBe('step.completed: no findings in 3 files');
     expect(step.finishedAt).not.toBeNull();
   });
 });
@@ -105,7 +105,7 @@ describe('a condition', () => {
       'review',
       reviewOutcome(false),
     );
-    expect(said(play.step('next').reason)).toBe(
+    expect(reasonText(play.step('next').reason)).toBe(
       'step.skipped.condition: its condition does not hold: `{{ steps.review.outcome.passed }}`',
     );
     expect(play.step('next')).toMatchObject({ attempts: 0, startedAt: null });
@@ -158,7 +158,9 @@ describe('a condition', () => {
       chainOfSteps('id: a', 'id: b, condition: "{{ false }}"', `id: c, condition: "${condition}"`),
     ).done('a');
     expect(play.steps).toBe('a completed, b skipped, c skipped');
-    expect(said(play.step('c').reason)).toBe('step.skipped.dependency: b, which it depends on, is skipped');
+    expect(reasonText(play.step('c').reason)).toBe(
+      'step.skipped.dependency: b, which it depends on, is skipped',
+    );
   });
 
   test('need not name a dependency that is allowed to fail and did', () => {
@@ -198,7 +200,9 @@ describe('a step without a condition', () => {
       chainOfSteps('id: a', 'id: b, condition: "{{ false }}"', 'id: c', 'id: d'),
     ).done('a');
     expect(play.steps).toBe('a completed, b skipped, c skipped, d skipped');
-    expect(said(play.step('c').reason)).toBe('step.skipped.dependency: b, which it depends on, is skipped');
+    expect(reasonText(play.step('c').reason)).toBe(
+      'step.skipped.dependency: b, which it depends on, is skipped',
+    );
     expect(play.step('d').reason?.evidence).toEqual([{ kind: 'step', id: 'inv_3', label: 'c' }]);
   });
 
@@ -213,11 +217,11 @@ describe('a step that fails', () => {
     const play = Player.started(diamond).done('top').fails('left', { because: 'no such label' });
     expect(play.steps).toBe('top completed, left failed, right cancelled, bottom skipped');
     expect(play.commands).toEqual(['abort ses_3']);
-    expect(said(play.step('left').reason)).toBe('step.failed.error: no such label');
-    expect(said(play.step('right').reason)).toBe('step.cancelled: left failed before it');
-    expect(said(play.step('bottom').reason)).toBe('step.skipped.run_ended: left failed before it');
+    expect(reasonText(play.step('left').reason)).toBe('step.failed.error: no such label');
+    expect(reasonText(play.step('right').reason)).toBe('step.cancelled: left failed before it');
+    expect(reasonText(play.step('bottom').reason)).toBe('step.skipped.run_ended: left failed before it');
     expect(play.run.status).toBe('failed');
-    expect(said(play.run.reason)).toBe('run.failed.step: left: no such label');
+    expect(reasonText(play.run.reason)).toBe('run.failed.step: left: no such label');
     expect(play.run.reason?.evidence).toEqual([{ kind: 'step', id: 'inv_2', label: 'left' }]);
   });
 
@@ -231,7 +235,7 @@ describe('a step that fails', () => {
     const play = Player.started(chainOfSteps('id: a, on_failure: continue', 'id: b', 'id: c'))
       .fails('a')
       .fails('b', { because: 'no disk' });
-    expect(said(play.run.reason)).toBe('run.failed.step: b: no disk');
+    expect(reasonText(play.run.reason)).toBe('run.failed.step: b: no disk');
   });
 });
 

@@ -5,7 +5,7 @@ import { PACKAGE_ROOT } from '../../../src/core/package-root.ts';
 import { parsePackage } from '../../../src/domain/skill/parse.ts';
 import { pathOf, placeOf } from '../../../src/domain/skill/place.ts';
 import { withinEffort } from '../../support/effort.ts';
-import { FOLDER, faultsOf, files, packageOf, skillMd } from '../../support/packages.ts';
+import { errorsOf, FOLDER, files, packageOf, skillMd } from '../../support/packages.ts';
 
 describe('a package', () => {
   test('consists of its SKILL.md and the artifacts of its folders', () => {
@@ -149,7 +149,7 @@ describe('errors in a package', () => {
       },
       skill,
     );
-    expect(faultsOf(given)).toMatchInlineSnapshot(`
+    expect(errorsOf(given)).toMatchInlineSnapshot(`
       [
         ".github/countersign/skills/naming/SKILL.md:2:1: "description" is missing",
         ".github/countersign/skills/naming/SKILL.md:2:7: a skill name starts with a small letter and goes on with small letters, digits and single "-"",
@@ -187,7 +187,7 @@ describe('errors in a package', () => {
     ['an unknown trust level', skillMd('trust: root\n'), 'cannot be "root"'],
     ['metadata of the SKILL.md itself', skillMd('artifacts: { SKILL.md: {} }\n'), 'has no file "SKILL.md"'],
   ])('are found in a SKILL.md with %s', (_, text, message) => {
-    const found = faultsOf(files({}, text));
+    const found = errorsOf(files({}, text));
     expect(found.join('\n')).toContain(message);
     expect(found[0]).toMatch(/^\.github\/countersign\/skills\/naming\/SKILL\.md:\d+:\d+: /);
   });
@@ -198,20 +198,20 @@ describe('errors in a package', () => {
     ['a file that is too large', files({ 'prompts/a.md': 'a'.repeat(65_537) }), 'larger than 64 KB'],
     ['files that are too large together', files(numbered(10, 'a'.repeat(65_000))), 'at most 512 KB'],
   ])('are found in %s', (_, given, message) => {
-    expect(faultsOf(given).join('\n')).toContain(message);
+    expect(errorsOf(given).join('\n')).toContain(message);
   });
 
   test.each([
     ['analyzers/a@gpt.yml', 'analyzer: sql-migrations\nrules: { drop-table: off }\n'],
     ['agents/a@gpt.yml', 'agent: codex\nprompt: prompts/a.md\n'],
   ])('are found in the variant %s, which could not be told from another', (path, text) => {
-    expect(faultsOf(files({ 'prompts/a.md': 'Look.', [path]: text }))).toEqual([
+    expect(errorsOf(files({ 'prompts/a.md': 'Look.', [path]: text }))).toEqual([
       `${FOLDER}/${path}:1:1: only files of prompts/, code/ and modules/ have variants, such as "@gpt"`,
     ]);
   });
 
   test('have the right line also in files with CR and LF', () => {
-    const [diagnostic] = faultsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
+    const [diagnostic] = errorsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
     expect(diagnostic).toMatch(/SKILL\.md:4:1: unknown key "vresion": did you mean "version"\?/);
   });
 });

@@ -22,7 +22,7 @@ const changed = (path: string, name: string): ChangedFile => ({
 });
 
 /** The errors of a repository that has a chain `ship`, named by its settings, besides what `base` says. */
-function told(
+function reportedErrors(
   change: { changes?: ChangedFile[]; gone?: string[] },
   base: { own?: string; above?: string; organisation?: ParsedChain[] } = {},
 ): string[] {
@@ -44,40 +44,44 @@ const missing = (place: string, allowed = 'none') =>
 
 describe('a chain that the settings name', () => {
   test('is reported as missing when it is deleted', () => {
-    expect(told({ gone: [SHIP] })).toEqual([missing('.github/countersign.yml:1:10')]);
+    expect(reportedErrors({ gone: [SHIP] })).toEqual([missing('.github/countersign.yml:1:10')]);
   });
 
   test('is reported as missing when its file gives it another name', () => {
     const changes = [changed(SHIP, 'shop')];
-    expect(told({ changes })).toEqual([
+    expect(reportedErrors({ changes })).toEqual([
       '.github/countersign.yml:1:10: there is no chain "ship": did you mean "shop"? Allowed: shop',
     ]);
   });
 
   test('is not missing when its file moves, or when the organisation has one with its name', () => {
-    expect(told({ changes: [changed(LAB, 'ship')], gone: [SHIP] })).toEqual([]);
-    expect(told({ gone: [SHIP] }, { organisation: [chain('octo/.github:ship', 'ship')] })).toEqual([]);
+    expect(reportedErrors({ changes: [changed(LAB, 'ship')], gone: [SHIP] })).toEqual([]);
+    expect(reportedErrors({ gone: [SHIP] }, { organisation: [chain('octo/.github:ship', 'ship')] })).toEqual(
+      [],
+    );
   });
 
   test('is not missing when the settings no longer name it', () => {
     const settings = settingsSource('chains: []', SETTINGS_FILE);
-    expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }], gone: [SHIP] })).toEqual([]);
+    expect(
+      reportedErrors({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }], gone: [SHIP] }),
+    ).toEqual([]);
   });
 
   test('is reported as missing in the organisation’s list if the repository has no list, or removes its own', () => {
     const above = 'chains: [ship]';
-    expect(told({ gone: [SHIP] }, { own: '', above })).toEqual([missing(`${ABOVE}:1:10`)]);
-    expect(told({ gone: [SHIP, SETTINGS_FILE] }, { above })).toEqual([missing(`${ABOVE}:1:10`)]);
-    expect(told({ gone: [SHIP] }, { own: 'chains: []', above })).toEqual([]);
+    expect(reportedErrors({ gone: [SHIP] }, { own: '', above })).toEqual([missing(`${ABOVE}:1:10`)]);
+    expect(reportedErrors({ gone: [SHIP, SETTINGS_FILE] }, { above })).toEqual([missing(`${ABOVE}:1:10`)]);
+    expect(reportedErrors({ gone: [SHIP] }, { own: 'chains: []', above })).toEqual([]);
   });
 });
 
 test('a name that no chain had before is reported only to pull requests that change the settings', () => {
   const own = 'chains: [gone, ship]';
-  expect(told({ changes: [changed(LAB, 'lab')] }, { own })).toEqual([]);
-  expect(told({ gone: [SHIP] }, { own })).toEqual([missing('.github/countersign.yml:1:16')]);
+  expect(reportedErrors({ changes: [changed(LAB, 'lab')] }, { own })).toEqual([]);
+  expect(reportedErrors({ gone: [SHIP] }, { own })).toEqual([missing('.github/countersign.yml:1:16')]);
   const settings = settingsSource(own, SETTINGS_FILE);
-  expect(told({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }] }, { own })).toEqual([
+  expect(reportedErrors({ changes: [{ path: SETTINGS_FILE, settings, diagnostics: [] }] }, { own })).toEqual([
     '.github/countersign.yml:1:10: there is no chain "gone"; allowed: ship',
   ]);
 });

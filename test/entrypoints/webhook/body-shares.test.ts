@@ -114,7 +114,7 @@ describe('the share of bodies without a checked signature', () => {
   it('never exceeds a limit, and returns to zero, for any senders', () => {
     const step = fc.record({
       peer: fc.constantFrom('1.1.1.1', '2.2.2.2', '3.3.3.3'),
-      deed: fc.constantFrom('open', 'grow', 'finish', 'prove', 'release'),
+      act: fc.constantFrom('open', 'grow', 'finish', 'prove', 'release'),
       which: fc.nat(20),
       bytes: fc.nat(200),
       pass: fc.constantFrom(0, 500, 3_000),
@@ -124,18 +124,18 @@ describe('the share of bodies without a checked signature', () => {
         let time = 0;
         const shares = createBodyShares(LIMITS, () => time);
         const live = new Map<HeldBody, number>();
-        for (const { peer, deed, which, bytes, pass } of steps) {
+        for (const { peer, act, which, bytes, pass } of steps) {
           time += pass;
           const held = [...live.keys()][which % Math.max(1, live.size)];
-          if (deed === 'open') {
+          if (act === 'open') {
             const opened = shares.open(peer, () => void live.delete(opened as HeldBody));
             if (typeof opened !== 'string') live.set(opened, 0);
-          } else if (held && deed === 'grow') {
+          } else if (held && act === 'grow') {
             if (held.grow(bytes) === undefined) live.set(held, (live.get(held) ?? 0) + bytes);
-          } else if (held && deed === 'release') {
+          } else if (held && act === 'release') {
             held.release();
             live.delete(held);
-          } else if (held && (deed === 'finish' || deed === 'prove')) held[deed]();
+          } else if (held && (act === 'finish' || act === 'prove')) held[act]();
           expect([...live.values()].reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(LIMITS.all.bytes);
           expect(live.size).toBeLessThanOrEqual(LIMITS.all.bodies);
         }

@@ -27,7 +27,7 @@ afterEach(async () => {
   }
 });
 
-async function openDoor(parts: Partial<ServerParts> = {}) {
+async function startServer(parts: Partial<ServerParts> = {}) {
   const accepted: Webhook[] = [];
   const intake = {
     async accept(webhook: Webhook): Promise<Receipt> {
@@ -72,11 +72,11 @@ const without = (name: keyof typeof right): Record<string, string> => {
 
 describe('the webhook server', () => {
   it('answers 202 to a signed webhook once it is recorded', async () => {
-    const door = await openDoor();
-    const response = await door.post(right);
+    const running = await startServer();
+    const response = await running.post(right);
     expect(response.status).toBe(202);
     expect(await response.json()).toEqual({ delivery: right['x-github-delivery'], status: 'recorded' });
-    expect(door.accepted).toEqual([
+    expect(running.accepted).toEqual([
       {
         guid: right['x-github-delivery'],
         event: 'pull_request',
@@ -88,9 +88,9 @@ describe('the webhook server', () => {
 
   it('does not answer before the webhook is recorded', async () => {
     const gate = Promise.withResolvers<Receipt>();
-    const door = await openDoor({ intake: { accept: () => gate.promise } });
+    const running = await startServer({ intake: { accept: () => gate.promise } });
     let answered = false;
-    const response = door.post(right).then((answer) => {
+    const response = running.post(right).then((answer) => {
       answered = true;
       return answer;
     });
@@ -102,10 +102,10 @@ describe('the webhook server', () => {
 
   it('verifies the bytes that were sent, even if they are not UTF-8', async () => {
     const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
-    const door = await openDoor();
-    const response = await door.post({ ...right, 'x-hub-signature-256': sign(bytes) }, bytes);
+    const running = await startServer();
+    const response = await running.post({ ...right, 'x-hub-signature-256': sign(bytes) }, bytes);
     expect(response.status).toBe(202);
-    expect(door.accepted.map((webhook) => webhook.body)).toEqual([bytes]);
+    expect(running.accepted.map((webhook) => webhook.body)).toEqual([bytes]);
   });
 
   it.each<[string, number, Record<string, string>, string?]>([
@@ -136,23 +136,23 @@ describe('the webhook server', () => {
     ['a JSON list', 400, { ...right, 'x-hub-signature-256': sign('[]') }, '[]'],
     ['JSON null', 400, { ...right, 'x-hub-signature-256': sign('null') }, 'null'],
   ])('refuses %s with %i, says why, and records nothing', async (_what, status, headers, sent) => {
-    const door = await openDoor();
-    const response = await door.post(headers, sent);
+    const running = await startServer();
+    const response = await running.post(headers, sent);
     expect(response.status).toBe(status);
     expect(await response.json()).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/) });
-    expect(door.accepted).toEqual([]);
+    expect(running.accepted).toEqual([]);
   });
 
   it('accepts a content type with parameters', async () => {
-    const door = await openDoor();
-    const response = await door.post({ ...right, 'content-type': 'Application/JSON; charset=utf-8' });
+    const running = await startServer();
+    const response = await running.post({ ...right, 'content-type': 'Application/JSON; charset=utf-8' });
     expect(response.status).toBe(202);
   });
 
   it('accepts a body of exactly the limit', async () => {
     const full = JSON.stringify({ a: 'x'.repeat(LIMIT - '{"a":""}'.length) });
-    const door = await openDoor();
-    const response = await door.post({ ...right, 'x-hub-signature-256': sign(full) }, full);
+    const running = await startServer();
+    const response = await running.post({ ...right, 'x-hub-signature-256': sign(full) }, full);
     expect([full.length, response.status]).toEqual([LIMIT, 202]);
   });
 
@@ -160,18 +160,18 @@ describe('the webhook server', () => {
     `POST ${WEBHOOK_PATH} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nx-hub-signature-256: ${sign('')}\r\n${extra}\r\n\r\n`;
 
   it('refuses a body that is declared too large without waiting for it', async () => {
-    const door = await openDoor();
-    expect(await statusLine(door.port, head(`content-length: ${LIMIT + 1}`))).toBe(
+    const running = await startServer();
+    expect(await statusLine(running.port, head(`content-length: ${LIMIT + 1}`))).toBe(
       'HTTP/1.1 413 Payload Too Large',
     );
   });
 
   it('stops reading a chunked body once it is too large', async () => {
-    const door = await openDoor();
+    const running = await startServer();
     const chunk = `${(LIMIT + 1).toString(16)}\r\n${'x'.repeat(LIMIT + 1)}\r\n`;
-    const answer = await statusLine(door.port, head('transfer-encoding: chunked') + chunk);
+    const answer = await statusLine(running.port, head('transfer-encoding: chunked') + chunk);
     expect(answer).toBe('HTTP/1.1 413 Payload Too Large');
-    expect(door.accepted).toEqual([]);
+    expect(running.accepted).toEqual([]);
   });
 
   /** As many bodies without their last byte as one sender, or all senders, may hold. */
@@ -186,57 +186,57 @@ describe('the webhook server', () => {
     Promise.race(sockets.map((socket) => once(socket, 'data').then(([data]) => String(data))));
 
   it('refuses more bodies of a sender that holds too much, says when to retry, and accepts other senders', async () => {
-    const door = await openDoor({ now: () => 0 });
-    const slow = slowBodies(door.port, 4, '127.0.0.2');
+    const running = await startServer({ now: () => 0 });
+    const slow = slowBodies(running.port, 4, '127.0.0.2');
     expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 5\r\n/s);
-    expect((await door.post(right)).status).toBe(202);
+    expect((await running.post(right)).status).toBe(202);
     for (const socket of slow) socket.destroy();
   });
 
   it('has room for a sender with an earlier valid signature when all others together hold too much', async () => {
-    const door = await openDoor({ now: () => 0 });
-    expect((await door.post(right)).status).toBe(202);
-    const slow = ['127.0.0.2', '127.0.0.3'].flatMap((from) => slowBodies(door.port, 3, from));
+    const running = await startServer({ now: () => 0 });
+    expect((await running.post(right)).status).toBe(202);
+    const slow = ['127.0.0.2', '127.0.0.3'].flatMap((from) => slowBodies(running.port, 3, from));
     expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 503 .*\r\nretry-after: 5\r\n/s);
-    expect((await door.post(right)).status).toBe(202);
+    expect((await running.post(right)).status).toBe(202);
     for (const socket of slow) socket.destroy();
   });
 
   it('accepts a webhook behind a proxy through which somebody holds bodies open', async () => {
     let time = 0;
-    const door = await openDoor({ now: () => time });
-    const slow = slowBodies(door.port, 4, '127.0.0.1');
+    const running = await startServer({ now: () => time });
+    const slow = slowBodies(running.port, 4, '127.0.0.1');
     expect(await firstAnswer(slow)).toMatch(/^HTTP\/1.1 429 /);
     time = 3_000;
     const full = JSON.stringify({ a: 'x'.repeat(LIMIT - '{"a":""}'.length) });
-    expect((await door.post({ ...right, 'x-hub-signature-256': sign(full) }, full)).status).toBe(202);
+    expect((await running.post({ ...right, 'x-hub-signature-256': sign(full) }, full)).status).toBe(202);
     for (const socket of slow) socket.destroy();
   });
 
   it('records nothing of a body that is cut off, and continues', async () => {
-    const door = await openDoor();
-    const socket = connect(door.port, '127.0.0.1');
+    const running = await startServer();
+    const socket = connect(running.port, '127.0.0.1');
     socket.write(`${head('content-length: 500')}{"a":`);
     await new Promise((resolve) => setTimeout(resolve, 50));
     socket.resetAndDestroy();
-    expect((await door.post(right)).status).toBe(202);
-    expect(door.accepted).toHaveLength(1);
+    expect((await running.post(right)).status).toBe(202);
+    expect(running.accepted).toHaveLength(1);
   });
 
   it.each([
     ['headers', `POST ${WEBHOOK_PATH} HTTP/1.1\r\nhost: a\r\n`],
     ['a body', `${head('content-length: 500')}{"a":`],
   ])('gives up on %s that do not arrive', async (_what, request) => {
-    const door = await openDoor({ requestTimeoutMs: 100 });
-    expect(await statusLine(door.port, request)).toBe('HTTP/1.1 408 Request Timeout');
-    expect(door.accepted).toEqual([]);
+    const running = await startServer({ requestTimeoutMs: 100 });
+    expect(await statusLine(running.port, request)).toBe('HTTP/1.1 408 Request Timeout');
+    expect(running.accepted).toEqual([]);
   });
 
   it('answers 503 if the delivery could not be recorded, so that GitHub keeps it', async () => {
-    const door = await openDoor({
+    const running = await startServer({
       intake: { accept: () => Promise.reject(new Error('disk full at /data')) },
     });
-    const response = await door.post(right);
+    const response = await running.post(right);
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchInlineSnapshot(`
       {
@@ -246,23 +246,23 @@ describe('the webhook server', () => {
   });
 
   it('allows POST only', async () => {
-    const door = await openDoor();
-    const response = await fetch(door.url + WEBHOOK_PATH);
+    const running = await startServer();
+    const response = await fetch(running.url + WEBHOOK_PATH);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await response.json()).toEqual({ error: 'Use POST here.' });
   });
 
   it('answers 404 at other addresses', async () => {
-    const door = await openDoor();
-    const response = await fetch(`${door.url}/api/github/webhooks/`);
+    const running = await startServer();
+    const response = await fetch(`${running.url}/api/github/webhooks/`);
     expect(response.status).toBe(404);
   });
 
   it('counts its answers by status', async () => {
-    const door = await openDoor();
-    await door.post(right);
-    await door.post(without('x-hub-signature-256'));
-    expect(await door.metrics.metrics()).toMatch(
+    const running = await startServer();
+    await running.post(right);
+    await running.post(without('x-hub-signature-256'));
+    expect(await running.metrics.metrics()).toMatch(
       /answers_total\{status="202"\} 1\n.*answers_total\{status="401"\} 1\n/s,
     );
   });
@@ -270,14 +270,14 @@ describe('the webhook server', () => {
 
 describe('the probes', () => {
   it('report that the process is up, whatever else is wrong', async () => {
-    const door = await openDoor({ health: { database: () => Promise.reject(new Error('gone')) } });
-    const response = await fetch(`${door.url}/healthz?from=docker`);
+    const running = await startServer({ health: { database: () => Promise.reject(new Error('gone')) } });
+    const response = await fetch(`${running.url}/healthz?from=docker`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'up' }]);
   });
 
   it('report that it is ready when every check passes', async () => {
-    const door = await openDoor({ health: { database: async () => {}, queue: async () => {} } });
-    const response = await fetch(`${door.url}/readyz`);
+    const running = await startServer({ health: { database: async () => {}, queue: async () => {} } });
+    const response = await fetch(`${running.url}/readyz`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
   });
 
@@ -287,16 +287,16 @@ describe('the probes', () => {
       disk: async () => {},
       queue: () => new Promise<void>(() => {}),
     };
-    const door = await openDoor({ health });
-    const response = await fetch(`${door.url}/readyz`);
+    const running = await startServer({ health });
+    const response = await fetch(`${running.url}/readyz`);
     expect([response.status, await response.json()]).toEqual([503, { error: 'Not ready: database, queue.' }]);
   });
 
   it('answer HEAD without a body and refuse POST', async () => {
-    const door = await openDoor();
-    const head = await fetch(`${door.url}/healthz`, { method: 'HEAD' });
+    const running = await startServer();
+    const head = await fetch(`${running.url}/healthz`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
-    const post = await fetch(`${door.url}/healthz`, { method: 'POST' });
+    const post = await fetch(`${running.url}/healthz`, { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });

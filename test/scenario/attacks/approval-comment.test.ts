@@ -13,13 +13,13 @@ import {
   pushAgain,
   start,
 } from '../support.ts';
-import { asked, merged } from './support.ts';
+import { merged, openApproval } from './support.ts';
 
 // test/scenario/approval.test.ts has a deleted approval comment, and a plain copy of it.
 
 describe('a countersign does not count', () => {
   test('on the approval comment of an older head, however long the new one is open', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
     await harness.advance(A_RECHECK);
@@ -30,7 +30,7 @@ describe('a countersign does not count', () => {
   });
 
   test('on a void approval comment that somebody edited to look open again', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
     await harness.advance(A_RECHECK);
@@ -41,7 +41,7 @@ describe('a countersign does not count', () => {
   });
 
   test('on copies by people and by another app, or on the approval comment of another pull request', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const { github } = harness;
     const { body } = approvalOf(harness, number);
     github.addUser('ci[bot]', { type: 'Bot' });
@@ -90,7 +90,7 @@ describe('an edited approval comment', () => {
     ['by the maintainer who answers it', 'mia'],
     ['by another app, of which GitHub tells nothing', 'ci[bot]'],
   ])('is void and replaced, if it was edited %s', async (_, login) => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const { github } = harness;
     const { id, body } = approvalOf(harness, number);
     github.addUser('ci[bot]', { type: 'Bot' });
@@ -105,7 +105,7 @@ describe('an edited approval comment', () => {
   });
 
   test('keeps nobody’s countersign when its text is restored', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const { github } = harness;
     const { id, body } = approvalOf(harness, number);
     await github.editComment(REPO, id, 'will', 'Who comes to lunch? 🚀');
@@ -122,7 +122,7 @@ describe('an edited approval comment', () => {
     ['another commit in the marker', (body: string) => body.replace(/head=\w+/, `head=${'0'.repeat(40)}`)],
     ['nothing but the marker left', (body: string) => body.split('\n').slice(0, 2).join('\n')],
   ])('with %s is void', async (_, change) => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const { id, body } = approvalOf(harness, number);
     await harness.github.react(REPO, id, 'mia', 'rocket');
     await harness.github.editComment(REPO, id, 'will', change(body));

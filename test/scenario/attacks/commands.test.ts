@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../../support/harness.ts';
 import { A_RECHECK, react } from '../support.ts';
-import { type Asked, asked, merged } from './support.ts';
+import { merged, type OpenApproval, openApproval } from './support.ts';
 
 // Which comments contain a command is in test/entrypoints/commands/parse.test.ts, and what a command does is in test/scenario.
 // Here the command is
@@ -12,8 +12,8 @@ import { type Asked, asked, merged } from './support.ts';
 const RESUME = '/countersign resume';
 
 /** mia has countersigned, and paused: her next `resume` merges. */
-async function heldByAPause(): Promise<Asked> {
-  const scene = await asked();
+async function heldByAPause(): Promise<OpenApproval> {
+  const scene = await openApproval();
   const { harness, number } = scene;
   await harness.github.comment(REPO, number, 'mia', '/countersign pause');
   await harness.advance(A_RECHECK);
@@ -21,15 +21,15 @@ async function heldByAPause(): Promise<Asked> {
   return scene;
 }
 
-async function resumeMerges({ harness, number }: Asked): Promise<void> {
+async function resumeMerges({ harness, number }: OpenApproval): Promise<void> {
   await harness.github.comment(REPO, number, 'mia', RESUME);
   await harness.settle();
   expect(merged(harness)).toEqual([number]);
 }
 
 /** Whether the pull request was merged after what a person did. */
-async function mergedAfter({ harness, number }: Asked, deed: Promise<unknown>): Promise<boolean> {
-  await deed;
+async function mergedAfter({ harness, number }: OpenApproval, act: Promise<unknown>): Promise<boolean> {
+  await act;
   await harness.settle();
   return merged(harness).includes(number);
 }

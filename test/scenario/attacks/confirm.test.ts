@@ -14,14 +14,14 @@ import {
 } from '../support.ts';
 import {
   approveButton,
-  confirming,
+  commentAndPoll,
+  hasContinued,
   LABEL_AND_MERGE,
+  openConfirmation,
   pressApprove,
   replies,
-  say,
-  wentOn,
 } from '../support-confirm.ts';
-import { type Asked, asked, merged, READS } from './support.ts';
+import { merged, type OpenApproval, openApproval, READS } from './support.ts';
 
 // Which comments contain a command is in commands.test.ts; here the commands answer for a step.
 
@@ -30,26 +30,26 @@ const BY_REACTION =
 const TWO = 'countersign: { count: 2 }\n';
 
 /** mia presses the present button, and the app hears of it only after something else has happened. */
-async function pressedBefore(scene: Asked, deeds: () => Promise<void>): Promise<void> {
+async function pressedBefore(scene: OpenApproval, acts: () => Promise<void>): Promise<void> {
   const { github, advance } = scene.harness;
   github.holdDeliveries();
   const { id } = ownCheck(scene.harness, scene.headSha);
   await github.clickAction(REPO, id, 'mia', approveButton(scene) ?? 'none');
-  await deeds();
+  await acts();
   await github.releaseDeliveries();
   await advance(A_RECHECK);
 }
 
 describe('no command or button merges', () => {
   test('when only a merge waits, named or not, and its check run has no such button', async () => {
-    const scene = await asked();
+    const scene = await openApproval();
     const { harness, number } = scene;
     for (const words of ['approve', 'approve merge', 'reject', 'reject merge']) {
-      expect(await say(scene, 'mia', `/countersign ${words}`)).toEqual([BY_REACTION]);
+      expect(await commentAndPoll(scene, 'mia', `/countersign ${words}`)).toEqual([BY_REACTION]);
     }
     // Replies are the last to get a share of a minute's writes.
     await harness.advance(60_000);
-    expect(await say(scene, 'mia', '/countersign approve pr-review')).toEqual([
+    expect(await commentAndPoll(scene, 'mia', '/countersign approve pr-review')).toEqual([
       'There is no step `pr-review`; the steps are `merge`.',
     ]);
     expect(approveButton(scene)).toBeUndefined();
@@ -60,56 +60,56 @@ describe('no command or button merges', () => {
   });
 
   test('when the run continues with its merge after the step that was approved', async () => {
-    const scene = await confirming();
+    const scene = await openConfirmation();
     const { harness, number } = scene;
     await pressedBefore(scene, async () => {
       await react(harness, number, 'max');
       await harness.advance(A_RECHECK);
     });
-    expect(wentOn(scene)).toBe(true);
+    expect(hasContinued(scene)).toBe(true);
     expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
-    expect(await say(scene, 'mia', '/countersign approve safe')).toEqual([
+    expect(await commentAndPoll(scene, 'mia', '/countersign approve safe')).toEqual([
       'The step `safe` does not wait for an answer, so nothing was done.',
     ]);
-    expect(await say(scene, 'max', '/countersign approve')).toEqual([BY_REACTION]);
+    expect(await commentAndPoll(scene, 'max', '/countersign approve')).toEqual([BY_REACTION]);
     expect(merged(harness)).toEqual([]);
   });
 
   test('when several answers arrive at once and the merge is next', async () => {
-    const scene = await confirming();
+    const scene = await openConfirmation();
     const { harness } = scene;
     const three = ['approve safe', 'approve', 'approve merge'].map((words) => `/countersign ${words}`);
-    await say(scene, 'mia', three.join('\n\n'));
+    await commentAndPoll(scene, 'mia', three.join('\n\n'));
     await harness.advance(A_RECHECK);
-    expect(wentOn(scene)).toBe(true);
+    expect(hasContinued(scene)).toBe(true);
     expect(merged(harness)).toEqual([]);
   });
 
   test('when a merge and another step wait at once, of which only the other continues', async () => {
-    const scene = await confirming({
+    const scene = await openConfirmation({
       chain: LABEL_AND_MERGE.replace('action: gh-merge', 'action: gh-merge\n    depends_on: []'),
     });
-    await say(scene, 'mia', '/countersign approve');
-    expect(wentOn(scene)).toBe(true);
+    await commentAndPoll(scene, 'mia', '/countersign approve');
+    expect(hasContinued(scene)).toBe(true);
     expect(merged(scene.harness)).toEqual([]);
   });
 
   test('when a step of another chain has the name of the merge', async () => {
     const label = LABEL_AND_MERGE.split('  - id: merge')[0] ?? '';
-    const scene = await asked({
+    const scene = await openApproval({
       files: {
         '.github/countersign/chains/label.yaml': label
           .replace('name: pr-review', 'name: label')
           .replace('id: safe', 'id: merge'),
       },
     });
-    expect(await say(scene, 'mia', '/countersign approve merge')).toEqual([BY_REACTION]);
-    expect(wentOn(scene)).toBe(false);
+    expect(await commentAndPoll(scene, 'mia', '/countersign approve merge')).toEqual([BY_REACTION]);
+    expect(hasContinued(scene)).toBe(false);
     expect(merged(scene.harness)).toEqual([]);
   });
 
   test('when the database has an answer to the merge’s own approval', async () => {
-    const scene = await asked();
+    const scene = await openApproval();
     const { storage } = scene.harness.app;
     const [{ id } = { id: '' }] = await storage.read.approvals.ofRun('run_1');
     // Her id is one of the first that the stand-in gives.
@@ -138,18 +138,18 @@ describe('nobody who may not countersign can answer for a step', () => {
       'mia wrote or co-wrote some of the commits',
     ],
   ])('%s', async (_, login, input, because) => {
-    const scene = await confirming({}, input);
+    const scene = await openConfirmation({}, input);
     const told = [`${because}, and so may not answer for \`safe\`.`];
-    expect(await say(scene, login, '/countersign approve')).toEqual(told);
-    expect(await say(scene, login, '/countersign reject safe')).toEqual(told);
+    expect(await commentAndPoll(scene, login, '/countersign approve')).toEqual(told);
+    expect(await commentAndPoll(scene, login, '/countersign reject safe')).toEqual(told);
     await pressApprove(scene, login);
     expect(replies(scene, 'button-')).toEqual(told);
-    expect(wentOn(scene)).toBe(false);
+    expect(hasContinued(scene)).toBe(false);
     expect(approvals(scene.harness, scene.number).map(headline)).toEqual(['✍️ May `safe` go on?']);
   });
 
   test('neither a bot, which gets no reply, nor people who edit, quote or hide a command', async () => {
-    const scene = await confirming();
+    const scene = await openConfirmation();
     const { harness, number } = scene;
     harness.github.addUser('robot', { type: 'Bot' });
     harness.github.setPermission(REPO, 'robot', 'admin');
@@ -161,29 +161,29 @@ describe('nobody who may not countersign can answer for a step', () => {
       ['mia', '```\n/countersign approve\n```'],
       ['mia', '<!--\n/countersign approve\n-->'],
     ] as const) {
-      expect(await say(scene, login, body)).toEqual([]);
+      expect(await commentAndPoll(scene, login, body)).toEqual([]);
     }
     await pressApprove(scene, 'robot');
-    expect(wentOn(scene)).toBe(false);
+    expect(hasContinued(scene)).toBe(false);
   });
 });
 
 describe('an answer no longer counts', () => {
   test('once its author lost the role, and counts again once the role is back', async () => {
-    const scene = await confirming({ settings: TWO });
+    const scene = await openConfirmation({ settings: TWO });
     const { harness } = scene;
-    await say(scene, 'mia', '/countersign approve');
+    await commentAndPoll(scene, 'mia', '/countersign approve');
     harness.github.setPermission(REPO, 'mia', 'write');
-    await say(scene, 'max', '/countersign approve');
-    expect(wentOn(scene)).toBe(false);
+    await commentAndPoll(scene, 'max', '/countersign approve');
+    expect(hasContinued(scene)).toBe(false);
     expect(approvalOf(harness, scene.number).body).toContain('mia approved, but has write access');
     harness.github.setPermission(REPO, 'mia', 'maintain');
     await harness.advance(A_RECHECK);
-    expect(wentOn(scene)).toBe(true);
+    expect(hasContinued(scene)).toBe(true);
   });
 
   test('when its author loses the role between the answer and its poll', async () => {
-    const scene = await confirming();
+    const scene = await openConfirmation();
     const { harness } = scene;
     let asks = 0;
     harness.github.fail((request) => {
@@ -191,37 +191,39 @@ describe('an answer no longer counts', () => {
       if (READS.permission(request) && ++asks === 3) harness.github.setPermission(REPO, 'mia', 'write');
       return false;
     }, 'reset');
-    expect(await say(scene, 'mia', '/countersign approve')).toEqual([expect.stringMatching(/^Noted/)]);
+    expect(await commentAndPoll(scene, 'mia', '/countersign approve')).toEqual([
+      expect.stringMatching(/^Noted/),
+    ]);
     expect(asks).toBeGreaterThan(2);
-    expect(wentOn(scene)).toBe(false);
+    expect(hasContinued(scene)).toBe(false);
   });
 
   test('when another account has its author’s login', async () => {
-    const scene = await confirming({ settings: TWO });
+    const scene = await openConfirmation({ settings: TWO });
     const { harness } = scene;
-    await say(scene, 'mia', '/countersign approve');
+    await commentAndPoll(scene, 'mia', '/countersign approve');
     const other = { permission: 'admin', role_name: 'admin', user: { id: 999, login: 'mia', type: 'User' } };
     harness.github.fail(({ path }) => path.includes('/collaborators/mia/'), { status: 200, body: other });
-    await say(scene, 'max', '/countersign approve');
-    expect(wentOn(scene)).toBe(false);
+    await commentAndPoll(scene, 'max', '/countersign approve');
+    expect(hasContinued(scene)).toBe(false);
   });
 
   test('for a newer head, and neither does the button of the older one', async () => {
-    const scene = await confirming({ settings: TWO });
+    const scene = await openConfirmation({ settings: TWO });
     const { harness, number } = scene;
-    await say(scene, 'mia', '/countersign approve');
+    await commentAndPoll(scene, 'mia', '/countersign approve');
     let headSha = '';
     await pressedBefore(scene, async () => {
       headSha = await pushAgain(harness);
       await harness.advance(A_RECHECK);
     });
-    await say({ ...scene, headSha }, 'max', '/countersign approve');
+    await commentAndPoll({ ...scene, headSha }, 'max', '/countersign approve');
     expect(approvals(harness, number)).toHaveLength(2);
-    expect(wentOn(scene)).toBe(false);
+    expect(hasContinued(scene)).toBe(false);
   });
 
   test('for a newer approval, also when it was still on its way', async () => {
-    const scene = await confirming();
+    const scene = await openConfirmation();
     const { harness, number } = scene;
     const first = approvalOf(harness, number);
     let late = 0;
@@ -234,8 +236,8 @@ describe('an answer no longer counts', () => {
     expect(replies(scene, late)).toEqual([
       'The step `safe` asked after you wrote this, so nothing was done; send it again if you mean what it asks.',
     ]);
-    expect(wentOn(scene)).toBe(false);
+    expect(hasContinued(scene)).toBe(false);
     await pressApprove(scene, 'mia');
-    expect(wentOn(scene)).toBe(true);
+    expect(hasContinued(scene)).toBe(true);
   });
 });

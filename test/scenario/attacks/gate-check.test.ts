@@ -19,7 +19,7 @@ import {
 
 // Attacks on the gate check that a reviewer found; each led to a merge before it was fixed.
 
-type Deed = (harness: Harness) => unknown;
+type Act = (harness: Harness) => unknown;
 
 const PEOPLE: Setting = { settings: 'merge: { by: people }\n' };
 
@@ -79,7 +79,7 @@ test.each(['app', 'people'])(
   },
 );
 
-test.each<[string, Deed, Deed]>([
+test.each<[string, Act, Act]>([
   ['suspended', ({ github }) => github.suspendApp('octo'), ({ github }) => github.unsuspendApp('octo')],
   [
     'kept out by an archived repository',

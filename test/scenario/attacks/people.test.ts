@@ -6,15 +6,15 @@ import {
   A_RECHECK,
   approvalOf,
   approvals,
+  checkLines,
   countersign,
   MERGE_ONLY,
   open,
   react,
-  said,
   start,
   statusOf,
 } from '../support.ts';
-import { asked, merged, READS } from './support.ts';
+import { merged, openApproval, READS } from './support.ts';
 
 // Who may countersign at all is in test/scenario/approval.test.ts; these people only seem to be somebody else.
 
@@ -32,7 +32,7 @@ function reactionsAre({ github }: Harness, people: (object | null)[]): void {
 
 describe('nothing is merged by', () => {
   test('accounts that are not people: deleted, imported, organisations, apps, and future kinds', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const kinds = ['Mannequin', 'Organization', 'Bot', 'Agent'];
     reactionsAre(harness, [null, ...kinds.map((type) => ({ id: 7, login: 'mia', type }))]);
     await react(harness, number, 'otto');
@@ -45,7 +45,7 @@ describe('nothing is merged by', () => {
   });
 
   test('the app’s own reactions and those of other apps', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     for (const login of [harness.github.app.botLogin, 'ci[bot]', 'github-actions[bot]']) {
       harness.github.addUser(login, { type: 'Bot' });
       harness.github.setPermission(REPO, login, 'admin');
@@ -56,7 +56,7 @@ describe('nothing is merged by', () => {
   });
 
   test('people with look-alikes of a maintainer’s login', async () => {
-    const { harness, number } = await asked({
+    const { harness, number } = await openApproval({
       settings: 'countersign: { permission: none, users: [mia] }\n',
     });
     for (const login of ['m1a', 'mia-', 'mi-a', 'mіa', 'ｍｉａ']) {
@@ -71,7 +71,7 @@ describe('nothing is merged by', () => {
   });
 
   test('a team with the same name in another organisation', async () => {
-    const { harness, number } = await asked(
+    const { harness, number } = await openApproval(
       { settings: 'countersign: { permission: none, teams: [octo/release] }\n' },
       {},
       ({ github }) => {
@@ -87,7 +87,7 @@ describe('nothing is merged by', () => {
   });
 
   test('somebody who was removed from the team since the reaction', async () => {
-    const { harness, number } = await asked(
+    const { harness, number } = await openApproval(
       { settings: 'countersign: { teams: [octo/release] }\n' },
       {},
       ({ github }) => github.addTeam('octo', 'release', ['will']),
@@ -99,7 +99,7 @@ describe('nothing is merged by', () => {
   });
 
   test('the same person’s reaction to two approval comments, if two people are needed', async () => {
-    const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
+    const { harness, number } = await openApproval({ settings: 'countersign: { count: 2 }\n' });
     const first = approvalOf(harness, number);
     await harness.github.editComment(REPO, first.id, 'will', 'Something else.');
     await harness.advance(A_RECHECK);
@@ -119,7 +119,7 @@ describe('a co-author cannot hide', () => {
     ['behind another address, with the login as the name', () => 'MIA <mia@example.test>'],
     ['behind an old no-reply address without a number', () => 'Somebody <Mia@users.noreply.github.com>'],
   ])('%s', async (_, trailer) => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const id = await accountId(harness, number, 'mia');
     await harness.github.push({
       repo: REPO,
@@ -135,7 +135,7 @@ describe('a co-author cannot hide', () => {
   });
 
   test('under a trailer in capitals, in the message of an earlier commit', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     await harness.github.push({
       repo: REPO,
       branch: 'greet',
@@ -162,7 +162,7 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
   const questions = ({ github }: Harness) => github.requests.filter(({ path }) => path === '/graphql');
 
   test('may not countersign, and one without an account costs one more countersign', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     const { github } = harness;
     github.addUser('mia', { email: 'someone@example.test' });
     github.addUser('max', { email: 'another@example.test' });
@@ -186,7 +186,7 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
   });
 
   test('keep everybody from countersigning while GitHub does not say who they are', async () => {
-    const { harness, number } = await asked();
+    const { harness, number } = await openApproval();
     harness.github.addUser('eve', { email: 'someone@example.test' });
     await push(harness, ['Co-authored-by: A Friend <someone@example.test>'], 'a.txt');
     await harness.advance(A_RECHECK);
@@ -198,19 +198,19 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
     ];
     for (const answer of answers) {
       const before = questions(harness).length;
-      const mend = harness.github.fail(({ path }) => path === '/graphql', answer, 100);
+      const restore = harness.github.fail(({ path }) => path === '/graphql', answer, 100);
       await harness.advance(A_RECHECK);
       expect(questions(harness).length).toBeGreaterThan(before);
       expect(approvalOf(harness, number).body).toContain('max reacted, but could have written some');
       expect(merged(harness)).toEqual([]);
-      mend();
+      restore();
     }
     await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([number]);
   });
 
   test('are looked up only if their trailers do not identify them', async () => {
-    const { harness, number } = await asked({}, { coAuthors: ['will'] });
+    const { harness, number } = await openApproval({}, { coAuthors: ['will'] });
     await countersign(harness, number, 'mia');
     expect(merged(harness)).toEqual([number]);
     expect(questions(harness)).toEqual([]);
@@ -218,7 +218,7 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
 });
 
 test('a maintainer’s rejection behind a page full of other reactions prevents another’s countersign', async () => {
-  const { harness, number } = await asked();
+  const { harness, number } = await openApproval();
   for (let index = 0; index < 105; index++) await react(harness, number, `fan-${index}`);
   await react(harness, number, 'max', '-1');
   await countersign(harness, number, 'mia');
@@ -231,7 +231,7 @@ test('a look-alike login in the settings is reported there, and nothing runs on 
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
-  expect(said(harness, headSha)).toEqual(['neutral: 1 fault in the configuration on main']);
+  expect(checkLines(harness, headSha)).toEqual(['neutral: 1 fault in the configuration on main']);
 });
 
 /** The number by which GitHub knows a person, as in their webhooks. */

@@ -3,10 +3,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../../src/domain/model/budget.ts';
 import { FAULT, filesOf, INJECTIONS, obey } from '../../security/injection/corpus.ts';
-import { seen, watched } from '../../security/redaction/search.ts';
+import { recordedApp, visibleSecrets } from '../../security/redaction/search.ts';
 import { REPO } from '../../support/harness.ts';
 import { type StubModel, startStubModel } from '../../support/model/stub.ts';
-import { A_RECHECK, approvals, countersign, said } from '../support.ts';
+import { A_RECHECK, approvals, checkLines, countersign } from '../support.ts';
 
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 /** One of each way in; the others differ only in wording, which `reviewer.test.ts` covers. */
@@ -47,7 +47,7 @@ test.each(CHOSEN.map((chosen) => ({ count: chosen.length, chosen })))(
       if (told.kind === 'tool') return { tool: { name: told.name, args: '{}' } };
       return { text: told.kind === 'text' ? told.text : '{"findings":[]}' };
     });
-    const harness = await watched({
+    const harness = await recordedApp({
       chain: REVIEW_AND_MERGE,
       model: {
         name: { provider: 'openai-compatible', model: 'stub-1' },
@@ -72,7 +72,7 @@ test.each(CHOSEN.map((chosen) => ({ count: chosen.length, chosen })))(
     expect(stub.asked.length).toBeGreaterThanOrEqual(chosen.length);
     expect(stub.asked.filter(({ body }) => body.tools !== undefined)).toEqual([]);
     for (const { number, headSha } of faulty) {
-      const verdicts = said(harness, headSha);
+      const verdicts = checkLines(harness, headSha);
       expect(verdicts).toContainEqual(expect.stringContaining('failure: Changes requested: 1 high'));
       expect(verdicts.filter((verdict) => !verdict.startsWith('failure:'))).toEqual([]);
       expect(approvals(harness, number)).toEqual([]);
@@ -84,8 +84,8 @@ test.each(CHOSEN.map((chosen) => ({ count: chosen.length, chosen })))(
     const secrets = [config.privateKey.slice(60, 160), config.webhookSecret, KEY, ...harness.credentials];
     expect(harness.credentials.size).toBeGreaterThan(0);
     const heard = new Map([['the model', stub.asked.map(({ text }) => text).join('\n')]]);
-    expect(seen(heard, secrets)).toEqual([]);
-    expect(seen(await harness.cameOut(), secrets)).toEqual([]);
+    expect(visibleSecrets(heard, secrets)).toEqual([]);
+    expect(visibleSecrets(await harness.cameOut(), secrets)).toEqual([]);
 
     await countersign(harness, harmless.number);
     expect(github.merges).toMatchObject([{ headSha: harmless.headSha }]);

@@ -3,39 +3,43 @@
 import { describe, expect, test } from 'vitest';
 import { REPO } from '../../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, countersign, headline, react } from '../support.ts';
-import { type Asked, asked, justBefore, mergeCalls, merged, READS } from './support.ts';
+import { justBefore, mergeCalls, merged, type OpenApproval, openApproval, READS } from './support.ts';
 
-interface Scene extends Asked {
+interface Scene extends OpenApproval {
   /** The id of mia's countersign. */
   reaction: number;
 }
 
-type Deed = (scene: Scene) => unknown;
+type Act = (scene: Scene) => unknown;
 
 /** Each invalidates a countersign. */
-const takesTheReactionBack: Deed = ({ harness, number, reaction }) =>
+const takesTheReactionBack: Act = ({ harness, number, reaction }) =>
   harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
-const losesThePermission: Deed = ({ harness }) => harness.github.setPermission(REPO, 'mia', 'write');
-const leavesTheTeam: Deed = ({ harness }) => harness.github.addTeam('octo', 'release', []);
-const anotherRejects: Deed = ({ harness, number }) => react(harness, number, 'max', '-1');
-const isPushedTo: Deed = ({ harness }) =>
+const losesThePermission: Act = ({ harness }) => harness.github.setPermission(REPO, 'mia', 'write');
+const leavesTheTeam: Act = ({ harness }) => harness.github.addTeam('octo', 'release', []);
+const anotherRejects: Act = ({ harness, number }) => react(harness, number, 'max', '-1');
+const isPushedTo: Act = ({ harness }) =>
   harness.github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'a.txt': 'a\n' } });
-const isRetargeted: Deed = ({ harness, number }) =>
+const isRetargeted: Act = ({ harness, number }) =>
   harness.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
-const becomesADraft: Deed = ({ harness, number }) => harness.github.convertToDraft(REPO, number, 'ada');
-const isClosed: Deed = ({ harness, number }) => harness.github.closePullRequest(REPO, number, 'ada');
+const becomesADraft: Act = ({ harness, number }) => harness.github.convertToDraft(REPO, number, 'ada');
+const isClosed: Act = ({ harness, number }) => harness.github.closePullRequest(REPO, number, 'ada');
 
 /** mia, or will of the release team, has just countersigned; the app has not polled yet. */
 async function countersigned(by: 'mia' | 'will' = 'mia'): Promise<Scene> {
-  const scene = await asked({ settings: 'countersign: { teams: [octo/release] }\n' }, {}, ({ github }) => {
-    github.addTeam('octo', 'release', ['will']);
-    void github.push({ repo: REPO, branch: 'release', author: 'max' });
-  });
+  const scene = await openApproval(
+    { settings: 'countersign: { teams: [octo/release] }\n' },
+    {},
+    ({ github }) => {
+      github.addTeam('octo', 'release', ['will']);
+      void github.push({ repo: REPO, branch: 'release', author: 'max' });
+    },
+  );
   return { ...scene, reaction: await react(scene.harness, scene.number, by) };
 }
 
 describe('between two reads of the poll that sees the countersign', () => {
-  test.each<[string, keyof typeof READS, Deed, ('mia' | 'will')?]>([
+  test.each<[string, keyof typeof READS, Act, ('mia' | 'will')?]>([
     ['the maintainer takes the reaction back', 'reactions', takesTheReactionBack],
     ['another maintainer rejects', 'reactions', anotherRejects],
     ['the maintainer loses the permission', 'permission', losesThePermission],
@@ -44,9 +48,9 @@ describe('between two reads of the poll that sees the countersign', () => {
     ['the author chooses another base', 'permission', isRetargeted],
     ['the author turns it into a draft', 'permission', becomesADraft],
     ['the author closes it', 'permission', isClosed],
-  ])('nothing is merged if %s', async (_, read, deed, by) => {
+  ])('nothing is merged if %s', async (_, read, act, by) => {
     const scene = await countersigned(by);
-    justBefore(scene.harness, READS[read], () => void deed(scene));
+    justBefore(scene.harness, READS[read], () => void act(scene));
     await scene.harness.advance(A_RECHECK);
     expect(mergeCalls(scene.harness)).toBe(0);
     expect(merged(scene.harness)).toEqual([]);
@@ -55,13 +59,13 @@ describe('between two reads of the poll that sees the countersign', () => {
 
 describe('between the last read and the merge call', () => {
   // A push is in test/scenario/merging.test.ts.
-  test.each<[string, Deed]>([
+  test.each<[string, Act]>([
     ['the author turns it into a draft', becomesADraft],
     ['the author closes it', isClosed],
-  ])('GitHub refuses and the old countersign is not used again if %s', async (_, deed) => {
+  ])('GitHub refuses and the old countersign is not used again if %s', async (_, act) => {
     const scene = await countersigned();
     const { harness } = scene;
-    justBefore(harness, READS.merge, () => void deed(scene));
+    justBefore(harness, READS.merge, () => void act(scene));
     await harness.advance(65_000);
     expect(mergeCalls(harness)).toBe(1);
     expect(merged(harness)).toEqual([]);
@@ -69,17 +73,17 @@ describe('between the last read and the merge call', () => {
 });
 
 describe('between a merge call that GitHub failed to answer and the next', () => {
-  test.each<[string, Deed, ('mia' | 'will')?]>([
+  test.each<[string, Act, ('mia' | 'will')?]>([
     ['the maintainer loses the permission', losesThePermission],
     ['the maintainer leaves the team', leavesTheTeam, 'will'],
     ['another maintainer rejects', anotherRejects],
     ['the author chooses another base', isRetargeted],
     ['the author pushes', isPushedTo],
-  ])('the facts are judged again and nothing is merged if %s', async (_, deed, by) => {
+  ])('the facts are judged again and nothing is merged if %s', async (_, act, by) => {
     const scene = await countersigned(by);
     const { harness } = scene;
     harness.github.holdDeliveries();
-    justBefore(harness, READS.merge, () => void deed(scene));
+    justBefore(harness, READS.merge, () => void act(scene));
     harness.github.fail(READS.merge, { status: 502 }, 1);
     await harness.advance(20_000);
     expect(mergeCalls(harness)).toBe(1);
@@ -88,15 +92,15 @@ describe('between a merge call that GitHub failed to answer and the next', () =>
 });
 
 describe('between the countersign and the poll, with every webhook late', () => {
-  test.each<[string, Deed]>([
+  test.each<[string, Act]>([
     ['the author chooses another base', isRetargeted],
     ['the author turns it into a draft', becomesADraft],
     ['the author closes it', isClosed],
-  ])('nothing is merged, also not when the webhooks arrive, if %s', async (_, deed) => {
+  ])('nothing is merged, also not when the webhooks arrive, if %s', async (_, act) => {
     const scene = await countersigned();
     const { harness } = scene;
     harness.github.holdDeliveries();
-    await deed(scene);
+    await act(scene);
     await harness.advance(A_RECHECK);
     await harness.github.releaseDeliveries('reverse');
     await harness.advance(A_RECHECK);
@@ -130,7 +134,7 @@ test('a round trip to another base between the countersign and the poll leads to
 });
 
 test('a list of commits of another head hides nobody who wrote this one', async () => {
-  const { harness, number } = await asked();
+  const { harness, number } = await openApproval();
   const { github } = harness;
   const harmless = github.pullRequest(REPO, number).headSha;
   const byMia = await github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'a.txt': 'a\n' } });

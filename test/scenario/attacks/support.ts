@@ -1,18 +1,18 @@
 import { type Harness, REPO } from '../../support/harness.ts';
 import { MERGE_ONLY, open, type Setting, start } from '../support.ts';
 
-export interface Asked {
+export interface OpenApproval {
   harness: Harness;
   number: number;
   headSha: string;
 }
 
 /** A pull request of ada's whose maintainers are asked; it waits only for the countersign. */
-export async function asked(
+export async function openApproval(
   setting: Setting = {},
   input: Parameters<typeof open>[1] = {},
   prepare: (harness: Harness) => void = () => {},
-): Promise<Asked> {
+): Promise<OpenApproval> {
   const harness = await start({ chain: MERGE_ONLY, ...setting });
   prepare(harness);
   return { harness, ...(await open(harness, input)) };
@@ -30,16 +30,12 @@ export const READS = {
 };
 
 /** Does something once, when the next such request has arrived and is not answered yet. */
-export function justBefore(
-  { github }: Harness,
-  match: (request: Request) => boolean,
-  deed: () => void,
-): void {
+export function justBefore({ github }: Harness, match: (request: Request) => boolean, act: () => void): void {
   let waiting = true;
   github.fail((request) => {
     if (waiting && match(request)) {
       waiting = false;
-      deed();
+      act();
     }
     return false;
   }, 'reset');

@@ -18,7 +18,7 @@ import {
   reportCi,
   start,
 } from '../support.ts';
-import { asked, merged, post } from './support.ts';
+import { merged, openApproval, post } from './support.ts';
 
 // test/entrypoints/webhook/server.test.ts has the answers to every kind of bad request, and
 // test/entrypoints/webhook/hostile-webhook.test.ts the reading of odd payloads.
@@ -41,7 +41,7 @@ function newestComment(harness: Harness, body: string): SentDelivery {
 }
 
 test('a command without a signature, or with somebody else’s, resumes nothing', async () => {
-  const { harness, number } = await asked();
+  const { harness, number } = await openApproval();
   const { github } = harness;
   const another = await github.comment(REPO, number, 'mia', 'Let me see.');
   await github.comment(REPO, number, 'mia', '/countersign pause');
@@ -81,7 +81,7 @@ test('a command without a signature, or with somebody else’s, resumes nothing'
 });
 
 test('replayed webhooks of earlier heads bring no older head back', async () => {
-  const { harness, number, headSha: first } = await asked();
+  const { harness, number, headSha: first } = await openApproval();
   const older = approvalOf(harness, number);
   const second = await pushAgain(harness);
   await pushAgain(harness, 'export {};\n');
@@ -126,7 +126,7 @@ test('a replayed green of CI hides neither that CI is red now, nor that the head
 });
 
 test('a maintainer’s old resume, sent again under a new GUID, does not end a later pause', async () => {
-  const { harness, number } = await asked();
+  const { harness, number } = await openApproval();
   const { github } = harness;
   const say = async (body: string) => {
     await github.comment(REPO, number, 'mia', body);
@@ -145,7 +145,10 @@ test('a maintainer’s old resume, sent again under a new GUID, does not end a l
 });
 
 test('a payload that GitHub signed for one event has no effect as another event', async () => {
-  const { harness, number } = await asked({}, { title: '/countersign resume', body: '/countersign resume' });
+  const { harness, number } = await openApproval(
+    {},
+    { title: '/countersign resume', body: '/countersign resume' },
+  );
   const { github } = harness;
   await github.comment(REPO, number, 'mia', '/countersign pause');
   await harness.settle();
@@ -168,7 +171,7 @@ test('a payload that GitHub signed for one event has no effect as another event'
 });
 
 test('a webhook that claims a merge, another head or another base is not believed', async () => {
-  const { harness, number, headSha } = await asked();
+  const { harness, number, headSha } = await openApproval();
   const { github } = harness;
   const [opened] = sentFor(harness, 'pull_request', 'opened');
   const lies = [

@@ -47,7 +47,7 @@ export type Action =
   | { do: 'wait'; seconds: number }
   | { do: 'fault'; how: (typeof FAULTS)[number]; on: (typeof FAULTY)[number]; times: number }
   /** Happens during the app's next attempt: while it reads the pull request, or right before its merge call. */
-  | { do: 'surprise'; deed: (typeof SURPRISES)[number]; when: 'reading' | 'merging' }
+  | { do: 'surprise'; act: (typeof SURPRISES)[number]; when: 'reading' | 'merging' }
   | { do: 'restart' }
   /** The branches require the gate check from now on. */
   | { do: 'guard'; by: Guard }
@@ -110,11 +110,11 @@ const fault = fc.record({
 const surprise = fc
   .record({
     do: fc.constant('surprise' as const),
-    deed: fc.constantFrom(...SURPRISES),
+    act: fc.constantFrom(...SURPRISES),
     when: fc.constantFrom('reading' as const, 'merging' as const),
   })
   // GitHub's merge call names no base, so nobody can rule out a retarget after the last read.
-  .filter(({ deed, when }) => deed !== 'retarget' || when === 'reading');
+  .filter(({ act, when }) => act !== 'retarget' || when === 'reading');
 
 const guard = fc.record({
   do: fc.constant('guard' as const),

@@ -14,7 +14,7 @@ export const FAULT: Record<FaultAction['how'], Fault> = {
 };
 
 /** The requests that it can affect. */
-export const BEFALLS: Record<FaultAction['on'], FaultMatch> = {
+export const AFFECTS: Record<FaultAction['on'], FaultMatch> = {
   anything: () => true,
   reads: ({ method }) => method === 'GET',
   writes: ({ method, path }) => method !== 'GET' && path.startsWith('/repos/'),

@@ -1,8 +1,8 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
-import type { MergeRecord, Witnessed } from '../../support/github/witness.ts';
-import { faultsOfOthersMerge, type Moment, type Window } from './oracle.ts';
+import type { MergeRecord, StateAtMerge } from '../../support/github/witness.ts';
+import { type Moment, violationsOfOthersMerge, type Window } from './oracle.ts';
 import { RULES } from './rules.ts';
 
 const AT = Date.parse('2026-03-02T09:10:00Z');
@@ -11,7 +11,7 @@ const MAX = { login: 'max', type: 'User' } as const;
 const BOT = { login: 'countersign[bot]', type: 'Bot' } as const;
 
 /** Countersigned by max, so many milliseconds before the merge. */
-function countersigned(msBefore: number, change: Partial<Witnessed> = {}): Witnessed {
+function countersigned(msBefore: number, change: Partial<StateAtMerge> = {}): StateAtMerge {
   return {
     repo: 'octo/app',
     number: 1,
@@ -22,17 +22,19 @@ function countersigned(msBefore: number, change: Partial<Witnessed> = {}): Witne
     commits: [{ author: ADA.login, committer: ADA.login, message: 'Greet', at: new Date(AT - 60_000) }],
     comments: [question([{ by: MAX, content: 'rocket' }])],
     roles: { max: 'maintain' },
-    checks: [{ app: 'ci', name: 'test', says: 'success' }],
+    checks: [{ app: 'ci', name: 'test', result: 'success' }],
     ...change,
   };
 }
 
-function question(reactions: Witnessed['comments'][number]['reactions']): Witnessed['comments'][number] {
+function question(
+  reactions: StateAtMerge['comments'][number]['reactions'],
+): StateAtMerge['comments'][number] {
   const body = '<!-- countersign:approval head=abc base=main -->';
   return { id: 7, author: BOT, lastWriter: BOT, body, createdAt: new Date(AT - 30_000), reactions };
 }
 
-function pressed(standing: Witnessed): MergeRecord {
+function pressed(standing: StateAtMerge): MergeRecord {
   return {
     ...standing,
     sha: 'def',
@@ -44,12 +46,12 @@ function pressed(standing: Witnessed): MergeRecord {
 }
 
 const TAKEN_BACK = { comments: [question([])] };
-const RED = { checks: [{ app: 'ci', name: 'test', says: 'failure' }] };
+const RED = { checks: [{ app: 'ci', name: 'test', result: 'failure' }] };
 const SILENT: Window = { ms: 3_000, of: 'reactions and roles' };
 const HELD: Window = { ms: 3_000, of: 'everything' };
 
 describe('the oracle, for a merge by the button,', () => {
-  test.each<[string, Partial<Witnessed>, number, Window, string[]]>([
+  test.each<[string, Partial<StateAtMerge>, number, Window, string[]]>([
     ['allows what holds in that moment', {}, 90_000, SILENT, []],
     ['allows a reaction that was taken back within the window', TAKEN_BACK, 3_000, SILENT, []],
     ['blames one taken back before', TAKEN_BACK, 3_001, SILENT, ['0 of 1 eligible people approve']],
@@ -60,21 +62,21 @@ describe('the oracle, for a merge by the button,', () => {
   ])('%s', (_, change, msBefore, window, faults) => {
     const before: Moment[] = [{ standing: countersigned(msBefore), rules: RULES.people }];
     const merge = pressed(countersigned(0, change));
-    expect(faultsOfOthersMerge(merge, BOT.login, RULES.people, { window, before })).toEqual(faults);
+    expect(violationsOfOthersMerge(merge, BOT.login, RULES.people, { window, before })).toEqual(faults);
   });
 
   test('blames a countersign of another head, however recent it is', () => {
     const pullRequest = { state: 'open', draft: false, headSha: 'other', baseRef: 'main' } as const;
     const before: Moment[] = [{ standing: countersigned(0), rules: RULES.people }];
     const merge = pressed(countersigned(0, { pullRequest }));
-    const faults = faultsOfOthersMerge(merge, BOT.login, RULES.people, { window: HELD, before });
+    const faults = violationsOfOthersMerge(merge, BOT.login, RULES.people, { window: HELD, before });
     expect(faults).toEqual(['the newest question is about the head abc']);
   });
 
   test('blames a merge that rules from the meantime forbid', () => {
     const before: Moment[] = [{ standing: countersigned(1), rules: RULES.people }];
     const merge = pressed(countersigned(0));
-    const faults = faultsOfOthersMerge(merge, BOT.login, RULES.frozen, { window: SILENT, before });
+    const faults = violationsOfOthersMerge(merge, BOT.login, RULES.frozen, { window: SILENT, before });
     expect(faults).toEqual(['nothing may be merged: a freeze']);
   });
 });

@@ -2,9 +2,9 @@ import type {
   MergeRecord,
   MergeRequest,
   Person,
-  Standing,
-  Witnessed,
-  WitnessedComment,
+  PullRequestState,
+  RecordedComment,
+  StateAtMerge,
 } from '../../support/github/witness.ts';
 import type { Rules } from './rules.ts';
 
@@ -13,7 +13,7 @@ import type { Rules } from './rules.ts';
  * recorded at that moment, and from nothing that the app says, knows or consists of.
  * @param rules those of the branch that governs, at that moment
  */
-export function faultsOf(request: MergeRequest, bot: string, rules: Rules): string[] {
+export function violationsOf(request: MergeRequest, bot: string, rules: Rules): string[] {
   const { lastTold, pullRequest } = request;
   if (lastTold === undefined) return ['the pull request was never read'];
   // The app cannot know what changes between its last read and its request: there GitHub's refusal is the guard.
@@ -26,7 +26,7 @@ export function faultsOf(request: MergeRequest, bot: string, rules: Rules): stri
 
 /** The states up to some moment, and the rules that were in force. */
 export interface Moment {
-  standing: Witnessed;
+  standing: StateAtMerge;
   rules: Rules;
 }
 
@@ -41,7 +41,7 @@ export interface Window {
  * What is wrong with a merge that a person, GitHub's auto-merge or its merge queue made. Nothing is wrong if everything held at
  * that moment, or, within the window, at an earlier one: for the very same head and base.
  */
-export function faultsOfOthersMerge(
+export function violationsOfOthersMerge(
   merge: MergeRecord,
   bot: string,
   now: Rules,
@@ -62,7 +62,7 @@ export function faultsOfOthersMerge(
 }
 
 /** The moment of the merge, but with reactions and roles as they were before. */
-function asSeen(merge: Witnessed, { roles, comments }: Witnessed): Witnessed {
+function asSeen(merge: StateAtMerge, { roles, comments }: StateAtMerge): StateAtMerge {
   const reactionsTo = new Map(comments.map(({ id, reactions }) => [id, reactions]));
   return {
     ...merge,
@@ -71,7 +71,7 @@ function asSeen(merge: Witnessed, { roles, comments }: Witnessed): Witnessed {
   };
 }
 
-function faultsAt(witnessed: Witnessed, bot: string, rules: Rules): string[] {
+function faultsAt(witnessed: StateAtMerge, bot: string, rules: Rules): string[] {
   const about = [
     ...aboutStanding(witnessed.pullRequest),
     ...aboutQuestion(witnessed, witnessed.pullRequest, bot),
@@ -80,7 +80,7 @@ function faultsAt(witnessed: Witnessed, bot: string, rules: Rules): string[] {
   return about.length > 0 || question === undefined ? about : byRules(witnessed, question, rules);
 }
 
-function aboutStanding({ state, draft }: Standing): string[] {
+function aboutStanding({ state, draft }: PullRequestState): string[] {
   return [
     ...(state === 'open' ? [] : ['the pull request is closed']),
     ...(draft ? ['the pull request is a draft'] : []),
@@ -90,11 +90,11 @@ function aboutStanding({ state, draft }: Standing): string[] {
 /** `<!-- countersign:approval head=… base=… -->`, as README and design promise it to people's scripts. */
 const MARKER = /^<!-- countersign:approval head=(\S+) base=(\S+) -->/;
 
-function newestQuestion({ comments }: Witnessed, bot: string): WitnessedComment | undefined {
+function newestQuestion({ comments }: StateAtMerge, bot: string): RecordedComment | undefined {
   return comments.findLast(({ author, body }) => author.login === bot && MARKER.test(body));
 }
 
-function aboutQuestion(witnessed: Witnessed, standing: Standing, bot: string): string[] {
+function aboutQuestion(witnessed: StateAtMerge, standing: PullRequestState, bot: string): string[] {
   const question = newestQuestion(witnessed, bot);
   if (question === undefined) return ['nobody was asked'];
   const [, head, base] = MARKER.exec(question.body) ?? [];
@@ -105,7 +105,7 @@ function aboutQuestion(witnessed: Witnessed, standing: Standing, bot: string): s
   ];
 }
 
-function byRules(witnessed: Witnessed, { reactions }: WitnessedComment, rules: Rules): string[] {
+function byRules(witnessed: StateAtMerge, { reactions }: RecordedComment, rules: Rules): string[] {
   if (rules.stopped !== undefined) return [`nothing may be merged: ${rules.stopped}`];
   const eligible = (content: readonly string[]) => [
     ...new Set(
@@ -124,7 +124,7 @@ function byRules(witnessed: Witnessed, { reactions }: WitnessedComment, rules: R
   ];
 }
 
-function isEligible({ login, type }: Person, witnessed: Witnessed, { least, named }: Rules): boolean {
+function isEligible({ login, type }: Person, witnessed: StateAtMerge, { least, named }: Rules): boolean {
   if (type !== 'User' || login === witnessed.author || contributors(witnessed).has(login)) return false;
   const role = RANK.indexOf(witnessed.roles[login] ?? 'read');
   const byRole = least !== 'nobody' && role >= RANK.indexOf(least);
@@ -133,7 +133,7 @@ function isEligible({ login, type }: Person, witnessed: Witnessed, { least, name
 
 const RANK = ['read', 'triage', 'write', 'maintain', 'admin'];
 
-function contributors({ commits }: Witnessed): Set<string> {
+function contributors({ commits }: StateAtMerge): Set<string> {
   const coAuthors = commits.flatMap(({ message }) => [...message.matchAll(/^Co-authored-by: (\S+) </gm)]);
   return new Set([
     ...commits.flatMap(({ author, committer }) => [author, committer]),
@@ -141,17 +141,19 @@ function contributors({ commits }: Witnessed): Set<string> {
   ]);
 }
 
-function ciDiagnostics({ checks }: Witnessed, { ci }: Rules): string[] {
+function ciDiagnostics({ checks }: StateAtMerge, { ci }: Rules): string[] {
   if (ci === 'ignored') return [];
   const others = checks.filter(({ app }) => app !== 'countersign');
   const missing = ci === 'test passed' && !others.some(({ name }) => name === 'test');
   return [
     ...(missing ? ['the check test is missing'] : []),
-    ...others.filter(({ says }) => says !== 'success').map(({ name, says }) => `${name} says ${says}`),
+    ...others
+      .filter(({ result }) => result !== 'success')
+      .map(({ name, result }) => `${name} says ${result}`),
   ];
 }
 
-function isSame(one: Standing, other: Standing): boolean {
+function isSame(one: PullRequestState, other: PullRequestState): boolean {
   return (
     one.state === other.state &&
     one.draft === other.draft &&

@@ -4,7 +4,7 @@ import type { FaultMatch } from '../../support/github/faults.ts';
 import type { SeenComment } from '../../support/github/read.ts';
 import { REPO } from '../../support/harness.ts';
 import type { Action } from './action.ts';
-import { BEFALLS, FAULT } from './faults.ts';
+import { AFFECTS, FAULT } from './faults.ts';
 import { BASES, isQuestion, type Pull, type World } from './world.ts';
 
 /** What is done to one pull request. */
@@ -50,7 +50,7 @@ export async function perform(world: World, action: Action): Promise<string | un
       return `${action.seconds} s pass`;
     case 'fault': {
       const befalls: FaultMatch = (request) => {
-        const isHit = BEFALLS[action.on](request);
+        const isHit = AFFECTS[action.on](request);
         if (isHit) world.failures.push(harness.clock.now());
         return isHit;
       };
@@ -157,7 +157,7 @@ async function actOn(world: World, pull: Pull, action: PullAction): Promise<stri
     case 'dequeue':
       return useGitHub(world, pull, action);
     case 'surprise':
-      return prepare(world, pull, action.deed, action.when);
+      return prepare(world, pull, action.act, action.when);
     default:
       return unreachable(action);
   }
@@ -167,12 +167,12 @@ async function actOn(world: World, pull: Pull, action: PullAction): Promise<stri
 async function useGitHub(
   world: World,
   { number }: Pull,
-  { do: deed, by }: Extract<Action, { do: 'press' | 'auto-merge' | 'no auto-merge' | 'enqueue' | 'dequeue' }>,
+  { do: act, by }: Extract<Action, { do: 'press' | 'auto-merge' | 'no auto-merge' | 'enqueue' | 'dequeue' }>,
 ): Promise<string | undefined> {
   const { github } = world.harness;
   if (!world.isGuarded(github.pullRequest(REPO, number).baseRef)) return undefined;
   const done = async (): Promise<string> => {
-    switch (deed) {
+    switch (act) {
       case 'press': {
         const pressed = await github.pressMergeButton(REPO, number, by);
         return pressed.kind === 'merged' ? 'merged' : pressed.message;
@@ -191,7 +191,7 @@ async function useGitHub(
     if (error instanceof ApiError) return error.message;
     throw error;
   });
-  return `${by}: ${deed} #${number}: ${answer.trim()}`;
+  return `${by}: ${act} #${number}: ${answer.trim()}`;
 }
 
 async function takeBack(world: World, pull: Pull, by: string): Promise<string | undefined> {
@@ -225,7 +225,7 @@ async function reportCi(
 function prepare(
   world: World,
   pull: Pull,
-  deed: 'push' | 'draft' | 'close' | 'retarget',
+  act: 'push' | 'draft' | 'close' | 'retarget',
   when: 'reading' | 'merging',
 ) {
   const { github } = world.harness;
@@ -235,11 +235,11 @@ function prepare(
     takeBack();
     // The state changes in this turn, before the request is answered; only the webhooks are waited for.
     world.remember();
-    world.underWay.push(actOn(world, pull, deed === 'push' ? A_PUSH : { do: deed }));
+    world.underWay.push(actOn(world, pull, act === 'push' ? A_PUSH : { do: act }));
     return false;
   }, 'reset');
   world.prepared.push(takeBack);
-  return `surprise: ${deed} of #${pull.number} at the app’s next ${when}`;
+  return `surprise: ${act} of #${pull.number} at the app’s next ${when}`;
 }
 
 function commentFor(world: World, pull: Pull, which: 'newest' | 'older' | 'copy'): SeenComment | undefined {

@@ -1,7 +1,7 @@
 import type { MergeRecord } from '../../support/github/witness.ts';
 import { REPO, startHarness } from '../../support/harness.ts';
 import type { Action } from './action.ts';
-import { faultsOf, faultsOfOthersMerge } from './oracle.ts';
+import { violationsOf, violationsOfOthersMerge } from './oracle.ts';
 import { perform } from './perform.ts';
 import { filesOf, RULES } from './rules.ts';
 import { BASES, LATE_MAINTAINER, type Pull, World } from './world.ts';
@@ -50,7 +50,7 @@ function mergeDiagnostics(world: World): string[] {
   const { github } = world.harness;
   const asked = github.mergeRequests.flatMap((request) => {
     const rules = world.rulesAt(request.pullRequest.baseRef, request.at);
-    const faults = faultsOf(request, github.app.botLogin, rules);
+    const faults = violationsOf(request, github.app.botLogin, rules);
     const outcome = request.refused === undefined ? 'merged' : `not merged (${request.refused})`;
     return faults.map((fault) => `#${request.number} was ${outcome}, but ${fault}`);
   });
@@ -64,7 +64,7 @@ function faultsOfOthers(world: World, merge: MergeRecord): string[] {
   const { before } = world;
   const window = world.windowOf(merge);
   const rules = world.rulesAt(pullRequest.baseRef, at);
-  return faultsOfOthersMerge(merge, github.app.botLogin, rules, { window, before }).map(
+  return violationsOfOthersMerge(merge, github.app.botLogin, rules, { window, before }).map(
     (fault) => `#${number} was merged by ${by} (${via}), but ${fault}`,
   );
 }

@@ -3,11 +3,11 @@
 import { expect, test } from 'vitest';
 import { A_RECHECK, CI_AND_MERGE, open } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
-import { seen, type Watched, watched } from './search.ts';
+import { type RecordedApp, recordedApp, visibleSecrets } from './search.ts';
 import { LONG } from './seed.ts';
 
 /** Everything that the app must not show of itself, in the forms in which a server could return it. */
-function ownSecrets({ config, credentials }: Watched): { text: string; needles: string[] } {
+function ownSecrets({ config, credentials }: RecordedApp): { text: string; needles: string[] } {
   const keyLines = config.privateKey
     .split('\n')
     .filter((line) => line.length > 32 && !line.startsWith('-----'));
@@ -36,7 +36,7 @@ const cases = Object.entries(FAILING).filter(([name]) => LONG || /writing|signin
 test.each(cases)(
   'when %s, nothing shows the app’s own secrets that GitHub echoes',
   async (_, { matches, status }) => {
-    const harness = await watched({ chain: CI_AND_MERGE });
+    const harness = await recordedApp({ chain: CI_AND_MERGE });
     const { github } = harness;
     await open(harness);
     await harness.advance(A_RECHECK);
@@ -62,6 +62,6 @@ test.each(cases)(
 
     const places = await harness.cameOut();
     expect([...places.values()].join('\n')).toMatch(new RegExp(`GitHub answered ${status}`));
-    expect(seen(places, needles)).toEqual([]);
+    expect(visibleSecrets(places, needles)).toEqual([]);
   },
 );

@@ -4,20 +4,20 @@ import { expect, test } from 'vitest';
 import { A_RECHECK, countersign, open, ownCheck } from '../../scenario/support.ts';
 import { REPO } from '../../support/harness.ts';
 import { ONE_LINE, ONE_WORD, PLANTED } from './planted.ts';
-import { seen, type Watched, watched } from './search.ts';
+import { type RecordedApp, recordedApp, visibleSecrets } from './search.ts';
 import { LONG, SEED } from './seed.ts';
 
 const NEEDLES = PLANTED.map(({ needle }) => needle);
 
 /** The search itself must find things: each place contains an ordinary word that the test put beside the secrets. */
-async function expectClean(harness: Watched, witness: Record<string, string>): Promise<void> {
+async function expectClean(harness: RecordedApp, witness: Record<string, string>): Promise<void> {
   const places = await harness.cameOut();
   for (const [place, word] of Object.entries(witness)) expect(places.get(place), place).toContain(word);
-  expect(seen(places, NEEDLES)).toEqual([]);
+  expect(visibleSecrets(places, NEEDLES)).toEqual([]);
 }
 
 test('secrets in the files, file names and configuration of a pull request are shown nowhere', async () => {
-  const harness = await watched({});
+  const harness = await recordedApp({});
   const { github } = harness;
   const contents = PLANTED.map(({ text }, nth): [string, string] => [
     `src/planted-${nth}.ts`,
@@ -81,7 +81,7 @@ function some<T>(all: readonly T[], count: number): readonly T[] {
 }
 
 test(`secrets in titles, descriptions, commits, labels, checks and statuses are shown nowhere (seed ${SEED})`, async () => {
-  const harness = await watched({ chain: TALKATIVE });
+  const harness = await recordedApp({ chain: TALKATIVE });
   const { github } = harness;
   for (const [nth, { text }] of some(ONE_LINE, 1).entries()) {
     const more = some(ONE_LINE, 3)
@@ -132,7 +132,7 @@ test(`secrets in titles, descriptions, commits, labels, checks and statuses are 
 });
 
 test(`secrets in branches and in the title of a merged pull request are shown nowhere (seed ${SEED})`, async () => {
-  const harness = await watched({ chain: TALKATIVE.replace('depends_on: [ci]', 'depends_on: []') });
+  const harness = await recordedApp({ chain: TALKATIVE.replace('depends_on: [ci]', 'depends_on: []') });
   const { github } = harness;
   for (const { text } of some(ONE_WORD, 1)) {
     const { number } = await open(harness, { branch: `witness/${text}`, title: `Witness ${text}` });
@@ -147,7 +147,7 @@ test(`secrets in branches and in the title of a merged pull request are shown no
 });
 
 test('secrets in commands and other comments are shown nowhere, and a command that contains one is not run', async () => {
-  const harness = await watched({ chain: TALKATIVE });
+  const harness = await recordedApp({ chain: TALKATIVE });
   const { github } = harness;
   const { number } = await open(harness);
   const runs = (await harness.app.storage.read.runs.list({})).length;

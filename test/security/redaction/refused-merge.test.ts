@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest';
 import { countersign, MERGE_ONLY, open } from '../../scenario/support.ts';
-import { seen, watched } from './search.ts';
+import { recordedApp, visibleSecrets } from './search.ts';
 
 test('when a merge is refused, the stored refusal has no own secret that GitHub echoes', async () => {
-  const harness = await watched({ chain: MERGE_ONLY });
+  const harness = await recordedApp({ chain: MERGE_ONLY });
   const { github, config } = harness;
   const { number } = await open(harness);
   const secrets = [config.webhookSecret, ...harness.credentials];
@@ -15,5 +15,5 @@ test('when a merge is refused, the stored refusal has no own secret that GitHub 
 
   const places = await harness.cameOut();
   expect(places.get('table effects')).toContain('Witness');
-  expect(seen(places, secrets)).toEqual([]);
+  expect(visibleSecrets(places, secrets)).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { type Setting, start } from '../../scenario/support.ts';
 import type { Harness } from '../../support/harness.ts';
 
 /** The app for one test, with everything that leaves it recorded. */
-export interface Watched extends Harness {
+export interface RecordedApp extends Harness {
   /** Everything that came out so far, by its place. */
   cameOut(): Promise<Map<string, string>>;
   /** The credentials that the app has sent. */
@@ -19,7 +19,7 @@ export interface Watched extends Harness {
 /** Unlike JSON, this shows errors. */
 export const UNCUT = { depth: null, maxStringLength: null, maxArrayLength: null };
 
-export async function watched(setting: Setting): Promise<Watched> {
+export async function recordedApp(setting: Setting): Promise<RecordedApp> {
   const lines: string[] = [];
   const keep = (fields: object, message: string) => void lines.push(`${inspect(fields, UNCUT)} ${message}`);
   const log: Log = { debug: keep, info: keep, warn: keep, error: keep };
@@ -92,7 +92,7 @@ async function commandLine({ config, app, clock }: Harness): Promise<string> {
 }
 
 /** Which of the needles are visible where, as `table effects: AKIA…`; empty if none is. */
-export function seen(places: ReadonlyMap<string, string>, needles: Iterable<string>): string[] {
+export function visibleSecrets(places: ReadonlyMap<string, string>, needles: Iterable<string>): string[] {
   return [...needles].flatMap((needle) =>
     [...places].flatMap(([place, text]) => (text.includes(needle) ? [`${place}: ${needle}`] : [])),
   );

@@ -4,7 +4,7 @@ import type { SkillArtifact } from '../../../src/domain/skill/skill.ts';
 import type { Answer, Model, Question } from '../../../src/ports/model.ts';
 import { assertAll } from '../../../src/skills/runtime/assertion/assert.ts';
 import { brokenBecause, type PlainAssertion } from '../../../src/skills/runtime/assertion/holds.ts';
-import { faultsOf, files, skillMd } from '../../support/packages.ts';
+import { errorsOf, files, skillMd } from '../../support/packages.ts';
 
 const VALUE = { summary: 'All names are good.', criteria: [{ id: 'n', passed: true }] };
 
@@ -177,7 +177,7 @@ describe('assertions', () => {
 
 describe('errors in assertions', () => {
   const lint = (assertion: string) =>
-    faultsOf(
+    errorsOf(
       files(
         { 'prompts/ask.md': 'Judge.' },
         skillMd(`outcome: gate_verdict\nartifacts:\n  prompts/ask.md:\n    assert:\n      - ${assertion}\n`),

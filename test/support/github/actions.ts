@@ -14,7 +14,7 @@ import { createComment, deleteComment, editComment, react, unreact } from './ope
 import { emit } from './operations/emit.ts';
 import { followUp } from './operations/follow-up.ts';
 import { addLabels, openIssue, removeLabel, setIssueState } from './operations/issues.ts';
-import { type Press, type Pressed, pressMergeButton } from './operations/merge.ts';
+import { type ButtonPress, type ButtonResult, pressMergeButton } from './operations/merge.ts';
 import {
   addReview,
   dismissReview,
@@ -100,7 +100,7 @@ export interface Actions {
   /** A person presses the merge button, and it must succeed; the method is `merge` by default. @returns the merge commit. */
   mergePullRequest(repo: string, number: number, actor: string, method?: MergeMethod): Promise<string>;
   /** A person presses the merge button. @returns GitHub's answer, whatever it is. */
-  pressMergeButton(repo: string, number: number, actor: string, press?: Press): Promise<Pressed>;
+  pressMergeButton(repo: string, number: number, actor: string, press?: ButtonPress): Promise<ButtonResult>;
   /** A person asks GitHub to merge as soon as everything that is required is satisfied. Rejects with GitHub's message. */
   enableAutoMerge(repo: string, number: number, actor: string, method?: MergeMethod): Promise<void>;
   disableAutoMerge(repo: string, number: number, actor: string): Promise<void>;
@@ -142,8 +142,8 @@ export interface Actions {
 }
 
 export function createActions(state: State): Actions {
-  const act = async <T>(deed: () => T): Promise<T> => {
-    const result = deed();
+  const act = async <T>(change: () => T): Promise<T> => {
+    const result = change();
     followUp(state);
     await state.webhooks.flush();
     return result;

@@ -1,6 +1,6 @@
 import { checkRunsOf } from './rules/checks.ts';
 import type { State } from './state.ts';
-import { standAt, type Witnessed } from './witness.ts';
+import { type StateAtMerge, stateNow } from './witness.ts';
 import type {
   Annotation,
   CheckAction,
@@ -74,7 +74,7 @@ interface SeenReview {
 export interface Reader {
   pullRequest(repo: string, number: number): SeenPullRequest;
   /** Everything that a merge of it depends on, in its current state. */
-  standing(repo: string, number: number): Witnessed;
+  standing(repo: string, number: number): StateAtMerge;
   /** Of a pull request or an issue, oldest first. */
   comments(repo: string, number: number): SeenComment[];
   /** Every run of the commit, oldest first. */
@@ -111,7 +111,7 @@ export function createReader(state: State): Reader {
         title: pr.title,
       };
     },
-    standing: (repo, number) => standAt(state, state.pullRequest(state.repository(repo), number)),
+    standing: (repo, number) => stateNow(state, state.pullRequest(state.repository(repo), number)),
     comments: (repo, number) =>
       issue(repo, number).comments.map(({ id, author, body, createdAt, updatedAt, reactions }) => ({
         id,

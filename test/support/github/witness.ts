@@ -9,26 +9,26 @@ import { fullName } from './world.ts';
  * Everything that a merge depends on, at one moment. The stand-in itself records it, so that a test can judge the app without
  * trusting it.
  */
-export interface Witnessed {
+export interface StateAtMerge {
   readonly repo: string;
   readonly number: number;
   readonly at: Date;
-  readonly pullRequest: Standing;
+  readonly pullRequest: PullRequestState;
   /** The pull request as the API last reported it to the app before this request; absent if the app never read it. */
-  readonly lastTold: Standing | undefined;
+  readonly lastTold: PullRequestState | undefined;
   readonly author: string;
   /** Those that the merge would add, oldest first. */
   readonly commits: readonly { author: string; committer: string; message: string; at: Date }[];
   /** Oldest first. */
-  readonly comments: readonly WitnessedComment[];
+  readonly comments: readonly RecordedComment[];
   /** Login → role, of those who have one. */
   readonly roles: Readonly<Record<string, string>>;
   /** The last report of each check of the head: a conclusion or a status. */
-  readonly checks: readonly { app: string; name: string; says: string }[];
+  readonly checks: readonly { app: string; name: string; result: string }[];
 }
 
 /** The moment at which the app requested a merge, whatever the answer. */
-export interface MergeRequest extends Witnessed {
+export interface MergeRequest extends StateAtMerge {
   /** The head that the request named. */
   readonly sha: string | undefined;
   /** GitHub's message when it refused; absent when it merged. */
@@ -36,7 +36,7 @@ export interface MergeRequest extends Witnessed {
 }
 
 /** The moment at which something was merged, whoever or whatever caused it. */
-export interface MergeRecord extends Witnessed {
+export interface MergeRecord extends StateAtMerge {
   /** The commit that brought it onto the base. */
   readonly sha: string;
   readonly headSha: string;
@@ -46,14 +46,14 @@ export interface MergeRecord extends Witnessed {
   readonly via: 'api' | 'button' | 'auto-merge' | 'queue';
 }
 
-export interface Standing {
+export interface PullRequestState {
   readonly state: 'open' | 'closed';
   readonly draft: boolean;
   readonly headSha: string;
   readonly baseRef: string;
 }
 
-export interface WitnessedComment {
+export interface RecordedComment {
   readonly id: number;
   readonly author: Person;
   /** Who wrote the current text of the comment: somebody else once it was edited. */
@@ -65,14 +65,14 @@ export interface WitnessedComment {
 
 export type Person = Pick<Account, 'login' | 'type'>;
 
-export function standingOf(pr: PullRequest): Standing {
+export function stateOfPullRequest(pr: PullRequest): PullRequestState {
   const { draft, head, base } = pr.pull;
   return { state: pr.state, draft, headSha: head.sha, baseRef: base.ref };
 }
 
 /** Records the state, then merges. The answer or the refusal is the merge's own. */
-export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefined, merge: () => T): T {
-  const request: MergeRequest = { ...standAt(state, pr), sha };
+export function recordMerge<T>(state: State, pr: PullRequest, sha: string | undefined, merge: () => T): T {
+  const request: MergeRequest = { ...stateNow(state, pr), sha };
   state.mergeRequests.push(request);
   try {
     return merge();
@@ -83,7 +83,7 @@ export function witnessed<T>(state: State, pr: PullRequest, sha: string | undefi
 }
 
 /** The state now. */
-export function standAt(state: State, pr: PullRequest): Witnessed {
+export function stateNow(state: State, pr: PullRequest): StateAtMerge {
   const { repository } = pr;
   const head = pr.pull.head.sha;
   const roles = [...repository.collaborators].map(([id, role]) => [state.accountById(id)?.login ?? '', role]);
@@ -91,7 +91,7 @@ export function standAt(state: State, pr: PullRequest): Witnessed {
     repo: fullName(repository),
     number: pr.number,
     at: state.now(),
-    pullRequest: standingOf(pr),
+    pullRequest: stateOfPullRequest(pr),
     lastTold: state.lastTold.get(pr),
     author: pr.author.login,
     commits: commitsOf(pr).map(({ author, committer, message }) => ({
@@ -121,9 +121,9 @@ function person({ login, type }: Account): Person {
 }
 
 function ofCheckRun({ suite, name, status, conclusion }: CheckRun) {
-  return { app: suite.app.slug, name, says: conclusion ?? status };
+  return { app: suite.app.slug, name, result: conclusion ?? status };
 }
 
 function ofStatus({ creator, context, state }: CommitStatus) {
-  return { app: creator.login, name: context, says: state };
+  return { app: creator.login, name: context, result: state };
 }

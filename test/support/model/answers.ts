@@ -1,5 +1,5 @@
 /** What the stub model says, independent of any provider. */
-export interface Said {
+export interface StubAnswer {
   text?: string;
   /** Why it ends, in the provider's own words; `null`: it does not say. OpenAI's responses end with a status. */
   finish?: string | null;
@@ -12,7 +12,7 @@ export interface Said {
 const USED = { input: 120, output: 30 };
 
 /** The body of an answer in the protocol of the path. */
-export function bodyFor(path: string, said: Said): object {
+export function bodyFor(path: string, said: StubAnswer): object {
   if (path.endsWith('/chat/completions')) return chatCompletion(said);
   if (path.endsWith('/responses')) return openaiResponse(said);
   if (path.endsWith('/messages')) return anthropicMessage(said);
@@ -21,7 +21,7 @@ export function bodyFor(path: string, said: Said): object {
 }
 
 /** https://platform.openai.com/docs/api-reference/chat/object */
-function chatCompletion({ text, finish = 'stop', refusal, tool, tokens = USED }: Said): object {
+function chatCompletion({ text, finish = 'stop', refusal, tool, tokens = USED }: StubAnswer): object {
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
@@ -54,7 +54,7 @@ function chatCompletion({ text, finish = 'stop', refusal, tool, tokens = USED }:
 }
 
 /** https://platform.openai.com/docs/api-reference/responses/object */
-function openaiResponse({ text = '', finish = 'completed', tokens = USED }: Said): object {
+function openaiResponse({ text = '', finish = 'completed', tokens = USED }: StubAnswer): object {
   return {
     id: 'resp_1',
     object: 'response',
@@ -75,7 +75,7 @@ function openaiResponse({ text = '', finish = 'completed', tokens = USED }: Said
 }
 
 /** https://docs.anthropic.com/en/api/messages */
-function anthropicMessage({ text = '', finish = 'end_turn', tokens = USED }: Said): object {
+function anthropicMessage({ text = '', finish = 'end_turn', tokens = USED }: StubAnswer): object {
   return {
     id: 'msg_1',
     type: 'message',
@@ -89,7 +89,7 @@ function anthropicMessage({ text = '', finish = 'end_turn', tokens = USED }: Sai
 }
 
 /** https://ai.google.dev/api/generate-content#generatecontentresponse */
-function googleContent({ text = '', finish = 'STOP', tokens = USED }: Said): object {
+function googleContent({ text = '', finish = 'STOP', tokens = USED }: StubAnswer): object {
   return {
     candidates: [{ index: 0, finishReason: finish, content: { role: 'model', parts: [{ text }] } }],
     usageMetadata: {

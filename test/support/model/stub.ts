@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { bodyFor, type Said } from './answers.ts';
+import { bodyFor, type StubAnswer } from './answers.ts';
 
 /** One answer of the stub model, good or bad. */
 export type Script =
-  | Said
+  | StubAnswer
   | { status: number; headers?: Record<string, string>; body?: string }
   /** The connection is cut before the answer, or in the middle of it. */
   | { reset: 'at_once' | 'halfway' }
   | { silent: true }
   /** A whole answer, a byte at a time. */
-  | { drip: Said; everyMs: number }
+  | { drip: StubAnswer; everyMs: number }
   /** So many bytes of white space before the answer. */
   | { padded: number; gzip?: boolean }
   | ((request: Asked) => Script);

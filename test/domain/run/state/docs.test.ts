@@ -9,14 +9,14 @@ import {
 } from '../../../../src/domain/run/state/limits.ts';
 import { cognitiveStateSchema } from '../../../../src/domain/run/state/state.ts';
 import { SHIPPED_SKILLS } from '../../../../src/skills/builtin/shipped.ts';
-import { faultsOf } from '../../../support/chains.ts';
+import { errorsOf } from '../../../support/chains.ts';
 
 const page = readFileSync(new URL('../../../../docs/state.md', import.meta.url), 'utf8');
 const [example = ''] = [...page.matchAll(/^```yaml chain\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
 
 test('docs/state.md has a chain that parses', () => {
   expect(example).not.toBe('');
-  expect(faultsOf(example)).toEqual([]);
+  expect(errorsOf(example)).toEqual([]);
 });
 
 test.each(SLOTS)('docs/state.md describes the slot %s with all fields of its entries', (slot) => {

@@ -7,7 +7,7 @@ import { foldHints } from '../../../../src/domain/run/state/hints.ts';
 import { cognitiveStateSchema } from '../../../../src/domain/run/state/state.ts';
 import { check, finding, makeCi, makeReview } from '../../../messages/builders.ts';
 import { chain, chainOfSteps, ciOutcome, reviewOutcome } from '../../../support/builders.ts';
-import { faultsOf, withSteps } from '../../../support/chains.ts';
+import { errorsOf, withSteps } from '../../../support/chains.ts';
 import { Player } from '../player.ts';
 
 const PRODUCES: Record<string, Slot[]> = {
@@ -289,6 +289,6 @@ describe('an error about a slot', () => {
     ],
     ['expected name as lookup value, got }}', only('skill: ci, output_mapping: { risks: "outcome." }')],
   ])('is reported at its place: %s', (said, steps) => {
-    expect(faultsOf(withSteps(steps))).toEqual([expect.stringContaining(said)]);
+    expect(errorsOf(withSteps(steps))).toEqual([expect.stringContaining(said)]);
   });
 });

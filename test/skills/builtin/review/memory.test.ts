@@ -5,7 +5,7 @@ import type { ModelMemory } from '../../../../src/domain/outcome/model-memory.ts
 import { afterRound, planRound } from '../../../../src/skills/builtin/review/model/memory.ts';
 import { type Piece, piecesOf, printOfFile } from '../../../../src/skills/builtin/review/model/piece.ts';
 import { seed } from '../../../domain/rule/seed.ts';
-import { admitted, changed, said } from './support.ts';
+import { admitted, changed, modelFinding } from './support.ts';
 
 const BASE = Array.from({ length: 30 }, (_, n) => `  line ${n};`);
 
@@ -30,8 +30,8 @@ const offsetIn = (piece: Piece | undefined) => piece?.lines.findIndex(({ mark })
 describe('a later round', () => {
   const first = head({ 5: '  bad;', 20: '  worse;' });
   const open = [
-    said(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.' }),
-    said(printOf(first, 1), offsetIn(first[1]), { description: 'Worse.' }),
+    modelFinding(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.' }),
+    modelFinding(printOf(first, 1), offsetIn(first[1]), { description: 'Worse.' }),
   ];
   const earlier = read(first, { said: open });
 
@@ -77,10 +77,10 @@ describe('a later round', () => {
     ['of another cause', { category: 'secret', rule: 'model/secret' }, ['Other words.', 'Bad.']],
   ])('reports a repeated finding once %s while another part of its file is unread', (_, more, expected) => {
     const evidence = 'bad;';
-    const one = said(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.', evidence });
+    const one = modelFinding(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.', evidence });
     const second = head({ 5: '  bad;', 6: '  more;', 20: '  better;' });
     const plan = planRound(second, read(first, { said: [one] }));
-    const again = said(printOf(second, 0), offsetIn(second[0]), {
+    const again = modelFinding(printOf(second, 0), offsetIn(second[0]), {
       description: 'Other words.',
       evidence,
       ...more,
@@ -100,7 +100,7 @@ describe('a later round', () => {
   });
 
   it('reads the whole file again when a piece of it changed and a finding is about the file', () => {
-    const whole = read(first, { said: [said(printOfFile(first), null)] });
+    const whole = read(first, { said: [modelFinding(printOfFile(first), null)] });
     expect(planRound(first, whole)).toMatchObject({ ask: [], carried: whole.said });
     const second = head({ 5: '  bad;', 20: '  better;' });
     expect(planRound(second, whole)).toMatchObject({ ask: second, open: whole.said });
@@ -115,7 +115,7 @@ describe('a later round', () => {
   });
 
   it('reads everything again when there is too much to remember', () => {
-    const many = Array.from({ length: 501 }, () => said(printOf(first, 0), 0));
+    const many = Array.from({ length: 501 }, () => modelFinding(printOf(first, 0), 0));
     const memory = afterRound(planRound(first, undefined), first, many, present);
     expect(memory).toMatchObject({ read: [], said: many });
   });
@@ -151,7 +151,7 @@ describe('for any two heads', () => {
         const [first, second] = [head(one), head(other, 'src/a.ts', above)];
         const all = first.flatMap(({ print, lines }) =>
           lines.flatMap(({ mark, text }, offset) =>
-            mark === '+' ? [said(print, offset, { description: text })] : [],
+            mark === '+' ? [modelFinding(print, offset, { description: text })] : [],
           ),
         );
         const { carried, open, kept } = planRound(second, read(first, { said: all }));
@@ -171,7 +171,7 @@ describe('for any two heads', () => {
     fc.assert(
       fc.property(edits, edits, fc.nat(5), (one, other, answered) => {
         const [first, second] = [head(one), head(other)];
-        const all = first.map(({ print }, n) => said(print, 0, { description: `It is ${n}.` }));
+        const all = first.map(({ print }, n) => modelFinding(print, 0, { description: `It is ${n}.` }));
         const plan = planRound(second, read(first, { said: all }));
         const readNow = plan.ask.slice(0, answered);
         const after = afterRound(plan, readNow, [], present);
@@ -213,7 +213,7 @@ describe('for copies of one change', () => {
         const holds = (piece: Piece) =>
           piece.lines.some(({ line, mark }) => mark === '+' && line === lineOf(copy));
         const piece = first.find(holds);
-        const earlier = read(first, { said: [said(piece?.print ?? '', offsetIn(piece))] });
+        const earlier = read(first, { said: [modelFinding(piece?.print ?? '', offsetIn(piece))] });
         const { carried, ask } = planRound(second, earlier);
         expect(carried.length === 1 || ask.some(holds)).toBe(true);
       }),

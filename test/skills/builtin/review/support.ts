@@ -35,7 +35,7 @@ export function finding(more: Partial<Finding> = {}): Finding {
   };
 }
 
-export function said(of: string, offset: number | null, more: Partial<Finding> = {}): Said {
+export function modelFinding(of: string, offset: number | null, more: Partial<Finding> = {}): Said {
   const { line, ...rest } = finding(more);
   return { of, offset, finding: offset === null ? rest : { ...rest, line: line ?? 1 } };
 }
@@ -68,8 +68,8 @@ export function scripted(answer: (prompt: string, asked: number) => unknown): {
       async call({ messages }) {
         const prompt = lastOf(messages);
         prompts.push(prompt);
-        const said = answer(prompt, prompts.length);
-        const text = typeof said === 'string' ? said : JSON.stringify(said);
+        const modelFinding = answer(prompt, prompts.length);
+        const text = typeof modelFinding === 'string' ? modelFinding : JSON.stringify(modelFinding);
         return { kind: 'text', text, tokens: { input: 1, output: 1 } };
       },
     },

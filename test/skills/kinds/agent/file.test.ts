@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../../src/config/config.ts';
 import { answerIn } from '../../../../src/skills/kinds/agent/command.ts';
 import { filesOfProgram } from '../../../../src/skills/kinds/agent/sandbox.ts';
-import { faultsOf, files, packageOf, skillMd } from '../../../support/packages.ts';
+import { errorsOf, files, packageOf, skillMd } from '../../../support/packages.ts';
 import { temporaryFolders } from '../../../support/temp.ts';
 
 const newFolder = temporaryFolders();
@@ -18,7 +18,7 @@ describe('agents/*.yml', () => {
     });
     expect(packageOf(given, 'x/naming')).toMatchObject({ trust: 'elevated' });
     expect(
-      faultsOf(files({ 'agents/look.yml': given[1]?.text ?? '', ...PROMPT }, skillMd('trust: sandbox\n'))),
+      errorsOf(files({ 'agents/look.yml': given[1]?.text ?? '', ...PROMPT }, skillMd('trust: sandbox\n'))),
     ).toEqual([]);
   });
 
@@ -34,7 +34,7 @@ describe('agents/*.yml', () => {
     ['agent: codex\nprompt: prompts/look.md\nargs: [--yes]\n', 'look.yml:3:1: unknown key "args"'],
     ['- x', 'look.yml:1:1'],
   ])('is reported as invalid for %j', (text, fault) => {
-    const diagnostics = faultsOf(files({ 'agents/look.yml': text, ...PROMPT }));
+    const diagnostics = errorsOf(files({ 'agents/look.yml': text, ...PROMPT }));
     expect(diagnostics.join('\n')).toContain(fault);
   });
 });

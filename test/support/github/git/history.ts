@@ -1,7 +1,7 @@
 import type { Commit, GitObjects } from './objects.ts';
 
 /** The commit and all its ancestors. */
-export function ancestors(git: GitObjects, sha: string): Set<string> {
+export function ancestorsOf(git: GitObjects, sha: string): Set<string> {
   const seen = new Set<string>();
   const waiting = [sha];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -14,7 +14,7 @@ export function ancestors(git: GitObjects, sha: string): Set<string> {
 
 /** The best common ancestor of two commits; `undefined` if their histories share nothing. */
 export function mergeBase(git: GitObjects, a: string, b: string): string | undefined {
-  const known = ancestors(git, a);
+  const known = ancestorsOf(git, a);
   const candidates: string[] = [];
   const seen = new Set<string>();
   const waiting = [b];
@@ -25,13 +25,13 @@ export function mergeBase(git: GitObjects, a: string, b: string): string | undef
     else waiting.push(...git.commitAt(next).parents);
   }
   return candidates.find(
-    (candidate) => !candidates.some((other) => other !== candidate && ancestors(git, other).has(candidate)),
+    (candidate) => !candidates.some((other) => other !== candidate && ancestorsOf(git, other).has(candidate)),
   );
 }
 
 /** The commits in `head` that are not in `base`, parents before children. */
 export function commitsBetween(git: GitObjects, base: string, head: string): Commit[] {
-  const known = ancestors(git, base);
+  const known = ancestorsOf(git, base);
   const ordered: Commit[] = [];
   const visit = (sha: string): void => {
     if (known.has(sha)) return;

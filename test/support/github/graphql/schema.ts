@@ -3,7 +3,7 @@ import { allows, reaches, type Token } from '../auth.ts';
 import type { Commit } from '../git/objects.ts';
 import { dequeue, enqueue, entryOf } from '../operations/queue.ts';
 import { mergeability } from '../rules/mergeability.ts';
-import { mergeQueueOf, standingOfGroup } from '../rules/requirements.ts';
+import { mergeQueueOf, requiredChecksOfGroup } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
 import { iso, nodeId } from '../views/account.ts';
 import { accountOf } from '../views/commit.ts';
@@ -58,12 +58,12 @@ export function mutationNode(state: State, token: Token): Node {
   };
 
   /** Every refusal is `UNPROCESSABLE`; only the message differs. */
-  function queued(type: string, path: string, deed: () => QueueEntry): Node {
+  function queued(type: string, path: string, act: () => QueueEntry): Node {
     // GitHub documents no permission for it. Workflows use a token that has these two, and cannot be given `merge_queues`.
     need(token, 'contents', 'write', path);
     need(token, 'pull_requests', 'write', path);
     try {
-      const entry = deed();
+      const entry = act();
       return {
         type,
         fields: { clientMutationId: () => null, mergeQueueEntry: () => entryNode(state, token, entry) },
@@ -138,7 +138,7 @@ function entryNode(state: State, token: Token, entry: QueueEntry): Node {
 /** https://docs.github.com/en/graphql/reference/enums#mergequeueentrystate */
 function entryState({ group, pr }: QueueEntry): string {
   if (!group) return 'QUEUED';
-  const standing = standingOfGroup(pr.repository, pr.pull.base.ref, group.headSha);
+  const standing = requiredChecksOfGroup(pr.repository, pr.pull.base.ref, group.headSha);
   if (standing === 'waiting') return 'AWAITING_CHECKS';
   return standing === 'green' ? 'MERGEABLE' : 'UNMERGEABLE';
 }

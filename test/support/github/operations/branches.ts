@@ -1,4 +1,4 @@
-import { ancestors, commitsBetween } from '../git/history.ts';
+import { ancestorsOf, commitsBetween } from '../git/history.ts';
 import type { Commit, FileInput, Signature } from '../git/objects.ts';
 import { forkPoint } from '../rules/mergeability.ts';
 import { emailOf, type State } from '../state.ts';
@@ -81,7 +81,7 @@ export function moveBranch(
   for (const pr of open) {
     if (pr.pull.head.repository === repository && pr.pull.head.ref === branch) moveHead(state, pr, sha, by);
   }
-  const contained = ancestors(repository.git, sha);
+  const contained = ancestorsOf(repository.git, sha);
   for (const { pr, parted } of incoming) {
     if (!contained.has(pr.pull.head.sha)) continue;
     pr.pull.merged = { at: state.now(), by, method: 'merge', sha, mergeBase: parted };
@@ -127,7 +127,7 @@ function noteMove(
   after: string,
   actor: Account,
 ): void {
-  const isForced = before !== undefined && !ancestors(repository.git, after).has(before);
+  const isForced = before !== undefined && !ancestorsOf(repository.git, after).has(before);
   repository.activity.push({
     id: repository.activity.length + 1,
     branch,
@@ -157,7 +157,7 @@ function emitPush(
     after,
     created: before === undefined,
     deleted: false,
-    forced: before !== undefined && !ancestors(git, after).has(before),
+    forced: before !== undefined && !ancestorsOf(git, after).has(before),
     base_ref: null,
     compare:
       before === undefined

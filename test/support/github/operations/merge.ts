@@ -5,7 +5,7 @@ import type { Commit, FileEntry } from '../git/objects.ts';
 import { baseTip, forkPoint, mergedFiles } from '../rules/mergeability.ts';
 import { type Bypass, canWrite, mergeQueueOf, violations } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
-import { type MergeRecord, standAt } from '../witness.ts';
+import { type MergeRecord, stateNow } from '../witness.ts';
 import type { Account, MergeMethod, PullRequest } from '../world.ts';
 import { moveBranch } from './branches.ts';
 import { setIssueState } from './issues.ts';
@@ -23,17 +23,24 @@ export interface MergeInput {
 }
 
 /** How a person presses the button. */
-export interface Press {
+export interface ButtonPress {
   method?: MergeMethod | undefined;
   /** They ticked "Merge without waiting for requirements to be met", which GitHub shows only to people who may. */
   bypass?: boolean | undefined;
 }
 
 /** GitHub's answer to whoever pressed it. */
-export type Pressed = { kind: 'merged'; sha: string } | { kind: 'refused'; status: number; message: string };
+export type ButtonResult =
+  | { kind: 'merged'; sha: string }
+  | { kind: 'refused'; status: number; message: string };
 
 /** A person presses the merge button: the same rules as for an app, and people below `write` have no such button. */
-export function pressMergeButton(state: State, pr: PullRequest, by: Account, press: Press): Pressed {
+export function pressMergeButton(
+  state: State,
+  pr: PullRequest,
+  by: Account,
+  press: ButtonPress,
+): ButtonResult {
   try {
     if (!canWrite(state, pr.repository, by)) {
       const may = 'does not have the correct permissions to execute `MergePullRequest`';
@@ -80,7 +87,7 @@ export function markMerged(
   { by, method, sha, via }: Pick<MergeRecord, 'method' | 'sha' | 'via'> & { by: Account },
 ): void {
   const headSha = pr.pull.head.sha;
-  state.merges.push({ ...standAt(state, pr), sha, headSha, by: by.login, method, via });
+  state.merges.push({ ...stateNow(state, pr), sha, headSha, by: by.login, method, via });
   pr.pull.merged = { at: state.now(), by, method, sha, mergeBase: forkPoint(pr) };
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../api-error.ts';
 import { mergeCommits } from '../git/merge.ts';
 import { mergedFiles } from '../rules/mergeability.ts';
-import { canWrite, mergeQueueOf, standingOfGroup, violations } from '../rules/requirements.ts';
+import { canWrite, mergeQueueOf, requiredChecksOfGroup, violations } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
 import { viewHeadCommit } from '../views/commit.ts';
 import type { Account, MergeQueueRule, PullRequest, QueueEntry, Repository } from '../world.ts';
@@ -145,7 +145,7 @@ function decide(
     if (!entry.group) return [];
     const late =
       state.now().getTime() - entry.group.since.getTime() >= rule.checkResponseTimeoutMinutes * 60_000;
-    const standing = standingOfGroup(repository, branch, entry.group.headSha);
+    const standing = requiredChecksOfGroup(repository, branch, entry.group.headSha);
     return [{ entry, standing: standing === 'waiting' && late ? ('late' as const) : standing }];
   });
   const green =

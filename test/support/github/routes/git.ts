@@ -1,6 +1,6 @@
 import { ApiError, notFound } from '../api-error.ts';
 import { changesBetween, renderDiff } from '../git/changes.ts';
-import { ancestors, commitsBetween, mergeBase } from '../git/history.ts';
+import { ancestorsOf, commitsBetween, mergeBase } from '../git/history.ts';
 import type { Commit, GitObjects, TreeEntry } from '../git/objects.ts';
 import { paginate } from '../pages.ts';
 import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
@@ -14,7 +14,7 @@ export function gitRoutes(router: Router): void {
     const { state, repository } = call;
     const tip = commitIn(call, call.query.get('sha') ?? repository.defaultBranch);
     const path = call.query.get('path');
-    const commits = [...ancestors(repository.git, tip.sha)]
+    const commits = [...ancestorsOf(repository.git, tip.sha)]
       .map((sha) => repository.git.commitAt(sha))
       .filter((commit) => path === null || changesPath(repository.git, commit, path));
     return paginate(call, pathOf(call, '/commits'), commits, (commit) =>

@@ -6,7 +6,7 @@ import { paginate } from '../pages.ts';
 import { json, numberIn, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { viewChange, viewCommit } from '../views/commit.ts';
 import { askMergeability, changesOf, commitsOf, viewFullPull, viewPull } from '../views/pull.ts';
-import { standingOf, witnessed } from '../witness.ts';
+import { recordMerge, stateOfPullRequest } from '../witness.ts';
 import { isPullRequest, type PullRequest } from '../world.ts';
 import { pathOf } from './git.ts';
 import { parse } from './input.ts';
@@ -31,7 +31,7 @@ export function pullRoutes(router: Router): void {
   router.repository('GET', '/pulls/:number', 'pull_requests:read', (call) => {
     const pr = pullIn(call);
     if (/\.diff\b/.test(call.accept)) return diff(pr);
-    call.state.lastTold.set(pr, standingOf(pr));
+    call.state.lastTold.set(pr, stateOfPullRequest(pr));
     return json(viewFullPull(call.state, pr, askMergeability(call.state, pr)));
   });
 
@@ -57,7 +57,7 @@ export function pullRoutes(router: Router): void {
   router.repository('PUT', '/pulls/:number/merge', 'contents:write', (call) => {
     const input = parse(MergeRequest, call.body);
     const pr = pullIn(call);
-    const sha = witnessed(call.state, pr, input.sha, () =>
+    const sha = recordMerge(call.state, pr, input.sha, () =>
       mergePullRequest(call.state, pr, {
         by: call.state.app.bot,
         method: input.merge_method,

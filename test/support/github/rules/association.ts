@@ -1,4 +1,4 @@
-import { ancestors } from '../git/history.ts';
+import { ancestorsOf } from '../git/history.ts';
 import type { State } from '../state.ts';
 import { emailOf } from '../state.ts';
 import type { Account, Repository } from '../world.ts';
@@ -28,5 +28,5 @@ export function associationOf(
 function hasCommitted({ git, branches, defaultBranch }: Repository, account: Account): boolean {
   const tip = branches.get(defaultBranch);
   if (tip === undefined) return false;
-  return [...ancestors(git, tip)].some((sha) => git.commitAt(sha).author.email === emailOf(account));
+  return [...ancestorsOf(git, tip)].some((sha) => git.commitAt(sha).author.email === emailOf(account));
 }

@@ -58,10 +58,10 @@ export function combinedState(states: readonly StatusState[]): 'failure' | 'pend
 }
 
 /** The state of a required check; `expected` when nobody whose report counts has reported it. */
-export type CheckStanding = 'expected' | 'queued' | 'in progress' | 'pending' | 'failing' | 'green';
+export type RequiredCheckState = 'expected' | 'queued' | 'in progress' | 'pending' | 'failing' | 'green';
 
 /** The one that decides, when several have the same name. */
-const WORST_FIRST: readonly CheckStanding[] = [
+const WORST_FIRST: readonly RequiredCheckState[] = [
   'failing',
   'pending',
   'in progress',
@@ -75,7 +75,11 @@ const WORST_FIRST: readonly CheckStanding[] = [
  * must be green. Only its own app satisfies a check that is pinned to an app.
  * https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
  */
-export function standingOfCheck(repository: Repository, sha: string, required: RequiredCheck): CheckStanding {
+export function requiredCheckState(
+  repository: Repository,
+  sha: string,
+  required: RequiredCheck,
+): RequiredCheckState {
   const { context, appId } = required;
   const runs = checkRunsOf(repository, sha, 'latest').filter(
     ({ name, suite }) => name === context && (appId === null || suite.app.id === appId),
@@ -87,12 +91,12 @@ export function standingOfCheck(repository: Repository, sha: string, required: R
   return WORST_FIRST.find((standing) => standings.includes(standing)) ?? 'expected';
 }
 
-function standingOfRun({ status, conclusion }: CheckRun): CheckStanding {
+function standingOfRun({ status, conclusion }: CheckRun): RequiredCheckState {
   if (status === 'completed') return isGreen(conclusion) ? 'green' : 'failing';
   return status === 'queued' ? 'queued' : 'in progress';
 }
 
-function standingOfStatus({ state }: CommitStatus): CheckStanding {
+function standingOfStatus({ state }: CommitStatus): RequiredCheckState {
   if (state === 'pending') return 'pending';
   return state === 'success' ? 'green' : 'failing';
 }

@@ -1,4 +1,4 @@
-import { ancestors, mergeBase } from '../git/history.ts';
+import { ancestorsOf, mergeBase } from '../git/history.ts';
 import { mergeCommits } from '../git/merge.ts';
 import type { FileEntry } from '../git/objects.ts';
 import type { State } from '../state.ts';
@@ -38,7 +38,7 @@ export function mergeability(state: State, pr: PullRequest): Mergeability {
   const files = mergedFiles(pr);
   if (!files) return { mergeable: false, rebaseable: false, mergeable_state: 'dirty' };
   const tip = baseTip(pr);
-  const rebaseable = tip !== undefined && !ancestors(pr.repository.git, tip).has(pr.pull.head.sha);
+  const rebaseable = tip !== undefined && !ancestorsOf(pr.repository.git, tip).has(pr.pull.head.sha);
   return { mergeable: true, rebaseable, mergeable_state: stateOf(state, pr) };
 }
 

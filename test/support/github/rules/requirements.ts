@@ -1,4 +1,4 @@
-import { ancestors } from '../git/history.ts';
+import { ancestorsOf } from '../git/history.ts';
 import type { State } from '../state.ts';
 import type {
   Account,
@@ -9,7 +9,7 @@ import type {
   Role,
   Ruleset,
 } from '../world.ts';
-import { standingOfCheck } from './checks.ts';
+import { requiredCheckState } from './checks.ts';
 
 /** What prevents a merge, in GitHub's words. */
 export interface Violation {
@@ -66,7 +66,7 @@ export function mergeQueueOf(
 }
 
 /** The states of the checks that a branch requires on the commit of a merge group. */
-export function standingOfGroup(
+export function requiredChecksOfGroup(
   repository: Repository,
   branch: string,
   sha: string,
@@ -75,7 +75,7 @@ export function standingOfGroup(
   const all = [...(protection ? [protection] : []), ...rulesetsOf(repository, branch)];
   const standings = all
     .flatMap(({ checks }) => checks)
-    .map((check) => standingOfCheck(repository, sha, check));
+    .map((check) => requiredCheckState(repository, sha, check));
   if (standings.includes('failing')) return 'failing';
   return standings.every((standing) => standing === 'green') ? 'green' : 'waiting';
 }
@@ -126,7 +126,7 @@ export function canWrite(state: State, repository: Repository, account: Account)
  */
 function unmetChecks(pr: PullRequest, { checks }: Requirements): string[] {
   const open = checks
-    .map((check) => ({ ...check, standing: standingOfCheck(pr.repository, pr.pull.head.sha, check) }))
+    .map((check) => ({ ...check, standing: requiredCheckState(pr.repository, pr.pull.head.sha, check) }))
     .filter(({ standing }) => standing !== 'green');
   const [first] = open;
   if (!first) return [];
@@ -147,5 +147,5 @@ function outOfDate(pr: PullRequest, { strict }: Requirements): string[] {
 /** Whether the base has commits that the head does not have. */
 export function isBehind({ repository, pull }: PullRequest): boolean {
   const tip = repository.branches.get(pull.base.ref);
-  return tip !== undefined && !ancestors(repository.git, pull.head.sha).has(tip);
+  return tip !== undefined && !ancestorsOf(repository.git, pull.head.sha).has(tip);
 }

@@ -1,7 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
-import type { MergeRecord, StateAtMerge } from '../../support/github/witness.ts';
+import type { MergeRecord, StateAtMerge } from '../../support/github/merge-record.ts';
 import { type Moment, violationsOfOthersMerge, type Window } from './oracle.ts';
 import { RULES } from './rules.ts';
 
@@ -17,7 +17,7 @@ function countersigned(msBefore: number, change: Partial<StateAtMerge> = {}): St
     number: 1,
     at: new Date(AT - msBefore),
     pullRequest: { state: 'open', draft: false, headSha: 'abc', baseRef: 'main' },
-    lastTold: undefined,
+    lastReported: undefined,
     author: ADA.login,
     commits: [{ author: ADA.login, committer: ADA.login, message: 'Greet', at: new Date(AT - 60_000) }],
     comments: [question([{ by: MAX, content: 'rocket' }])],

@@ -5,7 +5,7 @@ import type {
   PullRequestState,
   RecordedComment,
   StateAtMerge,
-} from '../../support/github/witness.ts';
+} from '../../support/github/merge-record.ts';
 import type { Rules } from './rules.ts';
 
 /**
@@ -14,11 +14,11 @@ import type { Rules } from './rules.ts';
  * @param rules those of the branch that governs, at that moment
  */
 export function violationsOf(request: MergeRequest, bot: string, rules: Rules): string[] {
-  const { lastTold, pullRequest } = request;
-  if (lastTold === undefined) return ['the pull request was never read'];
+  const { lastReported, pullRequest } = request;
+  if (lastReported === undefined) return ['the pull request was never read'];
   // The app cannot know what changes between its last read and its request: there GitHub's refusal is the guard.
-  const movedUnseen = request.refused !== undefined && !isSame(lastTold, pullRequest);
-  const standing = movedUnseen ? lastTold : pullRequest;
+  const movedUnseen = request.refused !== undefined && !isSame(lastReported, pullRequest);
+  const standing = movedUnseen ? lastReported : pullRequest;
   const named = request.sha === standing.headSha ? [] : [`it names the head ${short(request.sha)}`];
   if (movedUnseen) return [...named, ...aboutStanding(standing), ...aboutQuestion(request, standing, bot)];
   return [...named, ...faultsAt(request, bot, rules)];

@@ -1,4 +1,4 @@
-import type { MergeRecord } from '../../support/github/witness.ts';
+import type { MergeRecord } from '../../support/github/merge-record.ts';
 import { REPO, startHarness } from '../../support/harness.ts';
 import type { Action } from './action.ts';
 import { violationsOf, violationsOfOthersMerge } from './oracle.ts';

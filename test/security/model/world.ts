@@ -1,5 +1,5 @@
+import type { MergeRecord } from '../../support/github/merge-record.ts';
 import type { SeenComment } from '../../support/github/read.ts';
-import type { MergeRecord } from '../../support/github/witness.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import type { Moment, Window } from './oracle.ts';
 import { filesOf, LAX_FILES, RULES, type Rules, type RulesName } from './rules.ts';

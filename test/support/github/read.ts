@@ -1,6 +1,6 @@
+import { type StateAtMerge, stateNow } from './merge-record.ts';
 import { checkRunsOf } from './rules/checks.ts';
 import type { State } from './state.ts';
-import { type StateAtMerge, stateNow } from './witness.ts';
 import type {
   Annotation,
   CheckAction,

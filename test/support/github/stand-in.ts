@@ -2,6 +2,7 @@ import { type Actions, createActions } from './actions.ts';
 import { Auth } from './auth.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
 import { maySubscribe, readManifest, refuseEventsWithoutPermission } from './manifest.ts';
+import type { MergeRecord, MergeRequest } from './merge-record.ts';
 import { followUp } from './operations/follow-up.ts';
 import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
@@ -26,7 +27,6 @@ import { ApiServer, type ObservedRequest, type ReceivedRequest } from './server.
 import { appKeys, type RepositoryInput, State } from './state.ts';
 import { nodeId, viewAccount, viewApp, viewInstallation } from './views/account.ts';
 import { type SignedRequest, Webhooks } from './webhooks.ts';
-import type { MergeRecord, MergeRequest } from './witness.ts';
 import type { Installation, Permissions, Role } from './world.ts';
 import { fullName } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type Commit, type FileInput, GitObjects, type Signature } from './git/objects.ts';
+import type { MergeRecord, MergeRequest, PullRequestState } from './merge-record.ts';
 import type { Webhooks } from './webhooks.ts';
-import type { MergeRecord, MergeRequest, PullRequestState } from './witness.ts';
 import type {
   Account,
   App,
@@ -68,7 +68,7 @@ export class State {
   /** Repositories with a pull request in a merge queue. */
   readonly queueing = new Set<Repository>();
   /** Each pull request as the API last reported it. */
-  readonly lastTold = new Map<PullRequest, PullRequestState>();
+  readonly lastReported = new Map<PullRequest, PullRequestState>();
   /** Commits whose signature GitHub verifies. */
   readonly verified = new Set<string>();
   readonly #accounts = new Map<string, Account>();

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ApiError, notFound } from '../api-error.ts';
 import { renderDiff } from '../git/changes.ts';
+import { recordMerge, stateOfPullRequest } from '../merge-record.ts';
 import { mergePullRequest } from '../operations/merge.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { viewChange, viewCommit } from '../views/commit.ts';
 import { askMergeability, changesOf, commitsOf, viewFullPull, viewPull } from '../views/pull.ts';
-import { recordMerge, stateOfPullRequest } from '../witness.ts';
 import { isPullRequest, type PullRequest } from '../world.ts';
 import { pathOf } from './git.ts';
 import { parse } from './input.ts';
@@ -31,7 +31,7 @@ export function pullRoutes(router: Router): void {
   router.repository('GET', '/pulls/:number', 'pull_requests:read', (call) => {
     const pr = pullIn(call);
     if (/\.diff\b/.test(call.accept)) return diff(pr);
-    call.state.lastTold.set(pr, stateOfPullRequest(pr));
+    call.state.lastReported.set(pr, stateOfPullRequest(pr));
     return json(viewFullPull(call.state, pr, askMergeability(call.state, pr)));
   });
 

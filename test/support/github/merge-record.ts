@@ -15,7 +15,7 @@ export interface StateAtMerge {
   readonly at: Date;
   readonly pullRequest: PullRequestState;
   /** The pull request as the API last reported it to the app before this request; absent if the app never read it. */
-  readonly lastTold: PullRequestState | undefined;
+  readonly lastReported: PullRequestState | undefined;
   readonly author: string;
   /** Those that the merge would add, oldest first. */
   readonly commits: readonly { author: string; committer: string; message: string; at: Date }[];
@@ -92,7 +92,7 @@ export function stateNow(state: State, pr: PullRequest): StateAtMerge {
     number: pr.number,
     at: state.now(),
     pullRequest: stateOfPullRequest(pr),
-    lastTold: state.lastTold.get(pr),
+    lastReported: state.lastReported.get(pr),
     author: pr.author.login,
     commits: commitsOf(pr).map(({ author, committer, message }) => ({
       author: author.name,

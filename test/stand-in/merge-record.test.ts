@@ -15,7 +15,7 @@ it('a refused merge request is recorded with the state at that moment, and with 
       number,
       sha: headSha,
       pullRequest: { state: 'open', headSha: moved },
-      lastTold: { state: 'open', headSha },
+      lastReported: { state: 'open', headSha },
       comments: [
         {
           author: { login: 'maya' },

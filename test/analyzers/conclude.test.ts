@@ -13,7 +13,7 @@ const rule = (part: Partial<Rule> = {}): Rule => ({
   severity: 'medium',
   category: 'correctness',
   description: 'It is wrong.',
-  suggestion: 'Mend it.',
+  suggestion: 'Fix it.',
   ...part,
 });
 
@@ -191,7 +191,7 @@ describe('the verdict', () => {
           file: 'a.ts',
           line: index + 1,
           description: 'It is wrong.',
-          suggestion: 'Mend it.',
+          suggestion: 'Fix it.',
           rule: 'x/r',
         })),
         analyzers: [ok],

@@ -65,7 +65,7 @@ describe('while GitHub is unavailable', () => {
   });
 
   it.each<JobKind>(['session', 'ask', 'reconcile', 'missed_deliveries'])(
-    'a job of kind %s fails, because somebody is told or it comes again by itself',
+    'a job of kind %s fails, because people see the error or the job returns by itself',
     async (kind) => {
       await expect(throwing(AWAY, { kind }).result).rejects.toBe(AWAY);
     },

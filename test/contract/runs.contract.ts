@@ -31,7 +31,7 @@ export function runsContract(open: OpenDatabase): void {
           { id: 'newest', status: 'failed' },
           { id: 'alone', status: 'cancelled', chain: 'ship', headSha: 'f'.repeat(40) },
           { id: 'elsewhere', pullRequest: 4 },
-          { id: 'stranger', repositoryId: 71 },
+          { id: 'outside', repositoryId: 71 },
         ];
         for (const [second, row] of rows.entries()) {
           await tx.runs.insert(runState(row.id ?? '', { ...row, createdAt: at(second) }));

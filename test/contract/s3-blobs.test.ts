@@ -212,9 +212,11 @@ describe('a bucket', () => {
   );
 
   it('refuses requests without its keys', async () => {
-    const stranger = createS3Blobs(place(), access({ secretAccessKey: 'another' }), QUICK);
-    await expect(stranger.get('a')).rejects.toThrow('refuses the signature: correct AWS_SECRET_ACCESS_KEY');
-    await expect(stranger.has('a')).rejects.toThrow('refuses this app (status 403)');
+    const withoutKeys = createS3Blobs(place(), access({ secretAccessKey: 'another' }), QUICK);
+    await expect(withoutKeys.get('a')).rejects.toThrow(
+      'refuses the signature: correct AWS_SECRET_ACCESS_KEY',
+    );
+    await expect(withoutKeys.has('a')).rejects.toThrow('refuses this app (status 403)');
   });
 
   it('gets the session token under the signature', async () => {

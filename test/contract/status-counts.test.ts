@@ -9,7 +9,7 @@ import { temporaryFolders } from '../support/temp.ts';
 const folder = temporaryFolders();
 const byApp = { kind: 'app' } as const;
 
-/** What storage is told to do, in any order: a kind of row, which of a few rows it is, and a status. */
+/** The calls to storage, in any order: a kind of row, which of a few rows it is, and a status. */
 const step = fc.record({
   what: fc.constantFrom('record', 'deliver', 'run', 'effect', 'forget', 'undo'),
   which: fc.integer({ min: 1, max: 4 }),

@@ -1,6 +1,6 @@
 /**
  * The app as `npm start` runs it, composed with a database and a store that know where they are to die, and a clock that may be
- * ahead. Only this program reads COUNTERSIGN_FAULT_POINT: nothing under src can be told to die. It writes each fault point to
+ * ahead. Only this program reads COUNTERSIGN_FAULT_POINT: nothing under src does. It writes each fault point to
  * standard output when it is reached, so that an undisturbed run lists them all.
  */
 import { writeSync } from 'node:fs';

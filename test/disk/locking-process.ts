@@ -1,4 +1,4 @@
-// Holds the write lock of a database until it is told to release it. Argument: the database's path.
+// Takes and releases the write lock of a database, as each line of standard input says. Argument: the database's path.
 import { createInterface } from 'node:readline';
 import BetterSqlite3 from 'better-sqlite3';
 

@@ -19,8 +19,8 @@ const PULL_REQUESTS = LONG ? 200 : 5;
 const BODY_BYTES = LONG ? 24 * 1_024 : 0;
 const LARGE_BODIES = LONG ? 20 : 2;
 /** They only end what hangs, the second for a whole test. */
-const PATIENCE = { timeoutMs: LONG ? 1_200_000 : 120_000 };
-const TIMEOUT_MS = 2 * PATIENCE.timeoutMs;
+const LONG_WAIT = { timeoutMs: LONG ? 1_200_000 : 120_000 };
+const TIMEOUT_MS = 2 * LONG_WAIT.timeoutMs;
 
 /** The maximum memory of the process, in MB. The test prints the measured figures; docs/reliability.md has them. */
 const MOST_MEMORY_MB = 500;
@@ -56,7 +56,7 @@ test(
       const asked = await until(
         `the question of ${repo}#${number}`,
         () => github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
-        PATIENCE,
+        LONG_WAIT,
       );
       if (LONG) await github.react(repo, asked.id, 'mia', 'rocket');
     }
@@ -64,7 +64,7 @@ test(
       await until(
         'every pull request to be merged',
         () => (github.merges.length === PULL_REQUESTS ? true : undefined),
-        PATIENCE,
+        LONG_WAIT,
       );
     }
     const peakMb = peakMemoryMb(app.pid);
@@ -101,7 +101,7 @@ async function allDone(folder: string, count: number): Promise<void> {
   const database = databaseIn(folder);
   const isDone = () => readRows(database).deliveries.done === count || undefined;
   await until('all deliveries to be done', isDone, {
-    ...PATIENCE,
+    ...LONG_WAIT,
     last: () => readRows(database).deliveries,
   });
 }

@@ -23,7 +23,7 @@ const SUPERVISORS_WAIT_MS = 10_000;
 const STUCK_MS = 80_000;
 const CLEAN_EXIT: Ended = { code: 0, signal: null };
 
-describe('an app that is told to stop during a burst', () => {
+describe('an app that gets a signal to stop during a burst', () => {
   test('answers what it accepted, ends, and the next process finishes the work as if undisturbed', async ({
     onTestFinished,
   }) => {
@@ -86,7 +86,7 @@ test('the waits of a stop add up to less than supervisors wait', () => {
 });
 
 /** Most of these wait for time to pass, so they wait side by side. */
-describe.concurrent('an app that is told to stop', () => {
+describe.concurrent('an app that gets a signal to stop', () => {
   test('ends at once while idle, also when told by a terminal', async ({ onTestFinished }) => {
     const { app } = await startApp(onTestFinished);
     const stopped = await stop(app, 'SIGINT');

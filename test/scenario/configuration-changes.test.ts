@@ -5,7 +5,7 @@ import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from '
 
 const start = scenes();
 
-test('a pull request that fixes invalid settings is told that its own are valid', async () => {
+test('a pull request that fixes invalid settings gets the result that its own are valid', async () => {
   const scene = await start({ [SETTINGS]: 'countersing: {}\n' });
   const { headSha } = await scene.open({ files: { [SETTINGS]: 'countersign: { count: 2 }\n' } });
   expect(scene.verdicts(headSha)).toEqual({

@@ -65,8 +65,8 @@ test('why and status report errors in the settings, and once they are fixed, tha
   const scene = await start({ [SETTINGS]: 'merge:\n  method: squish\n' });
   const { number } = await scene.open();
   const broken = await scene.say(number, 'otto', '/countersign why');
-  const mended = { [SETTINGS]: 'chains: []\n' };
-  await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files: mended });
+  const fixed = { [SETTINGS]: 'chains: []\n' };
+  await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files: fixed });
   const empty = await scene.say(number, 'otto', '/countersign status');
   expect(
     [scene.replies(number, broken)[0], scene.replies(number, empty)[0]].join('\n'),
@@ -125,7 +125,7 @@ test('why and status say it above runs for an earlier state of the pull request,
     author: 'max',
     files: { [`${CHAINS}/ship.yaml`]: forReady },
   });
-  await ask('mended, and nothing has happened since');
+  await ask('fixed, and nothing has happened since');
   expect(answers).toMatchInlineSnapshot(`
     {
       "a draft now": [
@@ -136,7 +136,7 @@ test('why and status say it above runs for an earlier state of the pull request,
       "cancelled, and the chain is broken": [
         "✘ stopped: cancelled by mia",
       ],
-      "mended, and nothing has happened since": [
+      "fixed, and nothing has happened since": [
         "… no chain has run for this pull request as it is now",
         "✘ stopped: superseded by a newer push (392869a)",
       ],

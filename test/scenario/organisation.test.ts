@@ -134,7 +134,7 @@ test('a push to the repository of the organisation wakes its open approvals', as
   ]);
 });
 
-test('a repository with laxer settings than its organisation’s minimum follows the minimum, and is told so', async () => {
+test('a repository with laxer settings than its organisation’s minimum follows the minimum, and people see that', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 1 }\n' });
   organisation(harness, { [SETTINGS]: 'minimum: { count: 2 }\n' });
   const { number, headSha } = await open(harness, { files: { [SETTINGS]: 'countersign:\n  count: 1\n' } });

@@ -275,7 +275,7 @@ test.each([
   expect(said(scene, number)).toEqual([]);
 });
 
-test('a pull request that changes a skill is told all errors of the package', async () => {
+test('a pull request that changes a skill gets all errors of the package', async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n', ...skill('naming', gate(true, 'x')) });
   const { headSha } = await scene.open({
     files: { [`${SKILLS}/naming/prompts/ask.md`]: null, [`${SKILLS}/naming/modules/m.json`]: '{' },

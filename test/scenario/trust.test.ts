@@ -209,7 +209,7 @@ test('nothing is done while GitHub cannot say who fired it, and the step runs on
   const { scene: world, reached } = await scene('id: ship, skill: deploy');
   const { number } = await world.open();
   let asked = 0;
-  // The first question is the command's own.
+  // The first read is the command's own.
   const back = world.github.fail(
     ({ path }) => path.includes('/collaborators/mia/permission') && ++asked > 1,
     { status: 503 },
@@ -224,7 +224,7 @@ test('nothing is done while GitHub cannot say who fired it, and the step runs on
 });
 
 test.each(['deploy', 'publish'])(
-  'an outsider’s pull request gets %s, once, after a countersign for its head and not before',
+  'an outsider’s pull request gets %s once, and only after a countersign for its head',
   async (skill) => {
     const { scene: world, reached } = await scene(`id: ship, skill: ${skill}, requires_approval: true`);
     const { number } = await world.open(fromFork);
@@ -245,7 +245,7 @@ test('a countersign counts for the step that asked, not for the next', async () 
   expect(await steps(world)).toEqual({ first: 'completed', second: BLOCKED });
 });
 
-test('what a person must confirm is asked about although the chain does not say so', async () => {
+test('a step that a person must confirm asks for approval although the chain does not say so', async () => {
   const { scene: world, reached } = await scene('id: ship, skill: sign');
   const opened = await world.open();
   expect(questions(world, opened)).toHaveLength(1);
@@ -254,7 +254,7 @@ test('what a person must confirm is asked about although the chain does not say 
   expect(reached).toEqual(['ship']);
 });
 
-test('a step that may not be done asks nobody', async () => {
+test('a step that is not allowed asks nobody', async () => {
   const policy = {
     decide: () => ({ verdict: 'denied' as const, why: criterion('unmet', 'there is a freeze') }),
   };
@@ -264,7 +264,7 @@ test('a step that may not be done asks nobody', async () => {
   expect((await world.runs('flow'))[0]?.reason?.summary).toContain('there is a freeze');
 });
 
-test('a confirmation that nobody is asked for is a refusal', async () => {
+test('a step that needs a confirmation is refused if nobody is asked', async () => {
   const policy = {
     decide: () => ({
       verdict: 'needs_confirmation' as const,
@@ -281,7 +281,7 @@ test('a confirmation that nobody is asked for is a refusal', async () => {
 test.each([
   ['merge', 'action: gh-merge, requires_approval: true'],
   ['step', 'action: gh-label, with: { labels: [x] }, requires_approval: true'],
-])('a policy that says no in the end keeps a countersigned %s from being done', async (_, step) => {
+])('a policy that denies a step at its end prevents a countersigned %s', async (_, step) => {
   const policy = {
     decide(request: Parameters<typeof builtInPolicy.decide>[0]) {
       const decision = builtInPolicy.decide(request);

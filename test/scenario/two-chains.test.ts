@@ -6,7 +6,7 @@ import { CI_AND_MERGE, only, type Scene, scenes, UPDATES_SHOWN_MS } from './supp
 const start = scenes();
 const merging = (name: string) => CI_AND_MERGE.replace('name: ship', `name: ${name}`);
 
-test('what a maintainer rejects to one chain is not merged by another', async () => {
+test('a head that a maintainer rejects for one chain is not merged by another', async () => {
   const s = await start(only({ ship: merging('ship'), other: merging('other') }));
   const { number, headSha } = await s.open();
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -24,13 +24,13 @@ test('what a maintainer rejects to one chain is not merged by another', async ()
   const asked = await s.say(number, 'max', '/countersign why');
   expect(s.replies(number, asked).join()).toMatch(reason);
 
-  // Whoever may run things again does not thereby take a maintainer's no back.
+  // A person who may rerun a step cannot undo a maintainer's rejection by that.
   await s.say(number, 'ada', '/countersign rerun');
   await s.advance(60_000);
   expect(s.github.merges).toEqual([]);
 });
 
-test('a rejection holds for its head when the same chain asks again, until whoever rejected countersigns', async () => {
+test('a rejection applies to its head when the same chain asks again, until the same person countersigns', async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await s.open();
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -41,7 +41,7 @@ test('a rejection holds for its head when the same chain asks again, until whoev
   await s.advance(10_000);
   expect(questions()[0]?.body).toContain('only `mia` can take it back');
 
-  // Running the step again looks at the same question, which still has the rejection.
+  // The rerun step polls the same approval comment, which still has the rejection.
   await s.say(number, 'max', '/countersign rerun');
   await s.github.react(REPO, questions()[0]?.id ?? 0, 'max', 'rocket');
   await s.advance(10_000);
@@ -62,7 +62,7 @@ test('a rejection holds for its head when the same chain asks again, until whoev
   expect(s.github.merges).toHaveLength(1);
 });
 
-/** So many runs of a third chain that came and went, as if somebody had fired it again and again. */
+/** So many runs of a third chain that started and ended, as if somebody had fired it repeatedly. */
 async function manyRuns(s: Scene, like: string): Promise<void> {
   const { storage } = s.app;
   const [rejected] = await s.runs(like);
@@ -83,7 +83,7 @@ async function manyRuns(s: Scene, like: string): Promise<void> {
   });
 }
 
-test('what a maintainer rejects to one chain stays rejected for its head, however many runs follow', async () => {
+test('a head that a maintainer rejects for one chain stays rejected, however many runs follow', async () => {
   const { s, number, questions } = await bothAsk();
   const [first, second] = questions();
   await s.github.react(REPO, first?.id ?? 0, 'mia', '-1');
@@ -94,7 +94,7 @@ test('what a maintainer rejects to one chain stays rejected for its head, howeve
   await s.advance(10_000);
   expect(s.github.merges).toEqual([]);
 
-  // Nor does its author have it asked about anew by closing and reopening, or by a label.
+  // The author cannot have it asked again either, by closing and reopening or by a label.
   await s.github.closePullRequest(REPO, number, 'ada');
   await s.advance(10_000);
   await s.github.reopenPullRequest(REPO, number, 'ada');
@@ -113,7 +113,7 @@ async function bothAsk() {
   return { s, number, headSha, questions };
 }
 
-test('a chain whose pull request another chain merges names that chain and who countersigned', async () => {
+test('a chain whose pull request another chain merges names that chain and its countersigners', async () => {
   const { s, headSha, questions } = await bothAsk();
   await s.github.react(REPO, questions()[0]?.id ?? 0, 'mia', 'rocket');
   await s.advance(10_000);
@@ -135,7 +135,7 @@ test('a chain whose pull request another chain merges names that chain and who c
   expect(JSON.stringify(s.github.checkRuns(REPO, headSha))).not.toContain('by hand');
 });
 
-test('a chain is told who merged also when the word of the merge overtakes its answer', async () => {
+test('a chain names who merged also if the webhook of the merge overtakes its answer', async () => {
   const { s, number, headSha, questions } = await bothAsk();
   const isMerge = ({ method, path }: { method: string; path: string }) =>
     method === 'PUT' && path.endsWith('/merge');

@@ -92,16 +92,16 @@ it.each([
 
 it('the private repository of somebody else does not exist', async () => {
   const { github, octokit } = await startWorld();
-  github.addRepository({ owner: 'stranger', name: 'secret', private: true, files: {} });
-  const call = octokit.repos.get({ owner: 'stranger', repo: 'secret' });
+  github.addRepository({ owner: 'outside', name: 'secret', private: true, files: {} });
+  const call = octokit.repos.get({ owner: 'outside', repo: 'secret' });
   await expect(call).rejects.toMatchObject({ status: 404 });
 });
 
 it('the public repository of somebody else can be read, not written', async () => {
   const { github, octokit } = await startWorld();
-  github.addRepository({ owner: 'stranger', name: 'open', files: {} });
-  const there = { owner: 'stranger', repo: 'open' };
-  expect((await octokit.repos.get(there)).data.full_name).toBe('stranger/open');
+  github.addRepository({ owner: 'outside', name: 'open', files: {} });
+  const there = { owner: 'outside', repo: 'open' };
+  expect((await octokit.repos.get(there)).data.full_name).toBe('outside/open');
   await expect(octokit.issues.create({ ...there, title: 'x' })).rejects.toMatchObject({ status: 403 });
 });
 

@@ -68,9 +68,9 @@ it('reactions send no webhook', async () => {
 
 it('repositories without the app send no webhook', async () => {
   const { github } = await startWorld();
-  github.addRepository({ owner: 'stranger', name: 'open', files: {} });
+  github.addRepository({ owner: 'outside', name: 'open', files: {} });
   const received = await startReceiver(github);
-  await github.createIssue('stranger/open', 'eve', 'Help');
+  await github.createIssue('outside/open', 'eve', 'Help');
   expect(received).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// Claims a database, says so, and lives until it is told to end. Argument: the database's path.
+// Claims a database, says so, and lives until it gets a signal to end. Argument: the database's path.
 import { claimToServe } from '../../src/adapters/sqlite/serving.ts';
 
 const claim = claimToServe(process.argv[2] ?? '', new Date());

@@ -1,4 +1,4 @@
-// Serves as `npm start` does, but waits for another process only as long as it is told. Argument: that time, in ms.
+// Serves as `npm start` does, but waits for another process only as long as the argument says, in ms.
 import { serve } from '../../src/serve.ts';
 
 const started = await serve(process.env, Number(process.argv[2]));

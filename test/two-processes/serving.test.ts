@@ -70,7 +70,7 @@ test('a server refuses a database with a changed migration, and says so', async 
   );
 });
 
-test.runIf(LONG)('a server that waits takes over when the other one is told to stop', async () => {
+test.runIf(LONG)('a server that waits takes over when the other one gets a signal to stop', async () => {
   const first = serve(0);
   await first.line(/"url"/);
   const second = serve(15_000);

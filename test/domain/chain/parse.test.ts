@@ -184,7 +184,7 @@ describe('the parser of chain files', () => {
       ['chain.yaml:2:48: only "repo" is known before the chain starts, not "trigger"'],
     ],
     [
-      'a pattern of nothing but wildcards',
+      'a pattern of wildcards only',
       'name: a\ntrigger: {event: pr.opened, filter: {paths: "*a*a*a*a*a*a*a*a*"}}\nsteps: [{skill: ci}]',
       ['chain.yaml:2:45: a pattern may have at most 8 wildcards'],
     ],

@@ -136,7 +136,7 @@ describe('trust', () => {
       'standard',
     ],
     [
-      'a fork’s that a maintainer fired: what a stranger wrote stays a stranger’s',
+      'a fork’s that a maintainer fired: its text is still untrusted',
       { origin: FORK, dispatcher: somebody('mia', 'maintain') },
       'standard',
     ],

@@ -169,9 +169,9 @@ describe('a pull request that is closed', () => {
     const asOf = (updated_at: string) => ({ ...pullRequestEvent(), updated_at }) as RepositoryEvent;
     const over = { status: 'completed' } as const;
     test.each<[string, Partial<Run>, string[], ...string[]]>([
-      ['asks anew what ended before', { ...over, event: asOf('2026-03-02T09:00:00Z') }, ['review']],
+      ['asks again about what ended before', { ...over, event: asOf('2026-03-02T09:00:00Z') }, ['review']],
       [
-        'asks anew what somebody cancelled',
+        'asks again about what somebody cancelled',
         { status: 'cancelled', event: manualEvent('review') },
         ['review'],
       ],
@@ -179,7 +179,7 @@ describe('a pull request that is closed', () => {
       ['leaves what began after it', { ...over, event: asOf('2026-03-02T11:00:00Z') }, []],
       ['leaves what is not over', { status: 'running', event: asOf('2026-03-02T09:00:00Z') }, []],
       ['leaves what a maintainer rejected', over, [], 'review'],
-      ['asks anew where a maintainer rejected another chain', over, ['review'], 'other'],
+      ['asks again where a maintainer rejected another chain', over, ['review'], 'other'],
     ])('%s', (_, run, begins, ...rejected) => {
       const reopening = { at: AT, rejected: new Set(rejected) };
       const runs = [runState(review, run).run];

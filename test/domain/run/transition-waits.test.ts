@@ -67,7 +67,7 @@ describe('a step that fails and has attempts left', () => {
   });
 
   test.each([
-    ['its failure cannot be mended by trying again', 'retry: { attempts: 3 }', false],
+    ['its failure is permanent', 'retry: { attempts: 3 }', false],
     ['the chain allows one attempt', 'retry: { attempts: 1 }', true],
     ['the chain says nothing about it', 'timeout: 1h', true],
   ])('is not retried when %s', (_, keys, retryable) => {

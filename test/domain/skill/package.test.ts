@@ -177,7 +177,7 @@ describe('errors in a package', () => {
     ['a frontmatter that does not end', '---\nname: naming\n', 'the frontmatter is missing'],
     ['a byte order mark', `\uFEFF${skillMd()}`, 'the frontmatter is missing'],
     ['YAML that cannot be read', '---\nname: [\n---\n', 'this is not valid YAML'],
-    ['a list in the place of a mapping', '---\n- a\n---\n', 'the file must be a mapping'],
+    ['a list instead of a mapping', '---\n- a\n---\n', 'the file must be a mapping'],
     ['another folder’s name', skillMd('', 'other'), 'a skill is called by its folder'],
     ['an outcome that only this app can state', skillMd('outcome: ci_result\n'), 'cannot be "ci_result"'],
     ['an action’s outcome', skillMd('outcome: action_result\n'), 'cannot be "action_result"'],
@@ -204,7 +204,7 @@ describe('errors in a package', () => {
   test.each([
     ['analyzers/a@gpt.yml', 'analyzer: sql-migrations\nrules: { drop-table: off }\n'],
     ['agents/a@gpt.yml', 'agent: codex\nprompt: prompts/a.md\n'],
-  ])('are found in the variant %s, which could not be told from another', (path, text) => {
+  ])('are found in the variant %s, which another file also defines', (path, text) => {
     expect(errorsOf(files({ 'prompts/a.md': 'Look.', [path]: text }))).toEqual([
       `${FOLDER}/${path}:1:1: only files of prompts/, code/ and modules/ have variants, such as "@gpt"`,
     ]);

@@ -46,7 +46,7 @@ const onInterrupted = () => storage.transaction((tx) => jobs.onInterrupted(tx, {
 
 async function save(change: { begun: boolean; githubId: number | null }): Promise<void> {
   const row = await storage.read.effects.get(KEY);
-  if (!row) throw new Error('the wish is gone');
+  if (!row) throw new Error('the effect is gone');
   await storage.transaction((tx) => tx.effects.saveProgress({ ...row, ...change }));
 }
 

@@ -23,7 +23,7 @@ interface Sent extends Write {
 }
 
 /**
- * Desired effects as the queue handles them: each asks when it is requested, and again at every time it is told, until it is
+ * Desired effects as the queue handles them: each asks when it is requested, and again at every time that it gets, until it is
  * written.
  */
 function play(desiredEffects: readonly DesiredEffect[]): Sent[] {

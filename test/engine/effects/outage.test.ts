@@ -70,7 +70,7 @@ test('an effect that cannot be parsed fails when its retries are exhausted', asy
 
 test('after an update whose answer was lost, a request for the earlier content is sent', async () => {
   const row = await storage.read.effects.get(KEY);
-  if (!row) throw new Error('the wish is gone');
+  if (!row) throw new Error('the effect is gone');
   await storage.transaction((tx) =>
     tx.effects.saveProgress({ ...row, status: 'done', appliedHash: row.desiredHash, begun: true }),
   );

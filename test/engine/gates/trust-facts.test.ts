@@ -49,8 +49,8 @@ describe('the facts for trust', () => {
       const member = github(own(says), { ada: 'write' });
       expect(trustOf(await readTrustContext(member.reader, REPO, subject())).level).toBe('standard');
       expect(member.asked).toEqual(['ada']);
-      const stranger = github(own(says), { ada: 'read' });
-      expect(trustOf(await readTrustContext(stranger.reader, REPO, subject())).level).toBe('sandbox');
+      const outsider = github(own(says), { ada: 'read' });
+      expect(trustOf(await readTrustContext(outsider.reader, REPO, subject())).level).toBe('sandbox');
     },
   );
 

@@ -240,7 +240,7 @@ describe('artifact check', () => {
       ...real,
       async *list() {
         yield* real.list();
-        await real.put('nobody/old.log', 'anew');
+        await real.put('nobody/old.log', 'again');
       },
     });
     expect(await run('artifact check --repair', putAgain)).toMatchObject({ code: 0 });

@@ -209,7 +209,10 @@ describe('the parser', () => {
     ['nested lists', '- '.repeat(3_900)],
     ['nested quotes', '>'.repeat(7_900)],
     ['runs of emphasis', `${'*'.repeat(3_900)}a${'*'.repeat(3_900)}`],
-  ])('finds no command beside %s, which nobody writes and which would take it seconds', (_, hostile) => {
-    expect(parseCommands(`${hostile}\n\n/countersign ci`)).toEqual([]);
-  });
+  ])(
+    'finds no command beside %s: nobody writes such comments, and parsing them would take seconds',
+    (_, hostile) => {
+      expect(parseCommands(`${hostile}\n\n/countersign ci`)).toEqual([]);
+    },
+  );
 });

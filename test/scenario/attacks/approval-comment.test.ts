@@ -120,7 +120,7 @@ describe('an edited approval comment', () => {
     ['an addition that nobody sees', (body: string) => `${body}\n<!-- and more -->`],
     ['zero-width characters', (body: string) => body.replace('merged', 'mer\u200bged')],
     ['another commit in the marker', (body: string) => body.replace(/head=\w+/, `head=${'0'.repeat(40)}`)],
-    ['nothing but the marker left', (body: string) => body.split('\n').slice(0, 2).join('\n')],
+    ['only the marker left', (body: string) => body.split('\n').slice(0, 2).join('\n')],
   ])('with %s is void', async (_, change) => {
     const { harness, number } = await openApproval();
     const { id, body } = approvalOf(harness, number);

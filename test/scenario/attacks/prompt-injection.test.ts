@@ -77,7 +77,7 @@ test.each(CHOSEN.map((chosen) => ({ count: chosen.length, chosen })))(
       expect(verdicts.filter((verdict) => !verdict.startsWith('failure:'))).toEqual([]);
       expect(approvals(harness, number)).toEqual([]);
     }
-    // The model said that nothing is wrong, as it was told to. That leads to an approval comment, and to no more.
+    // The model said that nothing is wrong, as instructed. That leads to an approval comment, and to no more.
     expect(approvals(harness, harmless.number)).toHaveLength(1);
     expect(github.merges).toEqual([]);
 

@@ -70,7 +70,7 @@ const call = (name: string, values: object) =>
   JSON.stringify({ reasoning: 'As told.', call: name, arguments: values });
 
 test.each(INJECTIONS)(
-  'a module that obeys $name leaks nothing, and reaches nothing but the head',
+  'a module that obeys $name leaks nothing, and reaches only the head',
   async (injection) => {
     t.stub.answers(({ body }) => {
       const prompt = body.messages?.map(({ content }) => content).join('\n') ?? '';

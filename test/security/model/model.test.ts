@@ -38,7 +38,7 @@ test(
     });
     if (failed) throw new Error(report(await play(counterexample?.[0] ?? [])));
     console.info(
-      `seed ${SEED}: ${seen.steps} steps in ${seen.plays} plays, in the midst of them ${seen.byApp} merges by the app and ${seen.byOthers} by others, ${seen.after} at their ends`,
+      `seed ${SEED}: ${seen.steps} steps in ${seen.plays} plays, during them ${seen.byApp} merges by the app and ${seen.byOthers} by others, ${seen.after} at their ends`,
     );
     // Plays without a merge prove nothing: they would pass whatever the gate allows.
     if (LONG) expect(seen.byApp + seen.byOthers).toBeGreaterThan(seen.steps / 500);

@@ -58,7 +58,7 @@ describe('the oracle, for a merge by the button,', () => {
     ['allows a role that was taken away within the window', { roles: {} }, 3_000, SILENT, []],
     ['blames one taken away before', { roles: {} }, 3_001, SILENT, ['0 of 1 eligible people approve']],
     ['blames red CI at once', RED, 1, SILENT, ['test says failure']],
-    ['allows red CI that nobody was told of', RED, 3_000, HELD, []],
+    ['allows red CI that no webhook reported', RED, 3_000, HELD, []],
   ])('%s', (_, change, msBefore, window, faults) => {
     const before: Moment[] = [{ standing: countersigned(msBefore), rules: RULES.people }];
     const merge = pressed(countersigned(0, change));

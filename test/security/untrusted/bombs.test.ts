@@ -19,7 +19,7 @@ import { ownChildren } from '../../support/own-children.ts';
 const MB = 1_000_000;
 const at = { headSha: 'a'.repeat(40), round: 1 };
 const rules: Record<string, Rule> = {
-  r: { severity: 'high', category: 'security', description: 'Wrong ({message}).', suggestion: 'Mend it.' },
+  r: { severity: 'high', category: 'security', description: 'Wrong ({message}).', suggestion: 'Fix it.' },
   s: { severity: 'high', category: 'secret', description: 'A secret.', suggestion: 'Revoke it.' },
 };
 

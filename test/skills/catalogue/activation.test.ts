@@ -36,7 +36,7 @@ function outline(name: string, lines = '', artifacts = ['ask.md']): SkillOutline
   };
 }
 
-/** A store that counts reads, and that has nothing but outlines to give. */
+/** A store that counts reads, and that can only return outlines. */
 function storeOf(...outlines: SkillOutline[]) {
   const reads: string[] = [];
   const only = { outlines: async (ids: readonly string[]) => outlines.filter(({ id }) => ids.includes(id)) };

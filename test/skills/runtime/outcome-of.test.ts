@@ -107,9 +107,9 @@ describe('no outcome is made of', () => {
       'review_verdict',
       'findings.0.file',
     ],
-    ['a yes without a verdict', review({ verdict: null }), 'review_verdict', 'contradicts itself'],
+    ['an approval without a verdict', review({ verdict: null }), 'review_verdict', 'contradicts itself'],
     [
-      'a yes to changes that are requested',
+      'an approval of requested changes',
       review({ verdict: 'REQUEST_CHANGES' }),
       'review_verdict',
       'contradicts itself',

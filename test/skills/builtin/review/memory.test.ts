@@ -56,7 +56,7 @@ describe('a later round', () => {
   });
 
   it('keeps the findings when the model did not answer, on the file and without a line', () => {
-    const plan = planRound(head({ 5: '  mended;', 20: '  better;' }), earlier);
+    const plan = planRound(head({ 5: '  fixed;', 20: '  better;' }), earlier);
     const memory = afterRound(plan, [], [], present);
     expect(memory.said.map(({ finding, offset }) => [finding.description, finding.line, offset])).toEqual([
       ['Bad.', undefined, null],

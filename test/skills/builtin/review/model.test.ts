@@ -230,8 +230,8 @@ describe('a second round', () => {
 
   it('reports a finding once if the model repeats it', async () => {
     const first = await round([a, b], says('two;'));
-    const mended = changed('src/a.ts', 'one;\n', 'one;\ntwo;\nthree;\n');
-    const second = await round([mended, b], says('two;'), { earlier: first.memory });
+    const fixed = changed('src/a.ts', 'one;\n', 'one;\ntwo;\nthree;\n');
+    const second = await round([fixed, b], says('two;'), { earlier: first.memory });
     expect(second.findings).toHaveLength(1);
   });
 

@@ -233,7 +233,7 @@ describe('a module that acts', () => {
 });
 
 describe('the sidecar', () => {
-  const UNTRUSTED = 'strangers-wrote-this-5Kd8';
+  const UNTRUSTED = 'untrusted-text-5Kd8';
 
   it('holds no key in its environment, its arguments and its memory while it asks the model', async () => {
     t.stub.answers(text(GOOD));

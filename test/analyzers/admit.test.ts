@@ -23,14 +23,14 @@ describe('a file that cannot be reviewed is named, and prevents the verdict if i
     ['large code', bytes('a.ts', new Uint8Array(1_000_001).fill(97)), 'larger than 1 MB', true],
     ['large data', bytes('a.json', new Uint8Array(1_000_001).fill(97)), 'larger than 1 MB', false],
     [
-      'what the caller left out',
+      'what the caller omitted',
       { path: 'a.ts', status: 'added', leftOut: 'a submodule' },
       'a submodule',
       true,
     ],
     ['what was not fetched', { path: 'a.md', status: 'added' }, 'its content could not be fetched', true],
     [
-      'a path that leads out',
+      'a path that leads outside',
       added('../a.ts', 'x'),
       'its path cannot be used: it has an empty, "." or ".." part',
       true,

@@ -33,14 +33,14 @@ describe('an archive', () => {
   test.each([
     ['a bomb', zip([file('0'.repeat(10_000_000))]), 'hold more than 0.001 MB'],
     [
-      'several files that are too much together',
+      'several files that are too large together',
       zip([file('a'.repeat(600)), file('b'.repeat(600))]),
       'hold more',
     ],
-    ['a large file that is not packed', zip([file('a'.repeat(1_001), true)]), 'hold more'],
-    ['more files than may be', zip([1, 2, 3, 4].map(() => file('a'))), 'more than 3 files'],
+    ['a large file that is not compressed', zip([file('a'.repeat(1_001), true)]), 'hold more'],
+    ['more files than allowed', zip([1, 2, 3, 4].map(() => file('a'))), 'more than 3 files'],
     ['encryption', zip([file('a')], { flags: 1 }), 'encrypted'],
-    ['another way of packing', zip([file('a')], { method: 12 }), 'not read here (12)'],
+    ['another method of compression', zip([file('a')], { method: 12 }), 'not read here (12)'],
     ['a size beyond its end', zip([file('a')], { size: 5_000 }), 'ends in the middle'],
     ['an offset beyond its end', zip([file('a')], { offset: 90_000 }), 'damaged'],
     ['an offset to nowhere', zip([file('a')], { offset: 1 }), 'damaged'],
@@ -87,7 +87,7 @@ describe('a report', () => {
     ],
     ['more results than are read', report(run({ results: Array.from({ length: 20_001 }, () => ({})) }))],
     ['half a report', report(run()).slice(0, 40)],
-    ['a list nested without end', '['.repeat(100_000)],
+    ['a list nested endlessly', '['.repeat(100_000)],
     ['a text', '"fine"'],
   ])('with %s is refused', (_, text) => {
     expect(() => readReport(text)).toThrow(SyntaxError);
@@ -178,9 +178,9 @@ test.each<[string, object, object, string[]]>([
     { defaultConfiguration: { level: 'error' } },
     ['info r a.ts:3'],
   ],
-  ['a number for security', { level: 'note' }, score('9.1'), ['critical r a.ts:3']],
+  ['a number for its security severity', { level: 'note' }, score('9.1'), ['critical r a.ts:3']],
   ['a smaller number', {}, score(7), ['high r a.ts:3']],
-  ['a number that is none', {}, score('high'), ['medium r a.ts:3']],
+  ['an invalid number', {}, score('high'), ['medium r a.ts:3']],
   ['a suppression', { level: 'error', suppressions: [{ kind: 'inSource' }] }, score(9), ['info r a.ts:3']],
   [
     'a rejected suppression',
@@ -194,14 +194,14 @@ test.each<[string, object, object, string[]]>([
   ['the state absent', { baselineState: 'absent' }, {}, []],
   ['its rule by index', { ruleId: undefined, ruleIndex: 0, level: 'error' }, {}, ['high r a.ts:3']],
   ['no rule', { ruleId: undefined }, {}, ['medium result a.ts:3']],
-  ['a rule that nobody may be shown', { ruleId: 'a b\n`c`<!--' }, {}, ['medium a-b-c--- a.ts:3']],
-  ['a rule like a member of objects', { ruleId: '__proto__' }, {}, ['medium result a.ts:3']],
+  ['a rule with an invisible name', { ruleId: 'a b\n`c`<!--' }, {}, ['medium a-b-c--- a.ts:3']],
+  ['a rule named like a member of every object', { ruleId: '__proto__' }, {}, ['medium result a.ts:3']],
   ['no line', { locations: [at('a.ts')] }, {}, ['medium r a.ts:undefined']],
   ['two places', { locations: [at('a.ts', 1), at('b.ts', 2)] }, {}, ['medium r a.ts:1', 'medium r b.ts:2']],
-  ['a place outside', { locations: [at('../a.ts', 1)] }, {}, ['nowhere 1, blocking 0']],
+  ['a place outside of the repository', { locations: [at('../a.ts', 1)] }, {}, ['nowhere 1, blocking 0']],
   ['no place', { locations: [] }, {}, ['nowhere 1, blocking 0']],
   [
-    'a place outside, and a weight that blocks',
+    'a place outside of the repository, and a blocking severity',
     { locations: [at('../a.ts', 1)], level: 'error' },
     {},
     ['nowhere 1, blocking 1'],
@@ -212,7 +212,7 @@ test.each<[string, object, object, string[]]>([
     score(9),
     ['critical r a.ts:1', 'nowhere 1, blocking 1'],
   ],
-  ['a part behind its rule’s name', { ruleId: 'r/1/2' }, score(9), ['critical r/1/2 a.ts:3']],
+  ['a suffix to its rule’s name', { ruleId: 'r/1/2' }, score(9), ['critical r/1/2 a.ts:3']],
   [
     'a rule of an extension by index',
     { ruleId: 'x', rule: { id: 'x', index: 0, toolComponent: { index: 1 } } },
@@ -225,8 +225,13 @@ test.each<[string, object, object, string[]]>([
     score(1),
     ['critical x a.ts:3'],
   ],
-  ['an index that is another rule’s', { ruleId: 'x', ruleIndex: 0 }, score(1), ['critical x a.ts:3']],
-  ['an index and a name that no rule has', { ruleId: 'y', ruleIndex: 0 }, score(9), ['critical y a.ts:3']],
+  ['an index that belongs to another rule', { ruleId: 'x', ruleIndex: 0 }, score(1), ['critical x a.ts:3']],
+  [
+    'an index and a name that belong to no rule',
+    { ruleId: 'y', ruleIndex: 0 },
+    score(9),
+    ['critical y a.ts:3'],
+  ],
 ])('a result with %s becomes the expected finding', (_, result, rule, expected) => {
   expect(told(result, rule)).toEqual(expected);
 });
@@ -268,7 +273,7 @@ test.each<[string, Buffer, string]>([
   ['no archive', Buffer.from('hello'), 'no zip archive'],
   ['an archive without a report', zip([{ name: 'a.txt', content: 'x' }]), 'no file that ends in .sarif'],
   ['a bomb', zip([{ name: 'a.sarif', content: Buffer.alloc(20_000_000) }]), 'more than 10 MB'],
-  ['more than is read', Buffer.alloc(10_000_001), 'too large'],
+  ['more than the limit', Buffer.alloc(10_000_001), 'too large'],
   ['prose', zip([{ name: 'a.sarif', content: 'All is fine.' }]), 'is not valid JSON'],
   ['another format', zip([{ name: 'a.sarif', content: '{}' }]), 'version'],
 ])('an artifact that is %s is a reported failure', async (_, archive, because) => {

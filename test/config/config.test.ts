@@ -201,7 +201,7 @@ describe('readConfig', () => {
     ],
     ['a query in a URL', { PUBLIC_URL: 'https://example.com/?a=b' }, /^PUBLIC_URL must have no/],
     ['a port with a unit', { PORT: '3000/tcp' }, /^PORT must be a whole number/],
-    ['a database of no file', { DATABASE_URL: 'sqlite:' }, /^DATABASE_URL must be sqlite:/],
+    ['a database without a file', { DATABASE_URL: 'sqlite:' }, /^DATABASE_URL must be sqlite:/],
   ])('refuses %s', (_what, change, diagnostic) => {
     expect(faultsOf({ ...app, ...change })).toEqual([expect.stringMatching(diagnostic)]);
   });
@@ -247,12 +247,12 @@ describe('readConfig', () => {
       ['a session token', { AWS_SESSION_TOKEN: 'lent' }, { sessionToken: 'lent' }],
       ['the older name of the region', { AWS_REGION: '', AWS_DEFAULT_REGION: 'x-1' }, { region: 'x-1' }],
       [
-        'another store, whose region goes without saying',
+        'another store, whose region has a default',
         { AWS_REGION: '', AWS_ENDPOINT_URL: 'http://minio:9000/' },
         { endpoint: 'http://minio:9000', region: 'us-east-1' },
       ],
       [
-        'an address for S3 before that for all services',
+        'an address for S3, which precedes the one for all services',
         { AWS_ENDPOINT_URL: 'http://other', AWS_ENDPOINT_URL_S3: 'http://minio:9000' },
         { endpoint: 'http://minio:9000' },
       ],

@@ -62,7 +62,7 @@ describe('the settings of the conformance suite', () => {
   it.each([
     ['another repository', 'acme/other', false, true],
     ['this repository', 'acme/shop', false, false],
-    ['nothing, while the marker is there', undefined, true, false],
+    ['nothing, while the marker exists', undefined, true, false],
   ])('decide about writes by the confirmation of %s', (_, confirmation, hasMarker, refused) => {
     const settings = readSettings({
       ...NAMED,

@@ -14,7 +14,7 @@ describe('the owner of a lease', () => {
     ['box:10:500:x', false, 'ourselves'],
     ['ship:12:400:x', false, 'a process of another host'],
     ['fe80::1:12:400:x', false, 'a host with colons that is not ours'],
-    ['what is this', false, 'a token of another kind'],
+    ['the present process', false, 'a token of another kind'],
     ['', false, 'no token'],
   ])('%s: dead is %s for %s', (token, dead) => {
     expect(isOfDeadProcess(token, self, running)).toBe(dead);

@@ -84,7 +84,7 @@ describe('a bucket', () => {
     ],
     ['answers 429', { kind: 'answers', status: 429 }, /it answered with status 429/],
     [
-      'says 400 RequestTimeout',
+      'answers 400 RequestTimeout',
       { kind: 'answers', status: 400, code: 'RequestTimeout' },
       /it answered with RequestTimeout, status 400/,
     ],
@@ -94,7 +94,7 @@ describe('a bucket', () => {
       /the connection to it failed \((ECONNRESET|UND_ERR_SOCKET)\)/,
     ],
     ['is silent', { kind: 'silent' }, /it was silent for 100 ms/],
-    ['falls silent in the middle', { kind: 'stalls' }, /it was silent for 100 ms/],
+    ['stops in the middle', { kind: 'stalls' }, /it was silent for 100 ms/],
     [
       'breaks off in the middle',
       { kind: 'breaks' },
@@ -265,7 +265,7 @@ describe('a page of a list', () => {
   it.each([
     ['cut short', page(object('a')).slice(0, -30)],
     ['another document', '<Error><Code>x</Code></Error>'],
-    ['more to come and not from where', page(`<IsTruncated>true</IsTruncated>${object('a')}`)],
+    ['more pages and no place to continue', page(`<IsTruncated>true</IsTruncated>${object('a')}`)],
     ['an object without a size', page(object('a').replace(/<Size>.*<.Size>/, ''))],
     ['an object without a time', page(object('a').replace('2026', 'never'))],
     ['a key that cannot be decoded', page(`<EncodingType>url</EncodingType>${object('%E0%A4%A')}`)],

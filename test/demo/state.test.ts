@@ -17,13 +17,13 @@ it('the demo reports nothing for a state that is as expected', () => {
 
 it.each<[string, Partial<State>]>([
   ['a pull request that was not merged', { merged: false }],
-  ['a check run that ended otherwise', { check_runs: [['failure']] }],
+  ['a check run with another conclusion', { check_runs: [['failure']] }],
   ['a gate that is still closed', { gates: ['failure'] }],
   ['a second check run', { check_runs: [['success', 'success']] }],
-  ['an annotation that is not there, or is on another line', { annotations: ['src/a.ts:2'] }],
-  ['a comment that is there twice', { comments: [...MERGED.comments, 'Merged'] }],
-  ['a comment that was left in an older state', { comments: ['May this be merged?', 'Merged'] }],
-  ['a merge that was no squash', { merge_parents: [2] }],
+  ['an annotation that is missing, or on another line', { annotations: ['src/a.ts:2'] }],
+  ['a comment that exists twice', { comments: [...MERGED.comments, 'Merged'] }],
+  ['a comment in an older state', { comments: ['May this be merged?', 'Merged'] }],
+  ['a merge that was not a squash', { merge_parents: [2] }],
   ['a second merge', { merge_parents: [1, 1] }],
   ['a run that the database does not have', { runs: ['no run'] }],
 ])('the demo fails on %s', (_what, change) => {

@@ -95,9 +95,9 @@ describe('text inside a sentence', () => {
     ['an emoji name', ':tada:', '\\:&#8203;tada:'],
     ['a formula', '$x$', '&#36;x&#36;'],
     ['several lines', 'one\r\ntwo\n\nthree', 'one two three'],
-    ['a change of direction, written out', 'a\u202eb', 'a⟨U+202E⟩b'],
-    ['an escape sequence, written out', '\u001b[31mred', '⟨U+001B⟩\\[31mred'],
-    ['an emoji of several signs', '👩‍💻', '👩‍💻'],
+    ['a change of direction, as text', 'a\u202eb', 'a⟨U+202E⟩b'],
+    ['an escape sequence, as text', '\u001b[31mred', '⟨U+001B⟩\\[31mred'],
+    ['an emoji of several code points', '👩‍💻', '👩‍💻'],
     ['a command to another bot', '/lgtm', '\\/lgtm'],
     ['a numbered list', '1. one', '1\\. one'],
     ['a heading', '# one', '\\# one'],
@@ -172,7 +172,7 @@ describe('inline code', () => {
     ['backticks inside', 'a`b``c', '```a`b``c```'],
     ['a backtick at the edge', '`a', '`` `a ``'],
     ['several lines', 'a\nb', '`a b`'],
-    ['a change of direction, written out', 'a\u202eb', '`a⟨U+202E⟩b`'],
+    ['a change of direction, as text', 'a\u202eb', '`a⟨U+202E⟩b`'],
     ['nothing', '', '` `'],
   ])('encodes %s', (_, text, encoded) => {
     expect(code(text)).toBe(encoded);
@@ -197,7 +197,7 @@ describe('prose with code in it', () => {
   it.each([
     ['code as code', 'Pass it through `env:` instead', 'Pass it through `env:` instead'],
     ['a lone backtick as a character', 'a ` b', 'a \\` b'],
-    ['two pieces side by side apart', '`a``b`', '`a` `b`'],
+    ['two adjacent pieces separately', '`a``b`', '`a` `b`'],
     ['the text around it', '*x* `a` @octocat', '\\*x\\* `a` @&#8203;octocat'],
   ])('shows %s', (_, text, encoded) => {
     expect(prose(text)).toBe(encoded);
@@ -271,7 +271,7 @@ describe('clipping to bytes', () => {
     ['text that fits', 'abc', 3, 'abc'],
     ['text that does not', 'abcdef', 5, 'ab…'],
     ['a character of several bytes that does not fit whole', 'aé🎉é', 7, 'aé…'],
-    ['too little room for the sign of a cut', 'abc', 2, ''],
+    ['nothing if there is no room for the mark of a cut', 'abc', 2, ''],
   ])('keeps %s', (_, text, max, kept) => {
     expect(clipBytes(text, max)).toBe(kept);
   });

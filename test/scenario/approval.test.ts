@@ -49,7 +49,7 @@ describe('who may countersign', () => {
     ['a writer named in the settings', 'will', 'users: [WILL]', {}],
     ['a writer in a team of the settings', 'will', 'teams: [octo/release]', {}],
     ['a writer where the settings ask for write', 'will', 'permission: write', {}],
-    ['a named person where no permission is enough', 'will', 'permission: none, users: [will]', {}],
+    ['a named person if no role is enough', 'will', 'permission: none, users: [will]', {}],
   ])('%s may', async (_, login, settings, input) => {
     const { harness, number } = await asked({ settings: settingsOf(settings) }, input);
     await countersign(harness, number, login);
@@ -98,7 +98,7 @@ describe('who may countersign', () => {
       'mia reacted, but has maintain access',
     ],
     [
-      'a maintainer where only named people count',
+      'a maintainer if only named people count',
       'mia',
       'permission: none, users: [will]',
       {},

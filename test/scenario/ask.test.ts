@@ -188,7 +188,7 @@ describe('a question with a model', () => {
 
   test.each([
     [
-      'a skill that there is not',
+      'a skill that does not exist',
       says({ decision: 'skill', skill: 'merge' }),
       'not among those it was shown',
     ],

@@ -40,7 +40,7 @@ async function countersignedAfter(files: Record<string, string | null>, chain = 
 
 test.each<[string, Record<string, string | null>, string]>([
   [
-    'a gate that freezes merges',
+    'a gate with a freeze',
     { [CHAIN]: chainWith((text) => text + FROZEN) },
     `${CHAIN} on main changed since this was asked: gates of merge`,
   ],
@@ -60,12 +60,12 @@ test.each<[string, Record<string, string | null>, string]>([
     `${CHAIN} on main changed since this was asked: depends_on of merge, the new step ci`,
   ],
   [
-    'the merge step taken out',
+    'the removal of the merge step',
     { [CHAIN]: labelOnly() },
     `${CHAIN} on main changed since this was asked: there is no step merge any more`,
   ],
   [
-    'a filter that leaves the pull request out',
+    'a filter that excludes the pull request',
     { [CHAIN]: chainWith((text) => text.replace('draft: false', 'draft: false, labels: [ready]')) },
     `${CHAIN} on main changed since this was asked: its trigger, which leaves this pull request out`,
   ],
@@ -75,7 +75,7 @@ test.each<[string, Record<string, string | null>, string]>([
     'the chain pr-review is not in force on main any more',
   ],
   [
-    'its file taken away, so that the shipped chain has its name',
+    'the deletion of its file, after which the shipped chain has its name',
     { [CHAIN]: null },
     'the chain pr-review is the shipped one now, which differs from the one that asked: ',
   ],

@@ -227,9 +227,9 @@ const HOSTILE =
 
 test.each([
   ['rings nobody', /(?<![\w&])@octo\/everyone/],
-  ['holds no HTML', /<img/],
-  ['holds no marker', /<!-- countersign:approval/],
-  ['holds no link', /\[a\]\(https:/],
+  ['contains no HTML', /<img/],
+  ['contains no marker', /<!-- countersign:approval/],
+  ['contains no link', /\[a\]\(https:/],
 ])('a value from a pull request in a chain’s comment %s', async (_what, harmful) => {
   const scene = await start(flowChain('action: gh-comment, with: { body: "Title: {{ trigger.title }}" }'));
   const { number } = await scene.open({ title: HOSTILE });

@@ -171,7 +171,7 @@ const limited: HarnessOptions = {
 const failures = [
   ['loops', 'for (;;);', 'it took longer than 700 ms'],
   ['submits no verdict', "submit({ passed: 'yes' });", 'no gate\\_verdict: summary: is missing'],
-  ['asks a model that is not there', "llm_query('good?');", 'set COUNTERSIGN\\_MODEL'],
+  ['asks a model that does not exist', "llm_query('good?');", 'set COUNTERSIGN\\_MODEL'],
   ...(LONG
     ? ([
         ['never submits', 'get_diff();', 'it came to its end without a result'],

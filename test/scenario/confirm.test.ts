@@ -28,7 +28,7 @@ const TWO = 'countersign: { count: 2 }\n';
 describe('a step that asks and merges nothing continues', () => {
   test.each([
     ['when a maintainer approves it by name', '/countersign approve safe'],
-    ['when a maintainer approves what waits', '/countersign approve'],
+    ['when a maintainer approves without a name', '/countersign approve'],
   ])('%s', async (_, command) => {
     const asked = await openConfirmation();
     expect(await commentAndPoll(asked, 'mia', command)).toEqual([

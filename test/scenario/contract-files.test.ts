@@ -33,7 +33,7 @@ const findings = (items: string) =>
   `{ type: object, required: [findings], properties: { findings: { type: array, ${items} } } }`;
 
 test.each([
-  ['as many files as were asked for', '{ id: x, glob: "pictures/*.png", count: 2 }', 'success'],
+  ['as many files as required', '{ id: x, glob: "pictures/*.png", count: 2 }', 'success'],
   [
     'fewer files',
     '{ id: x, glob: "pictures/*.png", count: { min: 3, max: 9 } }',
@@ -44,19 +44,19 @@ test.each([
     '{ id: x, glob: "pictures/*.png", count: 2, mime_type: image/png }',
     'failure: pictures/b.png: it is not of the type image/png',
   ],
-  ['a file of the type', '{ id: x, path: pictures/a.png, mime_type: image/png }', 'success'],
+  ['a file of the right type', '{ id: x, path: pictures/a.png, mime_type: image/png }', 'success'],
   [
     'a file that is too small',
     '{ id: x, path: report.log, min_size: 100 }',
     'failure: it has 7 bytes, and needs 100',
   ],
   [
-    'a file as its schema wants it',
+    'a file that fits its schema',
     `{ id: x, path: reports/review.json, schema: ${findings('minItems: 0')} }`,
     'success',
   ],
   [
-    'a file unlike its schema',
+    'a file that does not fit its schema',
     `{ id: x, path: reports/review.json, schema: ${findings('minItems: 1')} }`,
     'failure: it does not have the shape that was asked for (findings: ',
   ],

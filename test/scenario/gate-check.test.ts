@@ -256,7 +256,7 @@ describe('with merge: { by: people }, the gate', () => {
 
   test.each<[string, (harness: Harness, number: number, reaction: number) => Promise<unknown>]>([
     [
-      'the countersign is taken back',
+      'the countersign is withdrawn',
       (harness, number, reaction) => harness.github.unreact(REPO, approvalOf(harness, number).id, reaction),
     ],
     ['a maintainer rejects it', (harness, number) => react(harness, number, 'max', '-1')],
@@ -267,7 +267,7 @@ describe('with merge: { by: people }, the gate', () => {
       ({ github }, number) => github.comment(REPO, number, 'will', '/countersign cancel'),
     ],
     [
-      'the settings ask for more',
+      'the settings become stricter',
       ({ github }) =>
         github.push({
           repo: REPO,

@@ -54,9 +54,9 @@ test('a protected branch decides with its own files who may countersign merges i
 
 test.each([
   ['a pattern that anybody can make branches for', { approvals: 1 }],
-  ['a ruleset that only keeps it from being deleted', { restrict: ['creations', 'deletions'] as const }],
+  ['a ruleset that only forbids its deletion', { restrict: ['creations', 'deletions'] as const }],
   [
-    'required checks, which whoever can write can set',
+    'required checks, which anybody with write access can set',
     { checks: ['test'], restrict: ['creations'] as const },
   ],
 ])('%s does not let a branch govern itself', async (_, ruleset) => {

@@ -223,7 +223,7 @@ test.each<[string, Act, string]>([
 
 test.each<{ what: string; begins: Act; ends: Act; next: Act }>([
   { what: 'a suspension', begins: SUSPEND, ends: UNSUSPEND, next: LABEL },
-  { what: 'a suspension that nobody told of', begins: untold(SUSPEND), ends: UNSUSPEND, next: LABEL },
+  { what: 'a suspension without a webhook', begins: untold(SUSPEND), ends: UNSUSPEND, next: LABEL },
   {
     what: 'a suspension during which the pull request was closed',
     begins: SUSPEND,

@@ -167,7 +167,7 @@ const CALLS = { reasoning: 'Look again.', call: 'get_diff', arguments: {} };
 
 test.each([
   [
-    'acts without end',
+    'acts endlessly',
     { template: 'react', tools: ['get_diff'], limits: { model_calls: 3 } },
     answer(CALLS),
     'it asked the model more than 3 times',

@@ -142,7 +142,10 @@ test.each<[string, Script, words?: string]>([
     { text: '{"summary": "Fine.",', finish: 'length' },
     'longer than 8,000 tokens',
   ],
-  ['an answer that says no and yes', { text: '{"summary":"x","passed":false,"passed":true,"criteria":[]}' }],
+  [
+    'an answer that says both no and yes',
+    { text: '{"summary":"x","passed":false,"passed":true,"criteria":[]}' },
+  ],
   ['a refusal', { refusal: 'I cannot do that.' }],
   ['an answer of ten megabytes', { text: ' '.repeat(10_000_000) + gate(true, 'Fine.').text }],
   ['the call of a tool', { tool: { name: 'merge', args: '{}' } }],

@@ -54,7 +54,7 @@ async function ready({ app }: Harness): Promise<{ status: string; warnings?: str
 
 test.each<[string, typeof isToken, Fault]>([
   ['its key', isApp, BAD_KEY],
-  ['an App that it does not find', isApp, UNKNOWN],
+  ['an App that GitHub does not find', isApp, UNKNOWN],
   ['the installation for a while', isToken, NO_INSTALLATION],
   ['a suspended installation', isToken, SUSPENDED],
 ])(

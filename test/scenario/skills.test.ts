@@ -260,7 +260,7 @@ test('a skill of a kind that cannot run here fails its step with that sentence',
 });
 
 test.each([
-  ['a value that is no outcome', '{"summary": "hi", "passed": true}', 'what it gave back is no gate'],
+  ['an invalid outcome', '{"summary": "hi", "passed": true}', 'what it gave back is no gate'],
   [
     'a verdict that contradicts itself',
     gate(true, 'x').replace('"gate_passed":true', '"gate_passed":false'),

@@ -111,12 +111,7 @@ it('auto-merge that somebody disabled merges nothing', async () => {
 
 it.each<[string, string, (world: Waiting) => unknown, string]>([
   ['somebody who cannot write', 'eve', () => {}, 'does not have the correct permissions'],
-  [
-    'a writer when nothing is left to wait for',
-    'walt',
-    ({ green }) => green(),
-    'Pull request is in clean status',
-  ],
+  ['a writer when nothing is missing', 'walt', ({ green }) => green(), 'Pull request is in clean status'],
 ])('%s cannot enable auto-merge', async (_, login, before, sentence) => {
   const world = await startWaiting();
   await before(world);

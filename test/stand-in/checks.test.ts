@@ -65,19 +65,19 @@ it('a run that nobody completes stays as it is', async () => {
 
 it.each([
   ['51 annotations', { output: { ...output, annotations: Array.from({ length: 51 }, () => annotation) } }],
-  ['a summary of 65,536 bytes in fewer letters', { output: { title: 'T', summary: 'é'.repeat(32_768) } }],
+  ['a summary of 65,536 bytes in fewer characters', { output: { title: 'T', summary: 'é'.repeat(32_768) } }],
   ['a text of 65,536 bytes', { output: { ...output, text: 'x'.repeat(65_536) } }],
   ['an output without a summary', { output: { title: 'T' } }],
   [
     'four buttons',
     { actions: ['a', 'b', 'c', 'd'].map((x) => ({ label: x, description: x, identifier: x })) },
   ],
-  ['a label of 21 letters', { actions: [{ label: 'x'.repeat(21), description: 'd', identifier: 'i' }] }],
+  ['a label of 21 characters', { actions: [{ label: 'x'.repeat(21), description: 'd', identifier: 'i' }] }],
   [
     'columns over two lines',
     { output: { ...output, annotations: [{ ...annotation, end_line: 2, start_column: 1 }] } },
   ],
-  ['completion without a conclusion', { status: 'completed' }],
+  ['a completed run without a conclusion', { status: 'completed' }],
 ])('%s is refused', async (_, change) => {
   const { update } = await startChecked();
   await expect(update(change)).rejects.toMatchObject({ status: 422 });

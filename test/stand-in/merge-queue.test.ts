@@ -341,14 +341,14 @@ it('GitHub rejects an App that subscribes to merge groups without the permission
 });
 
 it.each([
-  ['a field the schema does not have', '{ repository(owner: "acme", name: "shop") { stars } }', 'stars'],
+  ['a field that the schema does not have', '{ repository(owner: "acme", name: "shop") { stars } }', 'stars'],
   [
     'a list without a length',
     '{ repository(owner: "acme", name: "shop") { mergeQueue { entries { totalCount } } } }',
     'first',
   ],
   [
-    'a repository that is not there',
+    'a repository that does not exist',
     '{ repository(owner: "acme", name: "none") { id } }',
     'Could not resolve',
   ],

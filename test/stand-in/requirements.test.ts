@@ -54,7 +54,7 @@ it.each<[string, string, (world: Checked) => Promise<unknown>]>([
     ({ report }) => report({ conclusion: 'cancelled' }),
   ],
   [
-    'asks for an action',
+    'requires an action',
     '405 Required status check "build" is failing.',
     ({ report }) => report({ conclusion: 'action_required' }),
   ],
@@ -80,7 +80,7 @@ it.each<[string, string, (world: Checked) => Promise<unknown>]>([
     },
   ],
   [
-    'succeeded and runs again',
+    'succeeded and is running again',
     '405 Required status check "build" is in progress.',
     async ({ report }) => {
       await report({ conclusion: 'success' });

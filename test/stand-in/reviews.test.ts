@@ -36,8 +36,8 @@ it('the comments of a review are on the lines that they name', async () => {
 });
 
 it.each([
-  ['a line outside the diff', { path: 'list', line: 9, body: 'x' }],
-  ['a file outside the diff', { path: 'other', line: 1, body: 'x' }],
+  ['a line outside of the diff', { path: 'list', line: 9, body: 'x' }],
+  ['a file outside of the diff', { path: 'other', line: 1, body: 'x' }],
 ])('one comment on %s makes GitHub refuse the whole review', async (_, outside) => {
   const { github, review } = await startReviewed();
   const call = review({ path: 'list', line: 5, body: 'fine' }, outside);

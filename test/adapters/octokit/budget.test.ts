@@ -75,10 +75,10 @@ describe('the budget of an hour', () => {
   it.each([
     ['none of the headers', new Headers()],
     [
-      'one that is no number',
+      'one header that is not a number',
       new Headers({ ...Object.fromEntries(told(0)), 'x-ratelimit-remaining': 'few' }),
     ],
-    ['those of another budget', told(0, { resource: 'search' })],
+    ['the headers of another budget', told(0, { resource: 'search' })],
   ])('is unknown with %s, and then delays nobody', (_, headers) => {
     expect(having(headers).allowed()).toEqual(URGENCIES);
   });

@@ -135,12 +135,12 @@ describe('a failure', () => {
       'API rate limit exceeded',
       at(600),
     ],
-    ['its own words only', 403, {}, 'You have exceeded a secondary rate limit.', at(60)],
+    ['its message only', 403, {}, 'You have exceeded a secondary rate limit.', at(60)],
     ['429 only', 429, {}, 'slow down', at(60)],
-    ['a time that is past', 429, { 'retry-after': at(-40).toUTCString() }, 'no', at(1)],
-    ['a time that is none', 429, { 'retry-after': 'soon' }, 'no', at(60)],
+    ['a time in the past', 429, { 'retry-after': at(-40).toUTCString() }, 'no', at(1)],
+    ['an invalid time', 429, { 'retry-after': 'soon' }, 'no', at(60)],
     [
-      'a reset that does not matter, as requests are left',
+      'a reset that does not matter, because requests are left',
       429,
       { 'x-ratelimit-remaining': '12', 'x-ratelimit-reset': String(at(600).getTime() / 1_000) },
       'no',
@@ -198,7 +198,7 @@ describe('a failure', () => {
       { whose: 'installation', status: 403 },
     ],
     [
-      'GitHub fails when it is asked about the App',
+      'GitHub fails when asked about the App',
       refusal(404, 'Not Found'),
       refusal(502, ''),
       { kind: 'unavailable', status: 502 },
@@ -270,9 +270,9 @@ describe('a failure', () => {
         return undefined;
       },
     ],
-    ['an answer that is no JSON', () => ({ body: '<html>' })],
+    ['an answer that is not JSON', () => ({ body: '<html>' })],
     ['an answer of another shape', () => ({ body: { id: 'seven', default_branch: 'main' } })],
-    ['a number beyond all ids', () => ({ body: '{"id": 99999999999999999999, "default_branch": "main"}' })],
+    ['an id larger than any', () => ({ body: '{"id": 99999999999999999999, "default_branch": "main"}' })],
   ])('by %s is unavailable', async (_, handler) => {
     const fake = await startFake({ timeoutMs: 1_000 });
     fake.on(REPOSITORY, handler);

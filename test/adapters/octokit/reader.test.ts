@@ -62,7 +62,7 @@ describe('a pull request', () => {
 
   it.each([
     ['a deleted account', null, 'Mannequin'],
-    ['a type of account that is not known', { ...mona, type: 'Agent' }, 'Mannequin'],
+    ['an unknown type of account', { ...mona, type: 'Agent' }, 'Mannequin'],
     ['a bot', { ...mona, type: 'Bot' }, 'Bot'],
   ])('by %s is not a person’s', async (_, user, type) => {
     const { on, reader } = await start();
@@ -269,7 +269,7 @@ describe('files', () => {
   });
 
   it.each([
-    ['a folder that is not there', { status: 404, body: { message: 'Not Found' } }],
+    ['a folder that does not exist', { status: 404, body: { message: 'Not Found' } }],
     ['a file', { body: { ...entry('x', 'file'), content: '' } }],
   ])('are undefined below %s', async (_, answer) => {
     const { on, reader } = await start();

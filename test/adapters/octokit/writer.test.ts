@@ -344,7 +344,7 @@ describe('a merge', () => {
     ['500', { status: 500, body: { message: 'x' } }, 'unavailable'],
     ['502', { status: 502, body: '<html>' }, 'unavailable'],
     ['a limit', { status: 403, headers: { 'retry-after': '5' }, body: { message: 'x' } }, 'rate_limited'],
-    ['a merge that is none', { body: { merged: false, sha: SHA } }, 'unavailable'],
+    ['an invalid result', { body: { merged: false, sha: SHA } }, 'unavailable'],
     ['400', { status: 400, body: { message: 'x' } }, 'invalid'],
   ])('answered with %s is an error, and is sent once', async (_, answer, kind) => {
     const { on, writer, requests } = await start();

@@ -51,7 +51,7 @@ describe('bodies in packs', () => {
   it.each([
     ['is cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length - 3)],
     ['has a byte that changed', (bytes: Buffer) => bytes.fill(bytes[9] ? 0 : 1, 9, 10)],
-    ['is of other bytes', () => Buffer.from('no pack at all')],
+    ['has other bytes', () => Buffer.from('no pack at all')],
   ])('are not read from a pack that %s', (_, spoil) => {
     const [packed] = packBodies([{ body: Buffer.from('{"one":1,"two":2,"three":3}') }]);
     const bytes = spoil(Buffer.from(packed?.pack.bytes ?? []));

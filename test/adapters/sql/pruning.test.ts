@@ -251,13 +251,13 @@ describe('the files of a run that ended long ago', () => {
   const cases: [name: string, isRemoved: boolean, ...acts: Act[]][] = [
     ['are removed when the pull request is closed', true, pull('closed', 1), aRun('run1')],
     [
-      'are kept of the newest run of a chain on an open pull request, which can go on',
+      'are kept of the newest run of a chain on an open pull request, because it can continue',
       false,
       pull('open', 1),
       aRun('run1'),
     ],
     [
-      'are removed once a newer run of the chain took its place',
+      'are removed once a newer run of the chain replaced it',
       true,
       pull('open', 1),
       aRun('run1'),
@@ -270,7 +270,7 @@ describe('the files of a run that ended long ago', () => {
       aRun('run1'),
       aRun('run2', { chain: 'other', createdAt: ago(50), finishedAt: ago(49) }),
     ],
-    ['are kept beside an open question', false, pull('closed', 1), aRun('run1'), question('open')],
+    ['are kept beside an open approval', false, pull('closed', 1), aRun('run1'), question('open')],
   ];
 
   it.each(cases)('%s', async (_, isRemoved, ...acts) => {
@@ -337,8 +337,8 @@ describe('a delivery', () => {
 
 describe('a status comment', () => {
   it.each([
-    ['goes with its merged pull request', 'merged', 1],
-    ['stays of a pull request that can be reopened', 'closed', 0],
+    ['is deleted with its merged pull request', 'merged', 1],
+    ['stays if the pull request can be reopened', 'closed', 0],
   ] as const)('%s', async (_, state, removed) => {
     await given(pull(state), aRun('run1'), effect('status:70#3', 'done'));
     await remove('runs', ['run1'], BEFORE);

@@ -30,7 +30,7 @@ describe('verify', () => {
     ['an empty file', file('a'), [produced('a', '')], 'absent: it is empty'],
     ['a file of enough bytes', file('a', { min_size: 3 }), [produced('a', 'abc')], 'there'],
     [
-      'a file of too few',
+      'a file of too few bytes',
       file('a', { min_size: 4 }),
       [produced('a', 'abc')],
       'invalid: it has 3 bytes, and needs 4',
@@ -55,19 +55,14 @@ describe('verify', () => {
       [produced('a', [0xff, 0xfe])],
       'invalid: it is not of the type text/plain',
     ],
-    ['JSON of the shape', file('a', { schema: { type: 'array' } }), [produced('a', '[]')], 'there'],
+    ['JSON of the right shape', file('a', { schema: { type: 'array' } }), [produced('a', '[]')], 'there'],
     [
       'JSON of another shape',
       file('a', { schema: { type: 'array' } }),
       [produced('a', '{}')],
       'invalid: it does not have the shape that was asked for (the whole: Invalid input: expected array, received object)',
     ],
-    [
-      'no JSON at all',
-      file('a', { schema: { type: 'array' } }),
-      [produced('a', 'x')],
-      'invalid: it is not JSON',
-    ],
+    ['no JSON', file('a', { schema: { type: 'array' } }), [produced('a', 'x')], 'invalid: it is not JSON'],
     [
       'JSON too large to parse',
       file('a', { schema: { type: 'string' } }),
@@ -75,7 +70,7 @@ describe('verify', () => {
       'invalid: it has more than 1000000 bytes to parse',
     ],
     [
-      'as many files as asked',
+      'as many files as required',
       files('*.json', 2),
       [produced('a.json'), produced('b.json'), produced('c.txt')],
       'there',
@@ -194,14 +189,14 @@ describe('the delivery of a run', () => {
   const optional = verify({ expected: [file('c', { required: false })] }, [], [], at(0));
 
   test.each([
-    ['nothing, when there is no contract', [], undefined],
-    ['nothing, when contracts ask for nothing', [verify({ expected: [] }, [], [], at(0))], undefined],
-    ['passed, when all of it is there', [all, all], 'passed'],
-    ['partial, when one step left something out', [all, none], 'partial'],
-    ['partial, when half of it is there', [some], 'partial'],
-    ['partial, when only what is optional is missing', [all, optional], 'partial'],
-    ['missing, when nothing is there', [none, none], 'missing'],
-    ['invalid, when something is there that was not asked for', [all, wrong, none], 'invalid'],
+    ['nothing if there is no contract', [], undefined],
+    ['nothing if contracts require nothing', [verify({ expected: [] }, [], [], at(0))], undefined],
+    ['passed if everything is there', [all, all], 'passed'],
+    ['partial if one step left something out', [all, none], 'partial'],
+    ['partial if half of it is there', [some], 'partial'],
+    ['partial if only what is optional is missing', [all, optional], 'partial'],
+    ['missing if nothing is there', [none, none], 'missing'],
+    ['invalid if a file does not match', [all, wrong, none], 'invalid'],
   ])('is %s', (_, verifications, said) => {
     expect(deliveryOf(verifications)).toBe(said);
   });

@@ -101,7 +101,7 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'a YAML slip',
+      'a YAML error',
       'name: [a',
       [
         'chain.yaml:1:9: this is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
@@ -121,31 +121,35 @@ describe('the parser of chain files', () => {
     ],
     ['a duplicate key', 'name: a\nname: b', ['chain.yaml:2:1: the key "name" is here twice']],
     [
-      'an own tag',
+      'a custom tag',
       'name: !!js/function x',
       ['chain.yaml:1:7: this is not valid YAML: Unresolved tag: tag:yaml.org,2002:js/function'],
     ],
     ['an alias of nothing', 'name: *gone', ['chain.yaml:1:7: the alias *gone has no anchor before it']],
     [
-      'the older YAML',
+      'an older YAML version',
       '%YAML 1.1\n---\nname: yes',
       ['chain.yaml:1:1: YAML 1.1 is not read here; use YAML 1.2'],
     ],
     [
-      'a number beyond all',
+      'an infinite number',
       'name: 1e999',
       ['chain.yaml:1:7: this value is not a text, a finite number, true, false or null'],
     ],
-    ['a key for prototypes', '__proto__: {a: 1}', ['chain.yaml:1:1: the key "__proto__" is not allowed']],
     [
-      'a bad chain name',
+      'a key that changes prototypes',
+      '__proto__: {a: 1}',
+      ['chain.yaml:1:1: the key "__proto__" is not allowed'],
+    ],
+    [
+      'an invalid chain name',
       'name: Pr Review\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
       [
         'chain.yaml:1:7: a chain name starts with a small letter and has at most 50 small letters, digits and "-"',
       ],
     ],
     [
-      'the name of a check run that the app has itself',
+      'the name of a check run that the app itself uses',
       'name: configuration\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
       [
         'chain.yaml:1:7: a chain cannot be named "configuration": the app has a check run "countersign / configuration" of its own',
@@ -204,12 +208,12 @@ describe('the parser of chain files', () => {
       ['chain.yaml:6:5: a step has either a skill or an action, not both'],
     ],
     [
-      'a step that is no mapping',
+      'a step that is not a mapping',
       withSteps('  - 5'),
       ['chain.yaml:5:5: entry 1 of "steps" must be a mapping of keys to values, not 5'],
     ],
     [
-      'a mapping with a conversion of its own where a word belongs',
+      'a mapping with its own string conversion instead of a word',
       withSteps('  - skill: ci\n    on_failure: { toString: 1 }'),
       ['chain.yaml:6:17: "on_failure" cannot be a mapping; allowed: fail, continue'],
     ],
@@ -224,7 +228,7 @@ describe('the parser of chain files', () => {
       ['chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label'],
     ],
     [
-      'an id twice',
+      'a repeated id',
       withSteps('  - id: a\n    skill: ci\n  - id: a\n    skill: ci'),
       ['chain.yaml:7:9: the step id "a" is already used by step 1'],
     ],
@@ -245,19 +249,19 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'a duration of nothing',
+      'a duration of zero',
       withSteps('  - skill: ci\n    timeout: 0m'),
       [
         'chain.yaml:6:14: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
       ],
     ],
     [
-      'a dependency on no step',
+      'a dependency on an unknown step',
       withSteps('  - id: review\n    skill: ci\n  - skill: ci\n    depends_on: [reveiw]'),
       ['chain.yaml:8:18: there is no step "reveiw": did you mean "review"? Allowed: review, ci'],
     ],
     [
-      'a circle, as a path',
+      'a cycle, as a path',
       withSteps(
         '  - id: a\n    skill: ci\n    depends_on: c\n  - id: b\n    skill: ci\n  - id: c\n    skill: ci',
       ),
@@ -281,21 +285,21 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'a merge that declines its approval',
+      'a merge that turns its approval off',
       withSteps('  - action: gh-merge\n    requires_approval: false'),
       [
         'chain.yaml:6:24: gh-merge always needs requires_approval: true; no setting turns the countersign off',
       ],
     ],
     [
-      'a condition on no step',
+      'a condition on an unknown step',
       withSteps(
         '  - {id: review, skill: ci}\n  - skill: ci\n    condition: "{{ steps.reveiw.outcome.passed }}"',
       ),
       ['chain.yaml:7:20: there is no step "reveiw": did you mean "review"? Allowed: review, ci'],
     ],
     [
-      'a condition on no position',
+      'a condition on an unknown position',
       withSteps('  - skill: ci\n  - skill: pr-review\n    condition: "{{ steps[2].outcome.passed }}"'),
       ['chain.yaml:7:20: there is no steps[2]: positions go from 0 to 1'],
     ],
@@ -314,7 +318,7 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'an input from a step beside it',
+      'an input from a parallel step',
       withSteps(
         '  - {id: a, skill: ci}\n  - {id: b, skill: ci, depends_on: []}\n  - skill: ci\n    depends_on: [b]\n    with: {deep: [{x: "see {{ steps.a.outcome }}"}]}',
       ),
@@ -323,7 +327,7 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'a field that an action does not tell',
+      'a field that the action does not have',
       withSteps(
         '  - {id: a, action: gh-comment, with: {body: x}}\n  - skill: ci\n    with: {x: "{{ steps[0].outcome.verdict }}"}',
       ),
@@ -344,7 +348,7 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'a root that is not known',
+      'an unknown root',
       withSteps('  - skill: ci\n    with: {a: "{{ triger.number }}"}'),
       [
         'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Allowed: trigger, repo, steps, state',
@@ -372,7 +376,7 @@ describe('the parser of chain files', () => {
       ],
     ],
     [
-      'a condition with words around it',
+      'a condition with text around it',
       withSteps('  - skill: ci\n    condition: "{{ true }} and more"'),
       ['chain.yaml:6:17: a condition is exactly one expression, with nothing around its {{ }}'],
     ],

@@ -86,7 +86,7 @@ describe('an error in the settings', () => {
       ],
     ],
     [
-      'a permission that is none',
+      'an invalid permission',
       'countersign: {permission: read}',
       ['countersign.yml:1:27: "permission" cannot be "read"; allowed: admin, maintain, write, none'],
     ],
@@ -101,7 +101,7 @@ describe('an error in the settings', () => {
     ),
     ['counts out of range', 'countersign: {count: 0}', ['countersign.yml:1:22: "count" must be at least 1']],
     [
-      'the bot’s own reactions',
+      'the app’s own reactions',
       'countersign: {approve: [eyes, hooray], reject: [confused]}',
       [
         'countersign.yml:1:25: the reaction "eyes" is one the bot uses itself; allowed: rocket, +1, -1, heart, laugh',
@@ -110,7 +110,7 @@ describe('an error in the settings', () => {
       ],
     ],
     [
-      'no reaction at all',
+      'unknown reactions',
       'countersign: {approve: [roket, 2]}',
       [
         'countersign.yml:1:25: "roket" is not a reaction for this: did you mean "rocket"? Allowed: rocket, +1, -1, heart, laugh',
@@ -118,22 +118,22 @@ describe('an error in the settings', () => {
       ],
     ],
     [
-      'nothing that approves',
+      'no approving reaction',
       'countersign: {approve: []}',
       ['countersign.yml:1:24: "approve" must have at least 1 entry'],
     ],
     [
-      'one reaction for both',
+      'one reaction for both answers',
       'countersign: {approve: [heart, +1], reject: ["+1"]}',
       ['countersign.yml:1:46: the reaction "+1" cannot both approve and reject'],
     ],
     [
-      'a check that is required and ignored',
+      'a check that is both required and ignored',
       'ci: {required: [a], ignore: [b, a]}',
       ['countersign.yml:1:33: the check "a" cannot be both required and ignored'],
     ],
     [
-      'all of it, where one thing is badly written and others contradict each other',
+      'everything, if one value is invalid and others contradict each other',
       `noise: loud
 countersign: { permission: none, approve: [eyes, -1, heart], reject: [eyes, "-1", 3], count: x }
 ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
@@ -160,13 +160,13 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
       ],
     ],
     [
-      'a length of time without a unit',
+      'a duration without a unit',
       'ci: {wait: 6}',
       [
         'countersign.yml:1:12: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
       ],
     ],
-    ['a chain name that is none', 'chains: [Pr]', ['countersign.yml:1:10: this is not a chain name']],
+    ['an invalid chain name', 'chains: [Pr]', ['countersign.yml:1:10: this is not a chain name']],
     [
       'a section left empty',
       'ci:\n',

@@ -23,7 +23,11 @@ describe('a commit is attributed to accounts', () => {
     ['not without an author, although GitHub committed it', { author: null, committer: webFlow }, false],
     ['not without a committer', { committer: null }, false],
     ['not with GitHub’s own account as its author', { author: webFlow }, false],
-    ['not with that of an enterprise server either', { author: { id: 3, login: 'web-flow' } }, false],
+    [
+      'not with the web-flow account of an enterprise server either',
+      { author: { id: 3, login: 'web-flow' } },
+      false,
+    ],
     ['not with a co-author without an account', { unknownAuthors: 1 }, false],
   ])('%s', (_, more, isCredited) => {
     expect(unattributedCommits([{ ...own, ...more }])).toEqual(

@@ -80,10 +80,15 @@ describe('a CODEOWNERS file', () => {
   test.each([
     ['the last matching line wins', '* @a\n*.ts @b\n', 'x.ts', ['@b']],
     ['a line without owners takes the owners away', '* @a\n/free/\n', 'free/x', []],
-    ['so does one with a comment alone behind it', '* @a\n/free/ # anybody\n', 'free/x', []],
-    ['comments are none of it', '# all\n* @a # and not @b\n', 'x', ['@a']],
-    ['spaces and tabs around words mean nothing', ' \t* \t @a \t \n', 'x', ['@a']],
-    ['lines may end as on Windows', '* @a\r\n*.ts @b\r\n', 'x.ts', ['@b']],
+    [
+      'a line with only a comment instead of owners also takes them away',
+      '* @a\n/free/ # anybody\n',
+      'free/x',
+      [],
+    ],
+    ['comments are ignored', '# all\n* @a # and not @b\n', 'x', ['@a']],
+    ['spaces and tabs around words are ignored', ' \t* \t @a \t \n', 'x', ['@a']],
+    ['lines can end with CR LF', '* @a\r\n*.ts @b\r\n', 'x.ts', ['@b']],
     ['an empty file owns nothing', '\n\r\n', 'x', undefined],
     [
       'a line may name many owners',
@@ -102,14 +107,14 @@ describe('a CODEOWNERS file', () => {
   test.each([
     ['a negation', '!x.ts @b'],
     ['a character range', '/[xy].ts @b'],
-    ['a section of GitLab', '[Docs][2] @b'],
+    ['a GitLab section', '[Docs][2] @b'],
     ['an escaped hash at the start', '\\#x.ts @b'],
     ['three stars', '***/x.ts @b'],
     ['an owner without an at sign', 'x.ts b'],
     ['half an address as the owner', 'x.ts docs@'],
-    ['an at sign alone as the owner', 'x.ts @'],
+    ['only an at sign as the owner', 'x.ts @'],
     ['one bad owner beside a good one', 'x.ts @b b'],
-    ['the root alone', '/ @b'],
+    ['only the root', '/ @b'],
   ])('is read without a line that has %s, and that line is reported', (_, line) => {
     const codeowners = parseCodeowners(`* @a\n${line}\n`);
     expect([codeowners.skipped, codeowners.of('x.ts')?.line, codeowners.of('#x.ts')?.line]).toEqual([

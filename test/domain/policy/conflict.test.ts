@@ -21,13 +21,18 @@ describe('whether a pull request conflicts', () => {
     ],
     ['is dirty', { mergeable: null, mergeableState: 'dirty' }, 'merge', RESOLVE],
     [
-      'is not worked out',
+      'is not computed yet',
       { mergeable: null, rebaseable: null, mergeableState: 'unknown' },
       'squash',
       'unknown',
     ],
-    ['is not told of', { mergeable: null, rebaseable: null, mergeableState: null }, 'rebase', 'unknown'],
-    ['can only not be rebased', { rebaseable: false }, 'merge', 'none'],
+    [
+      'is missing in the answer',
+      { mergeable: null, rebaseable: null, mergeableState: null },
+      'rebase',
+      'unknown',
+    ],
+    ['can be merged but not rebased', { rebaseable: false }, 'merge', 'none'],
     ['cannot be rebased', { rebaseable: false }, 'rebase', BY_HAND],
   ])('is known for one that %s', (_, said, method, answer) => {
     const conflict = conflictOf({ ...CLEAN, ...said }, method, 'main');

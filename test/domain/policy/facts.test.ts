@@ -25,15 +25,25 @@ describe('the fact about code owners', () => {
     ...more,
   });
   test.each([
-    ['nobody, where nothing is owned', ['free/x', 'other'], [], true],
-    ['nobody, where something is', ['a/x'], [], false],
-    ['an owner in another case', ['a/x'], [approver('ann')], true],
-    ['a member of an owning team', ['a/x'], [approver('max', { teams: ['octo/core'] })], true],
-    ['a member of another team', ['a/x'], [approver('max', { teams: ['octo/others'] })], false],
-    ['somebody else', ['a/x'], [approver('bob')], false],
-    ['an owner of one of two files', ['a/x', 'c/x'], [approver('ann')], false],
-    ['owners of both', ['a/x', 'c/x'], [approver('ann'), approver('cy', { id: 7 })], true],
-    ['anybody, where only an unknown address owns', ['b/x'], [approver('bob'), approver('ann')], false],
+    ['is met by nobody if nobody owns the files', ['free/x', 'other'], [], true],
+    ['is not met by nobody if somebody owns them', ['a/x'], [], false],
+    ['is met by an owner in another case', ['a/x'], [approver('ann')], true],
+    ['is met by a member of an owning team', ['a/x'], [approver('max', { teams: ['octo/core'] })], true],
+    ['is not met by a member of another team', ['a/x'], [approver('max', { teams: ['octo/others'] })], false],
+    ['is not met by somebody else', ['a/x'], [approver('bob')], false],
+    ['is not met by an owner of one of two files', ['a/x', 'c/x'], [approver('ann')], false],
+    [
+      'is met by the owners of both files',
+      ['a/x', 'c/x'],
+      [approver('ann'), approver('cy', { id: 7 })],
+      true,
+    ],
+    [
+      'is not met if only an unknown address owns the files',
+      ['b/x'],
+      [approver('bob'), approver('ann')],
+      false,
+    ],
   ])('%s', (_, paths, approvers, approved) => {
     expect(ownersApprove(ownedPaths(paths, codeowners), approvers, [])).toMatchObject({ value: approved });
   });
@@ -63,34 +73,42 @@ describe('the facts about reviews', () => {
     return [approvals?.known && approvals.value, refusals?.known && refusals.value];
   };
   test.each([
-    ['none', [], [[], []]],
-    ['an approval', [review(1, 'anna', 'approved')], [['anna'], []]],
-    ['of another head', [review(1, 'anna', 'approved', { commitSha: OTHER })], [[], []]],
-    ['of a forgotten head', [review(1, 'anna', 'approved', { commitSha: null })], [[], []]],
-    ['taken back', [review(1, 'anna', 'approved'), review(2, 'anna', 'changes_requested')], [[], ['anna']]],
+    ['are empty without a review', [], [[], []]],
+    ['include an approval', [review(1, 'anna', 'approved')], [['anna'], []]],
+    ['do not count for another head', [review(1, 'anna', 'approved', { commitSha: OTHER })], [[], []]],
+    ['do not count for a forgotten head', [review(1, 'anna', 'approved', { commitSha: null })], [[], []]],
     [
-      'given after all',
+      'do not count once the reviewer requests changes',
+      [review(1, 'anna', 'approved'), review(2, 'anna', 'changes_requested')],
+      [[], ['anna']],
+    ],
+    [
+      'count when an approval follows a request for changes',
       [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'approved')],
       [['anna'], []],
     ],
     [
-      'listed out of order',
+      'are ordered by time',
       [review(2, 'anna', 'changes_requested'), review(1, 'anna', 'approved')],
       [[], ['anna']],
     ],
     [
-      'and a comment after it',
+      'are not changed by a later comment',
       [review(1, 'anna', 'approved'), review(2, 'anna', 'commented')],
       [['anna'], []],
     ],
-    ['dismissed', [review(1, 'anna', 'approved'), review(2, 'anna', 'dismissed')], [[], []]],
     [
-      'a refusal of an older head',
+      'do not count once dismissed',
+      [review(1, 'anna', 'approved'), review(2, 'anna', 'dismissed')],
+      [[], []],
+    ],
+    [
+      'keep a request for changes on an older head',
       [review(1, 'anna', 'changes_requested', { commitSha: OTHER })],
       [[], ['anna']],
     ],
-    ['of a bot', [review(1, 'helper', 'approved', bot)], [[], []]],
-    ['of the author', [review(1, 'ada', 'approved')], [[], []]],
+    ['do not count from a bot', [review(1, 'helper', 'approved', bot)], [[], []]],
+    ['do not count from the author', [review(1, 'ada', 'approved')], [[], []]],
   ])('%s', (_, reviews, expected) => {
     expect(facts(reviews)).toEqual(expected);
   });
@@ -126,7 +144,7 @@ describe('the facts about lists', () => {
   test.each([
     ['all verified', [{ sha: HEAD, verified: true }], false, true],
     [
-      'one that is not',
+      'one that is not verified',
       [
         { sha: OTHER, verified: false },
         { sha: HEAD, verified: true },
@@ -134,7 +152,7 @@ describe('the facts about lists', () => {
       false,
       false,
     ],
-    ['without the head', [{ sha: OTHER, verified: true }], false, undefined],
+    ['a list without the head', [{ sha: OTHER, verified: true }], false, undefined],
     ['cut off', [{ sha: HEAD, verified: true }], true, undefined],
     ['empty', [], false, undefined],
   ])('about commits are as expected with %s', (_, commits, truncated, signed) => {
@@ -155,7 +173,7 @@ describe('the facts about the pull request itself', () => {
     authorAssociation: 'NONE',
   };
   test.each([
-    ['a branch here', 'Octo/App', false],
+    ['a branch of the repository', 'Octo/App', false],
     ['a fork', 'ada/app', true],
     ['a fork that was deleted', null, true],
   ])('say whether it comes from a fork: %s', (_, headRepository, fork) => {

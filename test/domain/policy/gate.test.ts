@@ -184,7 +184,7 @@ steps:
     ['no place', '{}', ['gates stand before the step (pre) or after it (post)']],
     ['nothing asked', '{ pre: [{ id: g }] }', ['a gate needs criteria or a skill']],
     [
-      'two things asked',
+      'a gate with both criteria and a skill',
       '{ pre: [{ id: g, skill: ci, criteria: [{ id: c, if: "true" }] }] }',
       ['a gate has either criteria or a skill, not both'],
     ],
@@ -195,7 +195,7 @@ steps:
       ['"on_failure" cannot be "blok": did you mean "block"?'],
     ],
     [
-      'criteria of all kinds',
+      'errors in criteria of all kinds',
       '{ pre: [{ id: g, criteria: [{ id: a }, { id: b, if: "pr.lables" }, { id: c, if: "pr" }, { id: d, because: x, codeowners: approved }, { id: d, if: "1", freeze: { from: "1", until: "2", reason: x } }] }] }',
       [
         'a criterion asks something: if, codeowners, freeze',
@@ -207,12 +207,12 @@ steps:
       ],
     ],
     [
-      'an outcome that is not there yet',
+      'an outcome that is not available yet',
       '{ pre: [{ id: g, criteria: [{ id: c, if: "steps.act.outcome.passed" }] }] }',
       ['the step "act" does not come before this one'],
     ],
     [
-      'ids of two places',
+      'an id that is used at two places',
       '{ pre: [{ id: g, skill: ci }], post: [{ id: g, skill: ci }] }',
       ['the id "g" is used here twice'],
     ],

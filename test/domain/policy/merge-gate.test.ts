@@ -102,13 +102,13 @@ describe('when a criterion is not met', () => {
       false,
     ],
     [
-      'a condition does not hold any more',
+      'a condition no longer holds',
       { conditions: [criterion('met', 'fine'), criterion('unmet', 'ci: 1 of 2 checks failed: test')] },
       'not merging: ci: 1 of 2 checks failed: test',
       false,
     ],
     [
-      'a condition is not known',
+      'a condition is unknown',
       { conditions: [criterion('unknown', 'GitHub did not say whether CI passed')] },
       'not merging: GitHub did not say whether CI passed',
       false,
@@ -120,7 +120,7 @@ describe('when a criterion is not met', () => {
       false,
     ],
     [
-      'contributors are not known',
+      'contributors are unknown',
       { contributors: undefined },
       'not merging: nobody has countersigned yet',
       false,
@@ -176,7 +176,7 @@ describe('whose reaction counts', () => {
       not('mia', wrote),
     ],
     [
-      'a co-author known by name only does not',
+      'a co-author known only by name does not',
       reactor(),
       { contributors: { ...NO_CONTRIBUTORS, logins: ['mia'] } },
       not('mia', wrote),
@@ -194,25 +194,25 @@ describe('whose reaction counts', () => {
       not('mia', 'could have written some of the commits: not all authors are known'),
     ],
     [
-      'a bot does not, however mighty',
+      'a bot does not, whatever its role',
       reactor({ type: 'Bot', role: 'admin' }),
       {},
       not('mia', 'is not a person'),
     ],
     ['an organisation does not', reactor({ type: 'Organization' }), {}, not('mia', 'is not a person')],
-    ['a type that is not known does not', reactor({ type: '' }), {}, not('mia', 'is not a person')],
+    ['an unknown type of account does not', reactor({ type: '' }), {}, not('mia', 'is not a person')],
     ['a person does although the name ends like a bot’s', reactor({ login: 'talbot' }), {}, counts('talbot')],
     ['an outsider does not', otto, {}, not('otto', 'has read access')],
-    ['a role below does not', will, {}, not('will', 'has write access')],
-    ['a role above does', max, {}, counts('max')],
+    ['somebody with a lower role does not', will, {}, not('will', 'has write access')],
+    ['somebody with a higher role does', max, {}, counts('max')],
     [
-      'a role that is not known does not',
+      'somebody with an unknown role does not',
       reactor({ role: 'release-captain' }),
       {},
       not('mia', 'has release-captain access'),
     ],
     [
-      'a role named like a member of every object does not',
+      'somebody with a role named like a member of every object does not',
       reactor({ role: 'constructor' }),
       {},
       not('mia', 'has constructor access'),
@@ -253,7 +253,7 @@ describe('whose reaction counts', () => {
       not('otto', 'is named in the settings with only triage access, where write is needed'),
     ],
     ['somebody who is not named', { users: ['zoe'] }, will, not('will', 'has write access')],
-    ['a named user where roles do not count', { permission: 'none', users: ['will'] }, will, counts('will')],
+    ['a named user if roles do not count', { permission: 'none', users: ['will'] }, will, counts('will')],
   ] as const)('the rules decide about %s', (_, with_, person, expected) => {
     expect(because(person, {}, with_)).toEqual(expected);
   });
@@ -325,9 +325,9 @@ describe('a reaction', () => {
 describe('a person who rejected this head before', () => {
   const mia = { id: 2, login: 'mia' };
   test.each([
-    ['stops it while only somebody else countersigns', [reactor({ id: 3, login: 'max' })], false],
-    ['stops it when somebody else has their login now', [reactor({ id: 3, login: 'mia' })], false],
-    ['stops nothing once they countersign themselves', [reactor({ ...mia, login: 'mia-renamed' })], true],
+    ['prevents the merge while only somebody else countersigns', [reactor({ id: 3, login: 'max' })], false],
+    ['prevents the merge if another account has their login now', [reactor({ id: 3, login: 'mia' })], false],
+    ['prevents nothing once they countersign themselves', [reactor({ ...mia, login: 'mia-renamed' })], true],
   ])('%s', (_, reactors, merges) => {
     const decision = judgeMerge(question(), facts({ reactors, rejectedBefore: [mia] }));
     expect(decision.proof !== undefined).toBe(merges);
@@ -340,13 +340,17 @@ describe('the answers of two polls', () => {
   const nobody = answer({ reactors: [] });
 
   test.each<[string, ReturnType<typeof answer> | null, boolean]>([
-    ['the question as it was put', justAsked({ merges: true }), true],
-    ['a look that found the same', answer({ reactors: [] }), true],
-    ['a look that found the same and more that holds', answer({ reactors: [], conditions: [] }), true],
+    ['the approval as it was opened', justAsked({ merges: true }), true],
+    ['a poll that found the same', answer({ reactors: [] }), true],
+    [
+      'a poll that found the same, with more conditions that hold',
+      answer({ reactors: [], conditions: [] }),
+      true,
+    ],
     ['no look', null, false],
-    ['a look at a paused pull request', answer({ reactors: [], pausedBy: 'will' }), false],
-    ['a look that found a reaction which does not count', answer({ reactors: [otto] }), false],
-    ['a look that found all it needs', answer({}), false],
+    ['a poll of a paused pull request', answer({ reactors: [], pausedBy: 'will' }), false],
+    ['a poll that found a reaction which does not count', answer({ reactors: [otto] }), false],
+    ['a poll that found everything it needs', answer({}), false],
   ])('%s and a poll that finds nobody are the same: %s', (_, before, same) => {
     expect(sameAnswer(before, nobody)).toBe(same);
   });

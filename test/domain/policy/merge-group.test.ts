@@ -44,14 +44,14 @@ test('the proof of a merge group is as old as its oldest member', () => {
 
 describe('a merge group gets no proof', () => {
   test.each<[string, GroupMember[], string]>([
-    ['when nobody can say what is in it', [], 'no pull request of this merge group is known'],
+    ['when its pull requests are unknown', [], 'no pull request of this merge group is known'],
     [
-      'when nobody countersigned one of it',
+      'when nobody countersigned one of its pull requests',
       [member(7), member(8, {}, { reactors: [] })],
       '#8: not merging: nobody has countersigned yet',
     ],
     [
-      'when nobody was asked about one of it',
+      'when nobody was asked about one of its pull requests',
       [{ ...member(7), decision: undefined }],
       `#7: nobody was asked to countersign ${question().headSha.slice(0, 7)}`,
     ],
@@ -81,7 +81,7 @@ describe('a merge group gets no proof', () => {
       '#7: countersigned by mia; merging',
     ],
     [
-      'when what looks like a proof is a copy of one',
+      'when a proof is only a copy of one',
       [
         {
           ...member(7),

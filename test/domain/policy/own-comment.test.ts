@@ -26,7 +26,7 @@ describe('a comment is not this app’s own', () => {
   it.each([
     ['a person wrote it', { author: { id: 1, type: 'User' }, viaAppId: null }, own],
     ['a person wrote it through this app', { author: { id: 1, type: 'User' }, viaAppId: APP }, own],
-    ['a person has the account that was recorded', { author: { ...bot, type: 'User' }, viaAppId: null }, own],
+    ['a person has the recorded account', { author: { ...bot, type: 'User' }, viaAppId: null }, own],
     ['another app wrote it', { author: { ...bot, id: 80 }, viaAppId: 8 }, own],
     ['another bot wrote it, and GitHub names no app', { author: { ...bot, id: 80 }, viaAppId: null }, own],
     ['the account is right and the app is another', { author: bot, viaAppId: 8 }, own],

@@ -18,9 +18,9 @@ function review(at: number, who: string, state: Review['state']): Review {
 describe('changes are requested', () => {
   it.each<[string, Review[], string[]]>([
     ['by nobody without a review', [], []],
-    ['by who asked for them', [review(1, 'anna', 'changes_requested')], ['anna']],
+    ['by the person who requests them', [review(1, 'anna', 'changes_requested')], ['anna']],
     [
-      'by who approved first',
+      'by somebody who approved before',
       [review(1, 'anna', 'approved'), review(2, 'anna', 'changes_requested')],
       ['anna'],
     ],
@@ -31,22 +31,22 @@ describe('changes are requested', () => {
     ],
     ['by nobody whose review was dismissed', [review(1, 'anna', 'dismissed')], []],
     [
-      'by who only commented since',
+      'by somebody who only commented since',
       [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'commented')],
       ['anna'],
     ],
     [
-      'by who began another review',
+      'by somebody who started another review',
       [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'pending')],
       ['anna'],
     ],
     [
-      'by who did something unknown since',
+      'by somebody whose later review has an unknown state',
       [review(1, 'anna', 'changes_requested'), review(2, 'anna', 'unknown')],
       ['anna'],
     ],
     [
-      'whatever the order of the list',
+      'in whatever order the list is',
       [review(2, 'anna', 'approved'), review(1, 'anna', 'changes_requested')],
       [],
     ],
@@ -55,8 +55,8 @@ describe('changes are requested', () => {
       [review(1, 'anna', 'changes_requested'), review(2, 'bert', 'changes_requested')],
       ['anna', 'bert'],
     ],
-    ['by no bot', [review(1, 'robot', 'changes_requested')], []],
-    ['by no deleted account', [review(1, 'ghost', 'changes_requested')], []],
+    ['not by a bot', [review(1, 'robot', 'changes_requested')], []],
+    ['not by a deleted account', [review(1, 'ghost', 'changes_requested')], []],
   ])('%s', (_, reviews, logins) => {
     expect(requestingChanges(reviews).map(({ login }) => login)).toEqual(logins);
   });
@@ -67,12 +67,12 @@ describe('requested changes prevent a merge', () => {
     ({ known: true, by: [{ person: { id: 1, login: 'anna', type: 'User' }, role }] }) as const;
 
   it.each([
-    ['of a writer', by('write'), 'unmet'],
-    ['of an admin', by('admin'), 'unmet'],
-    ['of somebody who can only triage', by('triage'), 'met'],
-    ['of somebody who can only read', by('read'), 'met'],
-    ['of nobody', { known: true, by: [] }, 'met'],
-    ['when it is not known who asks for them', { known: false, because: 'there are too many' }, 'unmet'],
+    ['by a writer', by('write'), 'unmet'],
+    ['by an admin', by('admin'), 'unmet'],
+    ['but not by somebody with triage access', by('triage'), 'met'],
+    ['but not by somebody with read access', by('read'), 'met'],
+    ['but not if nobody requests them', { known: true, by: [] }, 'met'],
+    ['by somebody whose role is unknown', { known: false, because: 'there are too many' }, 'unmet'],
   ] as const)('%s: %#', (_, requested, status) => {
     expect(requestedChangesCriterion(requested, 9).status).toBe(status);
   });

@@ -60,32 +60,36 @@ describe('trust', () => {
   test.each<[string, Partial<TrustContext>, TrustLevel]>([
     // Whose pull request it is.
     ['a writer’s pull request', {}, 'standard'],
-    ['a triager’s', { origin: pullRequest({ role: 'triage' }) }, 'standard'],
+    ['a triager’s pull request', { origin: pullRequest({ role: 'triage' }) }, 'standard'],
     [
-      'a member’s whose role was not asked for',
+      'a member’s pull request, without reading the role',
       { origin: pullRequest({ association: 'MEMBER', role: undefined }) },
       'standard',
     ],
-    ['the owner’s', { origin: pullRequest({ association: 'OWNER', role: undefined }) }, 'standard'],
     [
-      'a collaborator’s',
+      'the owner’s pull request',
+      { origin: pullRequest({ association: 'OWNER', role: undefined }) },
+      'standard',
+    ],
+    [
+      'a collaborator’s pull request',
       { origin: pullRequest({ association: 'COLLABORATOR', role: undefined }) },
       'standard',
     ],
     [
-      'that of a member who keeps it private, told by the role alone',
+      'the pull request of a member who hides the membership, by role',
       { origin: pullRequest({ association: 'NONE', role: 'maintain' }) },
       'standard',
     ],
-    ['a reader’s, as anybody is on a public repository', { origin: OUTSIDER }, 'sandbox'],
-    ['that of somebody without any access', { origin: pullRequest({ role: 'none' }) }, 'sandbox'],
+    ['a reader’s pull request, as anybody’s on a public repository', { origin: OUTSIDER }, 'sandbox'],
+    ['the pull request of somebody without access', { origin: pullRequest({ role: 'none' }) }, 'sandbox'],
     [
-      'a first contributor’s',
+      'a first contributor’s pull request',
       { origin: pullRequest({ association: 'FIRST_TIME_CONTRIBUTOR', role: 'read' }) },
       'sandbox',
     ],
     [
-      'a contributor’s whose role is not known',
+      'the pull request of a contributor with an unknown role',
       {
         origin: {
           kind: 'pull_request',
@@ -97,90 +101,98 @@ describe('trust', () => {
       'sandbox',
     ],
     [
-      'one with an association that GitHub did not have when this was written',
+      'a pull request with a future association',
       { origin: pullRequest({ association: 'BEST_FRIEND', role: 'read' }) },
       'sandbox',
     ],
     [
-      'a bot’s, whatever it may do',
+      'a bot’s pull request, whatever its role',
       { origin: pullRequest({ association: 'MEMBER', isPerson: false }) },
       'sandbox',
     ],
     // Where its head is.
-    ['one from a fork', { origin: FORK }, 'sandbox'],
+    ['a pull request from a fork', { origin: FORK }, 'sandbox'],
     [
-      'a member’s from a fork of theirs',
+      'a member’s pull request from a fork',
       { origin: pullRequest({ head: 'ada/shop', association: 'MEMBER' }) },
       'sandbox',
     ],
-    ['one from a fork that is gone', { origin: pullRequest({ head: null }) }, 'sandbox'],
+    ['a pull request from a deleted fork', { origin: pullRequest({ head: null }) }, 'sandbox'],
     [
-      'one from a repository whose name only begins like ours',
+      'a pull request from a repository with a similar name',
       { origin: pullRequest({ head: `${OURS}2` }) },
       'sandbox',
     ],
     [
-      'one from our own repository, in other letters',
+      'a pull request from our own repository in another case',
       { origin: pullRequest({ head: 'Acme/Shop' }) },
       'standard',
     ],
     // Who fired it.
-    ['one that a maintainer fired', { dispatcher: somebody('mia', 'maintain') }, 'elevated'],
-    ['one that an admin fired', { dispatcher: somebody('max', 'admin') }, 'elevated'],
-    ['one that a writer fired', { dispatcher: somebody('will', 'write') }, 'standard'],
-    ['one fired by somebody who has no access any more', { dispatcher: somebody('mia', 'none') }, 'standard'],
-    ['one fired by somebody whose role is not known', { dispatcher: somebody('mia', undefined) }, 'standard'],
+    ['a pull request that a maintainer fired', { dispatcher: somebody('mia', 'maintain') }, 'elevated'],
+    ['a pull request that an admin fired', { dispatcher: somebody('max', 'admin') }, 'elevated'],
+    ['a pull request that a writer fired', { dispatcher: somebody('will', 'write') }, 'standard'],
+    ['a pull request fired by somebody who lost access', { dispatcher: somebody('mia', 'none') }, 'standard'],
     [
-      'one fired by a name that sounds like a maintainer',
+      'a pull request fired by somebody with an unknown role',
+      { dispatcher: somebody('mia', undefined) },
+      'standard',
+    ],
+    [
+      'a pull request fired by somebody with a name like “maintainer”',
       { dispatcher: somebody('admin', 'read') },
       'standard',
     ],
     [
-      'a fork’s that a maintainer fired: its text is still untrusted',
+      'a fork’s pull request that a maintainer fired: its text is still untrusted',
       { origin: FORK, dispatcher: somebody('mia', 'maintain') },
       'standard',
     ],
     [
-      'an outsider’s that an admin fired',
+      'an outsider’s pull request that an admin fired',
       { origin: OUTSIDER, dispatcher: somebody('max', 'admin') },
       'standard',
     ],
-    ['a fork’s that a writer fired', { origin: FORK, dispatcher: somebody('will', 'write') }, 'sandbox'],
-    // Whether it is countersigned.
-    ['one that is countersigned for this head', { countersign }, 'privileged'],
-    ['a fork’s that is countersigned for this head', { origin: FORK, countersign }, 'privileged'],
     [
-      'one that is countersigned for another head',
+      'a fork’s pull request that a writer fired',
+      { origin: FORK, dispatcher: somebody('will', 'write') },
+      'sandbox',
+    ],
+    // Whether it is countersigned.
+    ['a pull request that is countersigned for this head', { countersign }, 'privileged'],
+    [
+      'a fork’s pull request that is countersigned for this head',
+      { origin: FORK, countersign },
+      'privileged',
+    ],
+    [
+      'a pull request that is countersigned for another head',
       { countersign: { ...countersign, headSha: OTHER } },
       'standard',
     ],
-    ['one that is countersigned by nobody', { countersign: { ...countersign, by: [] } }, 'standard'],
+    ['a pull request with an empty countersign', { countersign: { ...countersign, by: [] } }, 'standard'],
     [
-      'one that is countersigned for another head and fired by a maintainer',
+      'a pull request that is countersigned for another head and fired by a maintainer',
       { countersign: { ...countersign, headSha: OTHER }, dispatcher: somebody('mia', 'maintain') },
       'elevated',
     ],
     // What has changed or is unknown.
-    ['one with another head by now', { origin: pullRequest({ sha: OTHER }) }, 'sandbox'],
+    ['a pull request whose head moved', { origin: pullRequest({ sha: OTHER }) }, 'sandbox'],
     [
-      'one with another head by now, fired by an admin and countersigned for the old one',
+      'a pull request whose head moved, fired by an admin and countersigned for the old head',
       { origin: pullRequest({ sha: OTHER }), dispatcher: somebody('max', 'admin'), countersign },
       'sandbox',
     ],
     [
-      'one that cannot be read, whatever else is known',
+      'a pull request that cannot be read, whatever else is known',
       { origin: undefined, dispatcher: somebody('max', 'admin'), countersign },
       'sandbox',
     ],
     // Runs without a pull request.
-    ['an issue of a writer’s', { origin: { kind: 'issue', author: somebody('ada', 'write') } }, 'standard'],
-    ['an issue of anybody’s', { origin: { kind: 'issue', author: somebody('otto', 'read') } }, 'sandbox'],
-    ['a push of a writer’s', { origin: { kind: 'push', author: somebody('will', 'write') } }, 'standard'],
-    [
-      'a push by a key that is nobody’s',
-      { origin: { kind: 'push', author: somebody('key', 'none') } },
-      'sandbox',
-    ],
+    ['a writer’s issue', { origin: { kind: 'issue', author: somebody('ada', 'write') } }, 'standard'],
+    ['anybody’s issue', { origin: { kind: 'issue', author: somebody('otto', 'read') } }, 'sandbox'],
+    ['a writer’s push', { origin: { kind: 'push', author: somebody('will', 'write') } }, 'standard'],
+    ['a push by a deploy key', { origin: { kind: 'push', author: somebody('key', 'none') } }, 'sandbox'],
   ])('has the expected level for %s', (_, more, level) => {
     expect(trustOf(context(more)).level).toBe(level);
   });
@@ -202,8 +214,8 @@ describe('trust', () => {
   });
 
   test.each<[string, Origin, TrustLevel]>([
-    ['a member’s', pullRequest(), 'elevated'],
-    ['a fork’s', FORK, 'standard'],
+    ['a member’s pull request', pullRequest(), 'elevated'],
+    ['a fork’s pull request', FORK, 'standard'],
   ])('says how far a maintainer’s dispatch would raise %s', (_, origin, ifDispatched) => {
     expect(trustOf(context({ origin })).ifDispatched).toBe(ifDispatched);
   });

@@ -58,14 +58,14 @@ describe('rules in a chain file', () => {
       ['8:40: "check" cannot be "rnge": did you mean "range"? Allowed: required, type, range, pattern'],
     ],
     [
-      'a check for code alone',
+      'a check that only code can use',
       validating('rule_id: a, field: pr, check: custom'),
       ['8:40: "check" cannot be "custom"; allowed: required, type, range, pattern'],
     ],
     ['a rule without a check', validating('rule_id: a, field: pr'), ['8:9: "check" is missing']],
-    ['a rule with nothing in it', validating(''), ['8:9: "check" is missing']],
+    ['an empty rule', validating(''), ['8:9: "check" is missing']],
     [
-      'a check that is no text',
+      'a check that is not a text',
       validating('rule_id: a, field: pr, check: [type]'),
       ['8:40: "check" cannot be a list; allowed: required, type, range, pattern'],
     ],
@@ -90,12 +90,12 @@ describe('rules in a chain file', () => {
       ['8:9: a range needs a min, a max or both'],
     ],
     [
-      'a range of nothing',
+      'an empty range',
       validating('rule_id: a, field: pr, check: range, min: 2, max: 1.5'),
       ['8:52: no number is at least 2 and at most 1.5: "min" is greater than "max"'],
     ],
     [
-      'a bound that is no number',
+      'a bound that is not a number',
       validating('rule_id: a, field: pr, check: range, min: one'),
       ['8:52: "min" must be a number, not "one"'],
     ],
@@ -105,7 +105,7 @@ describe('rules in a chain file', () => {
       ['8:64: the pattern cannot be used: missing closing ): `(a`'],
     ],
     [
-      'a pattern of nothing',
+      'an empty pattern',
       validating('rule_id: a, field: labels.0, check: pattern, pattern: ""'),
       ['8:64: "pattern" must have at least 1 character'],
     ],
@@ -115,22 +115,22 @@ describe('rules in a chain file', () => {
       ['8:64: "pattern" must have at most 200 characters'],
     ],
     [
-      'an input that is not there',
+      'an unknown input',
       validating('rule_id: a, field: label.0, check: required'),
       ['8:29: "with" has no input "label": did you mean "labels"? Allowed: pr, labels'],
     ],
     [
-      'an odd field',
+      'an invalid field',
       validating('rule_id: a, field: "pr..x", check: required'),
       ['8:29: a field is a name, or names with dots between them, such as pr or checks.0.name'],
     ],
     [
-      'an odd rule_id',
+      'an invalid rule_id',
       validating('rule_id: a b, field: pr, check: required'),
       ['8:19: a rule_id has at most 50 letters, digits, "-" and "_", and starts with a letter or digit'],
     ],
     [
-      'a rule_id twice, once switched off',
+      'a repeated rule_id, once disabled',
       validating(
         'rule_id: a, field: pr, check: required',
         'rule_id: a, field: pr, check: required, enabled: false',
@@ -148,13 +148,13 @@ describe('rules in a chain file', () => {
       ['8:29: no outcome of this step has "test_count"; allowed:'],
     ],
     [
-      'what a merge comes to',
+      'the outcome of a merge',
       expecting('action: gh-merge', 'rule_id: a, field: passed, check: required'),
       ['7:5: gh-merge cannot have "expect": by then it is merged; expect it of the steps before'],
     ],
     ['no rules', withSteps('  - skill: ci\n    expect: []'), ['6:13: "expect" must have at least 1 entry']],
     [
-      'rules that are no list',
+      'rules that are not a list',
       withSteps('  - skill: ci\n    expect: passed'),
       ['6:13: "expect" must be a list, not "passed"'],
     ],
@@ -206,7 +206,7 @@ describe('a file of rules that should exhaust the parser', () => {
       many((n) => `rule_id: r${n}, field: pr, check: pattern, pattern: "(.*){1,55}x"`, 600),
       'at most 20 entries',
     ],
-    ['900 rules of one name', many(() => 'rule_id: a, field: pr, check: required', 900), 'is here twice'],
+    ['900 rules with one name', many(() => 'rule_id: a, field: pr, check: required', 900), 'is here twice'],
   ])('is refused with little work: %s', (_, text, message) => {
     expect(withinEffort(2_000, () => errorsOf(text)).join('\n')).toContain(message);
   });

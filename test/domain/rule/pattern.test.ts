@@ -37,7 +37,7 @@ describe('a pattern', () => {
     ['1,001 repetitions', 'a{1001}', 'the pattern cannot be used: invalid repeat count: `{1001}`', false],
     ['201 characters', 'a'.repeat(201), 'the pattern has more than 200 characters', true],
     [
-      'what is large once written out',
+      'a pattern that is large once expanded',
       '(?:abc){100}',
       'the pattern is too large once its repetitions such as {1,200} are written out',
       true,

@@ -169,17 +169,17 @@ describe('a pull request that is closed', () => {
     const asOf = (updated_at: string) => ({ ...pullRequestEvent(), updated_at }) as RepositoryEvent;
     const over = { status: 'completed' } as const;
     test.each<[string, Partial<Run>, string[], ...string[]]>([
-      ['asks again about what ended before', { ...over, event: asOf('2026-03-02T09:00:00Z') }, ['review']],
+      ['starts again what ended before', { ...over, event: asOf('2026-03-02T09:00:00Z') }, ['review']],
       [
-        'asks again about what somebody cancelled',
+        'starts again what somebody cancelled',
         { status: 'cancelled', event: manualEvent('review') },
         ['review'],
       ],
-      ['leaves what this reopening began itself', { ...over, event: asOf(AT) }, []],
-      ['leaves what began after it', { ...over, event: asOf('2026-03-02T11:00:00Z') }, []],
-      ['leaves what is not over', { status: 'running', event: asOf('2026-03-02T09:00:00Z') }, []],
-      ['leaves what a maintainer rejected', over, [], 'review'],
-      ['asks again where a maintainer rejected another chain', over, ['review'], 'other'],
+      ['keeps what this reopening started itself', { ...over, event: asOf(AT) }, []],
+      ['keeps what started after it', { ...over, event: asOf('2026-03-02T11:00:00Z') }, []],
+      ['keeps what is not over', { status: 'running', event: asOf('2026-03-02T09:00:00Z') }, []],
+      ['keeps what a maintainer rejected', over, [], 'review'],
+      ['starts again if a maintainer rejected another chain', over, ['review'], 'other'],
     ])('%s', (_, run, begins, ...rejected) => {
       const reopening = { at: AT, rejected: new Set(rejected) };
       const runs = [runState(review, run).run];

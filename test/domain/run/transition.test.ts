@@ -188,7 +188,7 @@ describe('the setting for heads without checks', () => {
 
   test.each([
     ['failed', ciOutcome(false, 'CI broke before any check', [])],
-    ['passed nothing although there are checks', { ...ciOutcome(true), passed: null }],
+    ['has no passed check among its checks', { ...ciOutcome(true), passed: null }],
   ])('does not help a CI result that %s', (_, outcome) => {
     expect(Player.started(chain).done('ci', outcome).steps).toBe('ci completed, merge skipped');
   });

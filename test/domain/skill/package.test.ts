@@ -179,13 +179,13 @@ describe('errors in a package', () => {
     ['YAML that cannot be read', '---\nname: [\n---\n', 'this is not valid YAML'],
     ['a list instead of a mapping', '---\n- a\n---\n', 'the file must be a mapping'],
     ['another folder’s name', skillMd('', 'other'), 'a skill is called by its folder'],
-    ['an outcome that only this app can state', skillMd('outcome: ci_result\n'), 'cannot be "ci_result"'],
+    ['an outcome that only the app can produce', skillMd('outcome: ci_result\n'), 'cannot be "ci_result"'],
     ['an action’s outcome', skillMd('outcome: action_result\n'), 'cannot be "action_result"'],
     ['a pattern with look-around', skillMd('intent_patterns: "(?=a)b"\n'), 'the pattern cannot be used'],
     ['a pattern that is too large', skillMd('intent_patterns: "(a{1,200}){1,4}"\n'), 'too large'],
     ['a glob of many wildcards', skillMd('paths: "*a*a*a*a*a*a*a*a*"\n'), 'at most 8 wildcards'],
     ['an unknown trust level', skillMd('trust: root\n'), 'cannot be "root"'],
-    ['metadata of the SKILL.md itself', skillMd('artifacts: { SKILL.md: {} }\n'), 'has no file "SKILL.md"'],
+    ['metadata of SKILL.md itself', skillMd('artifacts: { SKILL.md: {} }\n'), 'has no file "SKILL.md"'],
   ])('are found in a SKILL.md with %s', (_, text, message) => {
     const found = errorsOf(files({}, text));
     expect(found.join('\n')).toContain(message);

@@ -23,10 +23,10 @@ describe('the target of an action', () => {
     ['another issue', { issue: 8 }],
     ['no number', { pr: 'seven' }],
     ['an empty text', { pr: '' }],
-    ['a number with something behind it', { pr: '7; rm' }],
+    ['a number followed by something else', { pr: '7; rm' }],
     ['a mapping', { pr: { number: 7 } }],
     ['several', { pr: [7, 8] }],
-    ['another pull request beside the own issue', { pr: 8, issue: 7 }],
+    ['another pull request beside its own issue', { pr: 8, issue: 7 }],
   ])('is undefined when `with:` names %s', (_, inputs) => {
     expect(of(inputs)).toBeUndefined();
   });
@@ -46,7 +46,7 @@ describe('the target of an action', () => {
 
   test.each<[string, Record<string, Json>]>([
     ['nothing', {}],
-    ['some pull request', { pr: 7 }],
+    ['any pull request', { pr: 7 }],
   ])('is undefined for a run about neither, even if `with:` names %s', (_, inputs) => {
     expect(of(inputs, { pullRequest: null })).toBeUndefined();
   });

@@ -13,7 +13,7 @@ neverShow('webhook secret', OWN);
 describe('the model key', () => {
   it.each([
     ['an error', { status: 401, body: JSON.stringify({ error: { message: `Incorrect key: ${KEY}` } }) }],
-    ['a bad question', { status: 400, body: JSON.stringify({ error: { message: `key=${KEY}` } }) }],
+    ['a bad request', { status: 400, body: JSON.stringify({ error: { message: `key=${KEY}` } }) }],
     ['a tool’s name', { tool: { name: KEY, args: '{}' } }],
   ])('that comes back in %s appears in no sentence and no row', async (_what, script) => {
     t.stub.answers(script);

@@ -49,19 +49,19 @@ describe('the registry', () => {
   });
 
   test.each([
-    ['a skill that is not there', 'id: a, skill: pr-review', 'there is no skill named pr-review'],
+    ['an unknown skill', 'id: a, skill: pr-review', 'there is no skill named pr-review'],
     [
-      'a skill by the name of an action',
+      'a skill with the name of an action',
       { kind: 'skill', name: 'gh-merge' } as const,
       'there is no skill named gh-merge',
     ],
     [
-      'an action by the name of a skill',
+      'an action with the name of a skill',
       { kind: 'action', name: 'ci' } as const,
       'there is no action named ci',
     ],
     [
-      'a name every object has',
+      'a name that every object has',
       { kind: 'action', name: 'constructor' } as const,
       'there is no action named constructor',
     ],

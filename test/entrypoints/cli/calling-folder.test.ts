@@ -44,7 +44,11 @@ describe('the command that the docs give for work in your own repository', () =>
 
 describe('the folder of the caller', () => {
   it.each<[string, Record<string, string>, boolean]>([
-    ['is where npm was called, for a script of ours', { npm_package_json: join(ROOT, 'package.json') }, true],
+    [
+      'is where npm was called, for one of our scripts',
+      { npm_package_json: join(ROOT, 'package.json') },
+      true,
+    ],
     [
       'is found through a link to the checkout',
       { npm_package_json: join(folder, 'link/package.json') },
@@ -57,7 +61,7 @@ describe('the folder of the caller', () => {
     ],
     ['is the process’s without npm', {}, false],
     [
-      'is the process’s when there is no such folder',
+      'is the process’s if there is no such folder',
       { npm_package_json: join(ROOT, 'package.json'), INIT_CWD: '/gone' },
       false,
     ],

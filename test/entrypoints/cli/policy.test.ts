@@ -247,7 +247,7 @@ describe('policy simulate', () => {
     ['an admin', 'max', 'elevated', 'standard'],
     ['a writer', 'will', 'standard', 'sandbox'],
     ['somebody from outside', 'otto', 'standard', 'sandbox'],
-    ['nobody that GitHub knows', 'zoe', 'standard', 'sandbox'],
+    ['an unknown account', 'zoe', 'standard', 'sandbox'],
   ])('says for every chain what it could do if %s fired it', async (_, actor, ofMember, ofOutsider) => {
     const levels = async (number: number) => simulate(`--pr ${number} --actor ${actor}`);
     expect(await levels(member.number)).toEqual([

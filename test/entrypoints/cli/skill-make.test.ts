@@ -133,7 +133,7 @@ describe('export and import', () => {
   });
 
   it.each([
-    ['a path that leads out', { '../../../evil.md': 'x' }],
+    ['a path that leads outside', { '../../../evil.md': 'x' }],
     ['an absolute path', { '/tmp/evil.md': 'x' }],
     ['another name', { 'SKILL.md': NAMING.replace('naming', '../evil') }],
   ])('refuse a file with %s, and write nothing', async (_, files) => {

@@ -169,40 +169,44 @@ describe('a package', () => {
 
   it.each<[string, () => string, string]>([
     [
-      'that is not what its hash says',
+      'whose content does not match its hash',
       () => spoiled(exported(`${mine}-bad`, '1.0.0'), { sha256: '0'.repeat(64) }),
       'its SHA-256 is not the one that the index says',
     ],
     [
-      'that is shorter than it should be',
+      'that is shorter than listed',
       () => spoiled(exported(`${mine}-bad`, '1.0.0'), { size: 3_000 }),
       'bytes, and the index says 3000',
     ],
     [
-      'that is longer than it should be',
+      'that is longer than listed',
       () => spoiled(exported(`${mine}-bad`, '1.0.0'), { size: 10 }),
       'it has more than 10 bytes',
     ],
-    ['that is called otherwise', () => spoiled(exported('other', '1.0.0')), 'it is called "other"'],
+    ['that is listed under another name', () => spoiled(exported('other', '1.0.0')), 'it is called "other"'],
     [
-      'whose SKILL.md calls it otherwise',
+      'whose SKILL.md has another name',
       () => spoiled(exported(`${mine}-bad`, '1.0.0', 'x', 'other')),
       'a skill is called by its folder',
     ],
     [
-      'of another version than listed',
+      'whose version differs from the listed one',
       () => spoiled(exported(`${mine}-bad`, '2.0.0')),
       'its SKILL.md says version 2.0.0, and the index 1.0.0',
     ],
     ['without a version', () => spoiled(exported(`${mine}-bad`, null)), 'says version nothing'],
-    ['that is no package', () => spoiled('[]'), 'must be a mapping'],
-    ['that is not there', () => spoiled('x', { url: 'nowhere.json' }), 'the server answered with status 404'],
+    ['that is not a package', () => spoiled('[]'), 'must be a mapping'],
+    [
+      'that does not exist',
+      () => spoiled('x', { url: 'nowhere.json' }),
+      'the server answered with status 404',
+    ],
     [
       'at an address that is not allowed',
       () => spoiled('x', { url: 'http://192.0.2.1/a.json' }),
       'an address must be https',
     ],
-    ['with a key too many', () => spoiled('x', { run: 'rm -rf' }), 'its entry is wrong'],
+    ['with an unknown key', () => spoiled('x', { run: 'rm -rf' }), 'its entry is wrong'],
   ])('%s is refused by name, and the others are added', async (_, publish, because) => {
     const index = publish();
     const found = await statuses(index);
@@ -245,7 +249,7 @@ describe('a package', () => {
 
   it.each([
     ['of an older version', '0.9.0', 'Judge.\n', 'version 0.9.0 is older than 1.0.0'],
-    ['that changed under its version', '1.0.0', 'Approve.\n', 'another package than before'],
+    ['that changed without a new version', '1.0.0', 'Approve.\n', 'another package than before'],
   ])('%s is refused unless a person forces it', async (_, version, prompt, because) => {
     const name = `${mine}-a`;
     await sync(web.publish(mine, [[name, '1.0.0', exported(name, '1.0.0')]]));

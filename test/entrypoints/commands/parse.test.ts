@@ -11,7 +11,7 @@ const errorOf = (markdown: string): string => {
 
 describe('a command is found', () => {
   it.each([
-    ['on its own', '/countersign status', { verb: 'status' }],
+    ['alone', '/countersign status', { verb: 'status' }],
     ['in capitals', '/Countersign STATUS', { verb: 'status' }],
     ['with tabs and trailing spaces', '/countersign\t status \t ', { verb: 'status' }],
     ['behind up to three spaces', '   /countersign status', { verb: 'status' }],
@@ -24,16 +24,16 @@ describe('a command is found', () => {
     ['under a closed element', '<details>\n\nlog\n\n</details>\n\n/countersign ci', { verb: 'ci' }],
     ['under an image', 'x <img src="a"> y<br>\n/countersign ci', { verb: 'ci' }],
     ['under a closed fence', '```\n/countersign pause\n```\n/countersign ci', { verb: 'ci' }],
-    ['to run all that failed again', '/countersign rerun', { verb: 'rerun' }],
-    ['to let go on what waits', '/countersign approve', { verb: 'approve' }],
-    ['to stop a step that waits', '/countersign Reject safe', { verb: 'reject', step: 'safe' }],
-    ['to run a step again', '/countersign rerun unit-tests', { verb: 'rerun', step: 'unit-tests' }],
+    ['that reruns everything that failed', '/countersign rerun', { verb: 'rerun' }],
+    ['that approves what waits', '/countersign approve', { verb: 'approve' }],
+    ['that rejects a step that waits', '/countersign Reject safe', { verb: 'reject', step: 'safe' }],
+    ['that reruns a step', '/countersign rerun unit-tests', { verb: 'rerun', step: 'unit-tests' }],
     [
       'a question',
       '/countersign ask  are the names good? a=b',
       { verb: 'ask', question: 'are the names good? a=b' },
     ],
-    ['to fire a chain', '/countersign fire deploy', { verb: 'fire', chain: 'deploy', inputs: {} }],
+    ['that fires a chain', '/countersign fire deploy', { verb: 'fire', chain: 'deploy', inputs: {} }],
     [
       'with inputs',
       `/countersign fire deploy env=staging note="two \\"words\\"" other='it is' empty= url=a=b`,
@@ -44,7 +44,7 @@ describe('a command is found', () => {
       },
     ],
     [
-      'with an input that is named like something every object has',
+      'with an input named like a member of every object',
       '/countersign fire deploy constructor=x',
       { verb: 'fire', chain: 'deploy', inputs: { constructor: 'x' } },
     ],
@@ -78,7 +78,7 @@ describe('a command that cannot be parsed gets one sentence', () => {
     ['a no-break space', '/countersign\u00a0ci', /invisible character/],
     ['a change of direction', '/countersign fire x a="\u202eb"', /invisible character/],
     [
-      'words after a verb that takes none',
+      'words after a verb that allows none',
       '/countersign pause please',
       /takes nothing after it, but got `please`/,
     ],
@@ -87,13 +87,13 @@ describe('a command that cannot be parsed gets one sentence', () => {
     ['no question', '/countersign ask', /^Say what you ask/],
     ['a very long question', `/countersign ask ${'y'.repeat(1_001)}`, /1,000 characters at most/],
     ['no chain', '/countersign fire', /^Say which chain/],
-    ['a chain that is no name', '/countersign fire ../x', /is no name of a chain/],
+    ['an invalid chain name', '/countersign fire ../x', /is no name of a chain/],
     ['an input without a value', '/countersign fire x y', /`key=value`.*but got `y`/],
     ['a quote that is not closed', '/countersign fire x y="z', /but got `y="z`/],
-    ['something behind a closed quote', '/countersign fire x y="z"w', /but got `y="z"w`/],
+    ['text after a closed quote', '/countersign fire x y="z"w', /but got `y="z"w`/],
     ['curly quotes', '/countersign fire x y=“z”', /straight quotes/],
-    ['a name no input can have', '/countersign fire x __proto__=1', /is no name of an input/],
-    ['an input given twice', '/countersign fire x a=1 a=2', /`a` is given twice/],
+    ['an invalid input name', '/countersign fire x __proto__=1', /is no name of an input/],
+    ['a repeated input', '/countersign fire x a=1 a=2', /`a` is given twice/],
     ['a very long value', `/countersign fire x a=${'y'.repeat(1_001)}`, /longer than 1,000/],
     ['a very long comment', `/countersign ci\n${'word '.repeat(2_000)}`, /8,000 characters at most/],
   ])('for %s', (_, markdown, sentence) => {

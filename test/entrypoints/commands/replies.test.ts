@@ -8,7 +8,7 @@ describe('who may issue a command', () => {
   it.each([
     ['a reader', 'why', { role: 'read', isAuthor: false }, true],
     ['a reader', 'ci', { role: 'read', isAuthor: false }, false],
-    ['somebody who triages', 'review', { role: 'triage', isAuthor: false }, false],
+    ['somebody with triage access', 'review', { role: 'triage', isAuthor: false }, false],
     ['a writer', 'rerun', { role: 'write', isAuthor: false }, true],
     ['the author, who can only read', 'rerun', { role: 'read', isAuthor: true }, true],
     ['the author without any access', 'cancel', { role: 'none', isAuthor: true }, true],

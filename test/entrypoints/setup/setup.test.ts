@@ -174,7 +174,7 @@ describe('the page that registers the App', () => {
     ['a name that somebody else pointed at this machine', { host: 'evil.example:3000' }],
     ['a name that only begins like one of this machine', { host: 'localhost.evil.example' }],
     ['a name behind an at sign', { host: 'localhost@evil.example' }],
-    ['such a name, forwarded', { 'x-forwarded-host': 'evil.example' }],
+    ['such a name in a forwarded header', { 'x-forwarded-host': 'evil.example' }],
   ])('is not shown under %s', async (_what, headers) => {
     const own = new URL(github.url ?? '').host;
     expect(await statusOf(github, '/probot', { host: own, ...headers })).toBe(403);
@@ -191,7 +191,7 @@ describe('the page that registers the App', () => {
     ['another site', { origin: 'https://evil.example' }],
     ['the same machine’s other port', { origin: 'http://127.0.0.1:1' }],
     ['a frame without an origin', { origin: 'null' }],
-    ['nobody who says where it comes from', {}],
+    ['a request without an origin', {}],
   ])('accepts no credentials from %s', async (_what, headers) => {
     const before = envFileOf(github);
     const values = { appId: '666', pem: PEM, webhook_secret: 'known-to-somebody-else' };
@@ -243,15 +243,15 @@ describe('the page that registers the App', () => {
   });
 
   it.each<[string, string, Environment, RegExp]>([
-    ['in a folder that holds an App’s settings', '.env', {}, /holds the settings of an App already/],
+    ['in a folder with an App’s settings', '.env', {}, /holds the settings of an App already/],
     [
-      'where those settings cannot be kept',
+      'where those settings cannot be stored',
       'gone/.env',
       {},
       /gone\/\.env cannot be written \(ENOENT\).*docker run --env-file/,
     ],
     [
-      'where GitHub’s API is at a place that Probot does not look',
+      'if GitHub’s API is at an address that Probot does not support',
       'other.env',
       { GITHUB_API_URL: 'https://api.acme.ghe.com' },
       /by hand at https:\/\/acme\.ghe\.com\/settings/,

@@ -10,9 +10,9 @@ describe('the queue key of a delivery', () => {
     ['a comment on a pull request', { repository, issue: { number: 3, pull_request: {} } }, 'pr:7#3'],
     ['an issue', { repository, issue: { number: 3 } }, 'repo:7'],
     ['a check run', { repository, check_run: { id: 1 } }, 'repo:7'],
-    ['a pull request of no repository', { pull_request: { number: 3 } }, 'delivery:a-guid'],
+    ['a pull request without a repository', { pull_request: { number: 3 } }, 'delivery:a-guid'],
     ['an installation', { installation: { id: 1 } }, 'delivery:a-guid'],
-    ['nothing it can read', { repository: 'x', issue: [] }, 'delivery:a-guid'],
+    ['an unreadable payload', { repository: 'x', issue: [] }, 'delivery:a-guid'],
   ])('of %s is by its subject', (_what, payload, key) => {
     expect(queueKey(deliveryFacts(payload), 'a-guid')).toBe(key);
   });

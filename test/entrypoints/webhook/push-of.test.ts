@@ -11,7 +11,7 @@ describe('who pushed', () => {
   it.each([
     ['of a push to a branch', 'push', pushed],
     [
-      'of a push to the head of a pull request, wherever that is',
+      'of a push to the head of a pull request, in any repository',
       'pull_request',
       { ...moved, action: 'synchronize' },
     ],
@@ -24,12 +24,12 @@ describe('who pushed', () => {
     ['of a branch that was deleted', 'push', { ...pushed, after: '0'.repeat(40), deleted: true }],
     ['of a push without a sender, as with some deploy keys', 'push', { ...pushed, sender: null }],
     [
-      'of a pull request that was opened: who opens it need not have pushed it',
+      'of the opening of a pull request, because its author need not have pushed it',
       'pull_request',
       { ...moved, action: 'opened' },
     ],
     ['of other webhooks', 'status', pushed],
-    ['of what is no commit', 'push', { ...pushed, after: 'main' }],
+    ['of an invalid commit', 'push', { ...pushed, after: 'main' }],
     ['of nothing', 'push', null],
   ])('is not read: %s', (_, name, payload) => {
     expect(pushOf(name, payload)).toBeUndefined();

@@ -88,7 +88,7 @@ describe('a countersign does not count', () => {
 describe('an edited approval comment', () => {
   test.each([
     ['by the maintainer who answers it', 'mia'],
-    ['by another app, of which GitHub tells nothing', 'ci[bot]'],
+    ['by another app, which GitHub does not name', 'ci[bot]'],
   ])('is void and replaced, if it was edited %s', async (_, login) => {
     const { harness, number } = await openApproval();
     const { github } = harness;
@@ -117,7 +117,7 @@ describe('an edited approval comment', () => {
   });
 
   test.each([
-    ['an addition that nobody sees', (body: string) => `${body}\n<!-- and more -->`],
+    ['an invisible addition', (body: string) => `${body}\n<!-- and more -->`],
     ['zero-width characters', (body: string) => body.replace('merged', 'mer\u200bged')],
     ['another commit in the marker', (body: string) => body.replace(/head=\w+/, `head=${'0'.repeat(40)}`)],
     ['only the marker left', (body: string) => body.split('\n').slice(0, 2).join('\n')],

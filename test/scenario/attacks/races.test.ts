@@ -40,7 +40,7 @@ async function countersigned(by: 'mia' | 'will' = 'mia'): Promise<Scene> {
 
 describe('between two reads of the poll that sees the countersign', () => {
   test.each<[string, keyof typeof READS, Act, ('mia' | 'will')?]>([
-    ['the maintainer takes the reaction back', 'reactions', takesTheReactionBack],
+    ['the maintainer withdraws the reaction', 'reactions', takesTheReactionBack],
     ['another maintainer rejects', 'reactions', anotherRejects],
     ['the maintainer loses the permission', 'permission', losesThePermission],
     ['the maintainer leaves the team', 'membership', leavesTheTeam, 'will'],

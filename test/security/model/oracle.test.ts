@@ -52,11 +52,23 @@ const HELD: Window = { ms: 3_000, of: 'everything' };
 
 describe('the oracle, for a merge by the button,', () => {
   test.each<[string, Partial<StateAtMerge>, number, Window, string[]]>([
-    ['allows what holds in that moment', {}, 90_000, SILENT, []],
-    ['allows a reaction that was taken back within the window', TAKEN_BACK, 3_000, SILENT, []],
-    ['blames one taken back before', TAKEN_BACK, 3_001, SILENT, ['0 of 1 eligible people approve']],
-    ['allows a role that was taken away within the window', { roles: {} }, 3_000, SILENT, []],
-    ['blames one taken away before', { roles: {} }, 3_001, SILENT, ['0 of 1 eligible people approve']],
+    ['allows what holds at that moment', {}, 90_000, SILENT, []],
+    ['allows a reaction that was withdrawn within the window', TAKEN_BACK, 3_000, SILENT, []],
+    [
+      'blames a reaction that was withdrawn before',
+      TAKEN_BACK,
+      3_001,
+      SILENT,
+      ['0 of 1 eligible people approve'],
+    ],
+    ['allows a role that was removed within the window', { roles: {} }, 3_000, SILENT, []],
+    [
+      'blames a role that was removed before',
+      { roles: {} },
+      3_001,
+      SILENT,
+      ['0 of 1 eligible people approve'],
+    ],
     ['blames red CI at once', RED, 1, SILENT, ['test says failure']],
     ['allows red CI that no webhook reported', RED, 3_000, HELD, []],
   ])('%s', (_, change, msBefore, window, faults) => {

@@ -21,7 +21,7 @@ test.each([
   ['in base64 for URLs', Buffer.from(SECRET).toString('base64url')],
   ['in base64 after one byte', base64(`u${SECRET}`)],
   ['in base64 after two bytes', base64(`u:${SECRET}`)],
-  ['in base64 amid a longer text', base64(`user:${SECRET}@host and more`)],
+  ['in base64 inside a longer text', base64(`user:${SECRET}@host and more`)],
 ])('an own secret is hidden %s', (_, text) => {
   const hidden = redact(text);
   expect(hidden).toContain('[redacted');

@@ -58,12 +58,12 @@ test.each([
     '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----',
   ],
   [
-    'a talk about keys',
+    'a text about keys',
     'A file that begins with -----BEGIN PRIVATE KEY----- is a private key and must not be committed.',
   ],
   ['an address without a password', 'https://github.com/octo/app/pull/7#issuecomment-1234567890'],
-  ['a user of a shell', 'ssh://git@github.com:22/octo/app.git'],
-  ['our own words', '@mia countersigned 3f49da3 (secret/aws-access-key-id: hidden); password: see below'],
+  ['the user of a shell prompt', 'ssh://git@github.com:22/octo/app.git'],
+  ['text of the app', '@mia countersigned 3f49da3 (secret/aws-access-key-id: hidden); password: see below'],
 ])('%s is not changed', (_, text) => {
   expect(redact(text)).toBe(text);
   expect(redactMarkdown(inline(text))).toBe(inline(text));

@@ -95,7 +95,7 @@ test('any log that the app is given is redacted', () => {
 
 test.each([
   ['ours', new CountersignError('x', `no: ${TOKEN.text}`)],
-  ['GitHub’s', new GitHubError('invalid', 422, `no: ${TOKEN.text}`)],
+  ['GitHub’s client', new GitHubError('invalid', 422, `no: ${TOKEN.text}`)],
 ])('the message and the stack of an error of %s have no secret from the start', (_, error) => {
   expect([error.message, messageOf(error)]).toEqual([
     'no: [redacted: GitHub token]',
@@ -195,8 +195,8 @@ test('labels are stored without secrets', () => {
 test.each([
   ['a bad option', ['run', 'list', `--${TOKEN.text}`]],
   ['a bad address', ['run', 'list', '--database', ADDRESS.text]],
-  ['a file that is not there', ['run', 'list', '--database', `sqlite:/nowhere/${TOKEN.text}.db`]],
-  ['a path that is not there', ['chain', 'lint', `/nowhere/${TOKEN.text}`]],
+  ['a file that does not exist', ['run', 'list', '--database', `sqlite:/nowhere/${TOKEN.text}.db`]],
+  ['a path that does not exist', ['chain', 'lint', `/nowhere/${TOKEN.text}`]],
 ])('the command line does not repeat a secret: %s', async (_, argv) => {
   for (const args of [argv, [...argv, '--json']]) {
     let said = '';

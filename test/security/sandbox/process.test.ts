@@ -53,7 +53,7 @@ test.concurrent.each<[string, ProcessSpec, object]>([
     { kind: 'too_much_output', limit: 1_000 },
   ],
   [
-    'is not there',
+    'does not exist',
     { command: '/nowhere/node', args: [], limits: {} },
     { kind: 'not_started', detail: expect.stringContaining('ENOENT') },
   ],

@@ -38,16 +38,16 @@ const CALL = "{ kind: 'call', id: 1, function: 'get_diff', arguments: [] }";
 const WAIT = 'setInterval(() => {}, 1e6);';
 
 test.concurrent.each([
-  ['something that is no JSON', "say('hello');", 'it wrote something that is no message'],
-  ['JSON that is no message', "say({ kind: 'approve' });", 'it wrote something that is no message'],
+  ['something that is not JSON', "say('hello');", 'it wrote something that is no message'],
+  ['JSON that is not a message', "say({ kind: 'approve' });", 'it wrote something that is no message'],
   [
-    'a message with more in it',
+    'a message with an unknown member',
     "say({ kind: 'submit', value: 1, trusted: true });",
     'it wrote something that is no message',
   ],
   ['a result without a value', "say({ kind: 'submit' });", 'it wrote something that is no message'],
   [
-    'a result with __proto__ for a value of null',
+    'a result with __proto__ instead of a value',
     'say(\'{"__proto__":{"kind":"submit","value":1}}\');',
     'it wrote something that is no message',
   ],

@@ -70,8 +70,8 @@ describe('the app’s own work for a review, on its only thread,', () => {
   });
 
   const PATCHES: [name: string, patch: string][] = [
-    ['counts beyond all reason', '@@ -1,99999999999999999999 +1,99999999999999999999 @@\n+a'],
-    ['a line number beyond all reason', '@@ -0,0 +99999999999999999999 @@\n+a'],
+    ['absurd counts', '@@ -1,99999999999999999999 +1,99999999999999999999 @@\n+a'],
+    ['an absurd line number', '@@ -0,0 +99999999999999999999 @@\n+a'],
     ['only headers', '@@ -1 +1 @@\n'.repeat(MB / 12)],
     ['half headers', '@@ -1,'.repeat(MB / 6)],
     ['digits', `@@ -${'1'.repeat(MB)}`],

@@ -111,10 +111,10 @@ describe('without a model', () => {
   });
 
   test.each([
-    ['that says no outcome', { ...outline('naming'), description: skillMd() }],
-    ['that is only for reading', outline('naming', '', [])],
+    ['that declares no outcome', { ...outline('naming'), description: skillMd() }],
+    ['that is for reading only', outline('naming', '', [])],
     ['that this version cannot read', { ...outline('naming'), description: '# naming' }],
-    ['that calls itself something else', { ...outline('spelling'), name: 'naming', id: 'skl_naming' }],
+    ['that has another name inside', { ...outline('spelling'), name: 'naming', id: 'skl_naming' }],
   ])('a package %s is never chosen', async (_, one) => {
     const { skills, ids } = storeOf(one);
     const selected = await createSelect({ skills, kinds: KINDS, model: undefined })(
@@ -250,11 +250,11 @@ describe('with a model', () => {
 
   test.each([
     ['a skill that was not shown', { skill: 'other' }, 'not among those'],
-    ['a skill by another case', { skill: 'Naming' }, 'not among those'],
+    ['a skill in another case', { skill: 'Naming' }, 'not among those'],
     ['no skill', {}, 'named none'],
-    ['a file that is not there', { skill: 'naming', artifact: 'prompts/c.md' }, 'does not have'],
+    ['a file that does not exist', { skill: 'naming', artifact: 'prompts/c.md' }, 'does not have'],
     ['the SKILL.md', { skill: 'naming', artifact: 'SKILL.md' }, 'does not have'],
-    ['an answer without words', { decision: 'answer', text: ' ' }, 'said nothing'],
+    ['no reason', { decision: 'answer', text: ' ' }, 'said nothing'],
   ])('an answer that names %s is a reported failure', async (_, said, because) => {
     const { skills, ids } = storeOf(outline('naming'), outline('other'));
     const { model } = modelSaying(said);

@@ -78,10 +78,10 @@ describe('a skill is found by', () => {
 describe('a skill is not found by', () => {
   test.each([
     ['nothing', '', []],
-    ['words that everything is asked with', 'can you please check this for me', []],
+    ['words that every question has', 'can you please check this for me', []],
     ['a part of its name', 'immigration-reviewer', []],
     ['the words of a phrase in another order', 'the docs check', ['src/a.ts']],
-    ['a path that its globs leave out', '', ['db.sql', 'src/docs/a.txt']],
+    ['a path that its globs exclude', '', ['db.sql', 'src/docs/a.txt']],
   ])('%s', (_, text, paths) => {
     const strong = match(text, paths).filter(({ reasons }) => reasons.some(({ kind }) => kind !== 'words'));
     expect(strong).toEqual([]);

@@ -102,10 +102,10 @@ describe('a step that names a package', () => {
   });
 
   test.each<[string, PackageFile[], string]>([
-    ['says no outcome', files({ 'prompts/a.md': 'a' }), 'says no outcome'],
+    ['declares no outcome', files({ 'prompts/a.md': 'a' }), 'says no outcome'],
     ['has only a SKILL.md', files({}, GATE), 'has nothing to carry out'],
     [
-      'begins with a kind that nothing here can carry out',
+      'begins with a kind that cannot run here',
       files({ 'code/a.js': 'a' }, GATE),
       'is of the kind code_template, and only prompt_template can be',
     ],
@@ -121,7 +121,7 @@ describe('a step that names a package', () => {
   test.each<[string, (skill: StoredSkill) => StoredSkill | undefined, string]>([
     ['is gone', () => undefined, 'is not there as this run began with it'],
     [
-      'was changed by another hand',
+      'was changed in the database',
       (skill) => ({
         ...skill,
         artifacts: skill.artifacts.map((one) => (one.name === 'a.md' ? { ...one, content: 'other' } : one)),
@@ -172,9 +172,9 @@ describe('among an artifact’s variants', () => {
   );
   test.each([
     ['the model’s own', 'b.md', 'gpt', 'b gpt'],
-    ['else the one for all', 'b.md', 'claude', 'b'],
-    ['without a model the one for all', 'b.md', null, 'b'],
-    ['else the first', 'a.md', 'llama', 'claude'],
+    ['otherwise the one for all models', 'b.md', 'claude', 'b'],
+    ['the one for all models if there is no model', 'b.md', null, 'b'],
+    ['otherwise the first', 'a.md', 'llama', 'claude'],
   ])('%s is chosen', (_, name, family, content) => {
     expect(variantFor(artifacts, name, family)?.content).toBe(content);
   });

@@ -55,22 +55,18 @@ describe('the output of an artifact', () => {
     ['has another shape', shape('number'), 'does not have the shape'],
     ['has no such member', { ...shape('string'), of: 'title' }, 'there is no such member'],
     ['has no member of a list there', { ...shape('string'), of: 'criteria.1' }, 'there is no such member'],
-    ['has a member deep down', { kind: 'pattern', of: 'criteria.0.id', contains: '^n$' }, undefined],
+    ['has a nested member', { kind: 'pattern', of: 'criteria.0.id', contains: '^n$' }, undefined],
     ['inherits nothing', { kind: 'length', of: 'constructor', min_characters: 0 }, 'there is no such member'],
     ['is long enough', { kind: 'length', of: 'summary', min_characters: 19, max_characters: 19 }, undefined],
     ['is too short', { kind: 'length', of: 'summary', min_characters: 20 }, '19 characters, and at least 20'],
     ['is too long', { kind: 'length', of: 'summary', max_characters: 18 }, '19 characters, and at most 18'],
-    ['has tokens enough', { kind: 'length', of: 'summary', min_tokens: 5, max_tokens: 5 }, undefined],
+    ['has enough tokens', { kind: 'length', of: 'summary', min_tokens: 5, max_tokens: 5 }, undefined],
     ['has too few tokens', { kind: 'length', of: 'summary', min_tokens: 6 }, '5 tokens, and at least 6'],
     ['has too many tokens', { kind: 'length', max_tokens: 5 }, 'tokens, and at most 5'],
-    ['contains what it must', { kind: 'pattern', contains: '"passed":true' }, undefined],
-    [
-      'lacks what it must contain',
-      { kind: 'pattern', of: 'summary', contains: 'bad' },
-      'does not contain bad',
-    ],
-    ['lacks what it must lack', { kind: 'pattern', of: 'summary', lacks: 'bad' }, undefined],
-    ['contains what it must lack', { kind: 'pattern', of: 'summary', lacks: 'good' }, 'it contains good'],
+    ['contains the required text', { kind: 'pattern', contains: '"passed":true' }, undefined],
+    ['lacks the required text', { kind: 'pattern', of: 'summary', contains: 'bad' }, 'does not contain bad'],
+    ['lacks the forbidden text', { kind: 'pattern', of: 'summary', lacks: 'bad' }, undefined],
+    ['contains the forbidden text', { kind: 'pattern', of: 'summary', lacks: 'good' }, 'it contains good'],
   ])('%s', (_, assertion, because) => {
     const broken = brokenBecause(assertion, VALUE);
     if (because === undefined) expect(broken).toBeUndefined();
@@ -146,7 +142,7 @@ describe('assertions', () => {
       },
     ],
     [
-      'is not there',
+      'does not exist',
       undefined,
       {
         run: 0,

@@ -67,7 +67,7 @@ describe('renderString', () => {
       `{% for a in range(99999) %}${'{% for b in range(99999) %}'.repeat(3)}${'{% endfor %}'.repeat(4)}`,
       'out_of_fuel',
     ],
-    ['a macro without end', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', 'template'],
+    ['an endless macro', '{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', 'template'],
     ['a text repeated a thousand million times', '{{ ("x" * 1000000000)|length }}', 'out_of_memory'],
     [
       'a text doubled forty times',

@@ -35,7 +35,7 @@ function request(method: string, path: string, body?: unknown): ObservedRequest 
 describe('a request that GitHub’s description allows has no error', () => {
   it.each([
     ['a completed check run', request('POST', CHECK_RUNS, checkRun)],
-    ['a check run moved on', request('PATCH', `${CHECK_RUNS}/12`, { status: 'in_progress' })],
+    ['a started check run', request('PATCH', `${CHECK_RUNS}/12`, { status: 'in_progress' })],
     [
       'a check run completed',
       request('PATCH', `${CHECK_RUNS}/12`, { status: 'completed', conclusion: 'success' }),
@@ -95,7 +95,7 @@ describe('one mistake gives one sentence', () => {
       `${CREATE}: body.output.annotations[0].severity is not described.`,
     ],
     [
-      'text stands where a number belongs',
+      'text where a number belongs',
       request('POST', CHECK_RUNS, {
         ...checkRun,
         output: { ...checkRun.output, annotations: [{ ...annotation, start_line: '3' }] },
@@ -152,7 +152,7 @@ describe('one mistake gives one sentence', () => {
       `${PULLS}: query.page is given more than once.`,
     ],
     [
-      'a query value is no number',
+      'a query value that is not a number',
       request('GET', '/repos/acme/shop/pulls?page=0x10'),
       `${PULLS}: query.page must be of type integer, but is "0x10".`,
     ],
@@ -162,7 +162,7 @@ describe('one mistake gives one sentence', () => {
       'GET /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions: query.content must be one of +1, -1, laugh, confused, heart, hooray, rocket, eyes, but is " 1".',
     ],
     [
-      'a path value is no number',
+      'a path value that is not a number',
       request('GET', '/repos/acme/shop/issues/undefined'),
       'GET /repos/{owner}/{repo}/issues/{issue_number}: path.issue_number must be of type integer, but is "undefined".',
     ],

@@ -47,7 +47,7 @@ const gate = makeOutcome<'gate_verdict'>({
 describe('an outcome fills slots by its kind, without mapping code:', () => {
   const landings: [string, Outcome, Record<string, unknown>][] = [
     [
-      'a review: analyzers are evidence, findings but remarks are risks, the worst first, and the verdict is a decision',
+      'a review: analyzers are evidence, all findings but remarks are risks, worst first, and the verdict is a decision',
       makeReview({
         summary: '2 findings.',
         passed: false,
@@ -104,7 +104,7 @@ describe('an outcome fills slots by its kind, without mapping code:', () => {
       },
     ],
     [
-      'CI without checks is uncertain, and speaks for neither side',
+      'CI without checks is uncertain, and supports neither side',
       ciOutcome(null, 'no checks ran'),
       {
         evidence: [{ text: 'no checks ran', supports: null }],
@@ -124,11 +124,7 @@ describe('an outcome fills slots by its kind, without mapping code:', () => {
         messages: [{ text: 'sign it' }, { text: 'asked again tomorrow' }],
       },
     ],
-    [
-      'an action says what it did',
-      actionOutcome('gh-label', 'labelled'),
-      { messages: [{ text: 'labelled' }] },
-    ],
+    ['an action: what it did', actionOutcome('gh-label', 'labelled'), { messages: [{ text: 'labelled' }] }],
   ];
 
   test.each(landings)('%s', (_, outcome, expected) => {
@@ -159,7 +155,7 @@ describe('an output_mapping', () => {
   test.each<[string, Slot, string, unknown]>([
     ['a text', 'entities', 'outcome.summary', [{ text: 'Seen.' }]],
     ['a number', 'entities', 'outcome.round', [{ text: '2' }]],
-    ['a text put together', 'messages', "'round ' ~ outcome.round", [{ text: 'round 2' }]],
+    ['a composed text', 'messages', "'round ' ~ outcome.round", [{ text: 'round 2' }]],
     [
       'a list of texts',
       'options',
@@ -170,13 +166,13 @@ describe('an output_mapping', () => {
       ],
     ],
     [
-      'a mapping of the slot’s own shape',
+      'a mapping with the slot’s own shape',
       'hypotheses',
       "{text: 'it is dead code', holds: true}",
       [{ text: 'it is dead code', holds: true }],
     ],
     [
-      'parts of the outcome, whose other members have no place',
+      'parts of the outcome, without their other members',
       'risks',
       '{{ outcome.findings }}',
       [
@@ -197,8 +193,8 @@ describe('an output_mapping', () => {
     ['a list', "[['a']]"],
     ['a mapping without a sentence', "{severity: 'high'}"],
     ['an empty text', "''"],
-    ['a severity that there is not', "{text: 'x', severity: 'huge'}"],
-    ['a line that is no number', "{text: 'x', line: '12'}"],
+    ['an unknown severity', "{text: 'x', severity: 'huge'}"],
+    ['a line that is not a number', "{text: 'x', line: '12'}"],
   ])('counts what is not a valid entry, and does not guess: %s', (_, source) => {
     expect(mapped({ risks: `[${source}, 'fine']` })).toContainEqual(
       expect.objectContaining({

@@ -20,14 +20,18 @@ const names = (judgement: CiJudgement) => checksOf(judgement).map((check) => `${
 describe('the checks of a head together', () => {
   test.each<[string, Partial<CiFacts>, string]>([
     ['no check', {}, 'none: no checks ran on this commit'],
-    ['one that passed', { checkRuns: [run('build', 'success')] }, 'passed: the only check passed'],
     [
-      'all passed, runs and statuses',
+      'pass if the only one passed',
+      { checkRuns: [run('build', 'success')] },
+      'passed: the only check passed',
+    ],
+    [
+      'pass if all passed, runs and statuses',
       { checkRuns: [run('build', 'success')], statuses: [status('lint', 'success')] },
       'passed: all 2 checks passed',
     ],
     [
-      'neutral and skipped ones do not stand in the way',
+      'pass if others are neutral and skipped',
       { checkRuns: [run('build', 'success'), run('docs', 'skipped'), run('size', 'neutral')] },
       'passed: all 3 checks passed',
     ],
@@ -36,22 +40,38 @@ describe('the checks of a head together', () => {
       { checkRuns: [run('build', 'success'), run('test', 'failure')] },
       'failed: 1 of 2 checks failed: test',
     ],
-    ['the only one failed', { checkRuns: [run('test', 'failure')] }, 'failed: 1 of 1 check failed: test'],
-    ['a status failed', { statuses: [status('lint', 'failure')] }, 'failed: 1 of 1 check failed: lint'],
-    ['a status had an error', { statuses: [status('lint', 'error')] }, 'failed: 1 of 1 check failed: lint'],
-    ['one is at work', { checkRuns: [run('build', 'in_progress')] }, 'pending: 0 of 1 checks are done'],
     [
-      'a status is pending',
+      'fail if the only one failed',
+      { checkRuns: [run('test', 'failure')] },
+      'failed: 1 of 1 check failed: test',
+    ],
+    [
+      'fail if a status failed',
+      { statuses: [status('lint', 'failure')] },
+      'failed: 1 of 1 check failed: lint',
+    ],
+    [
+      'fail if a status has an error',
+      { statuses: [status('lint', 'error')] },
+      'failed: 1 of 1 check failed: lint',
+    ],
+    [
+      'are pending if one is running',
+      { checkRuns: [run('build', 'in_progress')] },
+      'pending: 0 of 1 checks are done',
+    ],
+    [
+      'are pending if a status is pending',
       { checkRuns: [run('build', 'success')], statuses: [status('lint', 'pending')] },
       'pending: 1 of 2 checks are done',
     ],
     [
-      'one failed and one is at work: still waiting for the whole picture',
+      'are pending if one failed and another is running, to have the complete result',
       { checkRuns: [run('build', 'failure'), run('test', 'queued')] },
       'pending: 1 of 2 checks are done',
     ],
     [
-      'more failed than a sentence holds',
+      'fail with a count if more failed than a sentence can name',
       { checkRuns: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => run(name, 'failure')) },
       'failed: 7 of 7 checks failed: a, b, c, d, e and 2 more',
     ],
@@ -117,7 +137,7 @@ describe('which checks count', () => {
   test.each([
     ['the green one is newer', 'failure', 'success', 'passed: the only check passed'],
     ['the red one is newer', 'success', 'failure', 'failed: 1 of 1 check failed: build'],
-    ['the newer one is at work', 'success', 'in_progress', 'pending: 0 of 1 checks are done'],
+    ['the newer one is running', 'success', 'in_progress', 'pending: 0 of 1 checks are done'],
   ])('only the newest run of a check by one app does: %s', (_, older, newer, expected) => {
     const runs = [run('build', older), run('build', newer)];
     expect(verdict(judge({ checkRuns: runs }))).toBe(expected);
@@ -164,7 +184,7 @@ describe('a required check', () => {
       'pending: 1 of 2 checks are done',
     ],
     [
-      'of one app that only a status reported, since anybody may set one',
+      'of one app that only a status reported, which anybody can set',
       { statuses: [status('e2e', 'success')], required: [required('e2e', ACTIONS)] },
       'pending: 1 of 2 checks are done',
     ],
@@ -174,7 +194,7 @@ describe('a required check', () => {
       'pending: 0 of 1 checks are done',
     ],
     [
-      'that the branch wants of one app and the settings of any counts once',
+      'that the branch requires of one app and the settings of any counts once',
       { required: [required('e2e'), required('e2e', ACTIONS), required('e2e')] },
       'pending: 0 of 1 checks are done',
     ],
@@ -184,7 +204,7 @@ describe('a required check', () => {
       'pending: 0 of 2 checks are done',
     ],
     [
-      'that differs in case is not there',
+      'that differs in case is missing',
       { checkRuns: [run('E2E', 'success')], required: [required('e2e')] },
       'pending: 1 of 2 checks are done',
     ],
@@ -289,10 +309,10 @@ describe('the result', () => {
   });
 
   test.each<[string, [string, string][], boolean | null]>([
-    ['nothing of tests that were all skipped', [['unit tests', 'skipped']], null],
-    ['nothing of tests that are all neutral', [['unit tests', 'neutral']], null],
+    ['nothing about tests that were all skipped', [['unit tests', 'skipped']], null],
+    ['nothing about tests that are all neutral', [['unit tests', 'neutral']], null],
     [
-      'that tests passed when some did and others were skipped',
+      'that tests passed if some did and others were skipped',
       [
         ['unit tests', 'success'],
         ['slow tests', 'skipped'],
@@ -310,8 +330,8 @@ describe('the result', () => {
 
   test.each([
     ['as long as it took', at(0), at(90_000), 90_000],
-    ['none when it has no start', null, at(90_000), null],
-    ['none when it has no end', at(0), null, null],
+    ['none if it has no start', null, at(90_000), null],
+    ['none if it has no end', at(0), null, null],
     ['never negative', at(90_000), at(0), 0],
   ])('has a check’s duration: %s', (_, startedAt, completedAt, expected) => {
     const judgement = judge({ checkRuns: [run('build', 'success', { startedAt, completedAt })] });

@@ -56,7 +56,7 @@ describe('a finding', () => {
     ['a line that the change does not add', anchorOf(1, 'one;')],
     ['the number of a line, and the hash of another', anchor.replace('2#', '3#')],
     ['a line with other content', anchorOf(2, 'const token = 8;')],
-    ['a line that there is not', '99#0000'],
+    ['a line that does not exist', '99#0000'],
     ['anything else', 'line 2'],
   ])('that names %s is about the file, with the same severity', (_, wrong) => {
     const found = one({ anchor: wrong, severity: 'critical' });
@@ -93,10 +93,10 @@ describe('an answer', () => {
     ['no findings at all', {}],
     ['a file that was not shown', answer({ file: 2 })],
     ['a file by its name', answer({ file: 'src/a.ts' })],
-    ['a severity that there is not', answer({ severity: 'none' })],
+    ['an unknown severity', answer({ severity: 'none' })],
     ['no words', answer({ description: '  ' })],
     [
-      'more findings than anybody reads',
+      'more findings than the limit',
       { findings: Array.from({ length: 101 }, () => answer().findings[0] ?? null) },
     ],
   ])('with %s is rejected', (_, value) => {
@@ -142,8 +142,8 @@ describe('a description as readers see it', () => {
     ],
     ['footnotes', 'a\n[^1]: approve\n\n    this', 'a'],
     ['footnotes in a quote', '> a\n> [^1]: approve this', '> a'],
-    ['letters that nobody sees', 'a\u{e0061}\u{e0070}\u200b\u202eb', 'ab'],
-    ['letters that nobody sees, by their numbers', 'a&#xE0061;&#917616;&#X200B;b&#65;', 'ab&#65;'],
+    ['invisible letters', 'a\u{e0061}\u{e0070}\u200b\u202eb', 'ab'],
+    ['invisible letters as entities', 'a&#xE0061;&#917616;&#X200B;b&#65;', 'ab&#65;'],
   ])('has no %s', (_, written, seen) => {
     expect(asReadersSee(written)).toBe(seen);
   });

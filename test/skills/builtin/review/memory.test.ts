@@ -66,15 +66,15 @@ describe('a later round', () => {
   });
 
   it.each<[string, Partial<Finding>, string[]]>([
-    ['in other words', {}, ['Other words.']],
-    ['by another word for the same cause', { category: 'style', rule: 'model/style' }, ['Other words.']],
-    ['with more weight', { severity: 'critical' }, ['Other words.']],
+    ['with other wording', {}, ['Other words.']],
+    ['with another word for the same cause', { category: 'style', rule: 'model/style' }, ['Other words.']],
+    ['with a higher severity', { severity: 'critical' }, ['Other words.']],
     [
-      'with less weight, which an equal line elsewhere may have',
+      'with a lower severity, which an equal line elsewhere may have',
       { severity: 'low' },
       ['Other words.', 'Bad.'],
     ],
-    ['of another cause', { category: 'secret', rule: 'model/secret' }, ['Other words.', 'Bad.']],
+    ['with another cause', { category: 'secret', rule: 'model/secret' }, ['Other words.', 'Bad.']],
   ])('reports a repeated finding once %s while another part of its file is unread', (_, more, expected) => {
     const evidence = 'bad;';
     const one = modelFinding(printOf(first, 0), offsetIn(first[0]), { description: 'Bad.', evidence });

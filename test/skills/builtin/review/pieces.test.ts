@@ -41,9 +41,9 @@ describe('a piece', () => {
   it.each([
     ['another path', prints('a\n', 'b\n', 'src/b.ts')],
     ['another model, prompt or guideline', prints('a\n', 'b\n', 'src/a.ts', 'other')],
-    ['another line that is gone', prints('A\n', 'b\n')],
-    ['another line that is new', prints('a\n', 'B\n')],
-    ['other lines around', prints('a\nx\n', 'b\nx\n')],
+    ['another removed line', prints('A\n', 'b\n')],
+    ['another added line', prints('a\n', 'B\n')],
+    ['other context lines', prints('a\nx\n', 'b\nx\n')],
   ])('has another fingerprint with %s', (_, other) => {
     expect(other).not.toEqual(prints('a\n', 'b\n'));
   });

@@ -60,7 +60,7 @@ describe('a finding of an earlier round', () => {
     ['its analyzer crashed', { analyzers: [analyzer('oxlint', 'crashed')] }, 0],
     ['its analyzer did not run', { analyzers: [] }, 0],
     ['its file could not be read', { unread: new Set(['src/a.ts']) }, 0],
-    ['its file is not changed any more', { analyzers: [], present: new Set() }, 1],
+    ['its file is no longer changed', { analyzers: [], present: new Set() }, 1],
   ])('that is not reported because %s counts as fixed %#: %i', (_, more, count) => {
     expect(fixed([lint(2, 'eval(x)')], now([], more))).toBe(count);
   });

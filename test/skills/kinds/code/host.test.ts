@@ -57,9 +57,14 @@ describe('a question of a program', () => {
 
   test.each([
     ['no function', 'approve', [], 'refused: approve: there is no function of this name'],
-    ['a name of every object', 'constructor', [], 'refused: constructor: there is no function of this name'],
+    [
+      'a name that every object has',
+      'constructor',
+      [],
+      'refused: constructor: there is no function of this name',
+    ],
     ['an argument of another type', 'get_file', [7], /^refused: get_file: argument 1: Invalid input/],
-    ['an argument too many', 'get_diff', [1], /^refused: get_diff: /],
+    ['too many arguments', 'get_diff', [1], /^refused: get_diff: /],
     [
       'an argument inside of another',
       'get_files',

@@ -118,11 +118,11 @@ describe.skipIf(!LONG || network === 'open')('a Python program has failed when i
   const forms: [string, string, string, Partial<CodeLimits>?][] = [
     ['does not submit', 'get_diff()', 'it came to its end without a result'],
     ['throws', "def f():\n  raise ValueError('no luck')\n\nf()", '2: it threw an error: ValueError: no luck'],
-    ['is no Python', 'submit(', "1: it threw an error: SyntaxError: '(' was never closed"],
+    ['is not Python', 'submit(', "1: it threw an error: SyntaxError: '(' was never closed"],
     ['leaves', 'import sys; sys.exit(0)', '1: it threw an error: SystemExit: 0'],
     ['prints too much', "while True: print('x' * 500)", 'it printed more than 1,000 bytes'],
     [
-      'submits no JSON',
+      'submits something that is not JSON',
       'submit(object())',
       '1: it threw an error: TypeError: Object of type object is not JSON serializable',
     ],
@@ -134,7 +134,7 @@ describe.skipIf(!LONG || network === 'open')('a Python program has failed when i
     ['submits too much', "submit('x' * 9000)", 'its result is larger than 5,000 bytes'],
     ['loops', 'while True: pass', 'it took longer than 4,000 ms', quick],
     [
-      'loops in spite of everything',
+      'loops and ignores interruptions',
       'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
       'it took longer than 4,000 ms',
       quick,

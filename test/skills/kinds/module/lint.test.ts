@@ -78,7 +78,7 @@ describe('a module', () => {
 
   it.each([
     [
-      'an input that is an output too',
+      'an input that is also an output',
       withSignature({ inputs: { summary: { type: 'string' } } }),
       ['6:7: "summary" is an output too'],
     ],
@@ -98,12 +98,12 @@ describe('a module', () => {
       ['24:15: a class needs options'],
     ],
     [
-      'a class with an option twice',
+      'a class with a repeated option',
       withSignature({ outputs: { ...OUTPUTS, risk: { type: 'class', options: ['low', 'Low'] } } }),
       ['26:20: an option is here twice'],
     ],
     [
-      'options of what is no class',
+      'options of something that is not a class',
       withSignature({ outputs: { ...OUTPUTS, risk: { type: 'string', options: ['low', 'high'] } } }),
       ['26:9: only a class has options'],
     ],
@@ -126,7 +126,7 @@ describe('a module', () => {
       ['19:17: a gate_verdict has "passed" as boolean'],
     ],
     [
-      'tools where none are called',
+      'tools that no service calls',
       { ...SOUND, tools: ['get_file'] },
       ['34:3: chain_of_thought calls no tools; react does'],
     ],
@@ -136,19 +136,19 @@ describe('a module', () => {
       ['2:15: react needs tools; without them, it is chain_of_thought'],
     ],
     [
-      'react with a tool twice',
+      'react with a repeated tool',
       { ...SOUND, template: 'react', tools: ['search', 'search'] },
       ['34:12: a tool is here twice'],
     ],
     [
-      'a fallback that is not there',
+      'a fallback that does not exist',
       { ...SOUND, fallback_artifact: 'prompts/aks.md' },
       [
         '33:24: the package has no prompt "prompts/aks.md": did you mean "prompts/ask.md"? Allowed: prompts/ask.md',
       ],
     ],
     [
-      'a fallback that is no prompt',
+      'a fallback that is not a prompt',
       { ...SOUND, fallback_artifact: 'modules/judge.json' },
       ['33:24: the package has no prompt "modules/judge.json"; allowed: prompts/ask.md'],
     ],

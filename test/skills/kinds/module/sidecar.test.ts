@@ -170,8 +170,8 @@ describe('the process of the sidecar', () => {
 
 describe('the output of the sidecar', () => {
   it.each([
-    ['prose, and a verdict in a form of its own', ['nonsense', 'wrong', 'answer']],
-    ['a question for a task that there is not, and a line without end', ['other', 'endless', 'answer']],
+    ['prose, and a verdict in another form', ['nonsense', 'wrong', 'answer']],
+    ['a question for an unknown task, and a line without end', ['other', 'endless', 'answer']],
   ])('ends the sidecar if it is not a message: %s', async (_, lives) => {
     const one = behaving(lives);
     expect(await one.perform(task())).toEqual({ kind: 'done', value: one.pid() });

@@ -34,7 +34,7 @@ test('docs/glossary.md names only tables that the migrations create', () => {
   expect(named.filter((name) => !tables.has(name))).toEqual([]);
 });
 
-/** The page of each folder of `src`: what it is, what it imports, where to start reading. */
+/** The README of each folder of `src`. */
 const FOLDER_PAGES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name === 'README.md')
   .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));

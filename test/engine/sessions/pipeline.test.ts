@@ -10,7 +10,7 @@ import { stepContext } from '../../support/step-context.ts';
 
 const closed = (id: string) => `[{ id: ${id}, criteria: [{ id: c, if: "false" }] }]`;
 
-/** What keeps a step from going on, one for each stage, in the order of the stages. */
+/** What stops a step, one reason for each stage, in the order of the stages. */
 const HINDRANCES = [
   {
     stage: 'inputs',
@@ -67,12 +67,12 @@ async function attempt(hindrances: readonly Hindrance[]) {
 }
 
 describe('an attempt at a step', () => {
-  test('goes through all stages when nothing speaks against it', async () => {
+  test('goes through all stages if none stops it', async () => {
     const { result, runs } = await attempt([]);
     expect([result.kind, result.endedAt, runs]).toEqual(['done', 'completed', 1]);
   });
 
-  test.each(HINDRANCES)('ends at the stage $stage, and says so', async (hindrance) => {
+  test.each(HINDRANCES)('ends at the stage $stage with its reason', async (hindrance) => {
     const { result } = await attempt([hindrance]);
     expect(result.endedAt).toBe(hindrance.stage);
     expect(result.kind).not.toBe('done');

@@ -5,9 +5,8 @@ import { type Harness, REPO } from '../../support/harness.ts';
 import { A_RECHECK, react } from '../support.ts';
 import { merged, type OpenApproval, openApproval } from './support.ts';
 
-// Which comments contain a command is in test/entrypoints/commands/parse.test.ts, and what a command does is in test/scenario.
-// Here the command is
-// the one that allows the merge of a countersigned pull request: `resume`, which only maintainers may issue.
+// Which comments contain a command is in test/entrypoints/commands/parse.test.ts, and what a command does is in test/scenario. Here it
+// is the command that allows the merge of a countersigned pull request: `resume`, which only maintainers may issue.
 
 const RESUME = '/countersign resume';
 

@@ -259,7 +259,7 @@ describe('the process of renderings', () => {
     });
     const later = await start('./misbehaving.ts');
     expect(await later.ask('a', within)).toEqual({ kind: 'answer', text: 'a' });
-    // It repeats this too, but nobody has asked.
+    // The process repeats this too, but nobody asked for it.
     later.writeLine('b');
     await expect.poll(() => later.over.aborted).toBe(true);
   });

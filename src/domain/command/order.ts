@@ -41,8 +41,15 @@ export function givenByButton(verb: OrderedVerb, came: Date): GivenAt {
   return givenAt(verb, new Date(came.getTime() - (LOOSENING.has(verb) ? BUTTON_DELAY_MS : 0)));
 }
 
-/** A command whose time is known, such as one from the command line. */
-export function givenAt(verb: OrderedVerb, at: Date): GivenAt {
+/**
+ * A command from the command line. Its time is exact, so two of them count by their milliseconds. It counts
+ * after the comments of the same second, because an operator who gives it can see them.
+ */
+export function givenOnCommandLine(at: Date): GivenAt {
+  return { second: secondOf(at), source: 'restraining_button', number: at.getTime() % 1_000, line: 0 };
+}
+
+function givenAt(verb: OrderedVerb, at: Date): GivenAt {
   return {
     second: secondOf(at),
     source: LOOSENING.has(verb) ? 'loosening_button' : 'restraining_button',

@@ -1,7 +1,7 @@
 import { timeSortedIds } from '../../core/ids.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
-import { givenAt } from '../../domain/command/order.ts';
+import { givenOnCommandLine } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
@@ -26,7 +26,7 @@ export function chainFire({ clock, tools }: Context, chain: string, options: Fir
     const queue = await tools.enqueuer(storage);
     return storage.transaction(async (tx) => {
       const { installationId, repository } = await findInstallation(tx, options.repo, options.pr);
-      const given = givenAt('fire', clock.now());
+      const given = givenOnCommandLine(clock.now());
       const event = {
         kind: 'manual.fired',
         installation_id: installationId,

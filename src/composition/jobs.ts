@@ -16,7 +16,7 @@ export function buildJobs(
   platform: Platform,
   { engine, onEvent, sessions, mergeGroups, ask }: EngineParts,
 ): JobRunners {
-  const { config, github, retention, clock, log } = platform;
+  const { config, github, retention } = platform;
   return {
     delivery: deliveryJobs({ ...platform, appId: config.appId, onEvent }),
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
@@ -25,6 +25,6 @@ export function buildJobs(
     merge_group: mergeGroups,
     ask,
     ...recoveryJobs({ ...platform, app: github.app }),
-    retention: retentionJobs({ ...platform, periods: retention, clock, log }),
+    retention: retentionJobs({ ...platform, periods: retention }),
   };
 }

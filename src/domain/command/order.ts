@@ -38,7 +38,9 @@ export const BUTTON_DELAY_MS = 5_000;
  * One that holds work back is not.
  */
 export function givenByButton(verb: OrderedVerb, came: Date): GivenAt {
-  return givenAt(verb, new Date(came.getTime() - (LOOSENING.has(verb) ? BUTTON_DELAY_MS : 0)));
+  return LOOSENING.has(verb)
+    ? givenAt('loosening_button', new Date(came.getTime() - BUTTON_DELAY_MS))
+    : givenAt('restraining_button', came);
 }
 
 /**
@@ -46,16 +48,11 @@ export function givenByButton(verb: OrderedVerb, came: Date): GivenAt {
  * after the comments of the same second, because an operator who gives it can see them.
  */
 export function givenOnCommandLine(at: Date): GivenAt {
-  return { second: secondOf(at), source: 'restraining_button', number: at.getTime() % 1_000, line: 0 };
+  return givenAt('restraining_button', at);
 }
 
-function givenAt(verb: OrderedVerb, at: Date): GivenAt {
-  return {
-    second: secondOf(at),
-    source: LOOSENING.has(verb) ? 'loosening_button' : 'restraining_button',
-    number: at.getTime() % 1_000,
-    line: 0,
-  };
+function givenAt(source: 'loosening_button' | 'restraining_button', at: Date): GivenAt {
+  return { second: secondOf(at), source, number: at.getTime() % 1_000, line: 0 };
 }
 
 function secondOf(at: Date): string {

@@ -64,7 +64,7 @@ export const expectedInFileSchema = z.strictObject({
   path: fileName('path', unfitPathReason)
     .optional()
     .describe("A file, relative to the session's own folder."),
-  glob: fileName('glob', unfitGlobReason).optional().describe('Several files, in the place of a path.'),
+  glob: fileName('glob', unfitGlobReason).optional().describe('Several files, instead of a path.'),
   count: z
     .union([fileCount, z.strictObject({ min: fileCount, max: fileCount })], {
       error: 'a count is a whole number from 1 to 1000, or {min: …, max: …} of such numbers',

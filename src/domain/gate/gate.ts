@@ -38,7 +38,7 @@ type WrittenCriterion = z.infer<typeof writtenCriterionSchema>;
 
 /** A gate as people write it. `check-gates.ts` verifies that it has either criteria or a skill. */
 export const writtenGateSchema = z.strictObject({
-  id: id('gate').describe('The name by which people are told of the gate.'),
+  id: id('gate').describe('The name of the gate in messages.'),
   description: z.string().min(1).max(500).optional(),
   criteria: z.array(writtenCriterionSchema).min(1).max(MAX_CRITERIA).optional().describe('All must pass.'),
   skill: z.string().min(1).max(100).optional().describe("A skill whose outcome's passed decides."),

@@ -144,6 +144,6 @@ export const SQL_MIGRATIONS: Readonly<Record<RuleName<'sql-migrations'>, RuleWor
     category: 'correctness',
     description:
       'From here on, databases differ in what is code and what is text, so the rest could not be looked at.',
-    suggestion: 'End the quotation or comment, and double a quote in the place of a backslash before it.',
+    suggestion: 'End the quotation or comment, and double a quote instead of putting a backslash before it.',
   },
 };

@@ -1,68 +1,69 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import {
-  type Environment,
-  readArtifactsConfig,
-  readConfig,
-  readModelConfig,
-  readPages,
-  readStorageConfig,
-} from './config/config.ts';
+import type { Environment } from './config/fields.ts';
+import type { ModelConfig } from './config/model.ts';
 import { systemClock } from './core/clock.ts';
 import { CountersignError, messageOf } from './core/errors.ts';
-import { silentLog } from './core/log.ts';
 import { PACKAGE_ROOT } from './core/package-root.ts';
 import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
-import { familyOf } from './domain/model/name.ts';
 import { type SkillRunner, type Tools, UsageError } from './entrypoints/cli/context.ts';
-import { badArtifacts, badDatabase, noArtifacts, unreadableSettings } from './messages/cli/cli.ts';
-import { badSettingsHere, NO_APP } from './messages/cli/policy.ts';
-import { NO_MODEL } from './messages/skills/model.ts';
 import type { Model } from './ports/model.ts';
 
 /**
- * The composition root of the command line. Each part is loaded on demand.
+ * The composition root of the command line. Each part is loaded on demand, by the commands that use it:
+ * test/budgets/command-line.test.ts fails if a command loads more.
  * @param calledIn the caller's folder, if it differs from the process's folder. Paths of arguments are
  * relative to it; paths of settings are relative to the process's folder, where the settings are.
  */
 export function createTools(env: Environment, calledIn?: string): Tools {
   neverShowSecretsOf(env);
   /** @throws UsageError for an invalid `--database`, CountersignError for an invalid `DATABASE_URL` */
-  const urlOf = (given: string | undefined) => {
+  const urlOf = async (given: string | undefined) => {
+    const { readStorageConfig } = await import('./config/addresses.ts');
     const read = readStorageConfig(given === undefined ? env : { DATABASE_URL: seenFrom(calledIn, given) });
     if (read.ok) return read.config.databaseUrl;
+    const { badDatabase } = await import('./messages/cli/cli.ts');
     const message = badDatabase(read.diagnostics, given !== undefined);
     throw given === undefined ? new CountersignError('config.invalid', message) : new UsageError(message);
   };
 
   return {
     async withDatabase(url, purpose, work) {
-      return (await import('./composition/cli-database.ts')).withDatabase(urlOf(url), purpose, work);
+      return (await import('./composition/cli-database.ts')).withDatabase(await urlOf(url), purpose, work);
     },
     async migrate(url) {
-      return (await import('./composition/cli-database.ts')).migrate(urlOf(url));
+      return (await import('./composition/cli-database.ts')).migrate(await urlOf(url));
     },
     async backup(url, file) {
-      return (await import('./composition/cli-database.ts')).backup(urlOf(url), file);
+      return (await import('./composition/cli-database.ts')).backup(await urlOf(url), file);
     },
     async vacuum(url) {
-      return (await import('./composition/cli-database.ts')).vacuum(urlOf(url));
+      return (await import('./composition/cli-database.ts')).vacuum(await urlOf(url));
     },
     async blobs() {
+      const [{ readArtifactsConfig }, { badArtifacts, noArtifacts }] = await Promise.all([
+        import('./config/config.ts'),
+        import('./messages/cli/cli.ts'),
+      ]);
       const read = readArtifactsConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badArtifacts(read.diagnostics));
       const { artifactsUrl, s3 } = read.config;
-      const { artifactsFolder, openBlobs } = await import('./composition/storage.ts');
+      const { artifactsFolder, openBlobs } = await import('./composition/blobs.ts');
       const folder = artifactsFolder(artifactsUrl);
       if (folder !== undefined && !existsSync(folder)) {
         throw new CountersignError('cli.no_artifacts', noArtifacts(folder));
       }
       return openBlobs(artifactsUrl, s3);
     },
-    pages: () => readPages(env),
+    async pages() {
+      return (await import('./config/addresses.ts')).readPages(env);
+    },
     async enqueuer(storage) {
-      const { createEmbeddedQueue } = await import('./adapters/embedded-queue/embedded.ts');
+      const [{ createEmbeddedQueue }, { silentLog }] = await Promise.all([
+        import('./adapters/embedded-queue/embedded.ts'),
+        import('./core/log.ts'),
+      ]);
       return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     },
     async deliveryJobs() {
@@ -96,6 +97,10 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       };
     },
     async policy() {
+      const [{ readConfig }, { badSettingsHere, NO_APP }] = await Promise.all([
+        import('./config/config.ts'),
+        import('./messages/cli/policy.ts'),
+      ]);
       const read = readConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       if (read.config.kind === 'setup') throw new CountersignError('config.invalid', NO_APP);
@@ -109,6 +114,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         { shippedChains, shippedSkills },
         { packageSkill },
         { autoSkill },
+        { silentLog },
       ] = await Promise.all([
         import('./adapters/octokit/octokit-github.ts'),
         import('./engine/configuration/configuration.ts'),
@@ -118,6 +124,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('./composition/shipped.ts'),
         import('./skills/runtime/activate.ts'),
         import('./skills/catalogue/activation/auto.ts'),
+        import('./core/log.ts'),
       ]);
       const clock = systemClock;
       const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
@@ -167,16 +174,14 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       };
     },
     async model(storage) {
-      const read = readModelConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
-      const { model } = read.config;
-      if (!model) throw new CountersignError('cli.no_model', NO_MODEL);
-      if (model.apiKey) neverShow('model key', model.apiKey);
+      const model = await modelConfig(env);
+      if (!model) {
+        throw new CountersignError('cli.no_model', (await import('./messages/skills/model.ts')).NO_MODEL);
+      }
       return (await import('./composition/skills.ts')).openModel(model, storage, systemClock);
     },
     async withSkillRunner(url, work) {
-      const read = readModelConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
+      const config = await modelConfig(env);
       const [
         { builtInSkills, ci },
         { analyzerSkill },
@@ -184,6 +189,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         { codeSkill },
         { createArtifactExecutor },
         { watchModel },
+        { familyOf },
       ] = await Promise.all([
         import('./skills/builtin/shipped.ts'),
         import('./skills/kinds/analyzer/analyzer-skill.ts'),
@@ -191,6 +197,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('./skills/kinds/code/code-skill.ts'),
         import('./skills/runtime/trace/execute-artifact.ts'),
         import('./skills/runtime/trace/watch-model.ts'),
+        import('./domain/model/name.ts'),
       ]);
       const runner = (model: Model | undefined): SkillRunner => ({
         handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill({ ci })],
@@ -203,16 +210,14 @@ export function createTools(env: Environment, calledIn?: string): Tools {
           clock: systemClock,
         }),
       });
-      const { model } = read.config;
-      if (!model) return work(runner(undefined));
-      if (model.apiKey) neverShow('model key', model.apiKey);
+      if (!config) return work(runner(undefined));
       const [{ openModel }, { outsideOfRuns }, { withDatabase }] = await Promise.all([
         import('./composition/skills.ts'),
         import('./skills/adhoc/run-once.ts'),
         import('./composition/cli-database.ts'),
       ]);
-      return withDatabase(urlOf(url), 'write', async (storage) =>
-        work(runner(outsideOfRuns(await openModel(model, storage, systemClock)))),
+      return withDatabase(await urlOf(url), 'write', async (storage) =>
+        work(runner(outsideOfRuns(await openModel(config, storage, systemClock)))),
       );
     },
     async serve({ database, settings }) {
@@ -220,9 +225,9 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const given = {
         // Only the named file: a command that runs in a repository must not take settings from a file that it
         // finds there.
-        ...(settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings))),
+        ...(settings === undefined ? {} : await settingsIn(resolve(calledIn ?? '', settings))),
         ...env,
-        ...(database === undefined ? {} : { DATABASE_URL: urlOf(database) }),
+        ...(database === undefined ? {} : { DATABASE_URL: await urlOf(database) }),
       };
       return serve(given);
     },
@@ -234,11 +239,27 @@ export function createTools(env: Environment, calledIn?: string): Tools {
   };
 }
 
+/**
+ * The model that the settings name, if they name one.
+ * @throws CountersignError for invalid settings
+ */
+async function modelConfig(env: Environment): Promise<ModelConfig | undefined> {
+  const read = (await import('./config/config.ts')).readModelConfig(env);
+  if (!read.ok) {
+    const { badSettingsHere } = await import('./messages/cli/policy.ts');
+    throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
+  }
+  const { model } = read.config;
+  if (model?.apiKey) neverShow('model key', model.apiKey);
+  return model;
+}
+
 /** @throws UsageError if the file does not exist or cannot be read */
-function settingsIn(file: string): Environment {
+async function settingsIn(file: string): Promise<Environment> {
   try {
     return parseEnv(readFileSync(file, 'utf8'));
   } catch (error) {
+    const { unreadableSettings } = await import('./messages/cli/cli.ts');
     throw new UsageError(unreadableSettings(file, messageOf(error)));
   }
 }

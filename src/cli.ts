@@ -1,10 +1,18 @@
 #!/usr/bin/env node
-import { createTools } from './cli-tools.ts';
-import { systemClock } from './core/clock.ts';
-import { PACKAGE_ROOT } from './core/package-root.ts';
-import { redactLastWords } from './core/redact/uncaught.ts';
-import { callingFolder } from './entrypoints/cli/calling-folder.ts';
-import { runCli } from './entrypoints/cli/command-line.ts';
+import { readFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { COMPILE_CACHE, PACKAGE_ROOT } from './core/package-root.ts';
+
+// Before anything else is loaded, so that all of it comes from the cache. It halves the time of most commands.
+enableCompileCache(COMPILE_CACHE);
+const [{ redactLastWords }, { callingFolder }, { runCli }, { createTools }, { systemClock }] =
+  await Promise.all([
+    import('./core/redact/uncaught.ts'),
+    import('./entrypoints/cli/calling-folder.ts'),
+    import('./entrypoints/cli/command-line.ts'),
+    import('./cli-tools.ts'),
+    import('./core/clock.ts'),
+  ]);
 
 redactLastWords();
 
@@ -14,11 +22,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const calledIn = callingFolder(process.env, PACKAGE_ROOT);
+const { version } = JSON.parse(readFileSync(`${PACKAGE_ROOT}package.json`, 'utf8')) as { version: string };
 
 process.exitCode = await runCli(process.argv.slice(2), {
   cwd: calledIn ?? process.cwd(),
   clock: systemClock,
   tools: createTools(process.env, calledIn),
+  version,
   out: writeOut,
   err: (text) => process.stderr.write(text),
 });

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import { startApp } from './app.ts';
 import { claimDatabase } from './composition/storage.ts';
-import { type Environment, readConfig, type SetupConfig } from './config/config.ts';
+import { readConfig, type SetupConfig } from './config/config.ts';
+import type { Environment } from './config/fields.ts';
 import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
-import { createLog, type Log } from './core/log.ts';
+import type { Log } from './core/log.ts';
+import { createLog } from './core/log-lines.ts';
 import { isLoopback } from './core/loopback.ts';
 import { neverShowSecretsOf } from './core/redact/redact.ts';
 import { offerSetup } from './entrypoints/setup/setup.ts';

@@ -1,4 +1,4 @@
-import { gitHubPages } from '../config/config.ts';
+import { gitHubPages } from '../config/addresses.ts';
 import type { Event } from '../domain/event/event.ts';
 import type { Cause } from '../domain/run/actor.ts';
 import { createConfigurationLoader } from '../engine/configuration/configuration.ts';

@@ -10,7 +10,8 @@ import { createMetrics, type Metrics } from '../entrypoints/webhook/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Storage } from '../ports/storage.ts';
-import { openBlobs, openStorage } from './storage.ts';
+import { openBlobs } from './blobs.ts';
+import { openStorage } from './storage.ts';
 
 /** The adapters below everything else, including the sources of time and randomness that tests replace. */
 export interface Platform {

@@ -1,4 +1,5 @@
-import { type AppConfig, gitHubPages } from '../config/config.ts';
+import { gitHubPages } from '../config/addresses.ts';
+import type { AppConfig } from '../config/config.ts';
 import type { ModelConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import { familyOf } from '../domain/model/name.ts';

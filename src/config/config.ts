@@ -2,11 +2,20 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { LOG_LEVELS } from '../core/log.ts';
-import { isLoopback } from '../core/loopback.ts';
 import type { AgentName } from '../domain/skill/agent-file.ts';
 import { parseS3Url, type S3Access } from '../ports/s3-location.ts';
+import { apiUrl, databaseUrl } from './addresses.ts';
 import { agentsSchema } from './agents.ts';
-import { optionalText, refuse, webUrl, withoutTrailingSlash } from './fields.ts';
+import {
+  diagnosticsOf,
+  type Environment,
+  optionalText,
+  type Read,
+  read,
+  refuse,
+  webUrl,
+  withoutTrailingSlash,
+} from './fields.ts';
 import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
@@ -17,23 +26,6 @@ import { type Retention, retentionSchema } from './retention.ts';
  */
 const text = (diagnostic: string) =>
   z.preprocess((value) => (value === '' ? undefined : value), z.string({ error: diagnostic }));
-
-const databaseUrl = optionalText.transform((value, ctx) => {
-  if (value === undefined) return 'sqlite:data/countersign.db';
-  return /^sqlite:.+$/s.test(value)
-    ? value
-    : refuse(ctx, 'must be sqlite:<path of a file>, such as sqlite:data/countersign.db');
-});
-
-const apiUrl = optionalText.transform((value, ctx) => {
-  const url = value === undefined ? new URL('https://api.github.com') : webUrl(value);
-  if (typeof url === 'string')
-    return refuse(ctx, `${url}, such as https://api.github.com or https://HOST/api/v3`);
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return refuse(ctx, 'must be https; plain http is allowed for a loopback host only, as it carries tokens');
-  }
-  return withoutTrailingSlash(url);
-});
 
 const publicUrl = optionalText.transform((value, ctx) => {
   if (value === undefined) return undefined;
@@ -176,8 +168,6 @@ export type SetupConfig = Extract<Config, { kind: 'setup' }>;
 
 export type ConfigResult = Read<Config>;
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Reads the settings from the environment; no other code does. Reports all errors at once, each as a sentence
  * that names the variable and what is allowed. No value is ever quoted, because it may be a secret.
@@ -244,20 +234,6 @@ function readBase(env: Environment): Read<BaseConfig> {
   return { ok: false, diagnostics };
 }
 
-type Read<T> = { ok: true; config: T } | { ok: false; diagnostics: string[] };
-
-const storageSchema = z
-  .object({ DATABASE_URL: databaseUrl })
-  .transform((env) => ({ databaseUrl: env.DATABASE_URL }));
-
-/**
- * Reads only where the database is, for the command line beside a running server, whose environment may have
- * none of the App's secrets.
- */
-export function readStorageConfig(env: Environment): Read<z.infer<typeof storageSchema>> {
-  return read(storageSchema, env);
-}
-
 /** Reads only where the large artifacts are. */
 export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artifactsSchema>> {
   return read(artifactsSchema, env);
@@ -266,30 +242,6 @@ export function readArtifactsConfig(env: Environment): Read<z.infer<typeof artif
 /** Reads only the language model, for a command that asks it beside a running server. */
 export function readModelConfig(env: Environment): Read<z.infer<typeof modelSchema>> {
   return read(modelSchema, env);
-}
-
-function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
-  const result = schema.safeParse(env);
-  return result.success
-    ? { ok: true, config: result.data }
-    : { ok: false, diagnostics: diagnosticsOf(result.error) };
-}
-
-/**
- * GitHub's pages for an API address: `https://api.github.com` and an enterprise's `https://api.NAME.ghe.com`
- * have a separate host, `https://HOST/api/v3` is on GitHub's own host.
- * https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
- */
-export function gitHubPages(apiUrl: string): string {
-  const { origin, protocol, hostname } = new URL(apiUrl);
-  const hasSeparateHost = hostname === 'api.github.com' || /^api\.[a-z0-9-]+\.ghe\.com$/.test(hostname);
-  return hasSeparateHost ? `${protocol}//${hostname.slice('api.'.length)}` : origin;
-}
-
-/** The pages for links to evidence, for a process that only shows it. `null` if the address is invalid. */
-export function readPages(env: Environment): { github: string | null } {
-  const api = apiUrl.safeParse(env.GITHUB_API_URL);
-  return { github: api.success ? gitHubPages(api.data) : null };
 }
 
 const REGISTRATION_VARIABLES = ['APP_ID', 'PRIVATE_KEY', 'PRIVATE_KEY_PATH', 'WEBHOOK_SECRET'] as const;
@@ -331,12 +283,6 @@ function rsaPrivateKey(pem: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function diagnosticsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {
-  return error.issues.map(({ path: [name], message }) => {
-    return `${name === 'key' ? keyVariable : String(name)} ${message}`;
-  });
 }
 
 /**

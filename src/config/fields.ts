@@ -23,3 +23,20 @@ export function refuse(ctx: z.RefinementCtx, message: string): never {
   ctx.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Read<T> = { ok: true; config: T } | { ok: false; diagnostics: string[] };
+
+export function read<T>(schema: z.ZodType<T>, env: Environment): Read<T> {
+  const result = schema.safeParse(env);
+  return result.success
+    ? { ok: true, config: result.data }
+    : { ok: false, diagnostics: diagnosticsOf(result.error) };
+}
+
+export function diagnosticsOf(error: z.ZodError, keyVariable = 'PRIVATE_KEY'): string[] {
+  return error.issues.map(({ path: [name], message }) => {
+    return `${name === 'key' ? keyVariable : String(name)} ${message}`;
+  });
+}

@@ -1,7 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Environment, gitHubPages, readConfig, readPages } from '../../src/config/config.ts';
+import { gitHubPages, readPages } from '../../src/config/addresses.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/fields.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs1 = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();

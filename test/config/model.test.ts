@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Environment, readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/fields.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -12,7 +12,7 @@ import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { safeJoin } from '../../src/adapters/files/safe-join.ts';
-import { openBlobs } from '../../src/composition/storage.ts';
+import { openBlobs } from '../../src/composition/blobs.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { blobsContract } from './blobs.contract.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RetryPolicy } from '../../src/adapters/s3/client.ts';
 import { parseListing } from '../../src/adapters/s3/listing.ts';
 import { createS3Blobs } from '../../src/adapters/s3/s3-blobs.ts';
-import { openBlobs } from '../../src/composition/storage.ts';
+import { openBlobs } from '../../src/composition/blobs.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { bucketUrl, parseS3Url, type S3Access } from '../../src/ports/s3-location.ts';
 import { blobsContract } from './blobs.contract.ts';

@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { createLog } from '../../src/core/log.ts';
+import { createLog } from '../../src/core/log-lines.ts';
 import { type Watch, watchedBlobs, watchedStorage } from './durable-writes.ts';
 import { counter, faultPoint, isDeadly } from './kill-point.ts';
 

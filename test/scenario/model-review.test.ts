@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openBlobs } from '../../src/composition/storage.ts';
+import { openBlobs } from '../../src/composition/blobs.ts';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import { anchorIn } from '../skills/builtin/review/support.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
-import { openBlobs } from '../../src/composition/storage.ts';
+import { openBlobs } from '../../src/composition/blobs.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { runCli } from '../../src/entrypoints/cli/command-line.ts';
 import { createSidecar } from '../../src/skills/kinds/module/sidecar.ts';

@@ -1,11 +1,12 @@
 import { CommanderError } from 'commander';
 import { CountersignError } from '../../core/errors.ts';
 import { redact, redactValue } from '../../core/redact/redact.ts';
-import { NOTHING_ASKED, usageSentence } from '../../messages/cli/cli.ts';
 import { type Context, type Perform, UsageError } from './context.ts';
 import { buildProgram } from './program.ts';
 
 export interface CliParts extends Omit<Context, 'json' | 'write'> {
+  /** What `--version` shows. */
+  version?: string;
   /** Can return a promise that resolves when the stream accepts more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
@@ -20,7 +21,7 @@ export type ExitCode = 0 | 1 | 2;
  * a bug and is rethrown.
  */
 export async function runCli(argv: readonly string[], parts: CliParts): Promise<ExitCode> {
-  const { out, err, ...surroundings } = parts;
+  const { out, err, version = '', ...surroundings } = parts;
   // Read here as well, because an error about an invalid command line must have the requested form too.
   const json = argv.includes('--json');
   const fail = (code: string, message: string) => {
@@ -35,19 +36,24 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
     }
     if (answer.failed) exitCode = 1;
   };
-  const program = buildProgram(perform, {
+  const output = {
     writeOut: out,
     // commander writes help here if the command is missing. With --json, the error document replaces it.
-    writeErr: (text) => (json ? undefined : err(text)),
+    writeErr: (text: string) => (json ? undefined : err(text)),
     // The error is reported below, once and as one sentence.
     outputError: () => {},
-  });
+  };
   try {
+    const program = await buildProgram(perform, output, {
+      version: json ? JSON.stringify({ version }, null, 2) : version,
+      words: argv,
+    });
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
+      const { NOTHING_ASKED, usageSentence } = await import('../../messages/cli/cli.ts');
       if (error.code !== 'commander.help') fail('cli.misuse', usageSentence(error.message));
       else if (json) fail('cli.misuse', NOTHING_ASKED);
       return 2;

@@ -59,7 +59,7 @@ export interface Tools {
    */
   blobs(): Promise<Blobs>;
   /** The pages on GitHub that reasons link to, as far as the environment names the server. */
-  pages(): Pages;
+  pages(): Promise<Pages>;
   /** A queue that only stores jobs. The running app executes them. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
   /** Returns the job of a delivery, as its arrival would create it. */

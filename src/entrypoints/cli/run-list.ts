@@ -23,9 +23,10 @@ export function runList({ clock, tools }: Context, options: RunListOptions): Pro
   return tools.withDatabase(options.database, 'read', async ({ read }) => {
     const runs = await read.runs.list({ ...filter, limit });
     const states = await Promise.all(runs.map((run) => read.runs.load(run.id)));
+    const pages = await tools.pages();
     return {
       text: runTable(runs, Object.keys(filter).length > 0, clock.now()),
-      json: states.filter((state) => state !== undefined).map((state) => runJson(state, tools.pages())),
+      json: states.filter((state) => state !== undefined).map((state) => runJson(state, pages)),
     };
   });
 }

@@ -17,7 +17,7 @@ export function runShow({ clock, tools }: Context, id: string, options: RunShowO
   return tools.withDatabase(options.database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
     const text = [runShowText(state, approval, clock.now())];
-    const json: Record<string, unknown> = { ...runJson(state, tools.pages()) };
+    const json: Record<string, unknown> = { ...runJson(state, await tools.pages()) };
     if (options.state) {
       json.state = memoryOf(state);
       text.push(memoryShow(memoryOf(state)));

@@ -12,9 +12,7 @@ import type { SkillSyncOptions } from './skill-sync.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
 /** The verbs of `countersign skill`. */
-export function addSkill(program: Command, perform: Perform): void {
-  const skill = program.command('skill').description('check, show, find, make and share skill packages');
-
+export function addSkill(skill: Command, perform: Perform): void {
   const lint = skill
     .command('lint')
     .description('report every error in skill packages')

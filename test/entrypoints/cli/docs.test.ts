@@ -23,7 +23,7 @@ function usage({ name, command }: Leaf): string {
   return `countersign ${name}${args.join('')}`;
 }
 
-const commands = leaves(buildProgram(async () => {}));
+const commands = leaves(await buildProgram(async () => {}));
 
 /** The page's sections about a command: the command in the heading, and the options of its table. */
 const sections = page

@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Environment, readConfig } from '../../../src/config/config.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import type { Environment } from '../../../src/config/fields.ts';
 import { offerSetup } from '../../../src/entrypoints/setup/setup.ts';
 import { bareEnvironment } from '../../support/app-environment.ts';
 

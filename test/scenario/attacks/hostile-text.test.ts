@@ -103,7 +103,7 @@ test('a pull request that is hostile in every text stays plain text wherever the
 });
 
 test('a hostile text in a log line is data in one line of JSON, and cannot control a terminal', async () => {
-  const log = new URL('../../../src/core/log.ts', import.meta.url).href;
+  const log = new URL('../../../src/core/log-lines.ts', import.meta.url).href;
   const text = `${HOSTILE}\r\n{"level":60}\u2028\u{e0041}`;
   const script = `import { createLog } from '${log}'; createLog('info').info({ text: ${JSON.stringify(text)} }, ${JSON.stringify(text)});`;
   const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {

@@ -18,7 +18,6 @@ import { readInputs } from '../../runtime/inputs.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { EFFORTS } from './model/budget.ts';
 import type { QuestionTraces } from './model/questions.ts';
-import { reviewByModel } from './model/review.ts';
 import { type RoundFacts, sinceEarlier } from './since.ts';
 
 /** The analyzers' full output. */
@@ -100,6 +99,8 @@ async function withModel(
     effort: asked.effort,
     ...(traces && { traces: { record: traces.record, skill: traces.skill(), owner, inputs, clock } }),
   };
+  // Loaded on demand: most of its code and packages are of use with a model only.
+  const { reviewByModel } = await import('./model/review.ts');
   const review = await reviewByModel(context, given, { files, mask }, changed, earlier);
   return {
     ...report,

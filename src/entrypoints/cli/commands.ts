@@ -1,0 +1,274 @@
+import { type Command, Option } from 'commander';
+import { RUN_STATUSES } from '../../domain/run/run.ts';
+import { MAX_LISTED } from '../../messages/cli/cli.ts';
+import { DELIVERY_STATUSES } from '../../ports/storage.ts';
+import type { ArtifactCheckOptions } from './artifact-check.ts';
+import type { ArtifactPruneOptions } from './artifact-prune.ts';
+import type { AuditExportOptions } from './audit-export.ts';
+import type { FireOptions } from './chain-fire.ts';
+import type { DatabaseOption, Perform } from './context.ts';
+import type { DeliveryListOptions } from './delivery-list.ts';
+import { example } from './help.ts';
+import { commit, duration, input, limit, login, pullRequest, repository, since } from './options.ts';
+import type { SimulateOptions } from './policy-simulate.ts';
+import type { RunListOptions } from './run-list.ts';
+import type { RunShowOptions } from './run-show.ts';
+
+const DEFAULT_LISTED = 20;
+
+/** Adds the verbs of each noun but `skill` to the noun's command. */
+export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) => void>> = {
+  chain: addChain,
+  run: addRun,
+  policy: addPolicy,
+  delivery: addDelivery,
+  artifact: addArtifact,
+  audit: addAudit,
+  organisation: addOrganisation,
+  db: addDb,
+};
+
+function addChain(chain: Command, perform: Perform): void {
+  const lint = chain
+    .command('lint')
+    .description('report every error in chain files and settings')
+    .argument(
+      '[files or folders...]',
+      'a folder with .github is a repository; in any other folder, the YAML files are checked (default: this repository)',
+    )
+    .action((paths: string[]) =>
+      perform(async (context) => (await import('./chain-lint.ts')).chainLint(context, paths)),
+    );
+  example(lint, 'countersign chain lint .github/countersign/chains/deploy.yaml');
+
+  const list = chain
+    .command('list')
+    .description('list the shipped chains and those in .github/countersign/chains')
+    .action(() => perform(async (context) => (await import('./chain-list.ts')).chainList(context)));
+  example(list, 'countersign chain list');
+
+  const show = chain
+    .command('show')
+    .description('show one chain with the order of its steps')
+    .argument('<name>', 'the name of a chain')
+    .action((name: string) =>
+      perform(async (context) => (await import('./chain-show.ts')).chainShow(context, name)),
+    );
+  example(show, 'countersign chain show pr-review');
+
+  const fire = chain
+    .command('fire')
+    .description('queue a run of a chain for a pull request, whatever the chain’s trigger')
+    .argument('<chain>', 'the name of a chain')
+    .addOption(repoOption().makeOptionMandatory())
+    .addOption(prOption().makeOptionMandatory())
+    .addOption(new Option('--input <key=value>', 'an input for the chain; repeatable').argParser(input))
+    .addOption(databaseOption())
+    .action((name: string, options: FireOptions) =>
+      perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
+    );
+  example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
+}
+
+function addRun(run: Command, perform: Perform): void {
+  const list = run
+    .command('list')
+    .description('list runs, newest first')
+    .addOption(repoOption())
+    .addOption(prOption())
+    .addOption(new Option('--status <status>', 'only this status').choices(RUN_STATUSES))
+    .addOption(new Option('--active', 'only unfinished runs').conflicts('status'))
+    .addOption(limitOption())
+    .addOption(databaseOption())
+    .action((options: RunListOptions) =>
+      perform(async (context) => (await import('./run-list.ts')).runList(context, options)),
+    );
+  example(list, 'countersign run list --repo acme/shop --active');
+
+  const show = run
+    .command('show')
+    .description('show one run with its steps')
+    .argument('<id>', 'the id of a run')
+    .addOption(new Option('--history', 'every change of status, and who or what caused it'))
+    .addOption(new Option('--state', 'also its working memory'))
+    .addOption(databaseOption())
+    .action((id: string, options: RunShowOptions) =>
+      perform(async (context) => (await import('./run-show.ts')).runShow(context, id, options)),
+    );
+  example(show, 'countersign run show run_01k2x7');
+
+  const why = run
+    .command('why')
+    .description('show why the pull request is or is not merging, as a tree of reasons')
+    .argument('<id>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./run-why.ts')).runExplanation(context, id, options)),
+    );
+  example(why, 'countersign run why run_01k2x7');
+
+  const cancel = run
+    .command('cancel')
+    .description('queue the cancellation of an unfinished run')
+    .argument('<id>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./run-cancel.ts')).runCancel(context, id, options)),
+    );
+  example(cancel, 'countersign run cancel run_01k2x7');
+}
+
+function addPolicy(policy: Command, perform: Perform): void {
+  const explain = policy
+    .command('explain')
+    .description('show for each step of a run what it needs, what the run has, and the decision')
+    .argument('<run>', 'the id of a run')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./policy-explain.ts')).policyExplain(context, id, options)),
+    );
+  example(explain, 'countersign policy explain run_01k2x7');
+
+  const simulate = policy
+    .command('simulate')
+    .description('show what the chains could do for a pull request, without running them')
+    .addOption(repoOption().makeOptionMandatory())
+    .addOption(prOption().makeOptionMandatory())
+    .addOption(new Option('--actor <login>', 'the person who fires each chain').argParser(login))
+    .addOption(new Option('--head <sha>', 'the head to judge instead of the newest').argParser(commit))
+    .addOption(databaseOption())
+    .action((options: SimulateOptions) =>
+      perform(async (context) => (await import('./policy-simulate.ts')).policySimulate(context, options)),
+    );
+  example(simulate, 'countersign policy simulate --repo acme/shop --pr 7 --actor mia');
+}
+
+function addDelivery(delivery: Command, perform: Perform): void {
+  const list = delivery
+    .command('list')
+    .description('list deliveries, newest first')
+    .addOption(new Option('--status <status>', 'only this status').choices(DELIVERY_STATUSES))
+    .addOption(limitOption())
+    .addOption(databaseOption())
+    .action((options: DeliveryListOptions) =>
+      perform(async (context) => (await import('./delivery-list.ts')).deliveryList(context, options)),
+    );
+  example(list, 'countersign delivery list --status failed');
+
+  const replay = delivery
+    .command('replay')
+    .description('process a delivery again; effects that already happened do not happen twice')
+    .argument('<guid>', 'the GUID that GitHub gave the delivery')
+    .addOption(databaseOption())
+    .action((guid: string, options: DatabaseOption) =>
+      perform(async (context) =>
+        (await import('./delivery-replay.ts')).deliveryReplay(context, guid, options),
+      ),
+    );
+  example(replay, 'countersign delivery replay 0b989ba4-242f-11e5-81e1-c7b6966d2516');
+}
+
+function addArtifact(artifact: Command, perform: Perform): void {
+  const prune = artifact
+    .command('prune')
+    .description('delete the artifacts of runs that ended long ago: their rows and their blobs')
+    .addOption(
+      new Option('--older-than <duration>', 'how long ago the run ended, such as 90d')
+        .argParser(duration)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--dry-run', 'only say what would be deleted'))
+    .addOption(databaseOption())
+    .action((options: ArtifactPruneOptions) =>
+      perform(async (context) => (await import('./artifact-prune.ts')).artifactPrune(context, options)),
+    );
+  example(prune, 'countersign artifact prune --older-than 90d --dry-run');
+
+  const check = artifact
+    .command('check')
+    .description('find blobs without rows and rows without blobs')
+    .addOption(new Option('--hashes', 'also read every blob and report the damaged ones'))
+    .addOption(new Option('--repair', 'delete blobs without rows and rows without blobs'))
+    .addOption(databaseOption())
+    .action((options: ArtifactCheckOptions) =>
+      perform(async (context) => (await import('./artifact-check.ts')).artifactCheck(context, options)),
+    );
+  example(check, 'countersign artifact check --repair');
+}
+
+function addAudit(audit: Command, perform: Perform): void {
+  const exportLines = audit
+    .command('export')
+    .description('write the audit log as JSON lines, oldest first')
+    .addOption(
+      new Option('--since <when>', 'only lines recorded since, such as 30d or 2026-03-01').argParser(since),
+    )
+    .addOption(new Option('--repository <owner/name>', 'only this repository').argParser(repository))
+    .addOption(databaseOption())
+    .action((options: AuditExportOptions) =>
+      perform(async (context) => (await import('./audit-export.ts')).auditExport(context, options)),
+    );
+  example(exportLines, 'countersign audit export --since 30d --repository acme/shop');
+}
+
+function addOrganisation(organisation: Command, perform: Perform): void {
+  const forget = organisation
+    .command('forget')
+    .description('confirm that an organisation no longer has settings')
+    .argument('<owner>', 'the login of the organisation')
+    .addOption(databaseOption())
+    .action((owner: string, options: DatabaseOption) =>
+      perform(async (context) =>
+        (await import('./organisation-forget.ts')).organisationForget(context, owner, options),
+      ),
+    );
+  example(forget, 'countersign organisation forget octo');
+}
+
+function addDb(db: Command, perform: Perform): void {
+  const migrate = db
+    .command('migrate')
+    .description('migrate the database, or create it; the app also does this when it starts')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-migrate.ts')).dbMigrate(context, options)),
+    );
+  example(migrate, 'countersign db migrate');
+
+  const backup = db
+    .command('backup')
+    .description('write a consistent copy of the database; the app may run')
+    .argument('<file>', 'the file to write, which must not exist yet')
+    .addOption(databaseOption())
+    .action((file: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-backup.ts')).dbBackup(context, file, options)),
+    );
+  example(backup, 'countersign db backup countersign-backup.db');
+
+  const vacuum = db
+    .command('vacuum')
+    .description('rewrite the database file without its free pages; the app must not run')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./db-vacuum.ts')).dbVacuum(context, options)),
+    );
+  example(vacuum, 'countersign db vacuum');
+}
+
+function databaseOption(): Option {
+  return new Option('--database <url>', 'the database, instead of DATABASE_URL');
+}
+
+function repoOption(): Option {
+  return new Option('--repo <owner/name>', 'the repository').argParser(repository);
+}
+
+function prOption(): Option {
+  return new Option('--pr <number>', 'the pull request').argParser(pullRequest);
+}
+
+function limitOption(): Option {
+  return new Option('--limit <count>', `how many, up to ${MAX_LISTED}`)
+    .argParser(limit)
+    .default(DEFAULT_LISTED);
+}

@@ -19,14 +19,13 @@ type Config = RuleBook['workflow'];
  * user could exploit.
  *
  * actionlint alone is not enough. It reports an injection at the start of the script, which the pull request
- * may not have changed, names only the first of several, and crashes on invalid YAML so that the instance is
- * unusable.
+ * may not have changed, names only the first of several, and crashes on invalid YAML. An instance that has
+ * checked one file sometimes crashes at the next, which depends on both, so each file gets a new one (12 ms).
  */
 export const analyze: Analyze<Config> = async (files, config) => {
   const findings: RawFinding[] = [];
   const log: string[] = [];
   const outdated = config.outdated.map((pattern) => new RegExp(pattern));
-  const lint = files.some((file) => file.language === 'workflow') ? await createLinter() : undefined;
   for (const file of files) {
     const lines = new LineCounter();
     const document = parseDocument(file.text, { lineCounter: lines, uniqueKeys: false });
@@ -42,7 +41,8 @@ export const analyze: Analyze<Config> = async (files, config) => {
       continue;
     }
     findings.push(...ownFindings(file, document.contents, config));
-    if (file.language !== 'workflow' || lint === undefined) continue;
+    if (file.language !== 'workflow') continue;
+    const lint = await createLinter();
     for (const { kind, line, message } of lint(file.text, 'workflow.yml')) {
       log.push(`${file.index} ${kind} ${line} ${message}`);
       if (!Object.hasOwn(config.rules, kind) || outdated.some((pattern) => pattern.test(message))) continue;

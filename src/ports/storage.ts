@@ -72,6 +72,11 @@ export interface Tx {
   readonly audit: AuditLog;
   readonly appliedCommands: AppliedCommands;
   readonly pruning: Pruning;
+  /**
+   * Calls `work` at the end of the transaction, before it commits: for what many callers contribute to, and
+   * one statement can write. Outside of a transaction there is no such end, and it throws.
+   */
+  beforeCommit(work: () => Promise<void>): void;
 }
 
 /**
@@ -142,7 +147,12 @@ export interface Runs {
   insert(state: RunState): Promise<void>;
   /** The run and its invocations with their outcomes, by step index. */
   load(id: string): Promise<RunState | undefined>;
-  /** Writes the changed run and all its invocations, and a transition for each status that changes. */
+  /** Only the run. */
+  get(id: string): Promise<Run | undefined>;
+  /**
+   * Writes the run's status, pause and times, its invocations that changed, and a transition for each status
+   * that changes.
+   */
   save(state: RunState, by: Actor): Promise<void>;
   /** Newest first. */
   list(filter: RunFilter): Promise<Run[]>;
@@ -208,6 +218,8 @@ export interface Effects {
     anew?: boolean;
   }): Promise<boolean>;
   get(key: string): Promise<EffectRow | undefined>;
+  /** Reads these rows in one statement, so that reading each later in this transaction costs none. */
+  preload(keys: readonly string[]): Promise<void>;
   /**
    * Writes everything except the desired effect. If that changed meanwhile, the row stays pending, even with
    * `done`. Returns whether there is still something to execute.
@@ -335,6 +347,8 @@ export interface Jobs {
   insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false if there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
+  /** The waiting jobs with one of these keys. */
+  waiting(keys: readonly string[]): Promise<{ kind: string; key: string; runAt: Date }[]>;
   /**
    * Takes up to `limit` due jobs under a lease: first due first, and never two with the same key at a time,
    * whichever process holds the other. Expired leases are lost at this point, and their jobs count one more

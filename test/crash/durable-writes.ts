@@ -6,16 +6,26 @@ import type { When } from './kill-point.ts';
 export type Watch = (name: string) => (when: When) => void;
 
 /** Methods that only read. Everything else writes, so that a method that is added later becomes a fault point by itself. */
-const READS: { readonly [Table in keyof Tx]: readonly (keyof Tx[Table])[] } = {
+const READS: { readonly [Table in Exclude<keyof Tx, 'beforeCommit'>]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
-  runs: ['load', 'list', 'current', 'getSession', 'sessionsOf', 'historyOf', 'wasFired', 'countByStatus'],
+  runs: [
+    'load',
+    'get',
+    'list',
+    'current',
+    'getSession',
+    'sessionsOf',
+    'historyOf',
+    'wasFired',
+    'countByStatus',
+  ],
   approvals: ['ofInvocation', 'ofRun', 'answered'],
-  effects: ['get', 'ofRun', 'mergesSent', 'gatesToClose', 'list', 'countByStatus'],
+  effects: ['get', 'preload', 'ofRun', 'mergesSent', 'gatesToClose', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'page'],
   pullRequests: ['get', 'openWithHead'],
   gateProtections: ['get'],
   pushes: ['of'],
-  jobs: ['isHeld', 'isUnderWay', 'leaseTokens', 'nextDue', 'countDue'],
+  jobs: ['isHeld', 'isUnderWay', 'waiting', 'leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],
@@ -32,7 +42,8 @@ const READING = new Set(
 
 /** Every durable write, by its name in fault points. */
 export function writesOf(tx: Tx): string[] {
-  const calls = Object.entries(tx).flatMap(([table, methods]) =>
+  const { beforeCommit: _, ...all } = tx;
+  const calls = Object.entries(all).flatMap(([table, methods]) =>
     Object.keys(methods).map((method) => `${table}.${method}`),
   );
   return calls.filter((call) => !READING.has(call));
@@ -51,12 +62,16 @@ export function watchedStorage(storage: Storage, watch: Watch): Storage {
     close: () => storage.close(),
     fenced: (lease, work) => storage.fenced(lease, work),
     async transaction(work) {
-      const { result, reached } = await storage.transaction(async (tx) => {
+      let reached: ReturnType<Watch> | undefined;
+      const result = await storage.transaction(async (tx) => {
         const writes = new Set<string>();
         const result = await work(noting(tx, writes));
-        const reached = writes.size === 0 ? undefined : watch([...writes].sort().join('+'));
-        reached?.('before');
-        return { result, reached };
+        // After what the work left for the end of its transaction.
+        tx.beforeCommit(async () => {
+          reached = writes.size === 0 ? undefined : watch([...writes].sort().join('+'));
+          reached?.('before');
+        });
+        return result;
       });
       reached?.('after');
       return result;
@@ -80,7 +95,10 @@ export function watchedBlobs(blobs: Blobs, watch: Watch): Blobs {
 
 function noting(tx: Tx, writes: Set<string>): Tx {
   return new Proxy(tx, {
-    get: (tables, table) => notingTable(Reflect.get(tables, table), String(table), writes),
+    get: (tables, table) =>
+      table === 'beforeCommit'
+        ? tables.beforeCommit
+        : notingTable(Reflect.get(tables, table), String(table), writes),
   });
 }
 

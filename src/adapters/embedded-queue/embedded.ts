@@ -68,6 +68,8 @@ class EmbeddedQueue implements Queue {
   readonly #underWay = new Set<Work>();
   /** Results of handlers that no transaction has recorded yet. */
   #dispositions: { work: Work; disposition: Disposition }[] = [];
+  /** The jobs that transactions insert before they commit. */
+  readonly #enqueued = new WeakMap<Tx, NewJob[]>();
   #waitingForIdle: { resolve: () => void; reject: (error: Error) => void }[] = [];
   #deadReleased = false;
 
@@ -94,19 +96,27 @@ class EmbeddedQueue implements Queue {
   }
 
   async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
-    await this.#insert(tx, jobs);
+    const enqueued = this.#enqueued.get(tx) ?? [];
+    if (enqueued.length === 0) {
+      this.#enqueued.set(tx, enqueued);
+      tx.beforeCommit(() => this.#insert(tx, enqueued.splice(0)));
+    }
+    enqueued.push(...jobs);
     // The turn's transaction waits for the caller's to end, so this cannot be too early.
     this.#wake();
   }
 
   async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+    const waiting = await tx.jobs.waiting(jobs.filter(({ coalesce }) => coalesce).map(({ key }) => key));
     const rows: Parameters<Tx['jobs']['insert']> = [];
-    for (const { kind, key, payload, runAt = this.#clock.now(), coalesce } of jobs) {
-      if (coalesce === true) {
-        // The job to bring forward may be an earlier one of this call.
-        await tx.jobs.insert(...rows.splice(0));
-        if (await tx.jobs.bringForward(kind, key, runAt)) continue;
-      }
+    for (const { kind, key, payload, runAt = this.#clock.now(), coalesce = false } of jobs) {
+      const isSame = (other: { kind: string; key: string }) => other.kind === kind && other.key === key;
+      // The job to bring forward may be an earlier one of this call.
+      const same = coalesce ? [...waiting, ...rows].filter(isSame) : [];
+      for (const row of rows.filter((row) => same.includes(row) && row.runAt > runAt)) row.runAt = runAt;
+      const isLater = waiting.some((row) => same.includes(row) && row.runAt > runAt);
+      if (isLater) await tx.jobs.bringForward(kind, key, runAt);
+      if (same.length > 0) continue;
       rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
     }
     await tx.jobs.insert(...rows);

@@ -20,6 +20,7 @@ import {
 } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import type { ApprovalsTable, Database } from './schema.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 const newestOfInvocation = compiledOnce((db, { invocationId }: { invocationId: string }) =>
   db
@@ -38,9 +39,13 @@ const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
 const logins = z.array(z.string());
 const answers = z.array(spokenAnswerSchema);
 
-export function approvalsTable(db: Kysely<Database>): Approvals {
+export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approvals {
+  /** What the transaction has read, until it writes one of them. */
+  const ofRuns = new Map<string, Selectable<ApprovalsTable>[]>();
+
   return {
     async insert(approval) {
+      ofRuns.clear();
       await db
         .insertInto('approvals')
         .values({ ...approvalRow(approval), ...answersOf(approval) })
@@ -48,6 +53,7 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
     },
 
     async save(approval) {
+      ofRuns.clear();
       const { numUpdatedRows } = await db
         .updateTable('approvals')
         .set(approvalRow(approval))
@@ -57,6 +63,7 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
     },
 
     async saveAnswers({ id, answers }) {
+      ofRuns.clear();
       const { numUpdatedRows } = await db
         .updateTable('approvals')
         .set(answersOf({ answers }))
@@ -71,7 +78,8 @@ export function approvalsTable(db: Kysely<Database>): Approvals {
     },
 
     async ofRun(runId) {
-      const { rows } = await allOfRun(db, { runId });
+      const rows = ofRuns.get(runId) ?? (await allOfRun(db, { runId })).rows;
+      if (unit) ofRuns.set(runId, rows);
       return rows.map(approvalOf);
     },
 

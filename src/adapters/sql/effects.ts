@@ -9,142 +9,194 @@ import {
 import type { Effects } from '../../ports/storage.ts';
 import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import { insertOnceCompiled } from './insert.ts';
 import type { Database, EffectsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
-interface UpsertParams {
-  id: string;
-  key: string;
-  effect_json: string;
-  wished_hash: string;
-  run_id: string | null;
-  at: string;
-  /** A failed effect whose `rests_until` is at most this is requested again. */
-  rested_by: string;
-}
+type Row = Selectable<EffectsTable>;
 
-/** Later than any stored time. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z';
+const upsert = insertOnceCompiled((db, rows: readonly Row[]) =>
+  db
+    .insertInto('effects')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet(({ ref }) => ({
+        effect_json: ref('excluded.effect_json'),
+        wished_hash: ref('excluded.wished_hash'),
+        applied_hash: ref('excluded.applied_hash'),
+        status: ref('excluded.status'),
+        github_id: ref('excluded.github_id'),
+        begun: ref('excluded.begun'),
+        progress_json: ref('excluded.progress_json'),
+        attempts: ref('excluded.attempts'),
+        error: ref('excluded.error'),
+        run_id: ref('excluded.run_id'),
+        updated_at: ref('excluded.updated_at'),
+      })),
+    ),
+);
 
-const upsertDesired = compiledOnce(
-  (db, { id, key, effect_json, wished_hash, run_id, at, rested_by }: UpsertParams) =>
-    db
-      .insertInto('effects')
-      .values({
-        id,
-        key,
-        effect_json,
-        wished_hash,
-        run_id,
-        applied_hash: null,
-        status: 'pending',
-        github_id: null,
-        begun: 0,
-        progress_json: '{}',
-        attempts: 0,
-        error: null,
-        created_at: at,
-        updated_at: at,
-      })
-      .onConflict((conflict) =>
-        conflict
-          .column('key')
-          .doUpdateSet((eb) => ({
-            effect_json: eb.ref('excluded.effect_json'),
-            wished_hash: eb.ref('excluded.wished_hash'),
-            run_id: eb.ref('excluded.run_id'),
-            updated_at: eb.ref('excluded.updated_at'),
-            status: eb
-              .case()
-              .when('effects.applied_hash', '=', eb.ref('excluded.wished_hash'))
-              .then('done' as const)
-              .else('pending' as const)
-              .end(),
-            attempts: 0,
-            error: null,
-          }))
-          // No match, so no change and no new job, in two cases: a pending effect of the same run already has
-          // a job, and keeps its attempts; a refused effect stays refused, or every poll would ask GitHub
-          // again. An effect without changes is set to done.
-          .where((eb) => {
-            const restsUntil = eb.fn<string | null>('json_extract', [
-              'effects.progress_json',
-              eb.val('$.rests_until'),
-            ]);
-            const rests = eb.and([
-              eb('effects.status', '=', 'failed'),
-              eb(eb.fn.coalesce(restsUntil, eb.val('')), '>', rested_by),
-            ]);
-            return eb.or([
-              eb('effects.applied_hash', '=', eb.ref('excluded.wished_hash')),
-              eb('effects.wished_hash', '<>', eb.ref('excluded.wished_hash')),
-              eb.and([
-                eb.not(rests),
-                eb.or([
-                  eb('effects.status', '<>', 'pending'),
-                  eb('effects.run_id', 'is distinct from', eb.ref('excluded.run_id')),
-                ]),
-              ]),
-            ]);
-          }),
-      )
-      .returning('status'),
+type ProgressColumns = Pick<
+  Row,
+  | 'key'
+  | 'applied_hash'
+  | 'status'
+  | 'github_id'
+  | 'begun'
+  | 'progress_json'
+  | 'attempts'
+  | 'error'
+  | 'updated_at'
+>;
+
+const updateProgress = compiledOnce((db, progress: ProgressColumns) =>
+  db
+    .updateTable('effects')
+    .set((eb) => ({
+      applied_hash: progress.applied_hash,
+      // The executed effect may no longer be the desired one; then it is not done.
+      status: eb
+        .case()
+        .when(
+          eb.and([
+            eb(eb.val(progress.status), '=', 'done'),
+            eb('wished_hash', 'is distinct from', progress.applied_hash),
+          ]),
+        )
+        .then('pending' as const)
+        .else(progress.status)
+        .end(),
+      github_id: progress.github_id,
+      begun: progress.begun,
+      progress_json: progress.progress_json,
+      attempts: progress.attempts,
+      error: progress.error,
+      updated_at: progress.updated_at,
+    }))
+    .where('key', '=', progress.key)
+    .returning('status'),
 );
 
 const byKey = compiledOnce((db, { key }: { key: string }) =>
   db.selectFrom('effects').selectAll().where('key', '=', key),
 );
 
-export function effectsTable(db: Kysely<Database>): Effects {
+/**
+ * The outbox. A transaction reads a row once, compares what is desired with it, and writes it once at the end,
+ * if it differs.
+ */
+export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
+  const known = new Map<string, Row | undefined>();
+  const changed = new Set<string>();
+
+  async function flush(): Promise<void> {
+    const rows = [...changed].flatMap((key) => known.get(key) ?? []);
+    changed.clear();
+    await upsert(db, rows.map(inOrder));
+  }
+  unit?.beforeCommit(flush);
+
+  async function preload(keys: readonly string[]): Promise<void> {
+    const unread = [...new Set(keys)].filter((key) => !known.has(key));
+    if (unread.length === 0) return;
+    const [only, ...more] = unread;
+    const rows =
+      more.length === 0 && only !== undefined
+        ? (await byKey(db, { key: only })).rows
+        : await db.selectFrom('effects').selectAll().where('key', 'in', unread).execute();
+    for (const key of unread)
+      known.set(
+        key,
+        rows.find((row) => row.key === key),
+      );
+  }
+
+  async function find(key: string): Promise<Row | undefined> {
+    if (!unit) return (await byKey(db, { key })).rows[0];
+    await preload([key]);
+    return known.get(key);
+  }
+
+  async function put(row: Row): Promise<void> {
+    if (!unit) return void (await upsert(db, [inOrder(row)]));
+    known.set(row.key, row);
+    changed.add(row.key);
+  }
+
   return {
     async request({ id, key, effect, runId, at, anew = false }) {
-      const { rows } = await upsertDesired(db, {
-        id,
-        key,
-        effect_json: JSON.stringify(effect),
+      const row = await find(key);
+      const desired = {
         wished_hash: contentHash(effect),
         run_id: runId,
-        at: toText(at),
-        rested_by: anew ? END_OF_TIME : toText(at),
-      });
-      return rows[0]?.status === 'pending';
+        attempts: 0,
+        error: null,
+        updated_at: toText(at),
+      };
+      if (!row) {
+        await put({
+          id,
+          key,
+          effect_json: JSON.stringify(effect),
+          applied_hash: null,
+          status: 'pending',
+          github_id: null,
+          begun: 0,
+          progress_json: '{}',
+          created_at: toText(at),
+          ...desired,
+        });
+        return true;
+      }
+      const isApplied = row.applied_hash === desired.wished_hash;
+      if (row.wished_hash === desired.wished_hash) {
+        const isSameRun = row.run_id === runId;
+        if (isApplied ? isSameRun && row.status === 'done' : isSameRun && row.status === 'pending')
+          return false;
+        // A refused effect stays refused, or every poll would ask GitHub again.
+        if (!isApplied && !anew && rests(row, at)) return false;
+      }
+      const status = isApplied ? 'done' : 'pending';
+      await put({ ...row, effect_json: JSON.stringify(effect), status, ...desired });
+      return status === 'pending';
     },
 
     async get(key) {
-      const { rows } = await byKey(db, { key });
-      return rows[0] && effectOf(rows[0]);
+      const row = await find(key);
+      return row && effectOf(row);
     },
 
-    async saveProgress(row) {
-      const saved = await db
-        .updateTable('effects')
-        .set((eb) => ({
-          applied_hash: row.appliedHash,
-          // The executed effect may no longer be the desired one; then it is not done.
-          status:
-            row.status === 'done'
-              ? eb
-                  .case()
-                  .when('wished_hash', '=', row.appliedHash)
-                  .then('done' as const)
-                  .else('pending' as const)
-                  .end()
-              : row.status,
-          github_id: row.githubId,
-          begun: row.begun ? 1 : 0,
-          progress_json: JSON.stringify(row.progress),
-          attempts: row.attempts,
-          error: row.error,
-          updated_at: toText(row.updatedAt),
-        }))
-        .where('key', '=', row.key)
-        .returning('status')
-        .executeTakeFirst();
-      mustExist(saved !== undefined, 'effects', row.key);
+    async preload(keys) {
+      if (unit) await preload(keys);
+    },
+
+    async saveProgress({ key, ...row }) {
+      const progress = {
+        applied_hash: row.appliedHash,
+        status: row.status,
+        github_id: row.githubId,
+        begun: row.begun ? 1 : 0,
+        progress_json: JSON.stringify(row.progress),
+        attempts: row.attempts,
+        error: row.error,
+        updated_at: toText(row.updatedAt),
+      };
+      const before = known.get(key);
+      if (before) {
+        const isOther = row.status === 'done' && before.wished_hash !== row.appliedHash;
+        const status = isOther ? 'pending' : row.status;
+        await put({ ...before, ...progress, status });
+        return status === 'pending';
+      }
+      const [saved] = (await updateProgress(db, { key, ...progress })).rows;
+      mustExist(saved !== undefined, 'effects', key);
+      known.delete(key);
       return saved?.status === 'pending';
     },
 
     async ofRun(runId) {
+      await flush();
       const rows = await db
         .selectFrom('effects')
         .selectAll()
@@ -156,6 +208,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
     },
 
     async mergesSent(repositoryId, pullRequest) {
+      await flush();
       const rows = await db
         .selectFrom('chain_runs')
         .innerJoin('effects', 'effects.run_id', 'chain_runs.id')
@@ -171,6 +224,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
     },
 
     async gatesToClose(installationId) {
+      await flush();
       const rows = await db
         .selectFrom('effects')
         .select('key')
@@ -185,6 +239,7 @@ export function effectsTable(db: Kysely<Database>): Effects {
     },
 
     async list({ status, limit }) {
+      await flush();
       const query = db
         .selectFrom('effects')
         .selectAll()
@@ -195,11 +250,40 @@ export function effectsTable(db: Kysely<Database>): Effects {
       return rows.map(effectOf);
     },
 
-    countByStatus: () => statusCounts(db, 'effect', EFFECT_STATUSES),
+    async countByStatus() {
+      await flush();
+      return statusCounts(db, 'effect', EFFECT_STATUSES);
+    },
   };
 }
 
-function effectOf(row: Selectable<EffectsTable>): EffectRow {
+/** All rows of one statement need their columns in one order. */
+function inOrder(row: Row): Row {
+  return {
+    id: row.id,
+    key: row.key,
+    effect_json: row.effect_json,
+    wished_hash: row.wished_hash,
+    applied_hash: row.applied_hash,
+    status: row.status,
+    github_id: row.github_id,
+    begun: row.begun,
+    progress_json: row.progress_json,
+    attempts: row.attempts,
+    error: row.error,
+    run_id: row.run_id,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+function rests({ id, status, progress_json }: Row, at: Date): boolean {
+  if (status !== 'failed') return false;
+  const { rests_until: until } = reading('effects', id, () => fromJson(effectProgressSchema, progress_json));
+  return until !== undefined && new Date(until) > at;
+}
+
+function effectOf(row: Row): EffectRow {
   return reading('effects', row.id, () => ({
     id: row.id,
     key: row.key,

@@ -180,6 +180,17 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return hasAny(numAffectedRows);
     },
 
+    async waiting(keys) {
+      if (keys.length === 0) return [];
+      const rows = await db
+        .selectFrom('jobs')
+        .select(['kind', 'key', 'run_at'])
+        .where('key', 'in', keys)
+        .where('lease_token', 'is', null)
+        .execute();
+      return rows.map(({ kind, key, run_at }) => ({ kind, key, runAt: toDate(run_at) }));
+    },
+
     async claim(at, until, leaseToken, limit) {
       const now = toText(at);
       // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import { verificationSchema } from '../../domain/artifact/verification.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
@@ -11,7 +11,7 @@ import { type SkillChoice, skillChoiceSchema } from '../../domain/skill/decision
 import { fromJson, fromJsonOrNull, reading, toDate, toDateOrNull, toJsonOrNull, toText } from './columns.ts';
 import type { ChainRunsTable, InvocationsTable, SessionsTable } from './schema.ts';
 
-export function runRow(run: Run): Insertable<ChainRunsTable> {
+export function runRow(run: Run): Selectable<ChainRunsTable> {
   return {
     id: run.id,
     installation_id: run.installationId,
@@ -65,7 +65,7 @@ export function runOf(row: Selectable<ChainRunsTable>): Run {
   }));
 }
 
-export function invocationRow(invocation: Invocation): Insertable<InvocationsTable> {
+export function invocationRow(invocation: Invocation): Selectable<InvocationsTable> {
   return {
     id: invocation.id,
     run_id: invocation.runId,
@@ -109,7 +109,7 @@ export function invocationOf(row: InvocationRow): Invocation {
   }));
 }
 
-export function sessionRow(session: Session): Insertable<SessionsTable> {
+export function sessionRow(session: Session): Omit<Selectable<SessionsTable>, 'choice_json'> {
   return {
     id: session.id,
     invocation_id: session.invocationId,

@@ -1,13 +1,23 @@
-import type { Kysely } from 'kysely';
+import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
-import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
+import { hasGates, isRunOver, RUN_STATUSES, type RunStatus } from '../../domain/run/run.ts';
 import type { RunFilter, Runs } from '../../ports/storage.ts';
 import { mustExist } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
-import { invocationOf, invocationRow, runOf, runRow, sessionOf, sessionRow } from './run-rows.ts';
-import type { Database } from './schema.ts';
+import { insertOnceCompiled } from './insert.ts';
+import {
+  type InvocationRow,
+  invocationOf,
+  invocationRow,
+  runOf,
+  runRow,
+  sessionOf,
+  sessionRow,
+} from './run-rows.ts';
+import type { ChainRunsTable, Database, InvocationsTable, SessionsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 import { verdictsOf } from './verdicts.ts';
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
@@ -16,71 +26,178 @@ const runById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('chain_runs').selectAll().where('id', '=', id),
 );
 
-const statusOfRun = compiledOnce((db, { id }: { id: string }) =>
-  db.selectFrom('chain_runs').select('status').where('id', '=', id),
+const stepsOfRun = compiledOnce((db, { runId }: { runId: string }) =>
+  stepsIn(db).where('run_id', '=', runId).orderBy('step_index'),
 );
 
-const statusOfSteps = compiledOnce((db, { runId }: { runId: string }) =>
-  db.selectFrom('invocations').select(['id', 'status']).where('run_id', '=', runId),
-);
-
-const invocationsOfRun = compiledOnce((db, { runId }: { runId: string }) =>
-  invocationsIn(db).where('run_id', '=', runId).orderBy('step_index'),
-);
-
-const invocationById = compiledOnce((db, { id }: { id: string }) =>
-  invocationsIn(db).where('invocations.id', '=', id),
+/** All steps of the run that an invocation belongs to. */
+const stepsBeside = compiledOnce((db, { id }: { id: string }) =>
+  stepsIn(db)
+    .where('run_id', '=', (eb) => eb.selectFrom('invocations').select('run_id').where('id', '=', id))
+    .orderBy('step_index'),
 );
 
 const sessionById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('sessions').selectAll().where('id', '=', id),
 );
 
-/** Runs with their invocations and sessions. Every change of a status adds a row to `transitions`. */
-export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
-  async function statusChanges({ run, invocations }: RunState): Promise<Change[]> {
-    const [before] = (await statusOfRun(db, { id: run.id })).rows;
-    mustExist(before !== undefined, 'chain_runs', run.id);
-    const { rows: steps } = await statusOfSteps(db, { runId: run.id });
-    const stepBefore = new Map(steps.map((step) => [step.id, step.status]));
-    return [
-      { kind: 'run', from: before?.status, to: run },
-      ...invocations.map((to): Change => ({ kind: 'invocation', from: stepBefore.get(to.id), to })),
-    ];
+const insertRun = insertOnceCompiled((db, rows: readonly Insertable<ChainRunsTable>[]) =>
+  db.insertInto('chain_runs').values(rows),
+);
+
+const insertSteps = insertOnceCompiled((db, rows: readonly Insertable<InvocationsTable>[]) =>
+  db.insertInto('invocations').values(rows),
+);
+
+const insertSessions = insertOnceCompiled((db, rows: readonly Insertable<SessionsTable>[]) =>
+  db.insertInto('sessions').values(rows),
+);
+
+/** Everything else of a run stays as it was inserted, apart from a rename of its repository. */
+const updateRun = compiledOnce(
+  (db, run: Pick<ChainRunRow, 'id' | 'status' | 'reason_json' | 'paused' | 'updated_at' | 'finished_at'>) =>
+    db
+      .updateTable('chain_runs')
+      .set({
+        status: run.status,
+        reason_json: run.reason_json,
+        paused: run.paused,
+        updated_at: run.updated_at,
+        finished_at: run.finished_at,
+      })
+      .where('id', '=', run.id),
+);
+
+const updateStep = compiledOnce((db, step: ReturnType<typeof invocationRow>) =>
+  db
+    .updateTable('invocations')
+    .set({
+      status: step.status,
+      reason_json: step.reason_json,
+      attempts: step.attempts,
+      session_id: step.session_id,
+      wait_until: step.wait_until,
+      deadline_at: step.deadline_at,
+      outcome_json: step.outcome_json,
+      outcome_artifact_id: step.outcome_artifact_id,
+      started_at: step.started_at,
+      finished_at: step.finished_at,
+    })
+    .where('id', '=', step.id),
+);
+
+/** A contract never changes after the session's start, and a choice is saved by itself. */
+const updateSession = compiledOnce((db, session: ReturnType<typeof sessionRow>) =>
+  db
+    .updateTable('sessions')
+    .set({
+      status: session.status,
+      reason_json: session.reason_json,
+      artifact_verification_json: session.artifact_verification_json,
+      started_at: session.started_at,
+      finished_at: session.finished_at,
+    })
+    .where('id', '=', session.id),
+);
+
+type ChainRunRow = Selectable<ChainRunsTable>;
+type SessionRow = Selectable<SessionsTable>;
+
+/**
+ * Runs with their invocations and sessions. Every change of a status adds a row to `transitions`. Of the rows,
+ * only those are written that differ.
+ */
+export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): Runs {
+  /** What the transaction has read; nothing outside of one. */
+  const runs = new Map<string, ChainRunRow>();
+  const steps = new Map<string, InvocationRow[]>();
+  const sessions = new Map<string, SessionRow>();
+  const transitions = recordTransitions(db, unit);
+
+  function keep<Row>(into: Map<string, Row>, id: string, row: Row): Row {
+    if (unit) into.set(id, row);
+    return row;
+  }
+
+  async function runRowOf(id: string): Promise<ChainRunRow | undefined> {
+    const known = runs.get(id);
+    if (known) return known;
+    const [row] = (await runById(db, { id })).rows;
+    return row && keep(runs, id, row);
+  }
+
+  async function stepRowsOf(runId: string): Promise<InvocationRow[]> {
+    return steps.get(runId) ?? keep(steps, runId, (await stepsOfRun(db, { runId })).rows);
+  }
+
+  async function sessionRowOf(id: string): Promise<SessionRow | undefined> {
+    const known = sessions.get(id);
+    if (known) return known;
+    const [row] = (await sessionById(db, { id })).rows;
+    return row && keep(sessions, id, row);
+  }
+
+  /** The steps of a run show columns of their current sessions. */
+  function forgetSteps(invocationId: string): void {
+    for (const [runId, rows] of steps) if (rows.some(({ id }) => id === invocationId)) steps.delete(runId);
   }
 
   return {
     async insert({ run, invocations }) {
-      await db.insertInto('chain_runs').values(runRow(run)).execute();
-      if (invocations.length === 0) return;
-      await db.insertInto('invocations').values(invocations.map(invocationRow)).execute();
+      await insertRun(db, [runRow(run)]);
+      if (invocations.length > 0) await insertSteps(db, invocations.map(invocationRow));
+      keep(runs, run.id, runRow(run));
+      const rows = invocations.map((step) => ({ ...invocationRow(step), ...NO_SESSION }));
+      // A step that begins with a session would show columns of it.
+      if (invocations.every(({ sessionId }) => sessionId === null)) {
+        keep(
+          steps,
+          run.id,
+          rows.toSorted((a, b) => a.step_index - b.step_index),
+        );
+      }
     },
 
     async load(id) {
-      const [run] = (await runById(db, { id })).rows;
+      const run = await runRowOf(id);
       if (!run) return undefined;
-      const { rows: invocations } = await invocationsOfRun(db, { runId: id });
-      const state = { run: runOf(run), invocations: invocations.map(invocationOf) };
+      const state = { run: runOf(run), invocations: (await stepRowsOf(id)).map(invocationOf) };
       return hasGates(state.run) ? { ...state, verdicts: await verdictsOf(db, id) } : state;
     },
 
-    async save(state, by) {
-      const changes = await statusChanges(state);
-      await db.updateTable('chain_runs').set(runRow(state.run)).where('id', '=', state.run.id).execute();
-      for (const invocation of state.invocations) {
-        const { numUpdatedRows } = await db
-          .updateTable('invocations')
-          .set(invocationRow(invocation))
-          .where('id', '=', invocation.id)
-          .executeTakeFirst();
-        mustExist(numUpdatedRows > 0n, 'invocations', invocation.id);
+    async get(id) {
+      const run = await runRowOf(id);
+      return run && runOf(run);
+    },
+
+    async save({ run, invocations }, by) {
+      const before = await runRowOf(run.id);
+      mustExist(before !== undefined, 'chain_runs', run.id);
+      const stepsBefore = new Map((await stepRowsOf(run.id)).map((row) => [row.id, row]));
+      const after = runRow(run);
+      await updateRun(db, after);
+      keep(runs, run.id, { ...after, repository: before?.repository ?? after.repository });
+      const changes: Change[] = [{ kind: 'run', from: before?.status, to: run }];
+      const rows: InvocationRow[] = [];
+      for (const step of invocations) {
+        const known = stepsBefore.get(step.id);
+        mustExist(known !== undefined, 'invocations', step.id);
+        if (!known) continue;
+        const row = invocationRow(step);
+        if (differs(row, known)) await updateStep(db, row);
+        changes.push({ kind: 'invocation', from: known.status, to: step });
+        rows.push({ ...row, ...(row.session_id === known.session_id ? ofSession(known) : NO_SESSION) });
       }
-      await recordTransitions(db, changes, by, clock.now());
+      // A step with another session shows other columns of it.
+      const isKnown = rows.every(({ id, session_id }) => session_id === stepsBefore.get(id)?.session_id);
+      if (isKnown && rows.length === stepsBefore.size) keep(steps, run.id, rows);
+      else steps.delete(run.id);
+      await transitions.record(changes, by, clock.now());
     },
 
     async list(filter) {
       const rows = await matching(db, filter).execute();
-      return rows.map(runOf);
+      return rows.map((row) => runOf(keep(runs, row.id, row)));
     },
 
     async current(of) {
@@ -102,28 +219,28 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
         return isNewest || !isRunOver(status);
       });
       if (wanted.length === 0) return [];
-      const rows = await db
-        .selectFrom('chain_runs')
-        .selectAll()
-        .where(
-          'id',
-          'in',
-          wanted.map(({ id }) => id),
-        )
-        .execute();
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      return wanted.flatMap(({ id }) => byId.get(id) ?? []).map(runOf);
+      const unread = wanted.map(({ id }) => id).filter((id) => !runs.has(id));
+      const rows =
+        unread.length === 0
+          ? []
+          : await db.selectFrom('chain_runs').selectAll().where('id', 'in', unread).execute();
+      const read = new Map(rows.map((row) => [row.id, keep(runs, row.id, row)]));
+      return wanted.flatMap(({ id }) => runs.get(id) ?? read.get(id) ?? []).map(runOf);
     },
 
     async insertSession(session) {
-      await db.insertInto('sessions').values(sessionRow(session)).execute();
+      await insertSessions(db, [sessionRow(session)]);
+      keep(sessions, session.id, { ...sessionRow(session), choice_json: null });
     },
 
     async getSession(id) {
-      const [session] = (await sessionById(db, { id })).rows;
+      const session = await sessionRowOf(id);
       if (!session) return undefined;
-      const [invocation] = (await invocationById(db, { id: session.invocation_id })).rows;
+      const invocationId = session.invocation_id;
+      const { rows } = await stepsBeside(db, { id: invocationId });
+      const invocation = rows.find((row) => row.id === invocationId);
       if (!invocation) return undefined;
+      keep(steps, invocation.run_id, rows);
       return {
         session: sessionOf(session),
         invocation: invocationOf(invocation),
@@ -132,17 +249,18 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
     },
 
     async saveSession(session, by) {
-      const before = await db
-        .selectFrom('sessions')
-        .select('status')
-        .where('id', '=', session.id)
-        .executeTakeFirst();
+      const before = await sessionRowOf(session.id);
       mustExist(before !== undefined, 'sessions', session.id);
-      // A contract never changes after the session's start.
-      const { artifact_contract_json, ...row } = sessionRow(session);
-      await db.updateTable('sessions').set(row).where('id', '=', session.id).execute();
-      const change: Change = { kind: 'session', from: before?.status, to: session };
-      await recordTransitions(db, [change], by, clock.now());
+      if (!before) return;
+      const row = sessionRow(session);
+      await updateSession(db, row);
+      const { artifact_contract_json, choice_json } = before;
+      keep(sessions, session.id, { ...row, artifact_contract_json, choice_json });
+      if (row.artifact_verification_json !== before.artifact_verification_json) {
+        forgetSteps(before.invocation_id);
+      }
+      const change: Change = { kind: 'session', from: before.status, to: session };
+      await transitions.record([change], by, clock.now());
     },
 
     async chooseSkill(sessionId, choice) {
@@ -153,6 +271,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
         .where('choice_json', 'is', null)
         .executeTakeFirst();
       mustExist(numUpdatedRows > 0n, 'sessions', sessionId);
+      sessions.delete(sessionId);
+      steps.clear();
     },
 
     async sessionsOf(runId) {
@@ -167,7 +287,10 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
       return rows.map(sessionOf);
     },
 
-    historyOf: (runId) => transitionsOf(db, runId),
+    async historyOf(runId) {
+      await transitions.flush();
+      return transitionsOf(db, runId);
+    },
 
     countByStatus: () => statusCounts(db, 'run', RUN_STATUSES),
 
@@ -184,6 +307,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
     },
 
     async renameRepository(repositoryId, repository) {
+      runs.clear();
       for (const table of ['chain_runs', 'pull_requests'] as const) {
         await db
           .updateTable(table)
@@ -196,7 +320,17 @@ export function runsTable(db: Kysely<Database>, clock: Clock): Runs {
   };
 }
 
-function invocationsIn(db: Kysely<Database>) {
+const NO_SESSION = { artifact_verification_json: null, choice_json: null };
+
+function ofSession({ artifact_verification_json, choice_json }: InvocationRow) {
+  return { artifact_verification_json, choice_json };
+}
+
+function differs<Row extends object>(row: Row, other: Row): boolean {
+  return Object.entries(row).some(([column, value]) => other[column as keyof Row] !== value);
+}
+
+function stepsIn(db: Kysely<Database>) {
   return db
     .selectFrom('invocations')
     .leftJoin('sessions', 'sessions.id', 'invocations.session_id')

@@ -20,17 +20,19 @@ import type { Database } from './schema.ts';
 import { skillCallsTable } from './skill-calls.ts';
 import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /**
  * All tables on one connection or transaction. The clock is for the times of `transitions` and of the audit
  * log.
+ * @param unit of a transaction
  */
-export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
+export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): Tx {
   return {
     deliveries: deliveriesTable(db),
-    runs: runsTable(db, clock),
-    approvals: approvalsTable(db),
-    effects: effectsTable(db),
+    runs: runsTable(db, clock, unit),
+    approvals: approvalsTable(db, unit),
+    effects: effectsTable(db, unit),
     artifacts: artifactsTable(db),
     pullRequests: pullRequestsTable(db),
     gateProtections: gateProtectionsTable(db),
@@ -45,5 +47,9 @@ export function tablesOn(db: Kysely<Database>, clock: Clock): Tx {
     audit: auditTable(db, clock),
     appliedCommands: appliedCommandsTable(db),
     pruning: pruningTable(db),
+    beforeCommit(work) {
+      if (!unit) throw new Error('there is no transaction that could commit');
+      unit.beforeCommit(work);
+    },
   };
 }

@@ -1,9 +1,11 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Insertable, Kysely, Selectable } from 'kysely';
 import { type Reason, reasonCodeSchema } from '../../domain/explanation/reason.ts';
 import { type Actor, actorSchema } from '../../domain/run/actor.ts';
 import type { PastTransition } from '../../domain/run/history.ts';
 import { fromJsonOrNull, reading, toDate, toText } from './columns.ts';
+import { insertOnceCompiled } from './insert.ts';
 import type { Database, TransitionsTable } from './schema.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** A row to be written, and its stored status. */
 export interface Change {
@@ -12,29 +14,38 @@ export interface Change {
   to: { id: string; status: PastTransition['to']; reason: Reason | null };
 }
 
-/** Adds a transition for each change of a status. */
-export async function recordTransitions(
-  db: Kysely<Database>,
-  changes: readonly Change[],
-  by: Actor,
-  at: Date,
-): Promise<void> {
-  const lines = changes.flatMap(({ kind, from, to }) =>
-    from === undefined || from === to.status
-      ? []
-      : [
-          {
+const insertTransitions = insertOnceCompiled((db, rows: readonly Insertable<TransitionsTable>[]) =>
+  db.insertInto('transitions').values(rows),
+);
+
+/** Adds a transition for each change of a status. Those of one transaction are written together. */
+export function recordTransitions(db: Kysely<Database>, unit: UnitOfWork | undefined) {
+  let lines: Insertable<TransitionsTable>[] = [];
+
+  async function flush(): Promise<void> {
+    if (lines.length > 0) await insertTransitions(db, lines.splice(0));
+  }
+
+  unit?.beforeCommit(flush);
+  return {
+    async record(changes: readonly Change[], by: Actor, at: Date): Promise<void> {
+      lines = lines.concat(
+        changes
+          .filter(({ from, to }) => from !== undefined && from !== to.status)
+          .map(({ kind, from, to }) => ({
             subject_kind: kind,
             subject_id: to.id,
-            from_status: from,
+            from_status: from ?? to.status,
             to_status: to.status,
             reason_code: to.reason?.code ?? null,
             at: toText(at),
             actor_json: JSON.stringify(by),
-          },
-        ],
-  );
-  if (lines.length > 0) await db.insertInto('transitions').values(lines).execute();
+          })),
+      );
+      if (!unit) await flush();
+    },
+    flush,
+  };
 }
 
 /** In insertion order, because all transitions of one transaction have the same time. */

@@ -7,6 +7,7 @@ import { CountersignError } from '../../core/errors.ts';
 import type { Lease, ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
+import { UnitOfWork } from '../sql/unit-of-work.ts';
 import { sqliteDialect } from './dialect.ts';
 import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
 import { createLockWait, type LockWait } from './lock-wait.ts';
@@ -94,9 +95,12 @@ export class SqliteStorage implements Storage {
     try {
       return await this.#current.run(current, () =>
         this.#writer.transaction().execute(async (transaction) => {
-          const tx = tablesOn(transaction, this.#clock);
+          const unit = new UnitOfWork();
+          const tx = tablesOn(transaction, this.#clock, unit);
           await this.#refuseLostLease(tx);
-          return work(tx);
+          const result = await work(tx);
+          await unit.complete();
+          return result;
         }),
       );
     } catch (error) {

@@ -46,7 +46,7 @@ export function effectJobs(deps: {
     const open = isLeftOpen(row, clock.now());
     if (open) return open.until ? { kind: 'defer', at: open.until } : { kind: 'done' };
     if (row.progress.passed) return endPass(row);
-    const run = row.runId === null ? undefined : (await storage.read.runs.load(row.runId))?.run;
+    const run = row.runId === null ? undefined : await storage.read.runs.get(row.runId);
     const gone = run && !mayBeGreen(row) ? await unreachableBecause(run) : undefined;
     if (gone !== undefined) {
       await save(row, {

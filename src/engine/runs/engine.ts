@@ -300,8 +300,9 @@ export function createEngine(
 
   /** An unanswered approval of a finished step is void, so that nobody can countersign it later. */
   async function closeQuestions(tx: Tx, state: RunState): Promise<void> {
-    for (const step of state.invocations.filter((candidate) => isStepOver(candidate.status))) {
-      const approval = await tx.approvals.ofInvocation(step.id);
+    const newest = new Map((await tx.approvals.ofRun(state.run.id)).map((one) => [one.invocationId, one]));
+    for (const { id, status } of state.invocations) {
+      const approval = isStepOver(status) ? newest.get(id) : undefined;
       if (approval?.status === 'open') await tx.approvals.save({ ...approval, status: 'void' });
     }
   }
@@ -335,7 +336,7 @@ async function auditAnswers(
   by: Actor,
 ): Promise<void> {
   const answered = approvals.filter(({ status }) => status === 'countersigned' || status === 'rejected');
-  const run = answered.length > 0 ? (await tx.runs.load(runId))?.run : undefined;
+  const run = answered.length > 0 ? await tx.runs.get(runId) : undefined;
   if (!run) return;
   const rejecting = result.kind === 'failed' ? result.reason.evidence : [];
   for (const approval of answered) {

@@ -6,7 +6,7 @@ import { approvalComment, questionMarker } from '../../messages/comments/approva
 import { STATUS_MARKER, statusComment } from '../../messages/comments/status-comment.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
 import type { Tx } from '../../ports/storage.ts';
-import type { GateChecks } from '../effects/gate-check.ts';
+import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { type Outbox, SETTLE_MS } from '../effects/outbox.ts';
 import { publishGate } from './publish-gate.ts';
 import { newestOfEachChain, newestQuestion, placeOfEffect, type RunView, viewOf } from './run-view.ts';
@@ -42,6 +42,13 @@ export function createPublisher(deps: {
       const now = clock.now();
       const approvals = await tx.approvals.ofRun(run.id);
       const view = { state, approval: newestQuestion(approvals), pages, now };
+      const views = await viewsOfChains(tx, view);
+      await tx.effects.preload([
+        ...[view, ...views].map((one) => checkRunKey(one.state.run.id)),
+        ...approvals.map(({ id }) => approvalKey(id)),
+        gateCheckKey(run.repositoryId, run.headSha, run.baseRef),
+        ...(run.pullRequest === null ? [] : [statusCommentKey(run.repositoryId, run.pullRequest)]),
+      ]);
       const urgent = isRunOver(run.status) || run.status === 'waiting_approval';
 
       // A chain for an issue has no commit, which a check run requires.
@@ -59,7 +66,6 @@ export function createPublisher(deps: {
         await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
       }
       if (run.pullRequest === null) return;
-      const views = await viewsOfChains(tx, view);
       await publishGate({ gates, pages, now }, tx, run, views.includes(view) ? views : [view, ...views]);
       await publishStatus(tx, view, views, urgent);
     },

@@ -24,7 +24,7 @@ export function deliveryJobs(deps: {
     const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
     const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.body));
     const runId = runBehind(delivery.event, payload, appId);
-    const run = runId === undefined ? undefined : (await storage.read.runs.load(runId))?.run;
+    const run = runId === undefined ? undefined : await storage.read.runs.get(runId);
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
       case 'events':

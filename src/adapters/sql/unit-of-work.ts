@@ -1,7 +1,6 @@
 /**
- * What one transaction keeps in memory: the rows that it has read, which nobody else can change meanwhile, and
- * the rows that it has yet to write. A row that is read or changed several times in a transaction thus costs
- * one statement for each.
+ * What one transaction keeps in memory: rows that it has read, because no other process can change them before
+ * it ends, and rows that it has yet to write. Reading or changing the same row again then costs no statement.
  */
 export class UnitOfWork {
   #work: (() => Promise<void>)[] = [];

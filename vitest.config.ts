@@ -26,7 +26,11 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 90_000 } },
     // A file is tagged by a comment, `// @module-tag security`, so that these tests can stay beside what they attack.
-    tags: [{ name: 'security', description: 'Attacks, and the rules that must withstand them.' }],
+    // `slow` tags whole files like that, and single tests by `{ tags: 'slow' }`.
+    tags: [
+      { name: 'security', description: 'Attacks, and the rules that must withstand them.' },
+      { name: 'slow', description: 'What takes long, and of which the quick suite has a shorter form.' },
+    ],
     projects: [
       {
         extends: true,

@@ -150,7 +150,7 @@ describe('the lines that count', () => {
 });
 
 describe('a pull request of very many files', () => {
-  test('is read up to a total, code first, and more files prevent the verdict', () => {
+  test('is read up to a total, code first, and more files prevent the verdict', { tags: 'slow' }, () => {
     const content = new Uint8Array(900_000).fill(10);
     const many = Array.from({ length: 40 }, (_, index) =>
       bytes(index < 20 ? `d${index}.md` : `c${index}.ts`, content),

@@ -41,7 +41,7 @@ describe('an analyzer that fails', () => {
     });
   });
 
-  test('because it loops forever times out alone', async () => {
+  test('because it loops forever times out alone', { tags: 'slow' }, async () => {
     const statuses = ({ analyzers }: ReviewReport) =>
       analyzers.map(({ name, status }) => `${name} ${status}`);
     const others = ['secrets ok', 'oxlint ok', 'ast-grep ok'];

@@ -76,7 +76,7 @@ test('the review approves a clean change', async () => {
   });
 });
 
-test('the review gives the same findings twice for the same change', async () => {
+test('the review gives the same findings twice for the same change', { tags: 'slow' }, async () => {
   const files = [modified('src/orders.ts', orders, [4, 11]), added('.github/workflows/greet.yml', workflow)];
   expect((await review(files)).findings).toEqual((await review([...files].reverse())).findings);
 });

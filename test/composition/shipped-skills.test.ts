@@ -29,7 +29,14 @@ test('every shipped package has a case that requests changes and one that is app
   }
 });
 
-test.concurrent.each(cases)('$title', async ({ skill, one }) => {
+// The quick suite runs the first case of each package.
+const [first, others] = [true, false].map((isFirst) =>
+  cases.filter(({ skill, one }) => (cases.find((other) => other.skill === skill)?.one === one) === isFirst),
+);
+test.concurrent.each(first ?? [])('$title', passes);
+test.concurrent.each(others ?? [])('$title', { tags: 'slow' }, passes);
+
+async function passes({ skill, one }: (typeof cases)[number]): Promise<void> {
   const caseTools = await tools.caseTools(one);
   expect(await runCase(skill, one, caseTools, new AbortController().signal)).toEqual({ kind: 'passed' });
-});
+}

@@ -167,7 +167,7 @@ describe('in the queue', () => {
     expect(await bench.storage.read.jobs.countDue(bench.inMs(DAY))).toBe(0);
   });
 
-  it('a job is given up after GitHub was unavailable for a day', async () => {
+  it('a job is given up after GitHub was unavailable for a day', { tags: 'slow' }, async () => {
     const bench = current();
     const outagePolicy = createOutagePolicy({ clock: bench.clock, log: silentLog, random: () => 0 });
     bench.queue.start({

@@ -6,6 +6,7 @@ import { createS3Blobs } from '../../src/adapters/s3/s3-blobs.ts';
 import { openBlobs } from '../../src/composition/blobs.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { bucketUrl, parseS3Url, type S3Access } from '../../src/ports/s3-location.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { ACCESS_KEY, BUCKET, type S3Fault, type S3Store, SECRET_KEY, startS3 } from './s3-store.ts';
 
@@ -101,7 +102,7 @@ describe('a bucket', () => {
       /the connection to it failed \((ECONNRESET|UND_ERR_SOCKET)\)/,
     ],
   ];
-  it.each(passing)(
+  eachFirstQuick(passing)(
     'that %s is asked again, and given up with a sentence',
     async (_what, diagnostic, because) => {
       const silent = diagnostic.kind === 'silent' || diagnostic.kind === 'stalls';

@@ -99,7 +99,9 @@ describe('an SQLite file', () => {
     });
   });
 
-  it('can be written by two processes at once without losing or refusing anything', async () => {
+  it('can be written by two processes at once without losing or refusing anything', {
+    tags: 'slow',
+  }, async () => {
     const path = join(folder(), 'test.db');
     const storage = await open(path);
     const writer = spawn(

@@ -84,7 +84,9 @@ describe('a database with a page of garbage in the middle', () => {
   });
 });
 
-test('a delivery whose body is damaged is given up with a reason, and later ones are done', async () => {
+test('a delivery whose body is damaged is given up with a reason, and later ones are done', {
+  tags: 'slow',
+}, async () => {
   const folder = newFolder();
   const harness = await start({ chain: MERGE_ONLY, folder });
   const { number } = await open(harness);

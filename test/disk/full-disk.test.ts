@@ -83,7 +83,9 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     expectWhole(harness);
   });
 
-  it('does everything once when the disk fills up while GitHub carries out a write', async () => {
+  it('does everything once when the disk fills up while GitHub carries out a write', {
+    tags: 'slow',
+  }, async () => {
     const { harness, lines } = await startOnDisk();
     const { github } = harness;
     const left = new Set(TOLD);

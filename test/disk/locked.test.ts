@@ -75,7 +75,9 @@ async function probe({ app }: Harness, path: '/healthz' | '/readyz') {
 
 const LOCKED = { status: 503, body: { error: 'Not ready: database (locked by another process).' } };
 
-it('the event loop runs while another process holds the lock, and the waiting webhook is accepted afterwards', async () => {
+it('the event loop runs while another process holds the lock, and the waiting webhook is accepted afterwards', {
+  tags: 'slow',
+}, async () => {
   const { harness, lock, free } = await startBesideAnother();
   const { number } = await open(harness);
   await lock();

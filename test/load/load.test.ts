@@ -1,3 +1,5 @@
+// @module-tag slow
+
 import { expect, test } from 'vitest';
 import { databaseIn } from '../crash/app-process.ts';
 import { MERGE_ONLY } from '../scenario/support.ts';

@@ -24,9 +24,9 @@ const STUCK_MS = 80_000;
 const CLEAN_EXIT: Ended = { code: 0, signal: null };
 
 describe('an app that gets a signal to stop during a burst', () => {
-  test('answers what it accepted, ends, and the next process finishes the work as if undisturbed', async ({
-    onTestFinished,
-  }) => {
+  test('answers what it accepted, ends, and the next process finishes the work as if undisturbed', {
+    tags: 'slow',
+  }, async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished);
     const { github, folder } = world;
     const repositories = await createRepositories(github, {
@@ -93,9 +93,9 @@ describe.concurrent('an app that gets a signal to stop', () => {
     expect(stopped).toEqual(CLEAN_EXIT);
   });
 
-  test('does not wait for a GitHub that never answers, and asks again after the next start', async ({
-    onTestFinished,
-  }) => {
+  test('does not wait for a GitHub that never answers, and asks again after the next start', {
+    tags: 'slow',
+  }, async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished, { endlessPatience: true });
     const { github } = world;
     const repositories = await createRepositories(github, {
@@ -117,9 +117,9 @@ describe.concurrent('an app that gets a signal to stop', () => {
     );
   });
 
-  test('does not wait for a merge call that hangs, and the next process merges once', async ({
-    onTestFinished,
-  }) => {
+  test('does not wait for a merge call that hangs, and the next process merges once', {
+    tags: 'slow',
+  }, async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished, { endlessPatience: true });
     const { github } = world;
     const repositories = await createRepositories(github, {
@@ -147,7 +147,7 @@ describe.concurrent('an app that gets a signal to stop', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('leaves no process of a review behind, and the next process reviews again', async ({
+  test('leaves no process of a review behind, and the next process reviews again', { tags: 'slow' }, async ({
     onTestFinished,
   }) => {
     const world = await startApp(onTestFinished);
@@ -170,7 +170,7 @@ describe.concurrent('an app that gets a signal to stop', () => {
     );
   });
 
-  test('repeatedly still finishes what is under way', async ({ onTestFinished }) => {
+  test('repeatedly still finishes what is under way', { tags: 'slow' }, async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished);
     const { github } = world;
     await createRepositories(github, { repositories: 1, pullRequests: 1, chain: MERGE_ONLY });
@@ -194,7 +194,7 @@ describe.concurrent('an app that gets a signal to stop', () => {
     expect(Object.keys(readRows(databaseIn(world.folder)).deliveries)).not.toContain('processing');
   });
 
-  test('does not wait for the rest of a request of which a sender has sent half', async ({
+  test('does not wait for the rest of a request of which a sender has sent half', { tags: 'slow' }, async ({
     onTestFinished,
   }) => {
     const { app } = await startApp(onTestFinished);

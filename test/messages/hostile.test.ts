@@ -138,7 +138,7 @@ describe('text from a pull request', () => {
     for (const markdown of everywhere(attack).markdown) expectHarmless(markdown);
   });
 
-  it('stays text for any string', () => {
+  it('stays text for any string', { tags: 'slow' }, () => {
     const piece = fc.oneof(fc.constantFrom(...ATTACKS), fc.string({ unit: 'binary', maxLength: 40 }));
     const text = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join(''));
     fc.assert(

@@ -1,9 +1,10 @@
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { readMigrations } from '../../src/adapters/sql/migrate.ts';
 import { openSqlite, SQLITE_MIGRATIONS } from '../../src/adapters/sqlite/open.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { at } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
 
@@ -35,7 +36,7 @@ beforeEach(() => {
 });
 
 describe('a filled database is migrated to the newest version', () => {
-  it.each(older)('from %i, with every row unchanged', async (version) => {
+  eachFirstQuick(older)('from %i, with every row unchanged', async (version) => {
     await makeFilled(version);
     const before = look(readTables);
     await openSqlite(path, { clock }).close();
@@ -46,7 +47,7 @@ describe('a filled database is migrated to the newest version', () => {
     expect(look((db) => db.pragma('integrity_check'))).toEqual([{ integrity_check: 'ok' }]);
   });
 
-  it.each(older)('from %i, and the present code reads its rows', async (version) => {
+  eachFirstQuick(older)('from %i, and the present code reads its rows', async (version) => {
     await makeFilled(version);
     const storage = openSqlite(path, { clock });
     const { read } = storage;
@@ -114,7 +115,7 @@ describe('a filled database is migrated to the newest version', () => {
     await storage.close();
   });
 
-  it.each(older)('from %i, with each column both filled and empty', async (version) => {
+  eachFirstQuick(older)('from %i, with each column both filled and empty', async (version) => {
     await makeFilled(version);
     const gaps = look((db) =>
       tablesIn(db).flatMap((table) =>

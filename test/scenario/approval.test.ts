@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -43,7 +44,7 @@ function lastRecheck(harness: Harness, number: number): string[] {
 }
 
 describe('who may countersign', () => {
-  test.each([
+  eachFirstQuick([
     ['a maintainer', 'mia', '', {}],
     ['an admin', 'max', '', {}],
     ['a writer named in the settings', 'will', 'users: [WILL]', {}],
@@ -57,7 +58,7 @@ describe('who may countersign', () => {
     expect(headline(approvalOf(harness, number))).toBe('🎉 Countersigned and merged');
   });
 
-  test.each([
+  eachFirstQuick([
     ['a writer', 'will', '', {}, 'will reacted, but has write access'],
     ['an outsider', 'otto', '', {}, 'otto reacted, but has read access'],
     [
@@ -277,7 +278,9 @@ test('an approval comment that somebody deletes is replaced', async () => {
   expect(github.merges).toHaveLength(1);
 });
 
-test('an interrupted update of the approval comment is not mistaken for somebody else’s edit', async () => {
+test('an interrupted update of the approval comment is not mistaken for somebody else’s edit', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const { github } = harness;
   const isEdit = (request: { method: string; path: string }) =>
@@ -298,7 +301,7 @@ test('an interrupted update of the approval comment is not mistaken for somebody
 describe('the app polls an approval comment', () => {
   const MINUTE = 60_000;
 
-  test('often at first, then less often, and only with conditional requests', async () => {
+  test('often at first, then less often, and only with conditional requests', { tags: 'slow' }, async () => {
     const { harness } = await asked();
     const { github, clock } = harness;
     await harness.advance(A_RECHECK);
@@ -324,7 +327,7 @@ describe('the app polls an approval comment', () => {
     `);
   });
 
-  test.each([
+  eachFirstQuick([
     ['a comment', ({ github }: Harness, number: number) => github.comment(REPO, number, 'will', 'Nice.')],
     ['a label', ({ github }: Harness, number: number) => github.addLabel(REPO, number, 'will', 'docs')],
     [
@@ -396,7 +399,7 @@ describe('an approval is blocked', () => {
     expect(approvalOf(harness, number).body).toContain('> **For now:** ');
   });
 
-  test('by red CI, and after a push the comment says that the push voided it', async () => {
+  test('by red CI, and after a push the comment says that the push voided it', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
     await harness.advance(A_RECHECK);

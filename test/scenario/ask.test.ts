@@ -78,7 +78,9 @@ describe('a question in a comment', () => {
     expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   });
 
-  test('that is delivered again while it is being answered is answered once, also after a restart', async () => {
+  test('that is delivered again while it is being answered is answered once, also after a restart', {
+    tags: 'slow',
+  }, async () => {
     let runs = 0;
     const putOff = {
       ...echo,

@@ -136,7 +136,7 @@ test('a push that changes a chain is exported with its author, and the next run 
 test('an export omits other repositories and everything before the given time', async () => {
   const scene = await start(SHIP);
   await scene.open();
-  await scene.advance(2 * 3_600_000);
+  await scene.sleep(2 * 3_600_000);
   expect(await exported(scene, '--since', '1h')).toEqual([]);
   expect(await exported(scene, '--repository', 'octo/other')).toEqual([]);
   expect(kinds(await exported(scene, '--since', '1d', '--repository', REPO))).toEqual([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -94,7 +95,7 @@ describe('a person who pushed commits', () => {
 });
 
 describe('commits that GitHub links to no account', () => {
-  test.each([
+  eachFirstQuick([
     ['its author', { writtenAs: UNKNOWN, committedAs: 'ada <ada@octo.example>' }],
     ['its committer', { committedAs: UNKNOWN }],
     ['a co-author', { coAuthors: [UNKNOWN] }],

@@ -85,7 +85,9 @@ test('a webhook about a pull request that does not exist is given up, and the ap
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
 });
 
-test('a pull request of more than 3,000 files is reviewed as far as GitHub lists it, without a verdict, and no path filter matches', async () => {
+test('a pull request of more than 3,000 files is reviewed as far as GitHub lists it, without a verdict, and no path filter matches', {
+  tags: 'slow',
+}, async () => {
   const filtered = LABEL.replace(
     '{ event: pr.opened }',
     '{ event: pr.opened, filter: { paths: "data/**" } }',
@@ -127,7 +129,7 @@ test('code that contains a NUL, which Git treats as binary, leaves the review wi
   expect(scene.check(headSha, 'review')?.conclusion).toBe('failure');
 });
 
-test('a pull request whose fork was deleted is still reviewed', async () => {
+test('a pull request whose fork was deleted is still reviewed', { tags: 'slow' }, async () => {
   const scene = await start(only({ review: REVIEW, label: LABEL }));
   scene.github.holdDeliveries();
   const { number, headSha } = await scene.github.openPullRequest({
@@ -218,7 +220,7 @@ test('a pull request that changes no file is reviewed without a crash', async ()
   expectOnce(scene, number, headSha);
 });
 
-test('a pull request with a title and a body of 65 KB can be merged', async () => {
+test('a pull request with a title and a body of 65 KB can be merged', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open({
     title: 'Ü'.repeat(65_000),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -38,7 +39,7 @@ async function countersignedAfter(files: Record<string, string | null>, chain = 
   return { harness, number, headSha };
 }
 
-test.each<[string, Record<string, string | null>, string]>([
+eachFirstQuick<[string, Record<string, string | null>, string]>([
   [
     'a gate with a freeze',
     { [CHAIN]: chainWith((text) => text + FROZEN) },
@@ -128,7 +129,9 @@ test('a chain change that does not affect the step voids no approval', async () 
   expect(ownChecks(harness, headSha)).toHaveLength(1);
 });
 
-test('a chain change that a webhook reports voids the approval before anybody answers', async () => {
+test('a chain change that a webhook reports voids the approval before anybody answers', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   const files = { [CHAIN]: chainWith((text) => text + FROZEN) };

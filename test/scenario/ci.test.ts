@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import type { CheckConclusion } from '../support/github/world.ts';
 import { REPO } from '../support/harness.ts';
@@ -144,7 +145,9 @@ test('when CI turns green after it was red, the maintainers are asked', async ()
   expect(await scene.runs('ship')).toHaveLength(1);
 });
 
-test('when CI turns green after it was red, nobody is asked about a pull request that can no longer be merged', async () => {
+test('when CI turns green after it was red, nobody is asked about a pull request that can no longer be merged', {
+  tags: 'slow',
+}, async () => {
   const toMain = '{ event: pr.opened, filter: { base: main, draft: false } }';
   const scene = await start(only({ ship: CI_AND_MERGE.replace('{ event: pr.opened }', toMain) }));
   const { github } = scene;
@@ -179,7 +182,7 @@ test.each(['neutral', 'skipped'] as const)('a check that is %s does not block', 
   expect(question(scene, number)).toBeDefined();
 });
 
-test.each(['action_required', 'timed_out', 'cancelled', 'stale', 'startup_failure'] as const)(
+eachFirstQuick(['action_required', 'timed_out', 'cancelled', 'stale', 'startup_failure'] as const)(
   'a check that ends as %s has failed',
   async (conclusion) => {
     const { scene, number, headSha } = await opened();
@@ -271,7 +274,9 @@ test('a late check continues a run that its absence had ended', async () => {
   expect(question(scene, number)).toContain('the only check passed');
 });
 
-test('a head that was rejected before any check reported stays rejected when one does', async () => {
+test('a head that was rejected before any check reported stays rejected when one does', {
+  tags: 'slow',
+}, async () => {
   const { scene, number, headSha } = await opened();
   await scene.advance(40_000);
   const asked = scene.github.comments(REPO, number).find(({ body }) => body === question(scene, number));
@@ -286,7 +291,9 @@ test('a head that was rejected before any check reported stays rejected when one
 /** Continues when CI does not finish, and then merges or not as a condition says. */
 const WITHOUT_CI = CI_AND_MERGE.replace('skill: ci', 'skill: ci\n    on_failure: continue');
 
-test('when CI turns green after its wait was over, the maintainers are asked also if the chain continued without it', async () => {
+test('when CI turns green after its wait was over, the maintainers are asked also if the chain continued without it', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: WITHOUT_CI }, 'ci: { wait: 2m }'));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -303,7 +310,9 @@ test('when CI turns green after its wait was over, the maintainers are asked als
   expect(scene.github.merges).toHaveLength(1);
 });
 
-test('when CI turns green after the chain continued without it, a rejection or another failure stays as it was', async () => {
+test('when CI turns green after the chain continued without it, a rejection or another failure stays as it was', {
+  tags: 'slow',
+}, async () => {
   const heedless = WITHOUT_CI.replace(/ {4}condition: .*\n/, '');
   const chains = {
     ship: heedless,
@@ -361,7 +370,9 @@ test('two apps’ checks with one name each count', async () => {
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
 });
 
-test('CI that takes longer than the settings allow fails the run with a reason', async () => {
+test('CI that takes longer than the settings allow fails the run with a reason', {
+  tags: 'slow',
+}, async () => {
   const { scene, number, headSha } = await opened('ci: { wait: 1h }');
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.advance(59 * MINUTE);
@@ -384,7 +395,7 @@ test('a result whose webhook was lost is still noticed', async () => {
   expect(question(scene, number)).toContain('the only check passed');
 });
 
-test('CI that is slow over hours costs few requests', async () => {
+test('CI that is slow over hours costs few requests', { tags: 'slow' }, async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.settle();

@@ -70,6 +70,8 @@ submit({
 })
 `;
 
+import { eachFirstQuick } from '../support/each-first-quick.ts';
+
 test('a JavaScript program judges a change, and what it printed and kept is in the log', async () => {
   const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   const { number, headSha } = await scene.open({ title: 'Greet', files: { 'test/a.test.ts': 'x\n' } });
@@ -93,6 +95,7 @@ test('a rejection by the program is the step’s verdict, with its evidence', as
 
 test.skipIf(network === 'open')(
   'a Python program reviews files of the head, with the lines that the change adds',
+  { tags: 'slow' },
   async () => {
     const scene = await startScene(repository('review_verdict', { 'code/check.py': REVIEW }));
     const { number, headSha } = await scene.open({
@@ -124,7 +127,7 @@ test('a pull request’s version of a program is not run', async () => {
   expect(said(scene, number)).toEqual(['No test changes.']);
 });
 
-test('a program asks the model, and the log has the cost', async () => {
+test('a program asks the model, and the log has the cost', { tags: 'slow' }, async () => {
   const stub = await startStubModel();
   stub.answers({ text: JSON.stringify({ text: 'They are good names.' }) });
   const model: ModelConfig = {
@@ -149,7 +152,9 @@ submit({ summary: first + ' ' + (first === second), passed: true, criteria: [] }
   expect(await logOf(scene)).toMatch(/^(openai-compatible\/stub-1: 1 call, 120 tokens in.*\n){2}$/);
 });
 
-test('a failure of GitHub while a program runs is not the program’s verdict, even if it catches the error', async () => {
+test('a failure of GitHub while a program runs is not the program’s verdict, even if it catches the error', {
+  tags: 'slow',
+}, async () => {
   const program = `
 let text = 'nothing';
 try { text = get_file('README.md'); } catch {}
@@ -180,7 +185,7 @@ const failures = [
     : []),
 ] as const;
 
-test.each(failures)(
+eachFirstQuick(failures)(
   'a program that %s fails its step with that sentence, and no later step runs',
   async (does, source, words) => {
     const options = does === 'loops' ? limited : {};

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { openWaitingForCi } from './support-commands.ts';
 import { commentAndPoll, hasContinued, openConfirmation, replies } from './support-confirm.ts';
@@ -50,7 +51,7 @@ describe('commands that arrive out of order', () => {
     ]);
   });
 
-  test('a late pause does not undo a resume', async () => {
+  test('a late pause does not undo a resume', { tags: 'slow' }, async () => {
     const { scene, number } = await openWaitingForCi(start);
     const [old] = await swapped(scene, number, ['mia', '/countersign pause'], ['mia', '/countersign resume']);
     expect(await isPaused(scene)).toBe(false);
@@ -59,7 +60,7 @@ describe('commands that arrive out of order', () => {
     ]);
   });
 
-  test.each(['rerun ci', 'fire deploy environment=live'])(
+  eachFirstQuick(['rerun ci', 'fire deploy environment=live'])(
     'a late %s starts nothing that a cancel ended',
     async (command) => {
       const { scene, number } = await openWaitingForCi(start);
@@ -77,7 +78,7 @@ describe('commands that arrive out of order', () => {
     },
   );
 
-  test('a late cancel ends everything except what a newer command started', async () => {
+  test('a late cancel ends everything except what a newer command started', { tags: 'slow' }, async () => {
     const { scene, number } = await openWaitingForCi(start);
     const [old] = await swapped(
       scene,
@@ -91,7 +92,7 @@ describe('commands that arrive out of order', () => {
     expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci', 'cancelled']);
   });
 
-  test('a late fire does not replace what was fired with other inputs', async () => {
+  test('a late fire does not replace what was fired with other inputs', { tags: 'slow' }, async () => {
     const { scene, number } = await openWaitingForCi(start);
     await swapped(
       scene,
@@ -112,7 +113,9 @@ describe('commands that arrive out of order', () => {
     expect(await isPaused(scene)).toBe(true);
   });
 
-  test('a late approval does not undo a newer rejection by command, nor the other way round', async () => {
+  test('a late approval does not undo a newer rejection by command, nor the other way round', {
+    tags: 'slow',
+  }, async () => {
     const asked = await openConfirmation({ settings: 'countersign: { count: 2 }\n' });
     const { harness, number } = asked;
     await harness.advance(60_000);
@@ -195,7 +198,7 @@ describe('a button', () => {
     ]);
   });
 
-  test('that GitHub could not deliver counts from its first attempt', async () => {
+  test('that GitHub could not deliver counts from its first attempt', { tags: 'slow' }, async () => {
     const { scene, number, headSha } = await openWaitingForCi(start);
     await missedUntilPaused(scene, number, () => press(scene, headSha, 'mia', 'resume'));
     expect(buttonReplies(scene, number)).toHaveLength(1);
@@ -251,7 +254,7 @@ describe('a fired chain whose run starts late', () => {
     ]);
   });
 
-  test('does not start after a newer push, and says so', async () => {
+  test('does not start after a newer push, and says so', { tags: 'slow' }, async () => {
     const files = { 'docs/page.txt': 'B\n' };
     const { scene, said } = await fireLate(({ github }) =>
       github.push({ repo: REPO, branch: 'change', author: 'ada', files }),

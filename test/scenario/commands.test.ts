@@ -85,7 +85,7 @@ test('why tells anybody, as a tree, what the merge waits for', async () => {
   `);
 });
 
-test('review reviews the same head again', async () => {
+test('review reviews the same head again', { tags: 'slow' }, async () => {
   const scene = await start();
   const { number, headSha } = await scene.open();
   const id = await scene.say(number, 'will', '/countersign review');
@@ -272,7 +272,7 @@ test('a countersigned merge waits while the pull request is paused', async () =>
   expect(questions()[0]?.body).toContain('> **For now:** The pull request is paused.');
 });
 
-test('the approval comment stays the same while the pull request is paused', async () => {
+test('the approval comment stays the same while the pull request is paused', { tags: 'slow' }, async () => {
   const { questions } = await pausedAndCountersigned();
   expect(questions()).toHaveLength(1);
 });

@@ -127,7 +127,9 @@ test('a chain file that is not YAML, or far too large, is reported without a cra
   expect(scene.errors).toEqual([]);
 });
 
-test('the first hundred of hundreds of chain files in a pull request are read, and the others are named', async () => {
+test('the first hundred of hundreds of chain files in a pull request are read, and the others are named', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   const files = Object.fromEntries(
     Array.from({ length: 130 }, (_, index) => [

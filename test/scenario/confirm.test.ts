@@ -213,7 +213,9 @@ describe('a step that asks and merges nothing', () => {
     expect(hasContinued(asked)).toBe(true);
   });
 
-  test('is blocked by red CI that it depends on, and the text mentions no merge', async () => {
+  test('is blocked by red CI that it depends on, and the text mentions no merge', {
+    tags: 'slow',
+  }, async () => {
     const asked = await openConfirmation({ chain: besideCi('depends_on: [ci]') });
     const { harness, number, headSha } = asked;
     await reportCi(harness, headSha, 'success');

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { A_RECHECK, open, ownCheck, start } from './support.ts';
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0]);
@@ -32,7 +33,7 @@ const report: StepHandler = {
 const findings = (items: string) =>
   `{ type: object, required: [findings], properties: { findings: { type: array, ${items} } } }`;
 
-test.each([
+eachFirstQuick([
   ['as many files as required', '{ id: x, glob: "pictures/*.png", count: 2 }', 'success'],
   [
     'fewer files',

@@ -119,7 +119,9 @@ test('a rerun does not start a chain again whose filter the pull request no long
   ]);
 });
 
-test('an app that rewrites the approval comment repeatedly gets at most five of them', async () => {
+test('an app that rewrites the approval comment repeatedly gets at most five of them', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   for (let edit = 0; edit < 8; edit++) {

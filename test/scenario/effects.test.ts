@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -75,7 +76,7 @@ test('an update that GitHub makes after its connection broke does not undo a new
   expect(checkLines(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
 });
 
-test('there is one status comment, from the first text to the last', async () => {
+test('there is one status comment, from the first text to the last', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -132,7 +133,7 @@ test('repeated deliveries change nothing, neither on the way nor at the end', as
   await again();
 });
 
-test('deliveries in reverse order lead to the same state', async () => {
+test('deliveries in reverse order lead to the same state', { tags: 'slow' }, async () => {
   const states = [];
   for (const order of ['fifo', 'reverse'] as const) {
     const harness = await start({ chain: CI_AND_MERGE });
@@ -168,7 +169,9 @@ test('a close that is delivered after the reopening does not end the new run', a
   expect(github.merges).toHaveLength(1);
 });
 
-test('the app waits for a secondary rate limit on a comment, and the comment is written once', async () => {
+test('the app waits for a secondary rate limit on a comment, and the comment is written once', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.fail(
@@ -231,7 +234,7 @@ test('reads that fail for a while delay everything and lose nothing', async () =
   expect(github.comments(REPO, number)).toHaveLength(2);
 });
 
-test.each([
+eachFirstQuick([
   ['CI', CI_AND_MERGE, '/status'],
   ['a countersign', MERGE_ONLY, '/issues/comments/'],
 ])('an outage of GitHub of half an hour ends no run that waits for %s', async (_, chain, asks) => {

@@ -1,3 +1,5 @@
+// @module-tag slow
+
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';

@@ -28,7 +28,9 @@ function answersTo({ github }: Harness, number: number, ids: readonly number[]):
   });
 }
 
-test('154 commands of an outsider do not delay the approval comment of another pull request', async () => {
+test('154 commands of an outsider do not delay the approval comment of another pull request', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { draft: true });
   await flood(harness, number, 'otto', 154);
@@ -39,7 +41,9 @@ test('154 commands of an outsider do not delay the approval comment of another p
   expect(approvals(harness, other.number)).toHaveLength(1);
 });
 
-test('one person’s commands delay neither another person’s nor an approval comment', async () => {
+test('one person’s commands delay neither another person’s nor an approval comment', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { draft: true });
   const many = await flood(harness, number, 'will', 20);
@@ -77,7 +81,9 @@ test('a person without write access gets five answers an hour, one note about th
   ]);
 });
 
-test('a command that its writer may issue runs, however often they asked for the status', async () => {
+test('a command that its writer may issue runs, however often they asked for the status', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness, { author: 'otto' });
   await flood(harness, number, 'otto', 7);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -101,7 +102,9 @@ describe('with the gate check required on main', () => {
     expect(await press(harness, number)).not.toBe('merged');
   });
 
-  test('a merge is retried at once while GitHub has not noticed the green check yet', async () => {
+  test('a merge is retried at once while GitHub has not noticed the green check yet', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number } = await open(harness);
@@ -198,7 +201,9 @@ describe('what is green on GitHub without a countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('does not open the gate for the next pull request with a head that was merged before', async () => {
+  test('does not open the gate for the next pull request with a head that was merged before', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -242,7 +247,9 @@ describe('with merge: { by: people }, the gate', () => {
     expect(gate(harness, headSha)).toBe('success: Countersigned by mia');
   });
 
-  test('stays green as long as everything holds, without further writes to GitHub', async () => {
+  test('stays green as long as everything holds, without further writes to GitHub', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -254,7 +261,7 @@ describe('with merge: { by: people }, the gate', () => {
     expect(await press(harness, number)).toBe('merged');
   });
 
-  test.each<[string, (harness: Harness, number: number, reaction: number) => Promise<unknown>]>([
+  eachFirstQuick<[string, (harness: Harness, number: number, reaction: number) => Promise<unknown>]>([
     [
       'the countersign is withdrawn',
       (harness, number, reaction) => harness.github.unreact(REPO, approvalOf(harness, number).id, reaction),
@@ -298,7 +305,7 @@ describe('with merge: { by: people }, the gate', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('closes although the author has used up their share of writes', async () => {
+  test('closes although the author has used up their share of writes', { tags: 'slow' }, async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;
     const { number, headSha } = await open(harness);

@@ -144,7 +144,7 @@ describe('a merge behind a gate', () => {
     );
   });
 
-  test('waits for the end of a freeze', async () => {
+  test('waits for the end of a freeze', { tags: 'slow' }, async () => {
     const harness = await start({
       chain: mergeBehind(
         gate(
@@ -175,7 +175,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('needs verified commits if a gate requires them', async () => {
+  test('needs verified commits if a gate requires them', { tags: 'slow' }, async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('pr.signed and pr.commits == 1'))) });
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -245,7 +245,7 @@ describe('gates of the organisation', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('that are added after the maintainers were asked void the approval', async () => {
+  test('that are added after the maintainers were asked void the approval', { tags: 'slow' }, async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('true'))) });
     const { number } = await open(harness);
     await harness.github.push({
@@ -289,7 +289,9 @@ describe('any other step behind a gate', () => {
     });
   });
 
-  test('does nothing while the pull request is paused, although its gate passes meanwhile', async () => {
+  test('does nothing while the pull request is paused, although its gate passes meanwhile', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: commentBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.github.comment(REPO, number, 'mia', '/countersign pause');

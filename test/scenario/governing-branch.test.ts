@@ -89,7 +89,7 @@ test('an approval is void once the branch that governed it is no longer protecte
   expect(second && headline(second)).toBe('✍️ May this be merged?');
 });
 
-test('code owners are those that the governing branch names', async () => {
+test('code owners are those that the governing branch names', { tags: 'slow' }, async () => {
   const gated = `${MERGE_ONLY}    gates: { pre: [{ id: owners, criteria: [{ id: all, codeowners: approved }] }] }\n`;
   const harness = await start({ chain: gated, files: { CODEOWNERS: '* @max\n' } });
   await harness.github.push({

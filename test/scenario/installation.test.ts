@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -39,7 +40,9 @@ async function asked(harness: Harness, ms: number): Promise<string[]> {
   return about.map(({ method, path }) => `${method} ${path}`);
 }
 
-test('a suspended installation ends its runs, causes no requests, and continues with the next event afterwards', async () => {
+test('a suspended installation ends its runs, causes no requests, and continues with the next event afterwards', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -78,7 +81,9 @@ test('an archived repository ends its runs, gets no writes, and continues when i
   expect(github.merges).toMatchObject([{ headSha }]);
 });
 
-test('a repository that is removed from the installation ends only its own runs', async () => {
+test('a repository that is removed from the installation ends only its own runs', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const other = github.addRepository({
@@ -148,7 +153,9 @@ test('a repository that is renamed while it waits for a countersign is merged un
   expect(run?.repository).toBe('octo/shop');
 });
 
-test('an effect that was requested under a former name is written, although no webhook reported the rename', async () => {
+test('an effect that was requested under a former name is written, although no webhook reported the rename', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const back = github.fail(({ method }) => method === 'POST', { status: 503 });
@@ -194,7 +201,9 @@ function untold(act: Act): Act {
     const { github } = harness;
     github.setWebhookUrl(undefined);
     await act(harness);
-    await harness.advance(75 * MINUTE);
+    await harness.advance(MINUTE);
+    await harness.sleep(70 * MINUTE);
+    await harness.advance(4 * MINUTE);
     github.setWebhookUrl(`${harness.app.url}${WEBHOOK_PATH}`);
   };
 }
@@ -208,7 +217,7 @@ function removeAndRestart(harness: Harness): Promise<void> {
   return harness.restart();
 }
 
-test.each<[string, Act, string]>([
+eachFirstQuick<[string, Act, string]>([
   ['suspended', SUSPEND, 'run.aborted.shut_out'],
   ['removed', removeAndRestart, 'run.aborted.shut_out'],
   ['without its repository', ({ github }) => github.deleteRepository(REPO), 'run.aborted.repository_gone'],
@@ -221,7 +230,7 @@ test.each<[string, Act, string]>([
   expect(await asked(harness, 10 * MINUTE)).toEqual([]);
 });
 
-test.each<{ what: string; begins: Act; ends: Act; next: Act }>([
+eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
   { what: 'a suspension', begins: SUSPEND, ends: UNSUSPEND, next: LABEL },
   { what: 'a suspension without a webhook', begins: untold(SUSPEND), ends: UNSUSPEND, next: LABEL },
   {

@@ -84,7 +84,9 @@ test('a push supersedes the run, closes its check run and approval comment, and 
   expect(harness.github.comments(REPO, number)).toHaveLength(3);
 });
 
-test('five pushes in a row leave one approval comment, one status comment and one open check run', async () => {
+test('five pushes in a row leave one approval comment, one status comment and one open check run', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   const heads = [headSha];
@@ -102,7 +104,9 @@ test('five pushes in a row leave one approval comment, one status comment and on
   ]);
 });
 
-test('a force-push back to an earlier head asks again, and that head’s earlier countersign does not count', async () => {
+test('a force-push back to an earlier head asks again, and that head’s earlier countersign does not count', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha: first } = await asked();
   const { github } = harness;
   const earlier = approvalOf(harness, number).id;
@@ -162,7 +166,9 @@ test('reopening starts a new run with its own approval comment', async () => {
   expect(github.comments(REPO, number)).toHaveLength(3);
 });
 
-test('reopening restarts what ended without a merge, but not what a maintainer rejected', async () => {
+test('reopening restarts what ended without a merge, but not what a maintainer rejected', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked(CI_AND_MERGE);
   const { github } = harness;
   const reopen = async () => {
@@ -242,7 +248,7 @@ test('another base voids the countersign, and the maintainers are asked about th
   expect(github.fileAt(REPO, 'main', 'src/greet.ts')).toBeUndefined();
 });
 
-test('a new base that the chain is not for ends the run and starts none', async () => {
+test('a new base that the chain is not for ends the run and starts none', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked(CI_AND_MERGE);
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });

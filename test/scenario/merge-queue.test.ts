@@ -88,7 +88,9 @@ test('a group with a countersigned pull request behind one without a countersign
   expect(gate(harness, groupOf(harness, second.number))).toMatch(/^failure: #1: not merging: nobody has/);
 });
 
-test('a countersign that is withdrawn while the group is tested closes its gate', async () => {
+test('a countersign that is withdrawn while the group is tested closes its gate', {
+  tags: 'slow',
+}, async () => {
   const harness = await queued('people');
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -106,7 +108,7 @@ test('a countersign that is withdrawn while the group is tested closes its gate'
   expect(github.pullRequest(REPO, number).merged).toBe(false);
 });
 
-test('a pull request that the queue removes is not added again repeatedly', async () => {
+test('a pull request that the queue removes is not added again repeatedly', { tags: 'slow' }, async () => {
   const harness = await queued('queue');
   const { github } = harness;
   const { number, headSha } = await openBuilt(harness, 'one');
@@ -121,7 +123,9 @@ test('a pull request that the queue removes is not added again repeatedly', asyn
   expect(gate(harness, headSha)).toMatch(/^in_progress: Not merging: the merge queue took it out again/);
 });
 
-test('a pull request is removed from the queue when its countersign is withdrawn', async () => {
+test('a pull request is removed from the queue when its countersign is withdrawn', {
+  tags: 'slow',
+}, async () => {
   const harness = await queued('queue');
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -148,7 +152,9 @@ test('the app that merges by itself says if a branch requires its merge queue', 
   ]);
 });
 
-test('a group does not fail because a pull request before it lands while the group is judged', async () => {
+test('a group does not fail because a pull request before it lands while the group is judged', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'merge: { by: queue }\n' });
   const { github } = harness;
   // The queue waits for the gate check only, so the first group lands while the second is judged.

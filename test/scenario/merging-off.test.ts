@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { A_RECHECK, approvals, countersign, headline, MERGE_ONLY, open, ownCheck, start } from './support.ts';
 
 const SETTINGS = '.github/countersign.yml';
 
-test.each([
+eachFirstQuick([
   ['the organisation', 'octo/.github', 'trunk'],
   ['the repository', REPO, 'main'],
 ])(
@@ -35,7 +36,9 @@ test.each([
   },
 );
 
-test('nothing is merged by a server that has merging off, and its operators and maintainers can see why', async () => {
+test('nothing is merged by a server that has merging off, and its operators and maintainers can see why', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.down();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -57,7 +58,7 @@ test('the merge call carries the head that was countersigned', async () => {
   ]);
 });
 
-test.each([
+eachFirstQuick([
   ['squash', 'nothing', 'nothing'],
   ['merge', 'merge', 'nothing'],
   ['rebase', 'rebase', 'nothing'],
@@ -163,7 +164,7 @@ describe('when GitHub does not merge', () => {
     await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });
     await countersign(harness, number);
     const [tried, before] = [mergeCalls(harness), github.requests.length];
-    await harness.advance(600_000);
+    await harness.advance(120_000);
     expect([tried, mergeCalls(harness)]).toEqual([0, 0]);
     const edits = github.requests
       .slice(before)
@@ -189,7 +190,9 @@ describe('when GitHub does not merge', () => {
     );
   });
 
-  test('a refusal that stays is retried ever more rarely, without another comment', async () => {
+  test('a refusal that stays is retried ever more rarely, without another comment', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const message = 'At least 1 approving review is required by reviewers with write access.';
@@ -239,7 +242,7 @@ describe('when it is unknown whether GitHub merged', () => {
     `);
   });
 
-  test.each([
+  eachFirstQuick([
     ['a 502', { status: 502 }],
     ['a 500', { status: 500, body: { message: 'Server Error' } }],
     ['a connection cut before it', 'reset'],

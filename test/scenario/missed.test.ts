@@ -39,7 +39,9 @@ test('deliveries that GitHub could not make while the app was down arrive when i
   expect([replies.length, asked(harness)]).toEqual([1, 1]);
 });
 
-test('more than a page of missed deliveries arrives, oldest first, each requested once', async () => {
+test('more than a page of missed deliveries arrives, oldest first, each requested once', {
+  tags: 'slow',
+}, async () => {
   const harness = await start(NO_CHAINS);
   const { github } = harness;
   const { headSha } = await open(harness);
@@ -63,7 +65,9 @@ test('more than a page of missed deliveries arrives, oldest first, each requeste
   expect(asked(harness)).toBe(107);
 });
 
-test('a delivery that fails again is requested less and less often, and arrives eventually', async () => {
+test('a delivery that fails again is requested less and less often, and arrives eventually', {
+  tags: 'slow',
+}, async () => {
   const harness = await start(NO_CHAINS);
   const { github, app } = harness;
   github.setWebhookUrl('http://127.0.0.1:9/nobody');

@@ -139,7 +139,9 @@ test('a model’s finding blocks until it is fixed, over rounds that ask only ab
   expect(github.merges).toMatchObject([{ headSha: third }]);
 });
 
-test('a finding of an analyzer that the model considers worse is one finding that blocks', async () => {
+test('a finding of an analyzer that the model considers worse is one finding that blocks', {
+  tags: 'slow',
+}, async () => {
   const harness = await startWithModel();
   stub.answers(
     finds('catch {}', { severity: 'high', category: 'error-handling', description: 'Mails get lost.' }),
@@ -168,7 +170,9 @@ test('without budget there is no verdict and no approval comment, but the analyz
   expect(approvals(harness, number)).toEqual([]);
 });
 
-test('a finding on the second of two copies survives a rebase and the end of the first, and is found again when the copy returns', async () => {
+test('a finding on the second of two copies survives a rebase and the end of the first, and is found again when the copy returns', {
+  tags: 'slow',
+}, async () => {
   const block = Array.from({ length: 10 }, (_, n) => ` x(${n});\n`).join('');
   const bad = block.replace('x(5)', 'danger()');
   const harness = await startWithModel({ files: { [CODE]: block.repeat(2) } });
@@ -239,7 +243,9 @@ const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: st
     : []),
 ];
 
-test('a finding without a valid line goes to the file, an invalid answer is no review, and 20 of many findings are shown', async () => {
+test('a finding without a valid line goes to the file, an invalid answer is no review, and 20 of many findings are shown', {
+  tags: 'slow',
+}, async () => {
   const harness = await startWithModel();
   stub.answers((asked) => ANSWERS.find(({ title }) => asked.text.includes(title))?.says(asked) ?? NOTHING);
   const heads = new Map<string, string>();
@@ -259,7 +265,9 @@ test('a finding without a valid line goes to the file, an invalid answer is no r
   expect(flood.summary).toMatch(/- … and 5 more, `countersign run show run_\w+ --json` prints them all/);
 });
 
-test('code beyond the model’s limits prevents a verdict, and is listed with deleted files', async () => {
+test('code beyond the model’s limits prevents a verdict, and is listed with deleted files', {
+  tags: 'slow',
+}, async () => {
   const harness = await startWithModel({
     chain: REVIEW_AND_MERGE.replace('skill: pr-review', 'skill: pr-review\n    with: { effort: low }'),
     files: { 'src/old.ts': GREETING },
@@ -277,7 +285,9 @@ test('code beyond the model’s limits prevents a verdict, and is listed with de
   expect(approvals(harness, number)).toEqual([]);
 });
 
-test('a review with a model leaves a trace of its prompt, and one without a model asks none', async () => {
+test('a review with a model leaves a trace of its prompt, and one without a model asks none', {
+  tags: 'slow',
+}, async () => {
   const chain = `name: pr-review
 trigger: { event: pr.opened }
 steps:

@@ -6,6 +6,7 @@ import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
 import { toStored } from '../../src/skills/catalogue/keep.ts';
 import { createSidecar } from '../../src/skills/kinds/module/sidecar.ts';
 import type { ModuleState } from '../../src/skills/kinds/module/state.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { type StubModel, startStubModel } from '../support/model/stub.ts';
 import { packageOf } from '../support/packages.ts';
@@ -165,7 +166,7 @@ test('a failure of GitHub while a module acts is not the module’s verdict, and
 
 const CALLS = { reasoning: 'Look again.', call: 'get_diff', arguments: {} };
 
-test.each([
+eachFirstQuick([
   [
     'acts endlessly',
     { template: 'react', tools: ['get_diff'], limits: { model_calls: 3 } },
@@ -221,7 +222,9 @@ test('a missing input is reported, and the model is not asked', async () => {
   expect(stub.asked).toEqual([]);
 });
 
-test('a module that hangs and a prompt that never ends fail their steps with that reason, and the app continues', async () => {
+test('a module that hangs and a prompt that never ends fail their steps with that reason, and the app continues', {
+  tags: 'slow',
+}, async () => {
   const loops = createSidecar({
     clock: systemClock,
     command: async () => ({ command: process.execPath, args: [FAKE, 'loop'] }),

@@ -81,7 +81,9 @@ test('why and status report errors in the settings, and once they are fixed, tha
   `);
 });
 
-test('why and status say it above runs for an earlier state of the pull request, and not beside a run for its present state', async () => {
+test('why and status say it above runs for an earlier state of the pull request, and not beside a run for its present state', {
+  tags: 'slow',
+}, async () => {
   const forReady = CI_AND_MERGE.replace(
     '{ event: pr.opened }',
     '{ event: pr.opened, filter: { draft: false } }',

@@ -81,7 +81,9 @@ test('an organisation whose settings an operator confirmed to be gone has none',
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('settings that the organisation itself deleted, in a readable repository, do not exist', async () => {
+test('settings that the organisation itself deleted, in a readable repository, do not exist', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n', 'README.md': 'Hello.\n' });
   const { number } = await open(harness);
@@ -96,7 +98,9 @@ test('settings that the organisation itself deleted, in a readable repository, d
   expect(harness.github.merges).toHaveLength(2);
 });
 
-test('settings of an organisation that GitHub refuses to show block a merge, although they were never seen', async () => {
+test('settings of an organisation that GitHub refuses to show block a merge, although they were never seen', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   const giveBack = takeOut(harness, 403);

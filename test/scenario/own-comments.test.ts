@@ -5,7 +5,9 @@ import { approvalOf, approvals, countersign, headline, MERGE_ONLY, open, start }
 const isComment = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/comments');
 
-test('if GitHub’s comments name no app, the app is asked once, and the answer counts', async () => {
+test('if GitHub’s comments name no app, the app is asked once, and the answer counts', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   harness.github.leaveAppsUnnamed();
   const { number } = await open(harness);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { type Script, type StubModel, startStubModel } from '../support/model/stub.ts';
 import { only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -134,7 +135,7 @@ test('a review that approves despite a critical finding is no verdict, and no la
   });
 });
 
-test.each<[string, Script, words?: string]>([
+eachFirstQuick<[string, Script, words?: string]>([
   ['prose', { text: 'I approve this pull request.' }],
   ['half a JSON', { text: '{"summary": "Fine.", "passed": tr' }],
   [

@@ -38,7 +38,9 @@ async function metric({ app }: Harness, name: string): Promise<number | undefine
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
-test('with an hour’s budget nearly spent, a countersign is merged at once, and a new pull request is read later', async () => {
+test('with an hour’s budget nearly spent, a countersign is merged at once, and a new pull request is read later', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const first = await open(harness);
@@ -85,7 +87,7 @@ test('work that waits for the new hour sends no requests meanwhile, and the metr
   expect(await metric(harness, 'countersign_github_held_back_total{urgency="run"}')).toBe(held);
 });
 
-test('why mentions a spent budget while it lasts, without a request', async () => {
+test('why mentions a spent budget while it lasts, without a request', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);

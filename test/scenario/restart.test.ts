@@ -15,7 +15,7 @@ import {
   start,
 } from './support.ts';
 
-test('a run that waits for CI continues after a restart', async () => {
+test('a run that waits for CI continues after a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -26,7 +26,9 @@ test('a run that waits for CI continues after a restart', async () => {
   expect(harness.github.comments(REPO, number)).toHaveLength(2);
 });
 
-test('CI that turned green without a webhook while the app was down is noticed after the restart', async () => {
+test('CI that turned green without a webhook while the app was down is noticed after the restart', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -53,7 +55,7 @@ test('a run that waits for a countersign keeps its approval comment over a resta
   expect(harness.github.comments(REPO, number).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
 });
 
-test('the first of two countersigns survives a restart', async () => {
+test('the first of two countersigns survives a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 2 }\n' });
   const { number } = await open(harness);
   await countersign(harness, number, 'mia');
@@ -63,7 +65,7 @@ test('the first of two countersigns survives a restart', async () => {
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('a paused pull request stays paused over a restart', async () => {
+test('a paused pull request stays paused over a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.github.comment(REPO, number, 'mia', '/countersign pause');
@@ -91,7 +93,7 @@ test('a merge that GitHub delayed is retried after a restart', async () => {
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a comment that waits for a rate limit is written once after a restart', async () => {
+test('a comment that waits for a rate limit is written once after a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const limited = github.fail(({ method, path }) => method === 'POST' && path.endsWith('/comments'), {

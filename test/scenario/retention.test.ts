@@ -131,7 +131,9 @@ test('a chain that a merge fired is not fired again when reconciliation finds th
   expect(await here.runs('after')).toEqual([]);
 });
 
-test('blobs whose deletion failed have no rows, and are deleted when the store answers again', async () => {
+test('blobs whose deletion failed have no rows, and are deleted when the store answers again', {
+  tags: 'slow',
+}, async () => {
   let isDown = false;
   const failing = (real: Blobs): Blobs => ({
     ...bound(real),

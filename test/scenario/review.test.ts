@@ -21,7 +21,9 @@ const SWALLOWED = `export async function send(mail: () => Promise<void>): Promis
 }
 `;
 
-test('suggestions about changed lines appear in the diff and in the approval comment, and block nothing', async () => {
+test('suggestions about changed lines appear in the diff and in the approval comment, and block nothing', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ files: { 'src/old.ts': SWALLOWED } });
   const files = { 'src/send.ts': SWALLOWED, 'src/old.ts': `// Sends one mail.\n${SWALLOWED}` };
   const { number, headSha } = await open(harness, { files });
@@ -50,7 +52,9 @@ test('suggestions about changed lines appear in the diff and in the approval com
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a name that suggests built or generated code exempts it from nothing, and the approval comment names what no analyzer knows', async () => {
+test('a name that suggests built or generated code exempts it from nothing, and the approval comment names what no analyzer knows', {
+  tags: 'slow',
+}, async () => {
   const harness = await start();
   const evil = await open(harness, {
     branch: 'evil',
@@ -76,7 +80,9 @@ test('a name that suggests built or generated code exempts it from nothing, and 
   );
 });
 
-test('sixty findings are all annotated, fifty per request, and none twice over the life of the run', async () => {
+test('sixty findings are all annotated, fifty per request, and none twice over the life of the run', {
+  tags: 'slow',
+}, async () => {
   const harness = await start();
   const { github } = harness;
   const batches: number[] = [];

@@ -171,7 +171,7 @@ describe('a conflict with the base branch', () => {
       return false;
     }, 'reset');
     await react(harness, number, 'mia');
-    await harness.advance(600_000);
+    await harness.advance(120_000);
     expect(github.merges).toEqual([]);
     expect(checkLines(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
     expect(github.mergeRequests).toHaveLength(1);

@@ -53,7 +53,7 @@ test('a countersign from before the settings became stricter, but polled afterwa
   expect(harness.github.merges).toEqual([]);
 });
 
-test('the app waits for a second countersign that is required meanwhile', async () => {
+test('the app waits for a second countersign that is required meanwhile', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await setSettings(harness, 'countersign: { count: 2 }\n');

@@ -80,7 +80,9 @@ own_rules:
     match: { pattern: "import $_ from 'moment'" }
 `;
 
-test('a repository’s own package runs all of its analyzers, with the base branch’s rules on changed lines', async () => {
+test('a repository’s own package runs all of its analyzers, with the base branch’s rules on changed lines', {
+  tags: 'slow',
+}, async () => {
   const links = 'analyzer: doc-links\nrules: { broken-link: off }\n';
   const scene = await startScene({
     ...own({ style: NO_MOMENT, links }),

@@ -128,7 +128,9 @@ test('an invalid answer leaves its text, and why it is invalid', async () => {
   expect(trace?.tokens).toEqual({ input: 240, output: 60 });
 });
 
-test('an answer that breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', async () => {
+test('an answer that breaks a hard assertion is no verdict, whichever artifact asserts it, and each execution has its trace', {
+  tags: 'slow',
+}, async () => {
   const lacks = 'assert: [{ kind: pattern, of: summary, lacks: maybe }]';
   const asking = (name: string) =>
     `name: ${name}\ntrigger: { event: pr.opened }\nsteps: [{ skill: ${name} }]\n`;
@@ -191,7 +193,9 @@ test('an answer that breaks a hard assertion is no verdict, whichever artifact a
   ]);
 });
 
-test('a program leaves a trace of its questions to a model and its submission', async () => {
+test('a program leaves a trace of its questions to a model and its submission', {
+  tags: 'slow',
+}, async () => {
   stub.answers({ text: '{"text":"It counts."}' });
   const files = skill('naming', '');
   const program = 'submit({ summary: llm_query("What does it do?"), passed: true, criteria: [] });\n';
@@ -259,7 +263,9 @@ test('traces are exported with their results and people’s judgement, and are d
   expect(await countersign(scene, cwd, 'artifact', 'check')).toMatchObject({ blobs: 0, rows: 0 });
 });
 
-test('approved answers of a module are exported as examples that it can be optimized with', async () => {
+test('approved answers of a module are exported as examples that it can be optimized with', {
+  tags: 'slow',
+}, async () => {
   const module = {
     template: 'predict',
     signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { chainComments, flowChain } from './support-chains.ts';
 import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -125,7 +126,7 @@ test('inputs cannot override the values of the trigger', async () => {
   expect(chainComments(scene, number)).toEqual(['ada mallory']);
 });
 
-test.each([
+eachFirstQuick([
   [
     'paths',
     'paths: "docs/**"',

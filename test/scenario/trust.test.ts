@@ -6,6 +6,7 @@ import type { Capability } from '../../src/domain/policy/capability.ts';
 import { builtInPolicy } from '../../src/domain/policy/engine.ts';
 import type { TrustLevel } from '../../src/domain/policy/trust.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { A_RECHECK } from './support.ts';
 import { chainComments, flowChain } from './support-chains.ts';
@@ -107,7 +108,7 @@ test.each([
   expect(world.github.merges).toEqual([]);
 });
 
-test.each<[string, Parameters<Scene['open']>[0], string | undefined, string[]]>([
+eachFirstQuick<[string, Parameters<Scene['open']>[0], string | undefined, string[]]>([
   ['an outsider’s from a fork', fromFork, undefined, ['lint']],
   ['a member’s', {}, undefined, ['lint', 'build']],
   ['a member’s from a fork', { fork: 'ada/app' }, undefined, ['lint']],

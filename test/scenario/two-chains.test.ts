@@ -30,7 +30,9 @@ test('a head that a maintainer rejects for one chain is not merged by another', 
   expect(s.github.merges).toEqual([]);
 });
 
-test('a rejection applies to its head when the same chain asks again, until the same person countersigns', async () => {
+test('a rejection applies to its head when the same chain asks again, until the same person countersigns', {
+  tags: 'slow',
+}, async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await s.open();
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
@@ -83,7 +85,9 @@ async function manyRuns(s: Scene, like: string): Promise<void> {
   });
 }
 
-test('a head that a maintainer rejects for one chain stays rejected, however many runs follow', async () => {
+test('a head that a maintainer rejects for one chain stays rejected, however many runs follow', {
+  tags: 'slow',
+}, async () => {
   const { s, number, questions } = await bothAsk();
   const [first, second] = questions();
   await s.github.react(REPO, first?.id ?? 0, 'mia', '-1');
@@ -135,7 +139,9 @@ test('a chain whose pull request another chain merges names that chain and its c
   expect(JSON.stringify(s.github.checkRuns(REPO, headSha))).not.toContain('by hand');
 });
 
-test('a chain names who merged also if the webhook of the merge overtakes its answer', async () => {
+test('a chain names who merged also if the webhook of the merge overtakes its answer', {
+  tags: 'slow',
+}, async () => {
   const { s, number, headSha, questions } = await bothAsk();
   const isMerge = ({ method, path }: { method: string; path: string }) =>
     method === 'PUT' && path.endsWith('/merge');

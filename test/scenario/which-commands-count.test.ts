@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { DEPLOY, openWaitingForCi, reactions } from './support-commands.ts';
 import { CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';
@@ -57,7 +58,7 @@ test('a comment with one impossible command gets a confused reaction, and the ot
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-test.each([
+eachFirstQuick([
   ['a quotation', '> /countersign cancel'],
   ['a fenced block', '```\n/countersign cancel\n```'],
   ['an indented block', 'Look:\n\n    /countersign cancel'],
@@ -121,7 +122,7 @@ test('a command on an issue is ignored', async () => {
   expect(scene.comment(issue, id).reactions).toEqual([]);
 });
 
-test.each(['fifo', 'reverse'] as const)(
+eachFirstQuick(['fifo', 'reverse'] as const)(
   'a command written before a newer push is refused (deliveries come %s)',
   async (order) => {
     const { scene, number, headSha } = await openWaitingForCi(start);

@@ -11,7 +11,9 @@ function units(count: number): number {
   return sum;
 }
 
-test('work far beyond its limit is refused with a message that says how much it was', async () => {
+test('work far beyond its limit is refused with a message that says how much it was', {
+  tags: 'slow',
+}, async () => {
   expect(() => withinEffort(4, () => units(40))).toThrow(
     /^at most 4 units of work are allowed, it took \d+(, \d+){4}$/,
   );

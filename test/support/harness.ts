@@ -25,6 +25,8 @@ export interface Harness {
    * `ahead` milliseconds: with 0, time moves exactly so far, however much is about to happen.
    */
   advance(ms: number, ahead?: number): Promise<void>;
+  /** Moves time at once, as if the machine had slept: what is due several times meanwhile, such as a poll, happens once. */
+  sleep(ms: number): Promise<void>;
   /** Stops the app; webhooks that GitHub sends meanwhile reach nobody. */
   down(): Promise<void>;
   /** Starts it again on the same database. */
@@ -146,6 +148,11 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       clock.moveTo(new Date(end));
       harness.app.queue.wake();
       await settle(ahead);
+    },
+    async sleep(ms) {
+      clock.advance(ms);
+      harness.app.queue.wake();
+      await settle(SOON_MS);
     },
     down: () => harness.app.stop(),
     async up() {

@@ -220,7 +220,9 @@ describe('a failure', () => {
     expect(fake.github.signedOut()).toMatchObject([{ installationId: INSTALLATION }]);
   });
 
-  it('to sign in is not repeated for a while, then is, and is over with the first success', async () => {
+  it('to sign in is not repeated for a while, then is, and is over with the first success', {
+    tags: 'slow',
+  }, async () => {
     const clock = new ManualClock('2030-01-02T03:04:05.000Z');
     const fake = await startFake({ clock });
     fake.on(TOKEN, refusal(401, 'A JSON web token could not be decoded'));

@@ -4,6 +4,7 @@ import type { Write } from '../../../src/engine/effects/fair-share.ts';
 import { WRITE_CLASSES, type WriteClass } from '../../../src/engine/effects/write-class.ts';
 import { createWriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import { at } from '../../support/builders.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
@@ -63,7 +64,7 @@ describe('writes of one installation', () => {
     expect(delays(sent, () => true).filter((delay) => delay === MINUTE)).toHaveLength(21);
   });
 
-  test.each(WRITE_CLASSES.slice(1).map((name, index) => [name, WRITE_CLASSES[index] ?? name] as const))(
+  eachFirstQuick(WRITE_CLASSES.slice(1).map((name, index) => [name, WRITE_CLASSES[index] ?? name] as const))(
     'of the class %s leave room for those of the class %s, however many there are',
     (low, high) => {
       const flood = times(400, { class: low, from: 0 });
@@ -72,7 +73,7 @@ describe('writes of one installation', () => {
     },
   );
 
-  test.each(WRITE_CLASSES)('of the class %s by one person leave room for another person’s', (name) => {
+  eachFirstQuick(WRITE_CLASSES)('of the class %s by one person leave room for another person’s', (name) => {
     const flood = times(400, { class: name, person: 'otto', from: 0 });
     const sent = play([
       ...flood,

@@ -59,7 +59,7 @@ const eventually = (isSo: () => Promise<boolean>) =>
 
 const runsOf = (chain: string) => app.storage.read.runs.list({ chain });
 
-test('a running app does what the command line asks', async () => {
+test('a running app does what the command line asks', { tags: 'slow' }, async () => {
   const files = { 'src/one.ts': 'export const one = 1;\n' };
   const { number } = await github.openPullRequest({
     repo: 'octo/app',

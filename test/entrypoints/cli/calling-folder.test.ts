@@ -22,7 +22,9 @@ describe('the command that the docs give for work in your own repository', () =>
     expect(aliasIn('README.md')).toContain('~/countersign');
   });
 
-  it('writes there and not into Countersign’s checkout, and resolves the path of a database from there', async () => {
+  it('writes there and not into Countersign’s checkout, and resolves the path of a database from there', {
+    tags: 'slow',
+  }, async () => {
     const command = aliasIn('docs/skills.md')?.replace('~/countersign', ROOT);
     const repository = join(folder, 'shop');
     mkdirSync(repository);

@@ -15,6 +15,7 @@ import { runCli } from '../../../src/entrypoints/cli/command-line.ts';
 import { makeReview } from '../../messages/builders.ts';
 import { countingIds, pullRequestEvent } from '../../support/builders.ts';
 import { ManualClock } from '../../support/clock.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 
 const docs = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
 
@@ -127,7 +128,7 @@ async function playRun(): Promise<void> {
 }
 
 describe('docs/cli.md', () => {
-  it.each(examples)('shows the output of `countersign $line`', async ({ line, answer }) => {
+  eachFirstQuick(examples)('shows the output of `countersign $line`', async ({ line, answer }) => {
     let said = '';
     const hear = (text: string) => {
       said += text;

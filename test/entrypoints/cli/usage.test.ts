@@ -172,7 +172,9 @@ describe('the process', () => {
     });
   });
 
-  it('serve reads settings from the given file, and the environment overrides them', async () => {
+  it('serve reads settings from the given file, and the environment overrides them', {
+    tags: 'slow',
+  }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-usage-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'settings.env'), 'APP_ID=x\nPORT=y\n');
@@ -184,7 +186,7 @@ describe('the process', () => {
     expect(overruled.stderr).not.toContain('PORT');
   });
 
-  it('serve ends with 2 if the file with the settings does not exist', async () => {
+  it('serve ends with 2 if the file with the settings does not exist', { tags: 'slow' }, async () => {
     expect(await countersignProcess(['serve', '--settings', '/gone/settings.env'])).toEqual({
       code: 2,
       stdout: '',

@@ -281,7 +281,7 @@ describe('the probes', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
   });
 
-  it('name the checks that fail or hang, without internals', async () => {
+  it('name the checks that fail or hang, without internals', { tags: 'slow' }, async () => {
     const health = {
       database: () => Promise.reject(new Error('cannot open /data/secret.db')),
       disk: async () => {},

@@ -33,7 +33,7 @@ async function mergedAfter({ harness, number }: OpenApproval, act: Promise<unkno
   return merged(harness).includes(number);
 }
 
-test('a maintainer who only quotes the command issues none', async () => {
+test('a maintainer who only quotes the command issues none', { tags: 'slow' }, async () => {
   const scene = await heldByAPause();
   const { harness, number } = scene;
   const cited = {
@@ -95,7 +95,7 @@ test('nobody can issue a maintainer’s command: not by an edit, a title, a revi
   await resumeMerges(scene);
 });
 
-test('a maintainer’s resume of one pull request resumes no other', async () => {
+test('a maintainer’s resume of one pull request resumes no other', { tags: 'slow' }, async () => {
   const scene = await heldByAPause();
   const { harness } = scene;
   const other = await otherPullRequest(harness);

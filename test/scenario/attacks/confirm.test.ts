@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
@@ -59,7 +60,9 @@ describe('no command or button merges', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('when the run continues with its merge after the step that was approved', async () => {
+  test('when the run continues with its merge after the step that was approved', {
+    tags: 'slow',
+  }, async () => {
     const scene = await openConfirmation();
     const { harness, number } = scene;
     await pressedBefore(scene, async () => {
@@ -126,7 +129,7 @@ describe('no command or button merges', () => {
 });
 
 describe('nobody who may not countersign can answer for a step', () => {
-  test.each([
+  eachFirstQuick([
     ['a writer', 'will', {}, 'will has write access'],
     ['an outsider', 'otto', {}, 'otto has read access'],
     ['the author, even as a maintainer', 'mia', { author: 'mia' }, 'mia wrote this pull request'],
@@ -169,7 +172,9 @@ describe('nobody who may not countersign can answer for a step', () => {
 });
 
 describe('an answer no longer counts', () => {
-  test('once its author lost the role, and counts again once the role is back', async () => {
+  test('once its author lost the role, and counts again once the role is back', {
+    tags: 'slow',
+  }, async () => {
     const scene = await openConfirmation({ settings: TWO });
     const { harness } = scene;
     await commentAndPoll(scene, 'mia', '/countersign approve');
@@ -222,7 +227,7 @@ describe('an answer no longer counts', () => {
     expect(hasContinued(scene)).toBe(false);
   });
 
-  test('for a newer approval, also when it was still on its way', async () => {
+  test('for a newer approval, also when it was still on its way', { tags: 'slow' }, async () => {
     const scene = await openConfirmation();
     const { harness, number } = scene;
     const first = approvalOf(harness, number);

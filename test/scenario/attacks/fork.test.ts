@@ -87,7 +87,9 @@ test('settings in the fork owner’s .github repository govern nothing here', as
   expect(merged(harness)).toEqual([]);
 });
 
-test('the settings of the protected base branch govern, not those of the default branch', async () => {
+test('the settings of the protected base branch govern, not those of the default branch', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({
     chain: MERGE_ONLY,
     settings: 'countersign: { permission: write }\n',

@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { isGateCheck } from '../../support/github/read.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import {
@@ -79,7 +80,7 @@ test.each(['app', 'people'])(
   },
 );
 
-test.each<[string, Act, Act]>([
+eachFirstQuick<[string, Act, Act]>([
   ['suspended', ({ github }) => github.suspendApp('octo'), ({ github }) => github.unsuspendApp('octo')],
   [
     'kept out by an archived repository',
@@ -132,7 +133,7 @@ test.each([403, 422])(
 );
 
 describe('of two pull requests with the same head and base', () => {
-  test.each(['app', 'people'])('a rejection of one counts for both, with merge by %s', async (by) => {
+  eachFirstQuick(['app', 'people'])('a rejection of one counts for both, with merge by %s', async (by) => {
     const harness = await guarded({ settings: `merge: { by: ${by} }\n` });
     harness.github.allowAutoMerge(REPO);
     const { number, headSha } = await open(harness);
@@ -167,7 +168,7 @@ describe('of two pull requests with the same head and base', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('the other does not close an open gate', async () => {
+  test('the other does not close an open gate', { tags: 'slow' }, async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     await twin(harness, headSha);
@@ -179,7 +180,7 @@ describe('of two pull requests with the same head and base', () => {
   });
 });
 
-test('two merge steps of one chain do not close each other’s gate', async () => {
+test('two merge steps of one chain do not close each other’s gate', { tags: 'slow' }, async () => {
   const step = '    action: gh-merge\n    depends_on: []\n    requires_approval: true\n';
   const chain = `name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - id: one\n${step}  - id: two\n${step}`;
   const harness = await guarded({ ...PEOPLE, chain });
@@ -202,7 +203,7 @@ test('nobody is asked about a draft, whatever triggers the chain', async () => {
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('an outsider’s comments do not cause one merge attempt each', async () => {
+test('an outsider’s comments do not cause one merge attempt each', { tags: 'slow' }, async () => {
   const harness = await guarded();
   const { github } = harness;
   const { number } = await open(harness);

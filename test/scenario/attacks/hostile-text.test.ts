@@ -117,7 +117,9 @@ const BOMBS = YAML_ATTACKS.filter(([name]) =>
   /laughs in lists|aliases of nothing|NUL|commas|UTF-8/.test(name),
 );
 
-test('hostile chain and settings files in a pull request get their errors reported, and govern nothing', async () => {
+test('hostile chain and settings files in a pull request get their errors reported, and govern nothing', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     only({
       echo: 'name: echo\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n',
@@ -138,7 +140,9 @@ test('hostile chain and settings files in a pull request get their errors report
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
 });
 
-test('a pull request’s symbolic links that lead out of its tree are read as the paths they contain', async () => {
+test('a pull request’s symbolic links that lead out of its tree are read as the paths they contain', {
+  tags: 'slow',
+}, async () => {
   const review = 'name: review\ntrigger: { event: pr.opened }\nsteps: [{ skill: pr-review }]\n';
   const scene = await start(only({ review }));
   const { headSha } = await scene.open({

@@ -185,7 +185,9 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('keep everybody from countersigning while GitHub does not say who they are', async () => {
+  test('keep everybody from countersigning while GitHub does not say who they are', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await openApproval();
     harness.github.addUser('eve', { email: 'someone@example.test' });
     await push(harness, ['Co-authored-by: A Friend <someone@example.test>'], 'a.txt');

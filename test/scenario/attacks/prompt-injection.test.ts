@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../../src/domain/model/budget.ts';

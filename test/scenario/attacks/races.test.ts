@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { describe, expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { REPO } from '../../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, countersign, headline, react } from '../support.ts';
 import { justBefore, mergeCalls, merged, type OpenApproval, openApproval, READS } from './support.ts';
@@ -39,7 +40,7 @@ async function countersigned(by: 'mia' | 'will' = 'mia'): Promise<Scene> {
 }
 
 describe('between two reads of the poll that sees the countersign', () => {
-  test.each<[string, keyof typeof READS, Act, ('mia' | 'will')?]>([
+  eachFirstQuick<[string, keyof typeof READS, Act, ('mia' | 'will')?]>([
     ['the maintainer withdraws the reaction', 'reactions', takesTheReactionBack],
     ['another maintainer rejects', 'reactions', anotherRejects],
     ['the maintainer loses the permission', 'permission', losesThePermission],
@@ -59,7 +60,7 @@ describe('between two reads of the poll that sees the countersign', () => {
 
 describe('between the last read and the merge call', () => {
   // A push is in test/scenario/merging.test.ts.
-  test.each<[string, Act]>([
+  eachFirstQuick<[string, Act]>([
     ['the author turns it into a draft', becomesADraft],
     ['the author closes it', isClosed],
   ])('GitHub refuses and the old countersign is not used again if %s', async (_, act) => {
@@ -73,7 +74,7 @@ describe('between the last read and the merge call', () => {
 });
 
 describe('between a merge call that GitHub failed to answer and the next', () => {
-  test.each<[string, Act, ('mia' | 'will')?]>([
+  eachFirstQuick<[string, Act, ('mia' | 'will')?]>([
     ['the maintainer loses the permission', losesThePermission],
     ['the maintainer leaves the team', leavesTheTeam, 'will'],
     ['another maintainer rejects', anotherRejects],
@@ -92,7 +93,7 @@ describe('between a merge call that GitHub failed to answer and the next', () =>
 });
 
 describe('between the countersign and the poll, with every webhook late', () => {
-  test.each<[string, Act]>([
+  eachFirstQuick<[string, Act]>([
     ['the author chooses another base', isRetargeted],
     ['the author turns it into a draft', becomesADraft],
     ['the author closes it', isClosed],

@@ -1,6 +1,7 @@
 // @module-tag security
 
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { type Harness, REPO } from '../../support/harness.ts';
 import {
   A_RECHECK,
@@ -35,7 +36,7 @@ async function twins(harness: Harness, how: 'two bases' | 'two branches'): Promi
   return [first.number, second.number, heads[0] ?? ''];
 }
 
-test.each(['two bases', 'two branches'] as const)(
+eachFirstQuick(['two bases', 'two branches'] as const)(
   'of two pull requests with one head by %s, each is merged only on its own countersign',
   async (how) => {
     const harness = await start({ chain: CHAIN });
@@ -58,7 +59,9 @@ test.each(['two bases', 'two branches'] as const)(
   },
 );
 
-test('a rejection of one does not count for the other, and the other’s countersign does not undo it', async () => {
+test('a rejection of one does not count for the other, and the other’s countersign does not undo it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const [first, second] = await twins(harness, 'two bases');
   await harness.github.react(REPO, approvalOf(harness, first).id, 'mia', '-1');
@@ -67,7 +70,9 @@ test('a rejection of one does not count for the other, and the other’s counter
   expect(merged(harness)).toEqual([second]);
 });
 
-test('the owner of a fork who installs the app there can only countersign the fork’s own pull requests', async () => {
+test('the owner of a fork who installs the app there can only countersign the fork’s own pull requests', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addOrganization('evil');

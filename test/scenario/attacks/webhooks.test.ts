@@ -100,7 +100,9 @@ test('replayed webhooks of earlier heads bring no older head back', async () => 
   expect(merged(harness)).toEqual([]);
 });
 
-test('a replayed green of CI hides neither that CI is red now, nor that the head is another', async () => {
+test('a replayed green of CI hides neither that CI is red now, nor that the head is another', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -125,7 +127,9 @@ test('a replayed green of CI hides neither that CI is red now, nor that the head
   expect(merged(harness)).toEqual([]);
 });
 
-test('a maintainer’s old resume, sent again under a new GUID, does not end a later pause', async () => {
+test('a maintainer’s old resume, sent again under a new GUID, does not end a later pause', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await openApproval();
   const { github } = harness;
   const say = async (body: string) => {
@@ -144,7 +148,9 @@ test('a maintainer’s old resume, sent again under a new GUID, does not end a l
   expect(merged(harness)).toEqual([number]);
 });
 
-test('a payload that GitHub signed for one event has no effect as another event', async () => {
+test('a payload that GitHub signed for one event has no effect as another event', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await openApproval(
     {},
     { title: '/countersign resume', body: '/countersign resume' },
@@ -197,7 +203,7 @@ test('a webhook that claims a merge, another head or another base is not believe
   expect(github.merges).toMatchObject([{ number, headSha }]);
 });
 
-test('an invented installation and repository in a payload have no effect', async () => {
+test('an invented installation and repository in a payload have no effect', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addRepository({ owner: 'eve', name: 'app', files: { 'a.txt': 'a\n' } });

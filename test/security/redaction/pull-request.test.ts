@@ -16,7 +16,9 @@ async function expectClean(harness: RecordedApp, witness: Record<string, string>
   expect(visibleSecrets(places, NEEDLES)).toEqual([]);
 }
 
-test('secrets in the files, file names and configuration of a pull request are shown nowhere', async () => {
+test('secrets in the files, file names and configuration of a pull request are shown nowhere', {
+  tags: 'slow',
+}, async () => {
   const harness = await recordedApp({});
   const { github } = harness;
   const contents = PLANTED.map(({ text }, nth): [string, string] => [

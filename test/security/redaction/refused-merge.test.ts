@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { countersign, MERGE_ONLY, open } from '../../scenario/support.ts';
 import { recordedApp, visibleSecrets } from './search.ts';
 
-test('when a merge is refused, the stored refusal has no own secret that GitHub echoes', async () => {
+test('when a merge is refused, the stored refusal has no own secret that GitHub echoes', {
+  tags: 'slow',
+}, async () => {
   const harness = await recordedApp({ chain: MERGE_ONLY });
   const { github, config } = harness;
   const { number } = await open(harness);

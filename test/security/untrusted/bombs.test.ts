@@ -160,7 +160,9 @@ describe('a repository made to stop the review', () => {
     { path: 'huge.ts', status: 'added', leftOut: 'larger than 1 MB', changes: 10 ** 9 },
   ];
 
-  test('is reviewed as far as possible, leaves no process behind, takes little of the app’s work, and gets no approval', async () => {
+  test('is reviewed as far as possible, leaves no process behind, takes little of the app’s work, and gets no approval', {
+    tags: 'slow',
+  }, async () => {
     // Everything that this thread does for the review: at most for so long, nobody else is served.
     const report = await withinEffortAsync(3_000, () => review(FILES));
     expect(ownChildren('analyzers/worker/main.')).toEqual([]);

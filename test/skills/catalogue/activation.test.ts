@@ -124,7 +124,7 @@ describe('without a model', () => {
   });
 });
 
-test('the choice among 500 skills takes little work once they have been read', async () => {
+test('the choice among 500 skills takes little work once they have been read', { tags: 'slow' }, async () => {
   const outlines = manySkills(500).map(({ id, name, artifacts }) => ({
     id,
     name,

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandInside, isSandboxAvailable, NOBODY } from '../../../../src/skills/kinds/agent/sandbox.ts';
+import { eachFirstQuick } from '../../../support/each-first-quick.ts';
 import { message, startStubResponses } from '../../../support/model/responses.ts';
 import { fakeAgents, KEY } from './support.ts';
 
@@ -61,7 +62,9 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent inside its sandbox', ()
     });
   });
 
-  it('changes nothing: neither the head, nor its own program, nor its sandbox', async () => {
+  it('changes nothing: neither the head, nor its own program, nor its sandbox', {
+    tags: 'slow',
+  }, async () => {
     const program = agents.program(`${ANSWER}
       answer({
         head: await tried(() => fs.writeFileSync('/work/a.txt', 'x')),
@@ -152,7 +155,7 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent that does not end', () 
   const LEAVE = `import { spawn } from 'node:child_process';
     spawn('sh', ['-c', 'trap "" TERM HUP; while :; do sleep 1; done', 'left-behind-7f3a'], { detached: true, stdio: 'ignore' }).unref();`;
 
-  it.each([
+  eachFirstQuick([
     ['takes too long', `${LEAVE} setInterval(() => {}, 1000);`, { timeoutMs: 700 }, 'timed_out'],
     [
       'takes too much memory',
@@ -168,7 +171,7 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent that does not end', () 
     await expect.poll(started).toEqual([]);
   });
 
-  it('ends with what it started when its run is over', async () => {
+  it('ends with what it started when its run is over', { tags: 'slow' }, async () => {
     const controller = new AbortController();
     const program = agents.program(`${LEAVE} setInterval(() => {}, 1000);`);
     const running = agents.run(program, stub.url, {}, controller.signal);
@@ -177,7 +180,7 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent that does not end', () 
     await expect.poll(started).toEqual([]);
   });
 
-  it('ends with what it started when the app dies', async () => {
+  it('ends with what it started when the app dies', { tags: 'slow' }, async () => {
     const folder = agents.folder();
     const { command, args } = commandInside(
       { root: folder, readable: [[folder, '/work']], cpuSeconds: 9 },
@@ -195,7 +198,7 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent that does not end', () 
     await expect.poll(started).toEqual([]);
   });
 
-  it('still has its answer read, whatever it puts in the answer’s place', async () => {
+  it('still has its answer read, whatever it puts in the answer’s place', { tags: 'slow' }, async () => {
     const link = agents.program(
       `import fs from 'node:fs'; fs.symlinkSync('/etc/passwd', '/tmp/answer.json'); console.log('said');`,
     );

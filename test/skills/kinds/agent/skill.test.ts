@@ -75,15 +75,19 @@ test.each([
 
 const SANDBOX = await isSandboxAvailable();
 
-test.skipIf(!SANDBOX)('an agent sees the files that its package names, and has its time limit', async () => {
-  const { output, heads } = await look('timeout: 1s\npaths: [src/**]\n', 'setInterval(() => {}, 1000);');
-  expect(heads).toEqual([['src/**']]);
-  expect(output).toMatchObject({
-    kind: 'failed',
-    because: 'the agent took longer than 1 s and was ended',
-    retryable: true,
-  });
-});
+test.skipIf(!SANDBOX)(
+  'an agent sees the files that its package names, and has its time limit',
+  { tags: 'slow' },
+  async () => {
+    const { output, heads } = await look('timeout: 1s\npaths: [src/**]\n', 'setInterval(() => {}, 1000);');
+    expect(heads).toEqual([['src/**']]);
+    expect(output).toMatchObject({
+      kind: 'failed',
+      because: 'the agent took longer than 1 s and was ended',
+      retryable: true,
+    });
+  },
+);
 
 test.skipIf(!SANDBOX)(
   'an agent that fails because its model was refused says why, and its text is kept',

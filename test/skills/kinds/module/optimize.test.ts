@@ -143,7 +143,7 @@ describe('skill optimize', () => {
     return skill?.artifacts.find(({ kind }) => kind === 'dspy_module')?.state;
   }
 
-  it('stores examples that make the module better, and prints both scores', async () => {
+  it('stores examples that make the module better, and prints both scores', { tags: 'slow' }, async () => {
     // A model that learns from examples, and calls every apple sound before.
     t.stub.answers((question) => {
       const { shown, apple } = asked(question);

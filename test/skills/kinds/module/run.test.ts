@@ -136,7 +136,9 @@ describe('a module', () => {
     expect(readState(stored, module(), 'gate_verdict')).toBeUndefined();
   });
 
-  it('whose model is slow fails for that reason, and leaves the process to the others', async () => {
+  it('whose model is slow fails for that reason, and leaves the process to the others', {
+    tags: 'slow',
+  }, async () => {
     const before = sidecar.pid();
     t.stub.answers({ silent: true });
     expect(await run({ module: module({ limits: { timeout_seconds: 3 } }) })).toMatchObject({
@@ -235,7 +237,9 @@ describe('a module that acts', () => {
 describe('the sidecar', () => {
   const UNTRUSTED = 'untrusted-text-5Kd8';
 
-  it('holds no key in its environment, its arguments and its memory while it asks the model', async () => {
+  it('holds no key in its environment, its arguments and its memory while it asks the model', {
+    tags: 'slow',
+  }, async () => {
     t.stub.answers(text(GOOD));
     const instruction = `Judge it by the rule ${'kR7w'.repeat(3)}.`;
     const { signature } = module();

@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 ENV AX_SKIP_SKILL_INSTALL=1
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.ts ./scripts/
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 

@@ -1,8 +1,11 @@
 import { buildEngine } from './composition/engine.ts';
-import { listenForRequests } from './composition/http.ts';
+import { engineReports } from './composition/intake/engine-reports.ts';
+import { type Listening, listenForRequests } from './composition/intake/listen.ts';
+import { startIntakeThread } from './composition/intake/thread.ts';
 import { buildJobs } from './composition/jobs.ts';
 import { openPlatform, type PlatformOverrides } from './composition/platform.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
+import { isThrowAway } from './composition/storage.ts';
 import type { AppConfig } from './config/config.ts';
 import type { Log } from './core/log.ts';
 import { neverShow } from './core/redact/redact.ts';
@@ -27,7 +30,13 @@ export interface App {
 }
 
 /** Replacements for tests. */
-export interface AppOverrides extends PlatformOverrides, SkillOverrides {}
+export interface AppOverrides extends PlatformOverrides, SkillOverrides {
+  /**
+   * Where requests are answered: by default in a thread of its own. `here`: in this thread, with its clock and
+   * database. Or the path of another program for the thread.
+   */
+  intake?: 'here' | { program: string };
+}
 
 /**
  * The time for work under way to end, in milliseconds. With what follows it, shutdown must fit the 10 s that
@@ -37,7 +46,8 @@ export const DRAIN_MS = 7_000;
 
 /** Starts the app, composed from its parts. */
 export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {
-  hideSecrets(config);
+  const secrets = secretsOf(config);
+  for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const platform = await openPlatform(config, givenLog, overrides);
   const { storage, queue, metrics, clock, log } = platform;
   const mergingIsOff = config.merging === 'off';
@@ -56,7 +66,19 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });
 
-  const listening = await listenForRequests(platform, outagePolicy).catch(async (error: unknown) => {
+  const reports = engineReports(platform, outagePolicy);
+  const onRecorded = () => queue.wake();
+  const listen = (): Promise<Listening> =>
+    overrides.intake === 'here' || isThrowAway(config.databaseUrl)
+      ? listenForRequests(config, {
+          storage,
+          engine: { ...reports, silentMs: () => 0 },
+          onRecorded,
+          clock,
+          log,
+        })
+      : startIntakeThread(config, { secrets, engine: reports, onRecorded, log, ...overrides.intake });
+  const listening = await listen().catch(async (error: unknown) => {
     await queue.stop(0);
     await storage.close();
     throw error;
@@ -74,9 +96,12 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   };
 }
 
-function hideSecrets({ privateKey, webhookSecret, metricsAccess, model }: AppConfig): void {
-  neverShow('private key', privateKey);
-  neverShow('webhook secret', webhookSecret);
-  if (metricsAccess.token) neverShow('metrics token', metricsAccess.token);
-  if (model?.apiKey) neverShow('model key', model.apiKey);
+/** The secrets of the settings, by the name that redaction shows. */
+function secretsOf({ privateKey, webhookSecret, metricsAccess, model }: AppConfig): Record<string, string> {
+  return {
+    'private key': privateKey,
+    'webhook secret': webhookSecret,
+    ...(metricsAccess.token !== undefined && { 'metrics token': metricsAccess.token }),
+    ...(model?.apiKey !== undefined && { 'model key': model.apiKey }),
+  };
 }

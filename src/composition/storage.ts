@@ -26,8 +26,13 @@ export async function openStorage(
       'DATABASE_URL: PostgreSQL is not supported by this version of Countersign; use sqlite:path.',
     );
   }
-  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock, timers });
+  if (isThrowAway(databaseUrl)) return openThrowAwaySqlite({ clock, timers });
   return openSqlite(sqlitePath(databaseUrl), { clock, timers });
+}
+
+/** Whether each opening gets a database of its own, so that two threads cannot share one. */
+export function isThrowAway(databaseUrl: string): boolean {
+  return databaseUrl === THROW_AWAY;
 }
 
 /**
@@ -39,7 +44,7 @@ export async function claimDatabase(
   databaseUrl: string,
   options: { clock: Clock; timeoutMs: number; onWait(holder: Holder | undefined): void },
 ): Promise<Claim> {
-  if (databaseUrl === THROW_AWAY) return { ok: true, release() {} };
+  if (isThrowAway(databaseUrl)) return { ok: true, release() {} };
   const path = sqlitePath(databaseUrl);
   const end = performance.now() + options.timeoutMs;
   for (let waits = false; ; waits = true) {

@@ -73,7 +73,7 @@ async function startBeside({ app, config }: Harness, isGiven: boolean) {
   const { log, lines } = keepingLog();
   const own = { host: '127.0.0.1', port: Number(new URL(app.metricsUrl ?? '').port), isGiven };
   const beside = { ...config, databaseUrl: 'sqlite::memory:', metricsAccess: { own } };
-  const second = await startApp(beside, log);
+  const second = await startApp(beside, log, { intake: 'here' });
   onTestFinished(() => second.stop());
   return { second, lines };
 }

@@ -112,6 +112,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const ids = countingIds();
   const start = async () => {
     const app = await startApp(config, options.log ?? silentLog, {
+      intake: 'here',
       clock,
       ids,
       random: () => 0.5,

@@ -8,20 +8,20 @@ import { READ, type Route, refuse, serveRoutes } from './routes.ts';
 export const METRICS_PATH = '/metrics';
 
 export interface MetricsParts {
+  /** What the HTTP server counts itself. */
   metrics: Registry;
-  /** Updates the gauges before each scrape. */
-  collectMetrics?: () => Promise<void>;
+  /** The engine's page, which comes first. */
+  engineMetrics?: () => Promise<string>;
   /** The token that a scraper must send as `Authorization: Bearer`. Without it, anybody can read. */
   token?: string | undefined;
 }
 
 /** Concurrent scrapers share one page, so that the cost does not depend on their number. */
-export function metricsRoute({ metrics, collectMetrics, token }: MetricsParts): Route {
+export function metricsRoute({ metrics, engineMetrics = async () => '', token }: MetricsParts): Route {
   let pending: Promise<string> | undefined;
   async function page(): Promise<string> {
     try {
-      await collectMetrics?.();
-      return await metrics.metrics();
+      return `${await engineMetrics()}${await metrics.metrics()}`;
     } finally {
       pending = undefined;
     }

@@ -65,6 +65,11 @@ export function notReady(checks: readonly string[]): Refusal {
   return { status: 503, error: `Not ready: ${checks.join(', ')}.`, headers: { 'retry-after': '5' } };
 }
 
+/** What `/healthz` says if the engine hangs, so that a supervisor restarts the process. */
+export function engineIsSilent(ms: number): Refusal {
+  return { status: 503, error: `The engine has not responded for ${Math.round(ms / 1_000)} s.` };
+}
+
 /** A check of `/readyz` that fails because another process has locked the database. */
 export function lockedByAnother(check: string): string {
   return `${check} (locked by another process)`;

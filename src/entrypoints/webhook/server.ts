@@ -2,14 +2,13 @@ import type { Server } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
 import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
 import type { Log } from '../../core/log.ts';
-import { StorageLocked } from '../../ports/locked.ts';
 import { createBodyReader } from './body.ts';
 import { type BodyLimits, createBodyShares } from './body-shares.ts';
 import type { Intake } from './delivery/intake.ts';
 import { METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from './metrics-page.ts';
-import { type Checks, type Failure, failedChecks } from './readiness.ts';
+import { type Checks, failedChecks, publicNames, type Readiness } from './readiness.ts';
 import { createReceiver } from './receive.ts';
-import { lockedByAnother, notReady } from './refusals.ts';
+import { engineIsSilent, notReady } from './refusals.ts';
 import { READ, type Route, refuse, send, serveRoutes } from './routes.ts';
 
 /**
@@ -34,14 +33,12 @@ export interface ServerParts {
   /** The App's webhook secret. */
   secret: string;
   intake: Intake;
-  /** The checks behind `/readyz`. */
+  /** The server's own checks behind `/readyz`. */
   health: Checks;
-  /** Why work waits although webhooks are accepted, in sentences that are safe to publish. */
-  warnings?: () => string[];
-  /** The metrics to show. The server adds its own counter. */
+  /** What the engine says about itself. By default, there is none, as in tests of the server alone. */
+  engine?: EngineReports;
+  /** The server adds its own metrics. */
   metrics: Registry;
-  /** Updates the gauges before each scrape. */
-  collectMetrics?: () => Promise<void>;
   /** If set, the metrics are served here too, to requests with this token. */
   metricsToken?: string | undefined;
   log: Log;
@@ -51,6 +48,27 @@ export interface ServerParts {
   /** A monotonic clock in milliseconds, for the age of incomplete bodies. */
   now?: () => number;
 }
+
+/** What the HTTP server asks of the engine, which may run in another thread. */
+export interface EngineReports {
+  /** The engine's metrics, in the text format of Prometheus. */
+  metrics(): Promise<string>;
+  readiness(): Promise<Readiness>;
+  /** For how long the engine's thread has not run its event loop, in milliseconds. */
+  silentMs(): number;
+}
+
+/**
+ * An engine that is silent for so long hangs. Its longest work without a pause, a page of a large
+ * configuration, takes well under a second.
+ */
+const HANGS_AFTER_MS = 60_000;
+
+const NO_ENGINE: EngineReports = {
+  metrics: async () => '',
+  readiness: async () => ({ failures: [], warnings: [] }),
+  silentMs: () => 0,
+};
 
 /**
  * The HTTP server for webhooks and an operator's probes. It does not listen yet.
@@ -68,9 +86,8 @@ function routesOf(
     secret,
     intake,
     health,
-    warnings = () => [],
+    engine = NO_ENGINE,
     metrics,
-    collectMetrics,
     metricsToken,
     log,
     now = () => performance.now(),
@@ -115,6 +132,8 @@ function routesOf(
       {
         methods: READ,
         async handle(_request, response) {
+          const silentMs = engine.silentMs();
+          if (silentMs > HANGS_AFTER_MS) return refuse(response, engineIsSilent(silentMs));
           send(response, 200, { status: 'up' });
         },
       },
@@ -124,13 +143,13 @@ function routesOf(
       {
         methods: READ,
         async handle(_request, response) {
-          const failures = await failedChecks(health, 2_000);
-          for (const { check, error } of failures) log.warn({ check, err: error }, 'not ready');
-          if (failures.length > 0) return refuse(response, notReady(failures.map(publicName)));
-          const warned = warnings();
+          const [own, reported] = await Promise.all([failedChecks(health, log), engine.readiness()]);
+          const failures = new Set([...publicNames(own), ...reported.failures]);
+          if (failures.size > 0) return refuse(response, notReady([...failures]));
+          const { warnings } = reported;
           // Still ready: if a proxy stopped sending here, the webhooks that the database could keep would be
           // lost.
-          send(response, 200, { status: 'ready', ...(warned.length > 0 && { warnings: warned }) });
+          send(response, 200, { status: 'ready', ...(warnings.length > 0 && { warnings }) });
         },
       },
     ],
@@ -138,12 +157,7 @@ function routesOf(
       METRICS_PATH,
       metricsToken === undefined
         ? METRICS_ELSEWHERE
-        : metricsRoute({ metrics, ...(collectMetrics && { collectMetrics }), token: metricsToken }),
+        : metricsRoute({ metrics, engineMetrics: engine.metrics, token: metricsToken }),
     ],
   ]);
-}
-
-/** Anybody can read this answer, so it has only what an operator needs. The log has the details. */
-function publicName({ check, error }: Failure): string {
-  return error instanceof StorageLocked ? lockedByAnother(check) : check;
 }

@@ -42,6 +42,7 @@ beforeEach(async () => {
       logLevel: 'silent',
     },
     silentLog,
+    { intake: 'here' },
   );
   github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
   run = countersignOn(path, countersignProcess);

@@ -16,17 +16,21 @@ afterEach(() => {
 });
 
 /** The page on the port of the webhooks, or on its own. */
-async function pageOn(port: 'main' | 'own', token?: string, collectMetrics = async () => {}) {
+async function pageOn(port: 'main' | 'own', token?: string, engineMetrics = async () => '') {
   const metrics = new Registry();
   const server =
     port === 'own'
-      ? createMetricsServer({ metrics, collectMetrics, token, log: silentLog })
+      ? createMetricsServer({ metrics, engineMetrics, token, log: silentLog })
       : createHttpServer({
           secret: SECRET,
           intake: { accept: () => Promise.reject(new Error('nothing is sent')) },
           health: {},
           metrics,
-          collectMetrics,
+          engine: {
+            metrics: engineMetrics,
+            readiness: async () => ({ failures: [], warnings: [] }),
+            silentMs: () => 0,
+          },
           metricsToken: token,
           log: silentLog,
         });
@@ -39,7 +43,7 @@ const get = (url: string, authorization?: string) =>
 
 it('the port of the webhooks shows no metrics without a token, computes none, and says where they are', async () => {
   let made = 0;
-  const { url } = await pageOn('main', undefined, async () => void made++);
+  const { url } = await pageOn('main', undefined, async () => String(made++));
   const response = await get(url, `Bearer ${TOKEN}`);
   expect(response.status).toBe(404);
   expect(await response.json()).toEqual({
@@ -54,7 +58,7 @@ it.each(['main', 'own'] as const)(
   'with a token, the %s port shows metrics only to those who send it',
   async (port) => {
     let made = 0;
-    const { url } = await pageOn(port, TOKEN, async () => void made++);
+    const { url } = await pageOn(port, TOKEN, async () => String(made++));
     for (const wrong of [
       undefined,
       'Bearer',
@@ -84,7 +88,7 @@ it('concurrent scrapers share one page, and a later one gets its own', async () 
   const gate = Promise.withResolvers<void>();
   const { url } = await pageOn('own', undefined, () => {
     made++;
-    return gate.promise;
+    return gate.promise.then(() => '');
   });
   const together = Array.from({ length: 20 }, () => get(url));
   await expect.poll(() => made).toBe(1);
@@ -99,6 +103,7 @@ it('a failed page does not prevent the next one', async () => {
   let made = 0;
   const { url } = await pageOn('own', undefined, async () => {
     if (made++ === 0) throw new Error('broken');
+    return '';
   });
   expect([(await get(url)).status, (await get(url)).status]).toEqual([500, 200]);
 });

@@ -21,7 +21,7 @@ test('an unexpected error is logged without the secrets in it', async () => {
       throw new TypeError(`Witness: ${PLANTED.map(({ text }) => text).join('\n')}`);
     },
   };
-  const app = await startApp(config, log, { clock, ids, random: () => 0 });
+  const app = await startApp(config, log, { intake: 'here', clock, ids, random: () => 0 });
   github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
   await github.openPullRequest({
     repo: REPO,

@@ -1,0 +1,84 @@
+import type { Server } from 'node:http';
+import { Registry } from 'prom-client';
+import type { AppConfig } from '../../config/config.ts';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { createIntake } from '../../entrypoints/webhook/delivery/intake.ts';
+import { close, listen } from '../../entrypoints/webhook/listen.ts';
+import { createMetricsServer } from '../../entrypoints/webhook/metrics-page.ts';
+import { createHttpServer, type EngineReports } from '../../entrypoints/webhook/server.ts';
+import { noMetrics } from '../../messages/cli/process.ts';
+import type { Storage } from '../../ports/storage.ts';
+
+export interface Listening {
+  /** The address for webhooks. */
+  url: string;
+  /** The address for metrics, if they have a port of their own. */
+  metricsUrl: string | undefined;
+  /** Stops accepting requests and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/** Where and how to listen. */
+export type IntakeSettings = Pick<AppConfig, 'host' | 'port' | 'webhookSecret' | 'metricsAccess'>;
+
+export interface IntakeParts {
+  storage: Pick<Storage, 'transaction' | 'check'>;
+  engine: EngineReports;
+  /** Called after each commit of new deliveries. */
+  onRecorded(): void;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Listens for webhooks, probes and scrapers of the metrics. Needs nothing of the engine but the database and
+ * its reports, so it can run in any thread.
+ * @throws CountersignError if a port that the operator chose is taken; then nothing listens
+ */
+export async function listenForRequests(
+  { webhookSecret, metricsAccess, ...address }: IntakeSettings,
+  { storage, engine, onRecorded, clock, log }: IntakeParts,
+): Promise<Listening> {
+  const metrics = new Registry();
+  const { own, token } = metricsAccess;
+  const server = createHttpServer({
+    secret: webhookSecret,
+    intake: createIntake({ storage, queue: { wake: onRecorded }, clock }),
+    health: { database: () => storage.check() },
+    engine,
+    metrics,
+    metricsToken: token,
+    log,
+  });
+  const ownMetrics =
+    own && (await listenForMetrics(own, { metrics, engineMetrics: engine.metrics, token, log }));
+  try {
+    const url = await listen(server, address);
+    const servers = [server, ...(ownMetrics ? [ownMetrics.server] : [])];
+    return {
+      url,
+      metricsUrl: ownMetrics?.url,
+      close: async () => void (await Promise.all(servers.map(close))),
+    };
+  } catch (error) {
+    if (ownMetrics) await close(ownMetrics.server);
+    throw error;
+  }
+}
+
+/** If the default metrics port is taken, the app starts without it. */
+async function listenForMetrics(
+  own: NonNullable<IntakeSettings['metricsAccess']['own']>,
+  parts: Parameters<typeof createMetricsServer>[0],
+): Promise<{ server: Server; url: string } | undefined> {
+  const server = createMetricsServer(parts);
+  try {
+    return { server, url: await listen(server, own) };
+  } catch (error) {
+    if (own.isGiven) throw error;
+    parts.log.warn({}, noMetrics(messageOf(error)));
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+import type { MessagePort } from 'node:worker_threads';
+import { systemClock } from '../../core/clock.ts';
+import { CountersignError, unreachable } from '../../core/errors.ts';
+import { createLog } from '../../core/log.ts';
+import { withoutRepeats } from '../../core/outage-log.ts';
+import { neverShow } from '../../core/redact/redact.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { openStorage } from '../storage.ts';
+import { listenForRequests } from './listen.ts';
+import type { FromIntake, IntakeStart, Reports, ToIntake } from './messages.ts';
+import { monotonicMs } from './thread.ts';
+
+/** The longest wait for a busy engine's report, in milliseconds. After that, the previous one has to do. */
+const REPORT_MS = 10;
+
+/** Replacements for tests. */
+export interface IntakeOverrides {
+  /** Wraps the database. */
+  storage?: (real: Storage) => Storage;
+}
+
+/**
+ * The intake thread: the HTTP server, with connections of its own to the database. Runs until the engine's
+ * thread tells it to close.
+ */
+export async function runIntake(
+  { settings, databaseUrl, logLevel, secrets, heartbeat }: IntakeStart,
+  port: MessagePort,
+  overrides: IntakeOverrides = {},
+): Promise<void> {
+  for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
+  const send = (message: FromIntake) => port.postMessage(message);
+  const log = withoutRepeats(createLog(logLevel), systemClock);
+  const reports = askOver(send);
+  const lastBeat = new Float64Array(heartbeat);
+  const close = Promise.withResolvers<void>();
+  port.on('message', (message: ToIntake) => {
+    switch (message.kind) {
+      case 'report':
+      case 'no_report':
+        return reports.take(message);
+      case 'close':
+        return close.resolve();
+      default:
+        return unreachable(message);
+    }
+  });
+
+  try {
+    const real = await openStorage(databaseUrl);
+    const storage = overrides.storage?.(real) ?? real;
+    try {
+      const listening = await listenForRequests(settings, {
+        storage,
+        engine: {
+          metrics: () => reports.ask('metrics'),
+          readiness: () => reports.ask('readiness'),
+          silentMs: () => monotonicMs() - (lastBeat[0] ?? 0),
+        },
+        onRecorded: () => send({ kind: 'recorded' }),
+        clock: systemClock,
+        log,
+      });
+      send({ kind: 'listening', url: listening.url, metricsUrl: listening.metricsUrl });
+      await close.promise;
+      await listening.close();
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    if (!(error instanceof CountersignError)) throw error;
+    send({ kind: 'refused', code: error.code, message: error.message });
+  } finally {
+    port.close();
+  }
+}
+
+type Answer = Extract<ToIntake, { kind: 'report' | 'no_report' }>;
+
+/**
+ * Asks the engine's thread for reports. A probe must be answered while that thread works, so a report that
+ * does not come soon is replaced by the one before. Only the first one is waited for.
+ */
+function askOver(send: (message: FromIntake) => void) {
+  const waiting = new Map<number, (answer: Answer) => void>();
+  const previous: Partial<Reports> = {};
+  const pending: { [R in keyof Reports]?: Promise<Reports[R]> } = {};
+  let lastId = 0;
+
+  function request<R extends keyof Reports>(report: R): Promise<Reports[R]> {
+    return new Promise((resolve, reject) => {
+      const id = ++lastId;
+      waiting.set(id, (answer) => {
+        delete pending[report];
+        if (answer.kind === 'no_report') return reject(new Error('the engine could not report its state'));
+        const value = answer.value as Reports[R];
+        previous[report] = value;
+        resolve(value);
+      });
+      send({ kind: 'ask', id, report });
+    });
+  }
+
+  return {
+    async ask<R extends keyof Reports>(report: R): Promise<Reports[R]> {
+      const asked: Promise<Reports[R]> =
+        (pending[report] as Promise<Reports[R]> | undefined) ?? request(report);
+      Object.assign(pending, { [report]: asked });
+      const before = previous[report];
+      if (before === undefined) return asked;
+      const late = Promise.withResolvers<Reports[R]>();
+      const timer = setTimeout(() => late.resolve(before as Reports[R]), REPORT_MS);
+      try {
+        return await Promise.race([asked, late.promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    take(answer: Answer) {
+      waiting.get(answer.id)?.(answer);
+      waiting.delete(answer.id);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { hrtime } from 'node:process';
+import { Worker } from 'node:worker_threads';
+import type { AppConfig } from '../../config/config.ts';
+import { CountersignError, unreachable } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { OWN_CODE, OWN_EXTENSION } from '../../core/package-root.ts';
+import type { EngineReports } from '../../entrypoints/webhook/server.ts';
+import type { Listening } from './listen.ts';
+import type { FromIntake, IntakeStart, ToIntake } from './messages.ts';
+
+const PROGRAM = join(OWN_CODE, `intake-thread.${OWN_EXTENSION}`);
+
+/** How often the engine's thread says that it still runs, in milliseconds. */
+const HEARTBEAT_MS = 1_000;
+
+/**
+ * The engine's niceness while the intake has a thread of its own: with both cores busy, the intake gets about
+ * nine tenths of the one it needs. The processes that the engine starts inherit it.
+ */
+const ENGINE_NICENESS = 10;
+
+export interface IntakeThreadOptions {
+  secrets: IntakeStart['secrets'];
+  engine: Omit<EngineReports, 'silentMs'>;
+  /** Called after each commit of new deliveries. */
+  onRecorded(): void;
+  log: Log;
+  /** Another program for the thread, for tests. */
+  program?: string;
+}
+
+/**
+ * Listens for requests in a thread of its own, so that a webhook never waits for the engine. Resolves once it
+ * listens. If the thread fails later, the error is thrown as an uncaught one and ends the process: without
+ * the intake, GitHub's deliveries would be lost one by one.
+ * @throws CountersignError if it cannot listen
+ */
+export async function startIntakeThread(
+  config: AppConfig,
+  { secrets, engine, onRecorded, log, program = PROGRAM }: IntakeThreadOptions,
+): Promise<Listening> {
+  const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
+  const lastBeat = new Float64Array(heartbeat);
+  const beat = () => {
+    lastBeat[0] = monotonicMs();
+  };
+  beat();
+  const { databaseUrl, logLevel, host, port, webhookSecret, metricsAccess } = config;
+  const start: IntakeStart = {
+    settings: { host, port, webhookSecret, metricsAccess },
+    databaseUrl,
+    logLevel,
+    secrets,
+    heartbeat,
+  };
+  const worker = new Worker(program, { name: 'intake', workerData: start });
+  const beating = setInterval(beat, HEARTBEAT_MS);
+  const listening = Promise.withResolvers<Omit<Listening, 'close'>>();
+  const closed = Promise.withResolvers<void>();
+  let isClosing = false;
+
+  const send = (message: ToIntake) => worker.postMessage(message);
+  worker.on('message', (message: FromIntake) => {
+    switch (message.kind) {
+      case 'listening':
+        return listening.resolve({ url: message.url, metricsUrl: message.metricsUrl });
+      case 'refused':
+        isClosing = true;
+        return listening.reject(new CountersignError(message.code, message.message));
+      case 'recorded':
+        return onRecorded();
+      case 'ask':
+        return void engine[message.report]().then(
+          (value) => send({ kind: 'report', id: message.id, value }),
+          (err) => {
+            log.error({ err }, 'the engine could not report its state');
+            send({ kind: 'no_report', id: message.id });
+          },
+        );
+      case 'closed':
+        return;
+      default:
+        return unreachable(message);
+    }
+  });
+  // Without a listener, the error is thrown here and ends the process, as it should.
+  worker.on('exit', (code) => {
+    clearInterval(beating);
+    closed.resolve();
+    if (!isClosing) throw new Error(`the intake thread ended by itself with ${code}`);
+  });
+
+  const found = await listening.promise.catch(async (error: unknown) => {
+    await closed.promise;
+    throw error;
+  });
+  // Only on Linux does a thread have a niceness of its own (setpriority(2), "C library/kernel differences").
+  // Threads and processes that are started from now on inherit it; the intake was started before.
+  if (process.platform === 'linux') setPriority(ENGINE_NICENESS);
+  return {
+    ...found,
+    async close() {
+      isClosing = true;
+      send({ kind: 'close' });
+      await closed.promise;
+    },
+  };
+}
+
+/** Milliseconds of a clock that all threads of the process share, unlike `performance.now()`. */
+export function monotonicMs(): number {
+  return Number(hrtime.bigint() / 1_000_000n);
+}

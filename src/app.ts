@@ -1,15 +1,12 @@
 import { buildEngine } from './composition/engine.ts';
-import { engineReports } from './composition/intake/engine-reports.ts';
-import { type Listening, listenForRequests } from './composition/intake/listen.ts';
-import { startIntakeThread } from './composition/intake/thread.ts';
+import { type IntakePlace, startIntake } from './composition/intake/start.ts';
 import { buildJobs } from './composition/jobs.ts';
-import { openPlatform, type PlatformOverrides } from './composition/platform.ts';
+import { openPlatform, type Platform, type PlatformOverrides } from './composition/platform.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
-import { isThrowAway } from './composition/storage.ts';
 import type { AppConfig } from './config/config.ts';
 import type { Log } from './core/log.ts';
 import { neverShow } from './core/redact/redact.ts';
-import { createOutagePolicy } from './engine/jobs/outage-policy.ts';
+import { createOutagePolicy, type OutagePolicy } from './engine/jobs/outage-policy.ts';
 import { workerOf } from './engine/jobs/worker.ts';
 import { firstRecoveryJobs } from './entrypoints/recovery/jobs.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
@@ -31,11 +28,7 @@ export interface App {
 
 /** Replacements for tests. */
 export interface AppOverrides extends PlatformOverrides, SkillOverrides {
-  /**
-   * Where requests are answered: by default in a thread of its own. `here`: in this thread, with its clock and
-   * database. Or the path of another program for the thread.
-   */
-  intake?: 'here' | { program: string };
+  intake?: IntakePlace;
 }
 
 /**
@@ -49,14 +42,46 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
   const secrets = secretsOf(config);
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const platform = await openPlatform(config, givenLog, overrides);
-  const { storage, queue, metrics, clock, log } = platform;
+  const { storage, queue, metrics, log } = platform;
   const mergingIsOff = config.merging === 'off';
   if (mergingIsOff) log.warn({}, MERGING_IS_OFF);
   metrics.merging(!mergingIsOff);
 
+  const outagePolicy = createOutagePolicy(platform);
+  const listening = await startIntake(platform, outagePolicy, { secrets, place: overrides.intake }).catch(
+    async (error: unknown) => {
+      await storage.close();
+      throw error;
+    },
+  );
+  try {
+    const skills = await startEngine(platform, outagePolicy, overrides);
+    return {
+      url: listening.url,
+      metricsUrl: listening.metricsUrl,
+      storage,
+      queue,
+      async stop() {
+        await Promise.all([listening.close(), queue.stop(DRAIN_MS)]);
+        await skills.stop();
+        await storage.close();
+      },
+    };
+  } catch (error) {
+    await Promise.all([listening.close(), queue.stop(0)]);
+    await storage.close();
+    throw error;
+  }
+}
+
+async function startEngine(
+  platform: Platform,
+  outagePolicy: OutagePolicy,
+  overrides: SkillOverrides,
+): ReturnType<typeof createSkills> {
+  const { config, storage, queue, clock } = platform;
   const skills = await createSkills(config, platform, overrides);
   const parts = buildEngine(platform, skills);
-  const outagePolicy = createOutagePolicy(platform);
   queue.start({
     ...workerOf(buildJobs(platform, parts), { outagePolicy }),
     pendingJobs: jobsOfNewDeliveries,
@@ -65,35 +90,7 @@ export async function startApp(config: AppConfig, givenLog: Log, overrides: AppO
     await queue.enqueue(tx, ...firstRecoveryJobs(clock.now()));
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });
-
-  const reports = engineReports(platform, outagePolicy);
-  const onRecorded = () => queue.wake();
-  const listen = (): Promise<Listening> =>
-    overrides.intake === 'here' || isThrowAway(config.databaseUrl)
-      ? listenForRequests(config, {
-          storage,
-          engine: { ...reports, silentMs: () => 0 },
-          onRecorded,
-          clock,
-          log,
-        })
-      : startIntakeThread(config, { secrets, engine: reports, onRecorded, log, ...overrides.intake });
-  const listening = await listen().catch(async (error: unknown) => {
-    await queue.stop(0);
-    await storage.close();
-    throw error;
-  });
-  return {
-    url: listening.url,
-    metricsUrl: listening.metricsUrl,
-    storage,
-    queue,
-    async stop() {
-      await Promise.all([listening.close(), queue.stop(DRAIN_MS)]);
-      await skills.stop();
-      await storage.close();
-    },
-  };
+  return skills;
 }
 
 /** The secrets of the settings, by the name that redaction shows. */

@@ -19,7 +19,16 @@ interface Example {
  * each with different owner, repository, commits, ids and times, as in a burst from a large host. Deliveries
  * of one repository, the usual burst, would have more in common and compress better.
  */
-export function signedDeliveries(count: number): SignedDelivery[] {
+export function signedDeliveries(count: number, secret = SECRET): SignedDelivery[] {
+  return exampleBodies(count).map((body) => signed(body, secret));
+}
+
+export function signed(body: Buffer, secret: string): SignedDelivery {
+  return { body, signature: `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
+}
+
+/** The bodies of `signedDeliveries`, unsigned. */
+export function exampleBodies(count: number): Buffer[] {
   const catalogue: { name: string; examples: Example[] }[] = createRequire(import.meta.url)(
     '@octokit/webhooks-examples',
   );
@@ -30,10 +39,9 @@ export function signedDeliveries(count: number): SignedDelivery[] {
   const text = JSON.stringify(example);
   const { name, owner } = example.repository;
   const own = new RegExp(`${owner.login}|${name}|[0-9a-f]{40}|\\d{4,}|(?<="node_id":")[^"]+`, 'g');
-  return Array.from({ length: count }, (_, index) => {
-    const body = Buffer.from(text.replace(own, (word) => replacement(word, index)));
-    return { body, signature: `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}` };
-  });
+  return Array.from({ length: count }, (_, index) =>
+    Buffer.from(text.replace(own, (word) => replacement(word, index))),
+  );
 }
 
 /**

@@ -7,6 +7,8 @@ export interface LoadOrder {
   port: number;
   connections: number;
   count: number;
+  /** Default: GitHub's example. */
+  deliveries?: readonly { body: string; signature: string }[];
 }
 
 export interface LoadResult {
@@ -17,12 +19,12 @@ export interface LoadResult {
   p99Ms: number;
 }
 
-const deliveries = signedDeliveries(64);
-
 process.on('message', async (order: LoadOrder) => process.send?.(await send(order)));
 
 /** Sends `count` deliveries. Each connection sends the next one after its previous one is answered. */
-async function send({ port, connections, count }: LoadOrder): Promise<LoadResult> {
+async function send({ port, connections, count, deliveries: given }: LoadOrder): Promise<LoadResult> {
+  const deliveries =
+    given?.map(({ body, signature }) => ({ body: Buffer.from(body), signature })) ?? signedDeliveries(64);
   const latencies: number[] = [];
   let accepted = 0;
   let next = 0;

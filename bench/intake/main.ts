@@ -5,70 +5,68 @@ import type { AddressInfo } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import BetterSqlite3 from 'better-sqlite3';
+import type { AtWork, AtWorkOrder } from './at-work.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 
 /**
- * Accepted deliveries per second: this app against plain Probot with one committed row per delivery. Servers
- * and load are separate processes. The two servers take turns within one run, because a machine's speed
- * varies more over time than the servers differ. Each round has a fresh database. After a round, the server
- * is killed and its rows are counted: every delivery answered with 2xx must be there. Exits with 1 if the
- * ratio is below 3, a delivery was refused or a row is missing.
+ * Accepted deliveries per second: the whole app, busy with pull requests, against plain Probot with one
+ * committed row per delivery, which does nothing more. Servers, load and the stand-in for GitHub are separate
+ * processes. Both take turns within one run, because a machine's speed varies more over time than they
+ * differ. Each round has a fresh database. After a round, the app is killed and its rows are counted: every
+ * delivery answered with 202 must be there. Exits with 1 if a target is missed, a delivery was refused or a
+ * row is missing.
  */
 const { values: options } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '5' },
-    count: { type: 'string', default: '4000' },
-    connections: { type: 'string', default: '16' },
+    rounds: { type: 'string', default: '3' },
+    'pull-requests': { type: 'string', default: '1000' },
     json: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(options.rounds);
-const connections = Number(options.connections);
-const count = Number(options.count);
-/** Sent first and not counted, so that both servers are compiled and connected. */
+const pullRequests = Number(options['pull-requests']);
+
+const LOADS: AtWorkOrder['loads'] = [
+  { connections: 16, count: 6_000 },
+  { connections: 1, count: 600 },
+];
+/** The least ratio to the peer, by connections. */
+const TARGETS: Readonly<Record<number, number>> = { 16: 2, 1: 0.8 };
+const MAX_P99_MS = 50;
+const MAX_PROBE_MS = 20;
+/** Sent to the peer first and not counted, so that it is compiled and connected. */
 const WARM_UP = 2_000;
 
-const TARGET = 3;
-const SERVERS = { countersign: 'server-countersign.ts', probot: 'server-probot.ts' } as const;
-type Name = keyof typeof SERVERS;
-
-interface Round extends LoadResult {
-  perSecond: number;
-  /** CPU time of the server's process per delivery, in µs: far more stable than rates on a shared machine. */
-  cpuMicros: number;
-  /** Accepted deliveries, including the warm-up, that were missing from the database after the kill. */
-  missing: number;
-}
-
-const results: Record<Name, Round[]> = { countersign: [], probot: [] };
+const ours: AtWork[] = [];
+const peers: Record<number, LoadResult>[] = [];
 for (let round = 0; round < rounds; round++) {
-  // The first server alternates, too.
-  const order: Name[] = round % 2 === 0 ? ['countersign', 'probot'] : ['probot', 'countersign'];
-  for (const name of order) results[name].push(await run(name));
+  const turns = [async () => void ours.push(await atWork()), async () => void peers.push(await peer())];
+  // The first alternates, too.
+  for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
 }
 report();
 
-async function run(name: Name): Promise<Round> {
+async function atWork(): Promise<AtWork> {
+  const child = fork(join(import.meta.dirname, 'at-work.ts'));
+  try {
+    return await ask<AtWork>(child, { pullRequests, loads: LOADS });
+  } finally {
+    child.kill();
+  }
+}
+
+async function peer(): Promise<Record<number, LoadResult>> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
-  const path = join(folder, 'bench.db');
-  const server = fork(join(import.meta.dirname, SERVERS[name]), [path]);
+  const server = fork(join(import.meta.dirname, 'server-probot.ts'), [join(folder, 'bench.db')]);
   const loader = fork(join(import.meta.dirname, 'load.ts'));
   try {
     const { port } = await message<AddressInfo>(server);
-    const warmUp = await ask<LoadResult>(loader, { port, connections, count: WARM_UP });
-    const before = await ask<NodeJS.CpuUsage>(server, 'cpu');
-    const result = await ask<LoadResult>(loader, { port, connections, count });
-    const after = await ask<NodeJS.CpuUsage>(server, 'cpu');
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-    return {
-      ...result,
-      refused: warmUp.refused + result.refused,
-      perSecond: result.accepted / result.seconds,
-      cpuMicros: (after.user + after.system - before.user - before.system) / count,
-      missing: warmUp.accepted + result.accepted - countRows(path),
-    };
+    await ask<LoadResult>(loader, { port, connections: 16, count: WARM_UP });
+    const results: Record<number, LoadResult> = {};
+    for (const { connections, count } of LOADS) {
+      results[connections] = await ask<LoadResult>(loader, { port, connections, count });
+    }
+    return results;
   } finally {
     loader.kill();
     server.kill('SIGKILL');
@@ -76,8 +74,8 @@ async function run(name: Name): Promise<Round> {
   }
 }
 
-function ask<T>(child: ChildProcess, question: LoadOrder | 'cpu'): Promise<T> {
-  child.send(question);
+function ask<T>(child: ChildProcess, order: LoadOrder | AtWorkOrder): Promise<T> {
+  child.send(order);
   return message(child);
 }
 
@@ -90,53 +88,68 @@ async function message<T>(child: ChildProcess): Promise<T> {
   return first;
 }
 
-function countRows(path: string): number {
-  const db = new BetterSqlite3(path);
-  try {
-    return Number(db.prepare('SELECT count(*) FROM deliveries').pluck().get());
-  } finally {
-    db.close();
-  }
-}
-
 function report(): void {
-  const lines = (Object.keys(SERVERS) as Name[]).map((name) => {
-    const all = results[name];
+  const perSecond = ({ accepted, seconds }: LoadResult) => accepted / seconds;
+  const at = (all: readonly Record<number, LoadResult>[], connections: number) =>
+    all.flatMap((one) => one[connections] ?? []);
+  const loads = LOADS.map(({ connections }) => {
+    const mine = at(
+      ours.map((one) => one.loads),
+      connections,
+    );
+    const theirs = at(peers, connections);
     return {
-      name,
-      per_second: Math.round(median(all.map((one) => one.perSecond))),
-      rounds: all.map((one) => Math.round(one.perSecond)),
-      cpu_us: Math.round(median(all.map((one) => one.cpuMicros))),
-      p50_ms: Number(median(all.map((one) => one.p50Ms)).toFixed(2)),
-      p99_ms: Number(median(all.map((one) => one.p99Ms)).toFixed(2)),
-      refused: all.reduce((sum, one) => sum + one.refused, 0),
-      missing: all.reduce((sum, one) => sum + one.missing, 0),
+      connections,
+      countersign: Math.round(median(mine.map(perSecond))),
+      probot: Math.round(median(theirs.map(perSecond))),
+      ratio: Number((median(mine.map(perSecond)) / median(theirs.map(perSecond))).toFixed(2)),
+      target: TARGETS[connections] ?? 0,
+      p50_ms: Number(median(mine.map((one) => one.p50Ms)).toFixed(1)),
+      p99_ms: Number(median(mine.map((one) => one.p99Ms)).toFixed(1)),
+      probot_p99_ms: Number(median(theirs.map((one) => one.p99Ms)).toFixed(1)),
+      refused: mine.reduce((sum, one) => sum + one.refused, 0),
     };
   });
-  const [ours, peer] = lines;
-  const ratio = ours && peer ? ours.per_second / peer.per_second : 0;
-  const passed = ratio >= TARGET && lines.every(({ refused, missing }) => refused === 0 && missing === 0);
-  const setting = { rounds, connections, count, node: process.version, cpus: cpus().length };
-
-  if (options.json) {
-    console.log(
-      JSON.stringify({ ...setting, results: lines, ratio: Number(ratio.toFixed(2)), target: TARGET, passed }),
-    );
-  } else {
-    console.log(
-      `${rounds} rounds of ${count} signed 24 KB deliveries at ${connections} connections, medians:`,
-    );
-    console.table(
-      Object.fromEntries(
-        lines.map(({ name, rounds: each, ...line }) => [name, { ...line, rounds: each.join(' ') }]),
-      ),
-    );
-    console.log(`${ratio.toFixed(2)} times as many as Probot with one committed row (at least ${TARGET}).`);
-  }
+  const probes = Object.fromEntries(
+    Object.keys(ours[0]?.probes ?? {}).map((path) => {
+      const all = ours.flatMap((one) => one.probes[path] ?? []);
+      return [
+        path,
+        {
+          p50_ms: median(all.map(({ p50Ms }) => p50Ms)),
+          p99_ms: median(all.map(({ p99Ms }) => p99Ms)),
+          max_ms: Math.max(...all.map(({ maxMs }) => maxMs)),
+        },
+      ];
+    }),
+  );
+  const missing = ours.reduce((sum, one) => sum + one.missing, 0);
+  const wasAtWork = ours.every(({ waiting }) => waiting > 0);
+  const passed =
+    wasAtWork &&
+    missing === 0 &&
+    loads.every((one) => one.refused === 0 && one.ratio >= one.target && one.p99_ms < MAX_P99_MS) &&
+    Object.values(probes).every((one) => one.p99_ms < MAX_PROBE_MS);
   process.exitCode = passed ? 0 : 1;
+
+  const setting = { rounds, pullRequests, node: process.version, cpus: cpus().length };
+  if (options.json) {
+    console.log(JSON.stringify({ ...setting, loads, probes, missing, wasAtWork, passed }));
+    return;
+  }
+  console.log(
+    `Signed deliveries of opened pull requests, about 24 KB each. Countersign is busy with ${pullRequests} pull requests, ` +
+      `Probot commits one row each and does nothing more. Medians of ${rounds} rounds:`,
+  );
+  console.table(
+    Object.fromEntries(loads.map(({ connections, ...one }) => [`${connections} connections`, one])),
+  );
+  console.log('Probes of Countersign meanwhile:');
+  console.table(probes);
+  console.log(`${missing} accepted deliveries missing after SIGKILL.`);
 }
 
-function median(values: number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
 import { type Claim, claimToServe, type Holder } from '../adapters/sqlite/serving.ts';
+import { createWriterTurn } from '../adapters/sqlite/writer-turn.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Storage } from '../ports/storage.ts';
@@ -13,12 +14,17 @@ const RECHECK_MS = 100;
 /**
  * Opens and migrates the database that `DATABASE_URL` names: `sqlite:path`, or `sqlite::memory:` for one that
  * exists until `close`.
+ * @param writerTurn memory that all threads share which open this database, so that they write in turn
  * @throws CountersignError `storage.bad_url` for any other URL, or an error that says why the database cannot
  * be opened
  */
 export async function openStorage(
   databaseUrl: string,
-  { clock = systemClock, timers = systemTimers }: { clock?: Clock; timers?: Timers } = {},
+  {
+    clock = systemClock,
+    timers = systemTimers,
+    writerTurn,
+  }: { clock?: Clock; timers?: Timers; writerTurn?: SharedArrayBuffer } = {},
 ): Promise<Storage> {
   if (/^postgres(ql)?:/.test(databaseUrl)) {
     throw new CountersignError(
@@ -27,7 +33,8 @@ export async function openStorage(
     );
   }
   if (isThrowAway(databaseUrl)) return openThrowAwaySqlite({ clock, timers });
-  return openSqlite(sqlitePath(databaseUrl), { clock, timers });
+  const turn = writerTurn && createWriterTurn(writerTurn);
+  return openSqlite(sqlitePath(databaseUrl), { clock, timers, turn });
 }
 
 /** Whether each opening gets a database of its own, so that two threads cannot share one. */

@@ -99,9 +99,9 @@ export type ListeningApp = Omit<AppProcess, 'pid' | 'webhookUrl'> & { pid: numbe
 export async function startListening(
   github: GitHubStandIn,
   folder: string,
-  how: { endlessPatience?: boolean } = {},
+  { environment, ...how }: { endlessPatience?: boolean; environment?: Record<string, string> } = {},
 ): Promise<ListeningApp> {
-  const app = startAppProcess(github, folder, { kind: 'real', ...how });
+  const app = startAppProcess(github, folder, { kind: 'real', ...how }, environment);
   const webhookUrl = await app.webhookUrl;
   if (webhookUrl === undefined || app.pid === undefined) {
     throw new Error(`the app ended before it listened:\n${app.log.join('\n')}`);

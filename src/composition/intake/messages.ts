@@ -11,6 +11,8 @@ export interface IntakeStart {
   secrets: Readonly<Record<string, string>>;
   /** When the engine's thread last ran its event loop: one number, milliseconds of the monotonic clock. */
   heartbeat: SharedArrayBuffer;
+  /** See `createWriterTurn`. */
+  writerTurn: SharedArrayBuffer;
 }
 
 /** What the intake asks the engine for, with the type of the answer. */

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import { systemClock } from '../../core/clock.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
 import { CountersignError, unreachable } from '../../core/errors.ts';
-import { createLog } from '../../core/log.ts';
+import { createLog } from '../../core/log-lines.ts';
 import { withoutRepeats } from '../../core/outage-log.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -15,6 +15,7 @@ const REPORT_MS = 10;
 
 /** Replacements for tests. */
 export interface IntakeOverrides {
+  clock?: Clock;
   /** Wraps the database. */
   storage?: (real: Storage) => Storage;
 }
@@ -24,13 +25,14 @@ export interface IntakeOverrides {
  * thread tells it to close.
  */
 export async function runIntake(
-  { settings, databaseUrl, logLevel, secrets, heartbeat }: IntakeStart,
+  { settings, databaseUrl, logLevel, secrets, heartbeat, writerTurn }: IntakeStart,
   port: MessagePort,
   overrides: IntakeOverrides = {},
 ): Promise<void> {
+  const clock = overrides.clock ?? systemClock;
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const send = (message: FromIntake) => port.postMessage(message);
-  const log = withoutRepeats(createLog(logLevel), systemClock);
+  const log = withoutRepeats(createLog(logLevel), clock);
   const reports = askOver(send);
   const lastBeat = new Float64Array(heartbeat);
   const close = Promise.withResolvers<void>();
@@ -47,7 +49,7 @@ export async function runIntake(
   });
 
   try {
-    const real = await openStorage(databaseUrl);
+    const real = await openStorage(databaseUrl, { clock, writerTurn });
     const storage = overrides.storage?.(real) ?? real;
     try {
       const listening = await listenForRequests(settings, {
@@ -58,7 +60,7 @@ export async function runIntake(
           silentMs: () => monotonicMs() - (lastBeat[0] ?? 0),
         },
         onRecorded: () => send({ kind: 'recorded' }),
-        clock: systemClock,
+        clock,
         log,
       });
       send({ kind: 'listening', url: listening.url, metricsUrl: listening.metricsUrl });

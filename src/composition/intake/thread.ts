@@ -7,7 +7,7 @@ import { CountersignError, unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { OWN_CODE, OWN_EXTENSION } from '../../core/package-root.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
-import type { Listening } from './listen.ts';
+import type { IntakeSettings, Listening } from './listen.ts';
 import type { FromIntake, IntakeStart, ToIntake } from './messages.ts';
 
 const PROGRAM = join(OWN_CODE, `intake-thread.${OWN_EXTENSION}`);
@@ -15,20 +15,20 @@ const PROGRAM = join(OWN_CODE, `intake-thread.${OWN_EXTENSION}`);
 /** How often the engine's thread says that it still runs, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
 
-/**
- * The engine's niceness while the intake has a thread of its own: with both cores busy, the intake gets about
- * nine tenths of the one it needs. The processes that the engine starts inherit it.
- */
-const ENGINE_NICENESS = 10;
-
 export interface IntakeThreadOptions {
   secrets: IntakeStart['secrets'];
+  writerTurn: SharedArrayBuffer;
   engine: Omit<EngineReports, 'silentMs'>;
   /** Called after each commit of new deliveries. */
   onRecorded(): void;
   log: Log;
   /** Another program for the thread, for tests. */
   program?: string;
+  /**
+   * The niceness of the calling thread once the intake runs, on Linux. Threads and processes that it starts
+   * later inherit it.
+   */
+  engineNiceness?: number;
 }
 
 /**
@@ -38,8 +38,8 @@ export interface IntakeThreadOptions {
  * @throws CountersignError if it cannot listen
  */
 export async function startIntakeThread(
-  config: AppConfig,
-  { secrets, engine, onRecorded, log, program = PROGRAM }: IntakeThreadOptions,
+  config: IntakeSettings & Pick<AppConfig, 'databaseUrl' | 'logLevel'>,
+  { secrets, writerTurn, engine, onRecorded, log, program = PROGRAM, engineNiceness }: IntakeThreadOptions,
 ): Promise<Listening> {
   const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   const lastBeat = new Float64Array(heartbeat);
@@ -54,6 +54,7 @@ export async function startIntakeThread(
     logLevel,
     secrets,
     heartbeat,
+    writerTurn,
   };
   const worker = new Worker(program, { name: 'intake', workerData: start });
   const beating = setInterval(beat, HEARTBEAT_MS);
@@ -96,9 +97,8 @@ export async function startIntakeThread(
     await closed.promise;
     throw error;
   });
-  // Only on Linux does a thread have a niceness of its own (setpriority(2), "C library/kernel differences").
-  // Threads and processes that are started from now on inherit it; the intake was started before.
-  if (process.platform === 'linux') setPriority(ENGINE_NICENESS);
+  // Elsewhere than on Linux, the whole process has one niceness: setpriority(2), "C library/kernel differences".
+  if (engineNiceness !== undefined && process.platform === 'linux') setPriority(engineNiceness);
   return {
     ...found,
     async close() {

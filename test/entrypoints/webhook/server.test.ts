@@ -281,6 +281,21 @@ describe('the probes', () => {
     expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
   });
 
+  it('say that the engine hangs, once its thread has run nothing for more than a minute', async () => {
+    let silentMs = 60_000;
+    const engine = {
+      metrics: async () => '',
+      readiness: async () => ({ failures: [], warnings: [] }),
+      silentMs: () => silentMs,
+    };
+    const running = await startServer({ engine });
+    expect((await fetch(`${running.url}/healthz`)).status).toBe(200);
+    silentMs = 61_000;
+    const response = await fetch(`${running.url}/healthz`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ error: 'The engine has not responded for 61 s.' });
+  });
+
   it('name the checks that fail or hang, without internals', { tags: 'slow' }, async () => {
     const health = {
       database: () => Promise.reject(new Error('cannot open /data/secret.db')),

@@ -1,0 +1,60 @@
+import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
+import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.ts';
+import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
+import type { EngineReports } from '../../entrypoints/webhook/server.ts';
+import type { Platform } from '../platform.ts';
+import { isThrowAway } from '../storage.ts';
+import { type Listening, listenForRequests } from './listen.ts';
+import { type IntakeThreadOptions, startIntakeThread } from './thread.ts';
+
+/**
+ * Where requests are answered: in a thread of its own, or in the engine's thread with its clock and database,
+ * for tests.
+ */
+export type IntakePlace = 'here' | Pick<IntakeThreadOptions, 'program' | 'engineNiceness'>;
+
+/**
+ * Starts to answer requests.
+ * @param secrets the app's secrets by name
+ * @throws CountersignError if a port that the operator chose is taken; then nothing listens
+ */
+export async function startIntake(
+  platform: Platform,
+  outagePolicy: OutagePolicy,
+  { secrets, place = {} }: { secrets: Readonly<Record<string, string>>; place?: IntakePlace | undefined },
+): Promise<Listening> {
+  const { config, storage, writerTurn, queue, clock, log } = platform;
+  const engine = engineReports(platform, outagePolicy);
+  const onRecorded = () => queue.wake();
+  // Two threads cannot share a database that each of them creates.
+  return place === 'here' || isThrowAway(config.databaseUrl)
+    ? listenForRequests(config, { storage, engine: { ...engine, silentMs: () => 0 }, onRecorded, clock, log })
+    : startIntakeThread(config, { ...place, secrets, writerTurn, engine, onRecorded, log });
+}
+
+function engineReports(
+  { config, storage, github, metrics, clock, log }: Platform,
+  outagePolicy: OutagePolicy,
+): Omit<EngineReports, 'silentMs'> {
+  const isOff = config.merging === 'off';
+  return {
+    async metrics() {
+      await metrics.collect({
+        storage,
+        clock,
+        log,
+        rateLimits: github.rateLimits,
+        signedOut: github.signedOut,
+        waitingForGitHub: outagePolicy.waiting,
+      });
+      return metrics.registry.metrics();
+    },
+    async readiness() {
+      const failures = await failedChecks({ database: () => storage.check() }, log);
+      return {
+        failures: publicNames(failures),
+        warnings: [...(isOff ? [MERGING_IS_OFF] : []), ...github.signedOut().map(signInWaits)],
+      };
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { expect, it, onTestFinished } from 'vitest';
+import { startApp } from '../../src/app.ts';
+import type { AppConfig } from '../../src/config/config.ts';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { bareEnvironment } from '../support/app-environment.ts';
+import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { temporaryFolders } from '../support/temp.ts';
+import type { ClientOrder } from './intake-client.ts';
+
+const newFolder = temporaryFolders();
+const CLIENT = new URL('intake-client.ts', import.meta.url);
+
+async function startGitHubForTest(): Promise<GitHubStandIn> {
+  const github = await startGitHub();
+  onTestFinished(() => github.stop());
+  return github;
+}
+
+function configFor(github: GitHubStandIn, port = 0): AppConfig {
+  const folder = newFolder();
+  return {
+    kind: 'app',
+    appId: github.app.id,
+    privateKey: github.app.privateKey,
+    webhookSecret: github.app.webhookSecret,
+    githubApiUrl: github.url,
+    host: '127.0.0.1',
+    port,
+    metricsAccess: { token: 'scraper' },
+    publicUrl: undefined,
+    databaseUrl: `sqlite:${join(folder, 'countersign.db')}`,
+    artifactsUrl: `file:${join(folder, 'artifacts')}`,
+    logLevel: 'silent',
+  };
+}
+
+const askMetrics = (url: string) => fetch(`${url}/metrics`, { headers: { authorization: 'Bearer scraper' } });
+
+it('the app accepts a delivery and answers probes while its engine’s thread is blocked, and works on the delivery afterwards', async () => {
+  const github = await startGitHubForTest();
+  const app = await startApp(configFor(github), silentLog);
+  onTestFinished(() => app.stop());
+  // While the engine does not answer, its previous reports have to do, so there must be some.
+  expect((await askMetrics(app.url)).status).toBe(200);
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
+
+  const done = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const state = new Int32Array(done);
+  const delivery = github.signedDelivery('ping', { zen: 'Keep it logically awesome.' }, 'a-delivery');
+  const order: ClientOrder = { url: `${app.url}${WEBHOOK_PATH}`, ...delivery, done };
+  const client = new Worker(CLIENT, { workerData: order });
+  const ended = once(client, 'exit');
+  await once(client, 'online');
+  Atomics.store(state, 0, 1);
+  Atomics.notify(state, 0);
+  // From here until the client is done, nothing runs in this thread, which is the engine's.
+  Atomics.wait(state, 0, 1, 60_000);
+  expect(Atomics.load(state, 0)).toBe(2);
+
+  await ended;
+  await expect
+    .poll(async () => (await app.storage.read.deliveries.byGuid('a-delivery'))?.status)
+    .toBe('done');
+});
+
+it('a delivery that arrives during a transaction of the engine waits for its end, and the app stays ready', async () => {
+  const github = await startGitHubForTest();
+  const app = await startApp(configFor(github), silentLog);
+  onTestFinished(() => app.stop());
+  const begun = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const transaction = app.storage.transaction(async () => {
+    begun.resolve();
+    await gate.promise;
+  });
+  await begun.promise;
+  const { headers, body } = github.signedDelivery('ping', { zen: 'Design for failure.' }, 'a-waiting-one');
+  const answer = fetch(`${app.url}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
+  expect(await app.storage.read.deliveries.byGuid('a-waiting-one')).toBeUndefined();
+  gate.resolve();
+  await transaction;
+  expect((await answer).status).toBe(202);
+  expect(await app.storage.read.deliveries.byGuid('a-waiting-one')).toBeDefined();
+});
+
+it('a process whose intake thread fails ends, so that a supervisor starts it again', async () => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('broken-intake-app.ts', import.meta.url))], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: bareEnvironment(),
+  });
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(1);
+});
+
+it('the metrics are those of the engine and of the intake', async () => {
+  const github = await startGitHubForTest();
+  const app = await startApp(configFor(github), silentLog);
+  onTestFinished(() => app.stop());
+  const { headers, body } = github.signedDelivery('ping', { zen: 'Speak like a human.' });
+  await fetch(`${app.url}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
+  const page = await (await askMetrics(app.url)).text();
+  expect(page).toMatch(/^countersign_webhook_answers_total\{status="202"\} 1$/m);
+  expect(page).toMatch(/^countersign_merging 1$/m);
+});
+
+it('an app whose port is taken does not start, says why, and leaves its database closed', async () => {
+  const github = await startGitHubForTest();
+  const first = await startApp(configFor(github), silentLog);
+  onTestFinished(() => first.stop());
+  const port = Number(new URL(first.url).port);
+  await expect(startApp(configFor(github, port), silentLog)).rejects.toThrow(
+    `it cannot listen on 127.0.0.1:${port}: something else listens there already.`,
+  );
+});
+
+it('a stopped app closes its port and can start again on the same database', async () => {
+  const github = await startGitHubForTest();
+  const config = configFor(github);
+  const first = await startApp(config, silentLog);
+  await first.stop();
+  await expect(fetch(`${first.url}/healthz`)).rejects.toThrow();
+  const second = await startApp(config, silentLog);
+  onTestFinished(() => second.stop());
+  expect((await fetch(`${second.url}/healthz`)).status).toBe(200);
+});

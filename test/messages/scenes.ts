@@ -3,8 +3,7 @@ import { criterion, type Explanation } from '../../src/domain/explanation/explan
 import { reason } from '../../src/domain/explanation/reason.ts';
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import type { Invocation, RunState } from '../../src/domain/run/run.ts';
-import { gitHubIsUnavailable } from '../../src/messages/text/outage.ts';
-import { limitIsSpent } from '../../src/messages/text/rate-limit.ts';
+import { gitHubIsUnavailable, limitIsSpent } from '../../src/messages/text/outage.ts';
 import {
   at,
   check,

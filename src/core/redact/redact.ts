@@ -1,10 +1,13 @@
-import { secretsOf } from './environment.ts';
 import { KINDS } from './kinds.ts';
 import { knownSecrets, remember, rememberPassing } from './known.ts';
 import { looksSecret, SECRET_NAME } from './likely.ts';
 import { privateKeys } from './private-key.ts';
 import { type Shown, shownMarkdown, shownUrl } from './shown.ts';
 import { merged, type Span } from './span.ts';
+
+/** Variables whose name says that they hold a secret: ours, the model providers', a proxy's. */
+const SECRET_VARIABLE =
+  /(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)(?!.*_(?:PATH|FILE|DIR|URL|NAME|ID)$)/i;
 
 /*
  * Hides secrets in everything that leaves the app: log, comments, check runs, artifacts, error messages,
@@ -139,4 +142,25 @@ function hide(text: string, spans: readonly Span[]): string {
 function mark(name: string, space: number): string {
   const marks = [`${MARK}: ${name}]`, `${MARK}]`];
   return marks.find(({ length }) => length <= space) ?? '***';
+}
+
+/** The secrets of an environment: values of variables with such a name, and passwords inside any URL. */
+function secretsOf(
+  environment: Readonly<Record<string, string | undefined>>,
+): { name: string; value: string }[] {
+  return Object.entries(environment).flatMap(([name, value]) => {
+    if (!value) return [];
+    if (SECRET_VARIABLE.test(name)) return [{ name, value }];
+    const password = /:\/\/[^\s/:@]*:([^\s/]+)@/.exec(value)?.[1];
+    if (password === undefined) return [];
+    return [...new Set([password, decoded(password)])].map((secret) => ({ name, value: secret }));
+  });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

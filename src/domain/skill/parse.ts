@@ -10,7 +10,6 @@ import type { TrustLevel } from '../policy/trust.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { checkAssertions } from './check-assertions.ts';
 import { checkFiles, MAX_FILES } from './check-files.ts';
-import { frontmatterOf } from './frontmatter.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
 import { checkModules } from './module.ts';
@@ -186,4 +185,12 @@ function toArtifacts({ artifacts = {} }: Manifest, files: readonly PackageFile[]
     const metadata = (named ?? {}) as SkillArtifact['metadata'];
     return place ? [{ ...place, ordinal, content: file.text, metadata }] : [];
   });
+}
+
+/**
+ * The YAML between the first line `---` and the next. The first line is replaced by an empty one, so that
+ * positions in it are positions in the file. Empty if there is no frontmatter.
+ */
+function frontmatterOf(text: string): string {
+  return /^---[ \t]*(\r?\n[\s\S]*?\r?\n)---[ \t]*(?:\r?\n|$)/.exec(text)?.[1] ?? '';
 }

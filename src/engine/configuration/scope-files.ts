@@ -3,10 +3,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
+import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
 import { organisationGone, organisationUnreadable } from '../../messages/check-run/configuration-check.ts';
 import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../../ports/github.ts';
-import { brokenChainSource, type ChainSource, chainSource } from './chain-source.ts';
 import {
   CHAINS_FOLDER,
   FOLDER,
@@ -235,4 +237,25 @@ async function wholeTree(reader: GitHubReader, repo: Repo, sha: string): Promise
 function tooMany(file: string): Diagnostic {
   const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
   return { file, line: 1, column: 1, message };
+}
+
+/** The text of a chain file. Its meaning depends on the existing skills, which are read separately. */
+interface ChainSource {
+  parse(names: Required<KnownNames>): ParsedChain;
+}
+
+/** Parses it once per set of names, because every event uses the same file again. */
+function chainSource(text: string, file: string): ChainSource {
+  let last: { key: string; parsed: ParsedChain } | undefined;
+  return {
+    parse(names) {
+      const key = JSON.stringify(names);
+      if (last?.key !== key) last = { key, parsed: { file, ...parseChain(text, file, names) } };
+      return last.parsed;
+    },
+  };
+}
+
+function brokenChainSource(diagnostic: Diagnostic): ChainSource {
+  return { parse: () => ({ file: diagnostic.file, diagnostics: [diagnostic] }) };
 }

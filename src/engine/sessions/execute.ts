@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { contractSchema } from '../../domain/artifact/contract.ts';
 import type { EventOf } from '../../domain/event/event.ts';
-import { reason } from '../../domain/explanation/reason.ts';
+import { type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { actionNamed } from '../../domain/policy/capability.ts';
@@ -13,14 +13,14 @@ import type { Actor } from '../../domain/run/actor.ts';
 import {
   type Invocation,
   isRunOver,
+  type Run,
   type RunState,
   repoOf,
   type Session,
   waitingFor,
 } from '../../domain/run/run.ts';
 import type { SessionResult } from '../../domain/run/transition.ts';
-import { gitHubIsUnavailable } from '../../messages/text/outage.ts';
-import { limitIsSpent } from '../../messages/text/rate-limit.ts';
+import { gitHubIsUnavailable, limitIsSpent } from '../../messages/text/outage.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -31,7 +31,6 @@ import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import type { ContextOf } from './context.ts';
-import { lostAccess } from './out-of-reach.ts';
 import type { Registry } from './registry.ts';
 import type { RunningSessions } from './running-sessions.ts';
 
@@ -277,4 +276,35 @@ export function sessionJobs(deps: {
 
 function isMerge(outcome: Outcome): boolean {
   return outcome.outcome_kind === 'action_result' && actionNamed(outcome.action)?.merges === true;
+}
+
+/**
+ * Why a run lost its access to GitHub without a webhook about it, derived from the error that exhausted the
+ * retries of one of its sessions; `undefined` if it may still have access. Only a "not found" costs a
+ * request: a step can ask for something that does not exist, and reading the repository distinguishes the
+ * two.
+ */
+async function lostAccess(github: GitHub, run: Run, error: unknown): Promise<Reason | undefined> {
+  if (isOf('forbidden', error) || error instanceof SignInRefused) {
+    return reason(
+      'run.aborted.shut_out',
+      'GitHub refuses this app: it was removed or suspended, or lost a permission',
+    );
+  }
+  if (!isOf('not_found', error)) return undefined;
+  try {
+    await github.reader(run.installationId).repository(repoOf(run));
+  } catch (readError) {
+    if (isOf('not_found', readError)) {
+      return reason(
+        'run.aborted.repository_gone',
+        'GitHub does not find the repository any more: it was deleted, or taken out of the app’s reach',
+      );
+    }
+  }
+  return undefined;
+}
+
+function isOf(kind: GitHubError['kind'], error: unknown): boolean {
+  return error instanceof GitHubError && error.kind === kind;
 }

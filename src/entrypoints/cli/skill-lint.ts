@@ -4,10 +4,7 @@ import { checkPackages } from './skill-files.ts';
 
 export async function skillLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Output> {
   const { builtIn } = await tools.skills();
-  const [{ syntaxDiagnostics }, { missingArtifact }] = await Promise.all([
-    import('../../skills/lint/syntax.ts'),
-    import('../../skills/lint/missing-artifact.ts'),
-  ]);
+  const { missingArtifact, syntaxDiagnostics } = await import('../../skills/lint/syntax.ts');
   const packages = await Promise.all(
     checkPackages(cwd, paths, builtIn).map(async (one) => ({
       ...one,

@@ -8,7 +8,6 @@ import { type Invocation, isStepOver, type Run, type RunState } from '../../doma
 import type { Signal } from '../../domain/run/transition.ts';
 import { statusComment } from '../../messages/comments/status-comment.ts';
 import { codeBlock } from '../../messages/text/markdown.ts';
-import { ask } from './ask.ts';
 import type { Command } from './command.ts';
 import { overtaken, remember } from './command-order.ts';
 import { confirm } from './confirm.ts';
@@ -366,4 +365,26 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
   await remember(context, ordered);
   await fireChain(context, 'fire', chain, inputs);
   return replyFor({ kind: 'fired', chain });
+}
+
+/** Stores a question. Its answer takes a model or a program, so it follows in a comment of its own. */
+async function ask(question: string, { deps, tx, event }: CommandContext): Promise<Reply> {
+  const { via, repository } = event;
+  if (via.kind === 'button' || (await tx.skillCalls.ofComment(via.comment_id)))
+    return replyFor({ kind: 'asked_already' });
+  const id = deps.ids.next('ask');
+  await tx.skillCalls.insert({
+    id,
+    installationId: event.installation_id,
+    repositoryId: repository.id,
+    repository: `${repository.owner}/${repository.name}`,
+    pullRequest: event.pull_request,
+    commentId: via.comment_id,
+    askedBy: event.actor,
+    question,
+    decision: null,
+    createdAt: deps.clock.now(),
+    finishedAt: null,
+  });
+  return { ok: true, text: '', later: id };
 }

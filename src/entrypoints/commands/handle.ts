@@ -1,5 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 import { redact } from '../../core/redact/redact.ts';
+import { AUDITED_VERBS, type AuditedVerb } from '../../domain/audit/entry.ts';
 import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../../domain/command/order.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf } from '../../domain/event/event.ts';
@@ -14,9 +15,8 @@ import { commandReply } from '../../messages/comments/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { activeSteps } from './active-steps.ts';
-import { auditCommand } from './audit.ts';
 import { type Command, doesWork, mayIssue } from './command.ts';
-import type { CommandDeps, Governed } from './context.ts';
+import type { CommandContext, CommandDeps, Governed } from './context.ts';
 import { readRespondent } from './eligibility.ts';
 import { executeCommand } from './execute-command.ts';
 import { parseCommands } from './parse.ts';
@@ -333,4 +333,32 @@ function causeOf({ actor, repository, pull_request }: CommandEvent): WriteCause 
 function place(event: CommandEvent): { installation_id: number; owner: string; repo: string } {
   const { owner, name } = event.repository;
   return { installation_id: event.installation_id, owner, repo: name };
+}
+
+/**
+ * Records an executed command that changes something. Refused commands are not recorded: anybody can write a
+ * comment and the log is never pruned, so an untrusted user could fill it.
+ */
+async function auditCommand(command: Command, { tx, event, pullRequest }: CommandContext): Promise<void> {
+  const verb = auditedVerb(command);
+  if (verb === undefined) return;
+  const { repository, via } = event;
+  await tx.audit.record({
+    kind: 'command.carried_out',
+    by: { kind: 'person', login: event.actor },
+    repository: { id: repository.id, name: `${repository.owner}/${repository.name}` },
+    pull_request: event.pull_request,
+    head_sha: pullRequest.headSha,
+    base_ref: pullRequest.baseRef,
+    configuration_sha: null,
+    run_id: null,
+    verb,
+    via: via.kind === 'comment' ? { kind: 'comment', comment_id: via.comment_id } : { kind: 'button' },
+    ...('step' in command && command.step !== undefined ? { step: command.step } : {}),
+    ...(command.verb === 'fire' ? { chain: command.chain, inputs: command.inputs } : {}),
+  });
+}
+
+function auditedVerb({ verb }: Command): AuditedVerb | undefined {
+  return AUDITED_VERBS.find((audited) => audited === verb);
 }

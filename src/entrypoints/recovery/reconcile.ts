@@ -13,7 +13,22 @@ import {
 import { eventJob, type JobPayload, type JobResult, type NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { changesSince, listFrom, type Seen, seenSchema, seenUntil } from './changes.ts';
+
+/**
+ * How far before the newest known change each listing starts, in milliseconds. GitHub's lists lag, so an
+ * older change can appear after a newer one.
+ */
+const LAG_MS = 5 * 60_000;
+
+/**
+ * The changes of a repository's pull requests that were seen. `recent` holds those that the next listing
+ * returns again.
+ */
+const seenSchema = z.strictObject({
+  until: z.iso.datetime(),
+  recent: z.record(z.string(), z.iso.datetime()),
+});
+type Seen = z.infer<typeof seenSchema>;
 
 /** How often all installations are compared, in milliseconds. Each start also begins with it. */
 const RECONCILE_EVERY_MS = 60 * 60_000;
@@ -183,4 +198,37 @@ function eventOf(
 
 function seenName({ id }: InstalledRepository): string {
   return `pull-requests:${id}`;
+}
+
+/**
+ * The state for the first listing of a repository. Earlier changes are ignored until somebody changes the
+ * pull request again.
+ */
+function seenUntil(moment: Date): Seen {
+  return { until: moment.toISOString(), recent: {} };
+}
+
+/** The start of the next listing. */
+function listFrom(seen: Seen): Date {
+  return new Date(Date.parse(seen.until) - LAG_MS);
+}
+
+/**
+ * The new changes of a listing, and the updated state. Uses only GitHub's times, so the local clock does not
+ * matter.
+ */
+function changesSince(
+  seen: Seen,
+  listed: readonly ListedPullRequest[],
+): { changed: ListedPullRequest[]; seen: Seen } {
+  const times = listed.map(({ updatedAt }) => updatedAt.getTime());
+  const until = new Date(Math.max(Date.parse(seen.until), ...times)).toISOString();
+  const recentFrom = listFrom({ until, recent: {} });
+  const recent = listed
+    .filter(({ updatedAt }) => updatedAt > recentFrom)
+    .map(({ number, updatedAt }) => [String(number), updatedAt.toISOString()]);
+  return {
+    changed: listed.filter(({ number, updatedAt }) => seen.recent[number] !== updatedAt.toISOString()),
+    seen: { until, recent: Object.fromEntries(recent) },
+  };
 }

@@ -2,7 +2,13 @@ import { compileIntent } from '../../domain/skill/intent.ts';
 import type { SkillDescription } from '../../domain/skill/package.ts';
 import { createBm25, type WeightedWords } from './bm25.ts';
 import { somePathMatcher } from './glob-matcher.ts';
-import { holdsPhrase, significantWordsOf, wordsOf } from './words.ts';
+
+/** Words that are too common to distinguish skills. */
+const COMMON = new Set(
+  'a an and are at be by can check do does for from has have how i in is it me my of on or our please pull request should so that the their this to us was we what when which who why will with you your'.split(
+    ' ',
+  ),
+);
 
 /** What to match. Both may be empty, and both are untrusted. */
 export interface Question {
@@ -138,4 +144,32 @@ function ofWords({ text }: PreparedSkill, telling: ReadonlySet<string>, fit: num
 
 function rounded(score: number): number {
   return Math.round(score * 100) / 100;
+}
+
+/**
+ * The words of a text in comparable form: lower case, without a plural "s". Rejected: a real stemmer. In
+ * names and one-line descriptions it finds little more, and its wrong matches are hard to explain.
+ */
+function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  ).map(singular);
+}
+
+/** The words that distinguish skills. */
+function significantWordsOf(text: string): string[] {
+  return wordsOf(text).filter((word) => !COMMON.has(word));
+}
+
+/** Whether the phrase occurs in the words, in order and without gaps. */
+function holdsPhrase(words: readonly string[], phrase: readonly string[]): boolean {
+  if (phrase.length === 0) return false;
+  return words.some((_, start) => phrase.every((word, index) => words[start + index] === word));
+}
+
+function singular(word: string): string {
+  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
 }

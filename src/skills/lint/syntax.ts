@@ -1,7 +1,9 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { messageOf } from '../../core/errors.ts';
 import { filesOf, type PackageFile, type SkillPackage } from '../../domain/skill/package.ts';
-import { placeOf } from '../../domain/skill/place.ts';
+import { PLACES, placeOf, SKILL_FILE } from '../../domain/skill/place.ts';
+
+const ARTIFACT_PATHS = PLACES.filter((place) => place !== SKILL_FILE && !place.startsWith('tests/'));
 
 /** The stack of a running program, so that too deep nesting is reported here too. */
 const STACK_BYTES = 512 * 1_024;
@@ -61,4 +63,15 @@ async function programDiagnostic(text: string): Promise<Place | undefined> {
   } catch {
     return { line: 1, message: 'this is nested too deeply to be parsed' };
   }
+}
+
+/**
+ * A package that declares an outcome but has no file that produces it: every step with it fails. Only lint
+ * reports this, because a package grows file by file, and an error found while reading it would stop all
+ * chains that name it.
+ */
+export function missingArtifact({ outcome, artifacts }: SkillPackage, folder: string): Diagnostic[] {
+  if (outcome === null || artifacts.some(({ kind }) => kind !== 'description')) return [];
+  const message = `no file of the package says how it comes to a ${outcome}; add one of ${ARTIFACT_PATHS.join(', ')}`;
+  return [{ file: `${folder}/${SKILL_FILE}`, line: 1, column: 1, message }];
 }

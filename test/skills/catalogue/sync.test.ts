@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../src/skills/catalogue/sync/address.ts';
+import { compareVersions } from '../../../src/skills/catalogue/sync/admit.ts';
 import { readIndex } from '../../../src/skills/catalogue/sync/skill-index.ts';
-import { compareVersions } from '../../../src/skills/catalogue/sync/version.ts';
 
 describe('versions', () => {
   it('are ordered as in Semantic Versioning', () => {

@@ -1,11 +1,16 @@
 import { z } from 'zod';
+import type { Json } from '../../../core/canonical.ts';
 import type { Step } from '../../chain/chain.ts';
+import { compileExpression, compileTemplate, type Reference } from '../../expression/condition.ts';
 import { ENTRY_SCHEMAS, SLOTS, type Slot, slotSchema } from '../../expression/state-slot.ts';
 import { OUTCOME_KINDS, type Outcome } from '../../outcome/outcome.ts';
 import type { Run } from '../run.ts';
 import { frameOf, frameSchema } from './frame.ts';
-import { readsOf } from './reads.ts';
+import { shortened } from './limits.ts';
 import { type Write, writesOf, writesSlot } from './writes.ts';
+
+/** Per step. */
+const MAX_READS = 20;
 
 const stepId = z.string();
 const written = <Shape extends z.ZodRawShape>(entry: z.ZodObject<Shape, z.core.$strict>) =>
@@ -131,4 +136,26 @@ function isComplete(
 ): boolean {
   const write = writes.find((candidate) => candidate.slot === slot);
   return write !== undefined && write.cut === 0 && write.unfit === 0 && outcome?.passed !== null;
+}
+
+/**
+ * The paths that a step reads in its condition and inputs, such as `steps.review.outcome.passed`, sorted,
+ * without duplicates.
+ * @throws ExpressionError for a text that the parser refuses
+ */
+function readsOf(step: Step): string[] {
+  const references = [
+    ...(step.condition === undefined ? [] : compileExpression(step.condition).references),
+    ...textsIn(step.with).flatMap((text) => compileTemplate(text).references),
+  ];
+  return [...new Set(references.map(pathOf))].sort().slice(0, MAX_READS);
+}
+
+function pathOf({ root, path }: Reference): string {
+  return shortened([root, ...path].join('.'));
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 import { checkValue } from '../../../core/check-value.ts';
 import { redact } from '../../../core/redact/redact.ts';
@@ -6,9 +7,10 @@ import { pathOf } from '../../../domain/skill/place.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext } from '../../../engine/steps/step.ts';
 import { type CodeFault, checkpointNote, codeFailure } from '../../../messages/skills/code.ts';
+import { describeFailure, spentOnModel } from '../../../messages/skills/model.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/skills/prompt.ts';
 import type { GitHubError, PullRequestFile } from '../../../ports/github.ts';
-import type { Model } from '../../../ports/model.ts';
+import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import { knownOf, pullRequestFields, remembered, shownOf } from '../../runtime/pull-request.ts';
@@ -16,9 +18,12 @@ import { purposeOf } from '../../runtime/purpose.ts';
 import type { SkillContext } from '../../runtime/skill-context.ts';
 import { codeTemplate } from './code-template.ts';
 import { gitHubHost } from './github-host.ts';
-import type { CodeHost } from './host.ts';
+import { type CodeHost, HostRefusal } from './host.ts';
 import type { CodeLimits } from './limits.ts';
-import { askModel } from './model-host.ts';
+
+/** Shorter than the total time of `llm_query`, so that the model's own error is reported. */
+const LIMITS: Limits = { maxOutputTokens: 4_000, timeoutMs: 45_000 };
+const modelAnswerSchema = z.strictObject({ text: z.string().describe('The answer to the question.') });
 
 export interface CodeDeps {
   /** `undefined` if no model is configured. */
@@ -99,4 +104,22 @@ async function inputOf(
 
 function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {
   return { kind: 'failed', because, retryable: false, log: '' };
+}
+
+/**
+ * A program's questions to the model, charged to the budgets of its run. The whole prompt is the program's
+ * and can quote untrusted text, so the answer is untrusted too.
+ * @param note receives the usage of each question
+ */
+function askModel(
+  model: Model,
+  purpose: Purpose,
+  note: (line: string) => void,
+): NonNullable<CodeHost['ask']> {
+  return async (prompt, signal) => {
+    const answer = await model.ask({ prompt, schema: modelAnswerSchema, limits: LIMITS, purpose, signal });
+    note(spentOnModel(model.name, answer.spent));
+    if (answer.kind === 'answered') return answer.value.text;
+    throw new HostRefusal({ kind: 'by_model', detail: describeFailure(answer.failure) });
+  };
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../../../core/canonical.ts';
 import { unreachable } from '../../../core/errors.ts';
+import { redact } from '../../../core/redact/redact.ts';
 import { type CodeFault, codeFailure } from '../../../messages/skills/code.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
 import { startProcess } from '../../../sandbox/process.ts';
@@ -10,7 +11,6 @@ import type { CodeHost } from './host.ts';
 import type { CodeLimits } from './limits.ts';
 import { type Message, messageSchema, type Start } from './protocol.ts';
 import type { Snapshot } from './snapshot.ts';
-import { Transcript } from './transcript.ts';
 
 interface Execution {
   host: CodeHost;
@@ -107,4 +107,39 @@ function endedWithout(
 /** Whether the machine may have caused it, so that a retry may succeed. */
 function mayBeTransient({ kind }: CodeFault): boolean {
   return kind === 'timed_out' || kind === 'not_started' || kind === 'died';
+}
+
+/** The output of a program, up to a limit. */
+class Transcript {
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #texts: string[] = [];
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @returns whether it still fits; otherwise it is not stored */
+  add(text: string): boolean {
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes > this.#maxBytes) return false;
+    this.#texts.push(text);
+    return true;
+  }
+
+  /** Adds the part that fits, for texts that are useful even if cut. */
+  addAll(text: string): void {
+    const left = this.#maxBytes - this.#bytes;
+    this.add(
+      Buffer.from(text)
+        .subarray(0, Math.max(0, left))
+        .toString()
+        .replace(/\uFFFD$/, ''),
+    );
+  }
+
+  /** Redacted, because its readers may lack access to the files that it quotes. */
+  text(): string {
+    return redact(this.#texts.join(''));
+  }
 }

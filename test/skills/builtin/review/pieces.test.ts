@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { masker } from '../../../../src/analyzers/mask.ts';
 import { anchorOf } from '../../../../src/skills/builtin/review/model/anchor.ts';
 import { type Size, shareOut, tokensOf } from '../../../../src/skills/builtin/review/model/budget.ts';
-import { piecesOf } from '../../../../src/skills/builtin/review/model/piece.ts';
-import { shownPiece } from '../../../../src/skills/builtin/review/model/shown.ts';
+import { piecesOf, shownPiece } from '../../../../src/skills/builtin/review/model/piece.ts';
 import { seed } from '../../../domain/rule/seed.ts';
 import { addedLines, admitted, changed, noMask } from './support.ts';
 

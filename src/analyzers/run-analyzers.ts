@@ -4,9 +4,9 @@ import type { Admission, AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer.ts';
 import { conclude } from './findings.ts';
 import { masker, shown } from './mask.ts';
+import { type AnalyzerPool, createAnalyzerPool } from './pool.ts';
 import type { Analysis } from './report.ts';
 import type { Rule } from './rules.ts';
-import { runWorker } from './run-worker.ts';
 import type { Job, JobResult } from './worker/protocol.ts';
 
 /** One analyzer with its rules and settings. */
@@ -22,6 +22,7 @@ export interface Analyzer {
   config(files: readonly AdmittedFile[]): unknown;
   /** It finds secrets, which are then masked wherever files are quoted. */
   findsSecrets?: boolean;
+  isNative?: boolean;
 }
 
 /** Findings of an external analyzer, by the files' paths. */
@@ -37,7 +38,11 @@ export interface Limits {
   /** For all of them together. A single analyzer gets 80 % of it. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** The processes that they run in. By default, one is started for this review. */
+  pool?: AnalyzerPool | undefined;
 }
+
+const NO_SPARES = createAnalyzerPool({ spares: false });
 
 /** In characters, for the log that a review stores beside its outcome. */
 export const MAX_LOG = 5_000_000;
@@ -48,7 +53,7 @@ export const MAX_LOG = 5_000_000;
 const MAX_SECRETS = 200;
 
 /**
- * Runs the analyzers on the files in one sandboxed process. If one fails, the report says so and the findings
+ * Runs the analyzers on the files in sandboxed processes. If one fails, the report says so and the findings
  * of the others stay. An analyzer that wants none of the files does not run.
  * @throws the signal's reason if aborted. No content of a file can cause an exception.
  */
@@ -58,16 +63,17 @@ export async function runAnalyzers(
   limits: Limits,
   external: readonly ExternalFindings[] = [],
 ): Promise<Analysis> {
-  const jobs: Job[] = analyzers.flatMap((analyzer) => {
+  const jobs: Job[] = inTurn(analyzers).flatMap((analyzer) => {
     const wanted = [...files.entries()].filter(([, file]) => analyzer.wants(file)).map(([index]) => index);
     if (wanted.length === 0) return [];
     const { name, module } = analyzer;
     return [{ analyzer: name, module: module.href, files: wanted, config: analyzer.config(files) }];
   });
   const sources = files.map(({ name, language, text }, index) => ({ index, name, language, text }));
-  const results = await runWorker({ files: sources, jobs }, limits);
+  const ended = await (limits.pool ?? NO_SPARES).run({ files: sources, jobs }, limits);
 
   const byName = new Map(analyzers.map((analyzer) => [analyzer.name, analyzer]));
+  const results = [...byName.keys()].flatMap((name) => ended.filter(({ analyzer }) => analyzer === name));
   const mask = maskFrom(results.filter((result) => byName.get(result.analyzer)?.findsSecrets));
   const ran = results.flatMap((result) =>
     result.status === 'ok'
@@ -108,6 +114,15 @@ export async function runAnalyzers(
     log: logOf(files, results, mask),
   };
   return { report, files, mask };
+}
+
+/**
+ * The search for secrets comes first, because what is shown depends on it, and before anything could disturb it.
+ * Native code comes last, because a flaw of it can end the process.
+ */
+function inTurn(analyzers: readonly Analyzer[]): Analyzer[] {
+  const turnOf = ({ findsSecrets, isNative }: Analyzer) => (findsSecrets ? 0 : isNative ? 2 : 1);
+  return analyzers.toSorted((a, b) => turnOf(a) - turnOf(b));
 }
 
 /** A finding on a whole file moves to the first changed line. Findings on unchanged files are dropped. */

@@ -1,3 +1,4 @@
+import { type AnalyzerPool, createAnalyzerPool } from '../analyzers/pool.ts';
 import { gitHubPages } from '../config/addresses.ts';
 import type { AppConfig } from '../config/config.ts';
 import type { ModelConfig } from '../config/model.ts';
@@ -37,6 +38,8 @@ export interface SkillOverrides {
   artifactHandlers?: ActivationDeps['handlers'];
   /** The process for modules. Its creator stops it. */
   sidecar?: Sidecar;
+  /** The processes for analyzers. Their creator stops them. */
+  analyzers?: AnalyzerPool;
 }
 
 export interface Skills {
@@ -62,6 +65,7 @@ export async function createSkills(
   const policy = overrides.policy ?? builtInPolicy;
   const modelFamily = config.model ? familyOf(config.model.name) : null;
   const sidecar = overrides.sidecar ?? createSidecar({ clock });
+  const pool = overrides.analyzers ?? createAnalyzerPool();
   const record = createRecorder({ storage, blobs });
   const executeArtifact = createArtifactExecutor({ watch, record, clock });
   const prompt = promptSkill({ model });
@@ -69,7 +73,7 @@ export async function createSkills(
     prompt,
     codeSkill({ model }),
     moduleSkill({ model, sidecar, skills, modelFamily, prompt, executeArtifact }),
-    analyzerSkill({ ci }),
+    analyzerSkill({ ci, pool }),
     agentSkill({
       agents: config.agents ?? {},
       model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
@@ -85,7 +89,7 @@ export async function createSkills(
   const [named, auto] = [packageSkill(runPackage), autoSkill({ storage, activation })];
   const registry = createRegistry(
     [
-      ...builtInSkills({ model, traces: { record, skill: () => shippedSkill('pr-review') } }),
+      ...builtInSkills({ model, pool, traces: { record, skill: () => shippedSkill('pr-review') } }),
       ...(overrides.skills ?? []),
     ],
     policy,
@@ -96,6 +100,7 @@ export async function createSkills(
     activation,
     async stop() {
       if (!overrides.sidecar) await sidecar.stop();
+      if (!overrides.analyzers) await pool.stop();
     },
   };
 }

@@ -5,13 +5,18 @@ const PAGE_BYTES = 4_096;
 const POLL_EVERY_MS = 100;
 
 /**
- * Calls back once when the process and everything that it started hold more than `maxMb` of memory. That includes native code and
- * WebAssembly, which Node's own limits leave out. Without `/proc` it never calls back; the limits on heaps still apply then.
+ * Calls back once when the processes and everything that they started hold more than `maxMb` of memory together. That includes native
+ * code and WebAssembly, which Node's own limits leave out. Without `/proc` it never calls back; the limits on heaps still apply then.
+ * @param pids the processes at the time; those that could not be started have none
  * @returns a function that ends the watch.
  */
-export function watchMemory(pid: number, maxMb: number, onTooMuch: () => void): () => void {
+export function watchMemory(
+  pids: () => readonly (number | undefined)[],
+  maxMb: number,
+  onTooMuch: () => void,
+): () => void {
   const timer = setInterval(() => {
-    if (residentMb(pid) <= maxMb) return;
+    if (pids().reduce((sum: number, pid) => sum + (pid ? residentMb(pid) : 0), 0) <= maxMb) return;
     clearInterval(timer);
     onTooMuch();
   }, POLL_EVERY_MS);

@@ -12,6 +12,11 @@ export interface NodeProgram {
   allow?: readonly ('addons' | 'child-process' | 'worker')[];
   /** Node's options that take something from JavaScript. */
   deny?: readonly ('code-from-strings' | 'proto')[];
+  /**
+   * A folder in its working folder from which Node takes compiled code, and sources without their types. The
+   * permission to write there is Node's condition.
+   */
+  compileCache?: string | undefined;
   heapMb: number;
   /** Each WebAssembly memory. */
   wasmMb?: number;
@@ -40,7 +45,17 @@ const PAGES_IN_MB = 16;
 
 /** The command that runs a program, with its `main` as the last argument. */
 export async function commandOf(program: NodeProgram): Promise<Command> {
-  const { main, readable, writable = [], allow = [], deny = [], heapMb, wasmMb, cpuSeconds } = program;
+  const {
+    main,
+    readable,
+    writable = [],
+    allow = [],
+    deny = [],
+    compileCache,
+    heapMb,
+    wasmMb,
+    cpuSeconds,
+  } = program;
   const { network, launcher, alone } = await sandbox();
   const [command = '', ...args] = [
     ...launcher,
@@ -55,7 +70,14 @@ export async function commandOf(program: NodeProgram): Promise<Command> {
     `--max-old-space-size=${heapMb}`,
     ...(wasmMb === undefined ? [] : [`--wasm-max-mem-pages=${wasmMb * PAGES_IN_MB}`]),
     '--disable-warning=ExperimentalWarning',
+    ...(compileCache === undefined ? [] : [`--import=${enabling(compileCache)}`]),
     main,
   ];
   return { command, args, network };
+}
+
+/** Before any file is loaded. As a variable of the environment, every program would see it. */
+function enabling(compileCache: string): string {
+  const script = `import { enableCompileCache } from 'node:module'; enableCompileCache('${compileCache}');`;
+  return `data:text/javascript,${encodeURIComponent(script)}`;
 }

@@ -16,6 +16,8 @@ export interface ProcessSpec {
   input?: string;
   /** Standard error: `keep` counts it as output, `tail` keeps its end and does not count it. Dropped by default. */
   stderr?: 'keep' | 'tail';
+  /** An open file of ours instead of a pipe for standard output. Messages then come from descriptor 3, a pipe. */
+  outputFile?: number;
   /** Descriptor 3: an open file of ours that it reads, or a `pipe` that it writes to. */
   descriptor3?: number | 'pipe' | undefined;
   /** A limit that is left out does not apply. */
@@ -68,9 +70,9 @@ export type Descriptor = 1 | 2 | 3;
 export interface Listener<Message = string> {
   /** Everything that it writes, within its limits, until its output closes. */
   onOutput?(part: Buffer, from: Descriptor): void;
-  /** What each line of its standard output must be, as JSON. Without it, a message is the line itself. */
+  /** What each message must be, as JSON. Without it, a message is the line itself. */
   schema?: z.ZodType<Message>;
-  /** A line of its standard output; none any more once there is a reason for its end. */
+  /** A line of its standard output or of descriptor 3; none any more once there is a reason for its end. */
   onMessage?(message: Message): void;
 }
 
@@ -99,12 +101,13 @@ export function startProcess<Reason = never, Message = string>(
   const onAbort = () => stop();
 
   let bytes = 0;
+  const messages = spec.outputFile === undefined ? 1 : 3;
   const lines = cutLines();
   const onData = (part: Buffer, from: Descriptor) => {
     if (from !== 2 || spec.stderr === 'keep') bytes += part.length;
     if (bytes > outputBytes) return stop({ kind: 'too_much_output', limit: outputBytes });
     onOutput?.(part, from);
-    if (from !== 1 || !onMessage) return;
+    if (from !== messages || !onMessage) return;
     if (lines.waitingBytes() + part.length > lineBytes) {
       return stop({ kind: 'too_much_output', limit: lineBytes });
     }
@@ -120,7 +123,12 @@ export function startProcess<Reason = never, Message = string>(
     child = spawn(spec.command, spec.args, {
       cwd: spec.folder ?? '/',
       env: spec.env ?? {},
-      stdio: ['pipe', 'pipe', spec.stderr ? 'pipe' : 'ignore', spec.descriptor3 ?? 'ignore'],
+      stdio: [
+        'pipe',
+        spec.outputFile ?? 'pipe',
+        spec.stderr ? 'pipe' : 'ignore',
+        messages === 3 ? 'pipe' : (spec.descriptor3 ?? 'ignore'),
+      ],
       // A process group of its own, so that one signal reaches the launcher, the process and what it started.
       detached: true,
     });
@@ -130,7 +138,7 @@ export function startProcess<Reason = never, Message = string>(
   }
   const timer = wallMs && setTimeout(stop, wallMs, { kind: 'timed_out', ms: wallMs });
   const runOut = () => stop({ kind: 'too_much_memory', mb: memoryMb ?? 0 });
-  const endWatch = memoryMb && child?.pid ? watchMemory(child.pid, memoryMb, runOut) : () => {};
+  const endWatch = memoryMb && child?.pid ? watchMemory(() => [child?.pid], memoryMb, runOut) : () => {};
   signal?.addEventListener('abort', onAbort, { once: true });
   const onClose = (code: number | null, killedBy: string | null) => {
     closed = true;

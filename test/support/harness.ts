@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import type { AppConfig } from '../../src/config/config.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
@@ -47,6 +48,8 @@ export interface HarnessOptions {
   policy?: AppOverrides['policy'];
   artifactHandlers?: AppOverrides['artifactHandlers'];
   sidecar?: AppOverrides['sidecar'];
+  /** By default, no process of an analyzer outlives its review. */
+  analyzers?: AppOverrides['analyzers'];
   timers?: AppOverrides['timers'];
   /** `lazy`: GitHub computes whether there is a conflict when it is first asked, and does not know until then. */
   mergeability?: 'eager' | 'lazy';
@@ -124,6 +127,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
       ...(options.artifactHandlers ? { artifactHandlers: options.artifactHandlers } : {}),
       ...(options.sidecar ? { sidecar: options.sidecar } : {}),
+      analyzers: options.analyzers ?? createAnalyzerPool({ spares: false }),
     });
     github.setWebhookUrl(`${app.url}${WEBHOOK_PATH}`);
     return app;

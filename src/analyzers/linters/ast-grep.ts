@@ -10,12 +10,20 @@ const GRAMMARS = {
   python: 'python',
 } as const;
 
+let knowsPython = false;
+
+/** At most once for each process. */
+function knowPython(): void {
+  if (!knowsPython) registerDynamicLanguage({ python });
+  knowsPython = true;
+}
+
 /**
  * Structural rules. The Python grammar is a prebuilt library in its package, so a plain installation
  * suffices; its postinstall script only builds one where no prebuilt library exists.
  */
 export const analyze: Analyze<RuleBook['ast-grep']> = async (files, { rules }) => {
-  if (files.some((file) => file.language === 'python')) registerDynamicLanguage({ python });
+  if (files.some((file) => file.language === 'python')) knowPython();
   const mentions = new Map(
     Object.entries(rules).map(([name, rule]) => [name, new RegExp(rule.mentions, 'i')]),
   );

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { fstatSync, readSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Analyze, ofWholeFile, type RawFinding, withoutSuppressions } from '../analyzer.ts';
 import type { RuleBook } from '../rules.ts';
 
@@ -18,18 +19,25 @@ interface Output {
   }[];
 }
 
-const FOLDER = 'oxlint';
-const CONFIG = 'oxlintrc.json';
 const MAX_OUTPUT = 16_000_000;
+const STANDARD_OUTPUT = 1;
+const PROGRAM = new URL(
+  'dist/',
+  pathToFileURL(createRequire(import.meta.url).resolve('oxlint/package.json')),
+);
+// Native code, which the process may not load any more once it reads texts of the pull request.
+await import(new URL('bindings.js', PROGRAM).href);
+let runs = 0;
 
 /**
  * Runs oxlint on copies of the files in a folder of our own, away from any configuration, ignore file or
  * plugin of the pull request. The flags also disable these. Only a JSON configuration cannot execute code.
  */
 export const analyze: Analyze<RuleBook['oxlint']> = async (files, { rules }) => {
-  await mkdir(FOLDER);
+  const folder = await mkdtemp('oxlint-');
+  const configuration = `${folder}.json`;
   const byName = new Map(files.map((file) => [file.name, file]));
-  await Promise.all(files.map((file) => writeFile(join(FOLDER, file.name), withoutSuppressions(file.text))));
+  await Promise.all(files.map((file) => writeFile(join(folder, file.name), withoutSuppressions(file.text))));
   const pinned = {
     plugins: ['eslint', 'typescript', 'unicorn', 'oxc'],
     jsPlugins: [],
@@ -41,8 +49,16 @@ export const analyze: Analyze<RuleBook['oxlint']> = async (files, { rules }) => 
     ),
     options: { respectEslintDisableDirectives: false },
   };
-  await writeFile(CONFIG, JSON.stringify(pinned));
-  const log = await run(['-c', CONFIG, '--disable-nested-config', '--no-ignore', '-f', 'json', FOLDER]);
+  await writeFile(configuration, JSON.stringify(pinned));
+  const log = await run([
+    '-c',
+    configuration,
+    '--disable-nested-config',
+    '--no-ignore',
+    '-f',
+    'json',
+    folder,
+  ]);
   const output = JSON.parse(log) as Output;
   if (output.number_of_files !== files.length) {
     throw new Error(`oxlint looked at ${output.number_of_files} of ${files.length} files`);
@@ -67,31 +83,18 @@ function ruleOf(code: string): string {
   return `${match[1] === 'typescript-eslint' ? 'typescript' : match[1]}/${match[2]}`;
 }
 
-function run(args: readonly string[]): Promise<string> {
-  const entry = createRequire(import.meta.url).resolve('oxlint/package.json');
-  return new Promise((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      ['--disable-warning=SecurityWarning', join(dirname(entry), 'bin', 'oxlint'), ...args],
-      {
-        env: {},
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    let output = '';
-    let errors = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      if (output.length > MAX_OUTPUT) child.kill('SIGKILL');
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors = (errors + text).slice(0, 4_000);
-    });
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      // 1 means that there are errors, which the JSON contains.
-      if (code === 0 || code === 1) resolve(output);
-      else reject(new Error(`oxlint ended with ${signal ?? `exit code ${code}`}: ${errors.slice(0, 500)}`));
-    });
-  });
+/**
+ * Runs oxlint's command line in this process, because a process of its own would cost three times as much. It
+ * writes to standard output, which is a file here.
+ */
+async function run(args: readonly string[]): Promise<string> {
+  const before = fstatSync(STANDARD_OUTPUT).size;
+  process.argv = [process.execPath, 'oxlint', ...args];
+  // The module runs once for each address.
+  await import(new URL(`cli.js?${runs++}`, PROGRAM).href);
+  const bytes = fstatSync(STANDARD_OUTPUT).size - before;
+  if (bytes > MAX_OUTPUT) throw new Error(`oxlint wrote ${bytes} bytes`);
+  const output = Buffer.alloc(bytes);
+  readSync(STANDARD_OUTPUT, output, 0, bytes, before);
+  return output.toString();
 }

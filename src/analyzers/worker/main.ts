@@ -1,71 +1,92 @@
-import { Worker } from 'node:worker_threads';
-import { OWN_EXTENSION } from '../../core/package-root.ts';
-import type { Analysis } from '../analyzer.ts';
-import type { Job, JobResult, WorkerRequest } from './protocol.ts';
+import { rmSync, writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import type { Analysis, Analyze } from '../analyzer.ts';
+import type { JobResult, ToWorker, WorkerRequest } from './protocol.ts';
 
 /**
- * The worker process: runs every analyzer in its own thread, so that an endless loop or exhausted memory in
- * one does not affect the others, and writes each result as it arrives. Rejected: a process per analyzer,
- * because five starts of Node cost more than the analyses.
+ * The worker process: loads analyzers before there is a pull request, runs those of one pull request one after
+ * another, and writes each result as it arrives. Its standard output is a file, so a library's output does not
+ * mix with the results.
  *
- * It never exits by itself. The parent kills its process group once it has all results, which also ends
- * whatever an analyzer left behind. If the parent dies, standard input closes and the group ends itself.
+ * It never exits by itself. The parent kills it once it has all results, or if an analyzer does not end. If the
+ * parent dies, standard input closes and the process ends itself; one in an endless loop ends at its limit of
+ * processor time.
  */
-const THREAD = new URL(`./thread.${OWN_EXTENSION}`, import.meta.url);
-const HEAP_MB = 512;
+const RESULTS = 3;
 const MAX_LOG = 500_000;
 
-let input = '';
-let started = false;
+let input: string[] = [];
+let told = Promise.resolve();
 process.stdin.setEncoding('utf8').on('data', (text: string) => {
-  if (started) return;
-  input += text;
-  if (!text.includes('\n')) return;
-  started = true;
-  const request = JSON.parse(input) as WorkerRequest;
-  input = '';
-  for (const job of request.jobs) run(job, request);
+  const lines = text.split('\n');
+  for (const [index, part] of lines.entries()) {
+    input.push(part);
+    if (index === lines.length - 1) continue;
+    const message = JSON.parse(input.join('')) as ToWorker;
+    input = [];
+    told = told.then(() => act(message));
+  }
 });
 process.stdin.on('close', () => process.kill(-process.pid, 'SIGKILL'));
 
-function run(job: Job, { files, analyzerTimeoutMs }: WorkerRequest): void {
-  const begun = performance.now();
-  let ended = false;
-  const end = (
-    result: ({ status: 'ok' } & Analysis) | { status: 'crashed' | 'timed_out'; message: string },
-  ) => {
-    if (ended) return;
-    ended = true;
-    clearTimeout(timer);
-    const line: JobResult = { analyzer: job.analyzer, durationMs: performance.now() - begun, ...result };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-    void thread.terminate();
-  };
-  const thread = new Worker(THREAD, {
-    workerData: {
-      module: job.module,
-      config: job.config,
-      files: files.filter((file) => job.files.includes(file.index)),
-    },
-    env: {},
-    // A library's output must not mix with the results.
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-  });
-  const timer = setTimeout(
-    () => end({ status: 'timed_out', message: `gave no result within ${analyzerTimeoutMs} ms` }),
-    analyzerTimeoutMs,
-  );
-  thread.on('message', (analysis: Analysis) =>
-    end({ status: 'ok', ...analysis, log: clipped(analysis.log) }),
-  );
-  thread.on('error', (error: unknown) =>
-    end({ status: 'crashed', message: error instanceof Error ? error.message : String(error) }),
-  );
-  thread.on('exit', (code) =>
-    end({ status: 'crashed', message: `ended with exit code ${code} and no result` }),
-  );
+async function act(message: ToWorker): Promise<void> {
+  switch (message.kind) {
+    case 'load':
+      await Promise.all(message.modules.map(load));
+      return;
+    case 'keep':
+      flushCompileCache();
+      process.exit(0);
+      break;
+    case 'review':
+      await review(message);
+  }
+}
+
+async function review({ jobs, files }: WorkerRequest): Promise<void> {
+  for (const { module } of jobs) await load(module).catch(() => {});
+  lock();
+  for (const { analyzer, module, config, files: wanted } of jobs) {
+    const begun = performance.now();
+    const outcome = await load(module)
+      .then((analyze) =>
+        analyze(
+          files.filter(({ index }) => wanted.includes(index)),
+          config,
+        ),
+      )
+      .then(
+        (analysis): JobOutcome => ({ status: 'ok', ...analysis, log: clipped(analysis.log) }),
+        (error: unknown): JobOutcome => ({
+          status: 'crashed',
+          message: error instanceof Error ? error.message : String(error),
+        }),
+      );
+    write({ analyzer, durationMs: performance.now() - begun, ...outcome });
+  }
+}
+
+type JobOutcome = ({ status: 'ok' } & Analysis) | { status: 'crashed'; message: string };
+
+async function load(module: string): Promise<Analyze<unknown>> {
+  const { analyze } = (await import(module)) as { analyze: Analyze<unknown> };
+  return analyze;
+}
+
+/**
+ * Before anything reads a text of the pull request: removes the only way to the compiled code that other
+ * processes use too, and the permission to load native code.
+ */
+function lock(): void {
+  rmSync('compiled', { force: true });
+  const { permission } = process as { permission?: { drop?(scope: string): void } };
+  permission?.drop?.('addon');
+}
+
+/** A pipe may take less than it is given. */
+function write(result: JobResult): void {
+  const line = Buffer.from(`${JSON.stringify(result)}\n`);
+  for (let at = 0; at < line.length; ) at += writeSync(RESULTS, line, at);
 }
 
 /** Cuts at a line end: half a secret would not be recognised. */

@@ -11,12 +11,20 @@ export interface Job {
   config: unknown;
 }
 
-/** The request to the worker process: one line of JSON on its standard input, which stays open. */
+/** All work of a review, or a part of it. */
 export interface WorkerRequest {
   files: SourceFile[];
   jobs: Job[];
-  analyzerTimeoutMs: number;
 }
+
+/** What the app tells the worker process: lines of JSON on its standard input, which stays open. */
+export type ToWorker =
+  /** Loads modules before there is work for them. */
+  | { kind: 'load'; modules: string[] }
+  /** Keeps the compiled code of what is loaded, for other processes, and ends. */
+  | { kind: 'keep' }
+  /** Once only: the process is killed after the last result. */
+  | ({ kind: 'review' } & WorkerRequest);
 
 const line = z.int().min(1);
 
@@ -30,7 +38,7 @@ const rawFindingSchema = z.object({
   message: z.string().optional(),
 });
 
-/** The worker's output: one line of JSON on its standard output as each analyzer ends. */
+/** The worker's answer: one line of JSON on descriptor 3 as each analyzer ends. */
 export const jobResultSchema = z.discriminatedUnion('status', [
   z.object({
     analyzer: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UNKNOWN_LANGUAGE } from '../../../analyzers/admit.ts';
 import type { ChangedFile } from '../../../analyzers/changed-file.ts';
 import { MAX_FINDINGS } from '../../../analyzers/findings.ts';
+import type { AnalyzerPool } from '../../../analyzers/pool.ts';
 import type { Analysis, ReviewReport } from '../../../analyzers/report.ts';
 import { reviewFiles } from '../../../analyzers/review.ts';
 import { MAX_LOG } from '../../../analyzers/run-analyzers.ts';
@@ -37,6 +38,8 @@ const inputsSchema = z.object({
 type Inputs = z.infer<typeof inputsSchema>;
 
 export interface PrReviewDeps extends PromptDeps {
+  /** The processes that the analyzers run in. By default, one is started for each review. */
+  pool?: AnalyzerPool;
   /** Without it, questions to a model leave no trace. */
   traces?: {
     record: QuestionTraces['record'];
@@ -66,7 +69,11 @@ export function prReview(deps: PrReviewDeps): StepHandler {
       if (!asked.ok) return asked.result;
       const { files } = await filesOfHead(context);
       const changed = await withContents(context, files);
-      const analysis = await reviewFiles(changed, { timeoutMs: REVIEW_TIMEOUT_MS, signal: context.signal });
+      const analysis = await reviewFiles(changed, {
+        timeoutMs: REVIEW_TIMEOUT_MS,
+        signal: context.signal,
+        pool: deps.pool,
+      });
       const earlier = await context.earlierReview();
       const report = await withModel(context, deps, asked.value, analysis, changed, earlier?.model);
       const { headSha } = context.state.run;
@@ -83,7 +90,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
 
 async function withModel(
   context: StepContext,
-  { model, traces, ...more }: PrReviewDeps,
+  { model, traces, pool: _, ...more }: PrReviewDeps,
   asked: Inputs,
   { report, files, mask }: Analysis,
   changed: readonly ChangedFile[],

@@ -1,4 +1,5 @@
 import { type Admittance, admit } from '../../../analyzers/admit.ts';
+import type { AnalyzerPool } from '../../../analyzers/pool.ts';
 import { shippedAnalyzer } from '../../../analyzers/review.ts';
 import { runAnalyzers } from '../../../analyzers/run-analyzers.ts';
 import { verdictOf } from '../../../analyzers/verdict.ts';
@@ -41,13 +42,15 @@ const SECRETS_TO_HIDE = 'secrets to hide';
 export interface AnalyzerDeps {
   /** The skill that says whether CI still runs. Reports from CI are awaited for that long. */
   ci: Pick<StepHandler, 'run'>;
+  /** The processes that the analyzers run in. By default, one is started for each review. */
+  pool?: AnalyzerPool;
 }
 
 /**
- * Runs the analyzers of a package on the files that they are for, in the child process of `pr-review` and
+ * Runs the analyzers of a package on the files that they are for, in the processes of `pr-review` and
  * with its rule for the verdict.
  */
-export function analyzerSkill({ ci }: AnalyzerDeps): AnyHandler<SkillContext> {
+export function analyzerSkill({ ci, pool }: AnalyzerDeps): AnyHandler<SkillContext> {
   return {
     kind: 'analyzer',
 
@@ -77,7 +80,7 @@ export function analyzerSkill({ ci }: AnalyzerDeps): AnyHandler<SkillContext> {
       const { report } = await runAnalyzers(
         admission,
         [...read.analyzers.map((one) => one.analyzer(facts)), secretsToHide()],
-        { timeoutMs: TIMEOUT_MS, signal: step.signal },
+        { timeoutMs: TIMEOUT_MS, signal: step.signal, pool },
         reports.told,
       );
       const verdict = verdictOf(report, { headSha: run.headSha, round: await step.round() });

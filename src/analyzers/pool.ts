@@ -1,0 +1,290 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { unreachable } from '../core/errors.ts';
+import { OWN_CODE, OWN_EXTENSION } from '../core/package-root.ts';
+import { watchMemory } from '../sandbox/memory.ts';
+import type { Ending } from '../sandbox/process.ts';
+import { ANALYZERS } from './analyzers.ts';
+import type { Job, JobResult, WorkerRequest } from './worker/protocol.ts';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
+
+/** For all processes of a review together. The most text per review (24 MB) takes 1,000 at its peak. */
+const MAX_MEMORY_MB = 2_048;
+/** In characters. The analyzers of more text run side by side, each in a process of its own. */
+const MOST_TEXT_TOGETHER = 200_000;
+/**
+ * The shares of the review's time. What has no result after the first share, of all analyzers together, runs
+ * again, each analyzer in a process of its own.
+ */
+const TOGETHER = 0.1;
+const ALONE = 0.8;
+/** A quiet app keeps no process. */
+const KEEP_SPARES_MS = 5 * 60_000;
+
+interface Limits {
+  /** For all jobs together. A single job gets 80 % of it. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** The processes in which analyzers run. */
+export interface AnalyzerPool {
+  /**
+   * Runs the jobs in sandboxed processes that no other review uses, in their order where they share one, and
+   * returns one result per job. Any failure (crash, time, memory, too much or malformed output) becomes the
+   * result of a job. Waits for its turn first, because at most as many reviews run at once as there are cores.
+   * @throws the signal's reason if aborted; the processes are dead by then
+   */
+  run(request: WorkerRequest, limits: Limits): Promise<JobResult[]>;
+  /** Ends all processes. */
+  stop(): Promise<void>;
+}
+
+export interface PoolOptions {
+  /** Keeps processes ready for the next review, from the first one on. They must be stopped in the end. */
+  spares?: boolean;
+  /** How many reviews run at once. */
+  atOnce?: number;
+  maxMemoryMb?: number;
+  /** Files of analyzers outside of our own code, for tests. */
+  modules?: readonly string[];
+}
+
+export function createAnalyzerPool({
+  spares: keepsSpares = true,
+  atOnce = availableParallelism(),
+  maxMemoryMb = MAX_MEMORY_MB,
+  modules = [],
+}: PoolOptions = {}): AnalyzerPool {
+  const turns = createTurns(atOnce);
+  const alive = new Set<WorkerProcess>();
+  const spares: Promise<WorkerProcess>[] = [];
+  let compiled: Promise<string | undefined> | undefined;
+  let expiry: NodeJS.Timeout | undefined;
+  let stopping = false;
+
+  async function start(readable: readonly string[] = modules): Promise<WorkerProcess> {
+    const worker = await startWorkerProcess(await compiled, readable);
+    alive.add(worker);
+    void worker.gone.catch(() => {}).then(() => alive.delete(worker));
+    if (stopping) worker.stop();
+    worker.tell({ kind: 'load', modules: [ANALYZERS.secrets.module.href] });
+    return worker;
+  }
+
+  async function take(jobs: readonly Job[]): Promise<WorkerProcess> {
+    const foreign = jobs
+      .map((job) => fileURLToPath(job.module))
+      .filter((path) => !path.startsWith(OWN_CODE) && !modules.includes(path));
+    if (foreign.length > 0) return start([...modules, ...foreign]);
+    for (;;) {
+      const next = spares.shift();
+      if (!next) return start();
+      const spare = await next.catch(() => undefined);
+      if (spare && !spare.over.aborted) return spare;
+    }
+  }
+
+  /** One spare, or as many as there are reviews at the moment. */
+  function refill(): void {
+    if (!keepsSpares || stopping) return;
+    compiled ??= compile().catch(() => undefined);
+    while (spares.length < Math.max(1, turns.taken())) {
+      const spare = start();
+      spare.catch(() => {});
+      spares.push(spare);
+    }
+    clearTimeout(expiry);
+    expiry = setTimeout(() => void Promise.allSettled(spares.splice(0).map(ended)), KEEP_SPARES_MS);
+    expiry.unref();
+  }
+
+  /** A process that never reads a pull request compiles everything, so that no other one has to. */
+  async function compile(): Promise<string | undefined> {
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-compiled-'));
+    const worker = await startWorkerProcess(folder);
+    alive.add(worker);
+    if (stopping) worker.stop();
+    worker.tell({ kind: 'load', modules: ownModules() });
+    worker.tell({ kind: 'keep' });
+    await worker.gone;
+    alive.delete(worker);
+    if (!stopping && worker.exitCode() === 0) return folder;
+    await rm(folder, { recursive: true, force: true });
+    return undefined;
+  }
+
+  return {
+    async run(request, limits) {
+      limits.signal.throwIfAborted();
+      if (request.jobs.length === 0) return [];
+      const done = await turns.take(limits.signal);
+      try {
+        return await review(request, limits, { take, maxMemoryMb });
+      } finally {
+        done();
+        refill();
+      }
+    },
+
+    async stop() {
+      stopping = true;
+      clearTimeout(expiry);
+      for (const worker of alive) worker.stop();
+      const folder = await compiled;
+      await Promise.allSettled(spares.splice(0).map(ended));
+      await Promise.allSettled([...alive].map(({ gone }) => gone));
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ended(spare: Promise<WorkerProcess>): Promise<void> {
+  const worker = await spare;
+  worker.stop();
+  await worker.gone;
+}
+
+function ownModules(): string[] {
+  return ['linters', 'builtin'].flatMap((name) => {
+    const folder = `${OWN_CODE}analyzers/${name}/`;
+    return readdirSync(folder)
+      .filter((file) => file.endsWith(`.${OWN_EXTENSION}`))
+      .map((file) => pathToFileURL(folder + file).href);
+  });
+}
+
+/** Lets so many through at once, in the order of their arrival. */
+function createTurns(atOnce: number) {
+  let taken = 0;
+  const waiting: (() => void)[] = [];
+  const done = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else taken--;
+  };
+  return {
+    taken: () => taken,
+    /** @throws the signal's reason if aborted before its turn */
+    async take(signal: AbortSignal): Promise<() => void> {
+      if (taken < atOnce) {
+        taken++;
+        return done;
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const onAbort = () => {
+        const at = waiting.indexOf(resolve);
+        if (at < 0) return;
+        waiting.splice(at, 1);
+        reject(signal.reason);
+      };
+      waiting.push(resolve);
+      signal.addEventListener('abort', onAbort, { once: true });
+      await promise;
+      signal.removeEventListener('abort', onAbort);
+      return done;
+    },
+  };
+}
+
+interface Means {
+  take(jobs: readonly Job[]): Promise<WorkerProcess>;
+  maxMemoryMb: number;
+}
+
+async function review(
+  { files, jobs }: WorkerRequest,
+  { timeoutMs, signal }: Limits,
+  { take, maxMemoryMb }: Means,
+): Promise<JobResult[]> {
+  const results = new Map<string, JobResult>();
+  const begun = performance.now();
+  const running = new Set<WorkerProcess>();
+  let timedOut: Ending | undefined;
+  const stopAll = (because?: Ending) => {
+    for (const worker of running) worker.stop(because);
+  };
+  const onAbort = () => stopAll();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => {
+    timedOut = { kind: 'timed_out', ms: timeoutMs };
+    stopAll(timedOut);
+  }, timeoutMs);
+  const watched = async (work: Promise<unknown>) => {
+    const pids = () => [...running].map(({ pid }) => pid);
+    const endWatch = watchMemory(pids, maxMemoryMb, () =>
+      stopAll({ kind: 'too_much_memory', mb: maxMemoryMb }),
+    );
+    await work.finally(endWatch);
+  };
+
+  /** Runs jobs in one process, one after another, and resolves when that is gone. */
+  const attempt = async (some: readonly Job[], share: number): Promise<Ending> => {
+    const worker = await take(some);
+    running.add(worker);
+    if (signal.aborted || timedOut) worker.stop(timedOut);
+    const ms = Math.ceil(timeoutMs * share);
+    const slow = setTimeout(() => worker.stop({ kind: 'timed_out', ms }), ms);
+    worker.onResult((result) => {
+      results.set(result.analyzer, result);
+      if (some.every(({ analyzer }) => results.has(analyzer))) worker.stop();
+    });
+    const wanted = new Set(some.flatMap((job) => job.files));
+    worker.tell({ kind: 'review', files: files.filter(({ index }) => wanted.has(index)), jobs: [...some] });
+    try {
+      return await worker.gone;
+    } finally {
+      clearTimeout(slow);
+      running.delete(worker);
+    }
+  };
+
+  const alone = async (job: Job): Promise<void> => {
+    if (signal.aborted) return;
+    const ending = timedOut ?? (await attempt([job], ALONE));
+    if (results.has(job.analyzer)) return;
+    const status = ending.kind === 'timed_out' ? 'timed_out' : 'crashed';
+    const durationMs = performance.now() - begun;
+    const message = messageFor(ending, ending === timedOut);
+    results.set(job.analyzer, { analyzer: job.analyzer, status, message, durationMs });
+  };
+
+  try {
+    const characters = files.reduce((sum, { text }) => sum + text.length, 0);
+    if (jobs.length > 1 && characters <= MOST_TEXT_TOGETHER) {
+      await watched(attempt(jobs, TOGETHER));
+    }
+    const left = jobs.filter(({ analyzer }) => !results.has(analyzer));
+    await watched(Promise.all(left.map(alone)));
+  } finally {
+    clearTimeout(timer);
+    stopAll();
+    signal.removeEventListener('abort', onAbort);
+  }
+  signal.throwIfAborted();
+  return jobs.flatMap(({ analyzer }) => results.get(analyzer) ?? []);
+}
+
+function messageFor(ending: Ending, isWholeReview: boolean): string {
+  switch (ending.kind) {
+    case 'not_started':
+      return `it could not be started: ${ending.detail}`;
+    case 'died':
+      return `ended with ${ending.detail} and no result`;
+    case 'timed_out':
+      return isWholeReview
+        ? `the whole review took longer than ${ending.ms} ms`
+        : `gave no result within ${ending.ms} ms`;
+    case 'too_much_memory':
+      return `the analyzers took more than ${ending.mb.toLocaleString('en')} MB of memory`;
+    case 'too_much_output':
+      return 'it wrote more than can be read';
+    case 'no_message':
+      return 'it wrote something that is no result';
+    default:
+      return unreachable(ending);
+  }
+}

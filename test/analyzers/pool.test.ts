@@ -1,0 +1,125 @@
+// @module-tag security
+
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createAnalyzerPool, type PoolOptions } from '../../src/analyzers/pool.ts';
+import { ownChildren } from '../support/own-children.ts';
+import { until } from '../support/until.ts';
+
+const workers = () => ownChildren('analyzers/worker/main.');
+const [REMAINS, WHEN, HANGS] = ['remains', 'when', 'hangs'].map(
+  (name) => new URL(`./fixtures/${name}.mjs`, import.meta.url),
+) as [URL, URL, URL];
+
+/** A pool with processes in reserve, which may also run the analyzers of this test. */
+function start(options: PoolOptions = {}) {
+  const pool = createAnalyzerPool({
+    atOnce: 1,
+    modules: [REMAINS, WHEN, HANGS].map((url) => fileURLToPath(url)),
+    ...options,
+  });
+  onTestFinished(() => pool.stop());
+  return {
+    ...pool,
+    async run(analyzer: URL, text = '', signal = new AbortController().signal) {
+      const name = 'of a test';
+      const [result] = await pool.run(
+        {
+          files: [{ index: 0, name: '0001.txt', language: 'other', text }],
+          jobs: [{ analyzer: name, module: analyzer.href, files: [0], config: {} }],
+        },
+        { timeoutMs: 100_000, signal },
+      );
+      if (result?.status !== 'ok') throw new Error(JSON.stringify(result));
+      return JSON.parse(result.log);
+    },
+  };
+}
+
+/** The process that waits for the next review. */
+async function readySpare(pool: ReturnType<typeof start>): Promise<number> {
+  // Before the second review, another process has compiled everything and is gone.
+  await pool.run(REMAINS);
+  await pool.run(REMAINS);
+  return until('a spare', () => workers()[0]);
+}
+
+test('An analyzer that leaves everything behind that it can leaves nothing for the next pull request', async () => {
+  const pool = start();
+  const left = await pool.run(REMAINS, 'leave');
+  expect(left).toMatchObject({ global: true, property: true, replaced: true, file: true, native: true });
+
+  // The second process waited while the first one worked or after it; a third one waits now.
+  for (let others = 0; others < 2; others++) {
+    const { pid, folder, ...found } = await pool.run(REMAINS);
+    expect(found).toEqual({
+      calls: 1,
+      global: false,
+      property: false,
+      replaced: false,
+      variable: false,
+      title: false,
+      umask: false,
+      file: false,
+      files: [],
+      native: false,
+    });
+    expect([pid, folder]).not.toEqual([left.pid, left.folder]);
+  }
+  expect(existsSync(left.folder)).toBe(false);
+});
+
+test('A review gets a process that was started before it', async () => {
+  const pool = start();
+  const spare = await readySpare(pool);
+  const { pid } = await pool.run(REMAINS);
+  expect(pid).toBe(spare);
+});
+
+test('A review does not need the spare that died while it waited', async () => {
+  const pool = start();
+  const spare = await readySpare(pool);
+  process.kill(spare, 'SIGKILL');
+  await until('its end', () => (workers().includes(spare) ? undefined : true));
+  const { pid } = await pool.run(REMAINS);
+  expect(pid).not.toBe(spare);
+});
+
+test('Reviews beyond the limit wait for their turn', async () => {
+  const pool = start();
+  const times = await Promise.all([pool.run(WHEN), pool.run(WHEN), pool.run(WHEN)]);
+  const [first, second, third] = times.toSorted((a, b) => a.begun - b.begun);
+  expect(first.ended).toBeLessThanOrEqual(second.begun);
+  expect(second.ended).toBeLessThanOrEqual(third.begun);
+});
+
+test('A review that is cancelled before its turn takes nobody else’s turn', async () => {
+  const pool = start();
+  const [blocking, cancelled] = [new AbortController(), new AbortController()];
+  const hanging = expect(pool.run(HANGS, '', blocking.signal)).rejects.toThrow('enough');
+  const waiting = expect(pool.run(WHEN, '', cancelled.signal)).rejects.toThrow('no longer wanted');
+  const last = pool.run(WHEN);
+  cancelled.abort(new Error('no longer wanted'));
+  await waiting;
+  blocking.abort(new Error('enough'));
+  await hanging;
+  expect(await last).toHaveProperty('ended');
+});
+
+test('A pool that was stopped leaves no process and no file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const pool = start();
+  await pool.run(WHEN);
+  await until('a spare', () => workers()[0]);
+  expect(readdirSync(folder)).not.toEqual([]);
+  await pool.stop();
+  expect(workers()).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -88,7 +88,7 @@ export function createAnalyzerPool({
     }
   }
 
-  /** One spare, or as many as there are reviews at the moment. */
+  /** One spare, or as many as there are reviews now. */
   function refill(): void {
     if (!keepsSpares || stopping) return;
     compiled ??= compile().catch(() => undefined);

@@ -1,6 +1,5 @@
 import { gitHubPages } from '../config/addresses.ts';
 import type { Event } from '../domain/event/event.ts';
-import type { Cause } from '../domain/run/actor.ts';
 import { createConfigurationLoader } from '../engine/configuration/configuration.ts';
 import { createOrganisationMemory } from '../engine/configuration/organisation-memory.ts';
 import { createGateChecks } from '../engine/effects/gate-check.ts';
@@ -15,7 +14,7 @@ import { createMergeGroups } from '../engine/sessions/merge-group.ts';
 import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
-import type { JobRunner } from '../ports/jobs.ts';
+import type { Cause, JobRunner } from '../ports/jobs.ts';
 import { askJobs } from '../skills/ask/ask.ts';
 import { createSkillKeeper } from '../skills/catalogue/keep.ts';
 import { communitySkills } from '../skills/catalogue/sync/community.ts';

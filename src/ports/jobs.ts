@@ -97,6 +97,18 @@ export interface Job {
   unavailableSince: Date | null;
 }
 
+/** The delivery that an event was read from. */
+export interface Cause {
+  deliveryId: number;
+  /** When GitHub first sent the delivery, if known; otherwise when it arrived. */
+  sentAt: Date;
+  /**
+   * Marks the delivery as done and ends its job, as part of the last transaction about its last event. Missing
+   * for an event that is not the last. Where nobody calls it, the delivery is marked afterwards.
+   */
+  end?(tx: Tx): Promise<void>;
+}
+
 /**
  * The result of an attempt at a job. `reschedule` runs it again at that time with its attempts reset to zero.
  * `defer` runs it again without counting this attempt, because nothing was tried or something that it needs

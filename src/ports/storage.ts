@@ -51,6 +51,8 @@ export interface Storage {
 export interface Lease {
   jobId: number;
   token: string;
+  /** Called in the transaction that ends the job. */
+  onEnd?(tx: Tx): void;
 }
 
 export interface Tx {
@@ -77,6 +79,13 @@ export interface Tx {
    * one statement can write. Outside of a transaction there is no such end, and it throws.
    */
   beforeCommit(work: () => Promise<void>): void;
+  /** Calls `work` once the transaction has committed or was rolled back. */
+  afterwards(work: (committed: boolean) => void): void;
+  /**
+   * Deletes the job that this transaction belongs to when it commits, so that the queue needs no further one.
+   * The handler must not write anything after that.
+   */
+  endJob(): void;
 }
 
 /**
@@ -124,6 +133,10 @@ export interface Deliveries {
   known(guids: readonly string[]): Promise<Set<string>>;
   get(id: number): Promise<Delivery | undefined>;
   byGuid(guid: string): Promise<Delivery | undefined>;
+  /**
+   * Every attempt is counted: with `done`, or with `processing` if it did not end the delivery, which may then
+   * fail without another one.
+   */
   setStatus(id: number, status: DeliveryStatus, at: Date, error?: string): Promise<void>;
   /** Newest first. */
   list(filter: { status?: DeliveryStatus; limit: number }): Promise<DeliverySummary[]>;
@@ -352,9 +365,15 @@ export interface Jobs {
   /**
    * Takes up to `limit` due jobs under a lease: first due first, and never two with the same key at a time,
    * whichever process holds the other. Expired leases are lost at this point, and their jobs count one more
-   * attempt.
+   * attempt, unless `endsLeases` is false.
    */
-  claim(now: Date, leaseUntil: Date, leaseToken: string, limit: number): Promise<JobRow[]>;
+  claim(
+    now: Date,
+    leaseUntil: Date,
+    leaseToken: string,
+    limit: number,
+    options?: { endsLeases?: boolean },
+  ): Promise<JobRow[]>;
   /** Whether a worker is running a job with this key. */
   isUnderWay(key: string): Promise<boolean>;
   /** Whether the job is held under this token. */

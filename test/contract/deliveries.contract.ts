@@ -137,10 +137,16 @@ export function deliveriesContract(open: OpenDatabase): void {
       });
     });
 
-    it('count how often they were processed', async () => {
+    it.each([
+      [['done'], 1],
+      [['processing', 'processing', 'done'], 3],
+      [['processing', 'failed'], 1],
+      [['failed'], 1],
+      [['done', 'received', 'done'], 2],
+    ] as const)('that became %j were tried %i times', async (statuses, attempts) => {
       const [first] = await record(delivery('g1'));
-      for (const second of [1, 2]) await setStatus(first?.id ?? 0, 'processing', at(second));
-      expect((await db.storage.read.deliveries.byGuid('g1'))?.attempts).toBe(2);
+      for (const status of statuses) await setStatus(first?.id ?? 0, status, at(1));
+      expect((await db.storage.read.deliveries.byGuid('g1'))?.attempts).toBe(attempts);
     });
 
     it('are listed newest first, without bodies, by status', async () => {

@@ -5,8 +5,11 @@ import type { When } from './kill-point.ts';
 /** Called with a durable write's name; the returned hooks are called before and after it. */
 export type Watch = (name: string) => (when: When) => void;
 
+/** What is no table. */
+type End = 'beforeCommit' | 'afterwards' | 'endJob';
+
 /** Methods that only read. Everything else writes, so that a method that is added later becomes a fault point by itself. */
-const READS: { readonly [Table in Exclude<keyof Tx, 'beforeCommit'>]: readonly (keyof Tx[Table])[] } = {
+const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Table])[] } = {
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
   runs: [
     'load',
@@ -42,7 +45,7 @@ const READING = new Set(
 
 /** Every durable write, by its name in fault points. */
 export function writesOf(tx: Tx): string[] {
-  const { beforeCommit: _, ...all } = tx;
+  const { beforeCommit, afterwards, endJob, ...all } = tx;
   const calls = Object.entries(all).flatMap(([table, methods]) =>
     Object.keys(methods).map((method) => `${table}.${method}`),
   );
@@ -96,8 +99,8 @@ export function watchedBlobs(blobs: Blobs, watch: Watch): Blobs {
 function noting(tx: Tx, writes: Set<string>): Tx {
   return new Proxy(tx, {
     get: (tables, table) =>
-      table === 'beforeCommit'
-        ? tables.beforeCommit
+      typeof Reflect.get(tables, table) === 'function'
+        ? Reflect.get(tables, table)
         : notingTable(Reflect.get(tables, table), String(table), writes),
   });
 }

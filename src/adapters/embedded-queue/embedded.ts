@@ -50,6 +50,8 @@ interface Work {
   abort: AbortController;
   /** The lease is lost, so the handler's result is ignored. */
   lost: boolean;
+  /** A transaction of the handler has deleted it. */
+  ended: boolean;
   over: Promise<void>;
 }
 
@@ -73,9 +75,20 @@ class EmbeddedQueue implements Queue {
   #waitingForIdle: { resolve: () => void; reject: (error: Error) => void }[] = [];
   #deadReleased = false;
 
+  /** Jobs that a transaction has claimed and that begin when it commits. */
+  #claiming = 0;
+  readonly #claimed = new WeakSet<Tx>();
+  /** When the next waiting job is due, as far as is known; in ms since 1970. */
+  #nextDue = 0;
+  /** Whether something may have been recorded that has no job yet. */
+  #lookForNew = true;
+  #leasesEndedAt = Number.NEGATIVE_INFINITY;
+
   #timer: NodeJS.Timeout | undefined;
   #turning: Promise<void> | undefined;
   #woken = false;
+  /** Enters the context in which the queue was created. */
+  readonly #outside = AsyncLocalStorage.snapshot();
   /**
    * Bound to the context in which the queue was created: `enqueue` runs inside a transaction, and jobs must
    * not inherit its context.
@@ -99,11 +112,38 @@ class EmbeddedQueue implements Queue {
     const enqueued = this.#enqueued.get(tx) ?? [];
     if (enqueued.length === 0) {
       this.#enqueued.set(tx, enqueued);
-      tx.beforeCommit(() => this.#insert(tx, enqueued.splice(0)));
+      tx.beforeCommit(async () => {
+        const now = this.#clock.now();
+        const isDue = enqueued.some(({ runAt = now }) => runAt <= now);
+        await this.#insert(tx, enqueued.splice(0));
+        if (isDue) tx.beforeCommit(() => this.#claimWithin(tx));
+      });
     }
     enqueued.push(...jobs);
-    // The turn's transaction waits for the caller's to end, so this cannot be too early.
-    this.#wake();
+  }
+
+  /**
+   * Claims in a transaction that has enqueued due jobs, or has ended one: a turn of its own would wait for the
+   * disk once more.
+   */
+  async #claimWithin(tx: Tx): Promise<void> {
+    const worker = this.#worker;
+    const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size - this.#claiming : 0;
+    if (!worker || free <= 0 || this.#claimed.has(tx)) return;
+    this.#claimed.add(tx);
+    const now = this.#clock.now();
+    const token = leaseToken(this.#owner);
+    const leaseUntil = new Date(now.getTime() + this.#leaseMs);
+    const rows = await tx.jobs.claim(now, leaseUntil, token, free, { endsLeases: false });
+    this.#claiming += rows.length;
+    tx.afterwards((committed) => {
+      this.#claiming -= rows.length;
+      if (!committed) return;
+      for (const row of rows) {
+        this.#outside(() => this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3));
+      }
+      if (rows.length === free) this.#wake();
+    });
   }
 
   async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
@@ -120,6 +160,21 @@ class EmbeddedQueue implements Queue {
       rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
     }
     await tx.jobs.insert(...rows);
+    for (const { runAt } of jobs) if (runAt) this.#expect(runAt);
+  }
+
+  /** Makes sure that the queue looks for work then. What is due already is claimed, or waits for a free place. */
+  #expect(due: Date): void {
+    if (due <= this.#clock.now() || due.getTime() >= this.#nextDue) return;
+    this.#nextDue = due.getTime();
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
+    if (this.#turning || (this.#state !== 'working' && this.#state !== 'stopping')) return;
+    clearTimeout(this.#timer);
+    const wait = Math.max(1, this.#nextDue - this.#clock.now().getTime());
+    this.#timer = setTimeout(() => this.wake(), Math.min(wait, this.#pollMs, this.#leaseMs / 3));
   }
 
   start(worker: Worker): void {
@@ -130,6 +185,7 @@ class EmbeddedQueue implements Queue {
   }
 
   wake(): void {
+    this.#lookForNew = true;
     this.#wake();
   }
 
@@ -137,7 +193,7 @@ class EmbeddedQueue implements Queue {
     if (this.#state !== 'working') return Promise.reject(notWorking());
     return new Promise((resolve, reject) => {
       this.#waitingForIdle.push({ resolve, reject });
-      this.#wake();
+      this.wake();
     });
   }
 
@@ -170,32 +226,32 @@ class EmbeddedQueue implements Queue {
 
   async #turnWhileWoken(worker: Worker): Promise<void> {
     clearTimeout(this.#timer);
-    let nextDue: Date | undefined;
     while (this.#woken) {
       // Everything that ends or is enqueued in one turn of the event loop shares a transaction.
       await nextTurn();
       this.#woken = false;
       try {
-        nextDue = await this.#turn(worker);
+        await this.#turn(worker);
       } catch (error) {
         this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
     }
     // In the same synchronous step as the last check of `woken`, so that no wake is missed.
     this.#turning = undefined;
-    const wait = nextDue ? Math.max(1, nextDue.getTime() - this.#clock.now().getTime()) : this.#pollMs;
-    this.#timer = setTimeout(() => this.#wake(), Math.min(wait, this.#pollMs, this.#leaseMs / 3));
+    this.#setTimer();
   }
 
-  /** Returns when the next waiting job is due. */
-  async #turn(worker: Worker): Promise<Date | undefined> {
+  async #turn(worker: Worker): Promise<void> {
     const now = this.#clock.now();
     const leaseUntil = new Date(now.getTime() + this.#leaseMs);
     const token = leaseToken(this.#owner);
     const dispositions = [...this.#dispositions];
-    const renewing = [...this.#underWay].filter((work) => !work.lost && work.renewAt <= now.getTime());
-    const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size : 0;
+    const renewing = [...this.#underWay].filter(
+      (work) => !work.lost && !work.ended && work.renewAt <= now.getTime(),
+    );
     const waiting = this.#waitingForIdle.length;
+    const looks = this.#lookForNew;
+    const endsLeases = now.getTime() - this.#leasesEndedAt >= Math.min(this.#pollMs, this.#leaseMs);
 
     const found = await this.#storage.transaction(async (tx) => {
       const { jobs } = tx;
@@ -205,6 +261,8 @@ class EmbeddedQueue implements Queue {
           for (const row of await jobs.release(dead)) await worker.onInterrupted?.(tx, toJob(row));
         }
       }
+      // Other transactions may have claimed since this one was requested.
+      const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size - this.#claiming : 0;
       const lost: Work[] = [];
       for (const { work, disposition } of dispositions) {
         const { row } = work;
@@ -217,25 +275,35 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const fresh = free > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
+      const fresh = looks && free > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
       await this.#insert(tx, fresh);
-      const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free) : [];
+      const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free, { endsLeases }) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
-      return { lost, fresh, claimed, due, nextDue: await jobs.nextDue(now) };
+      if (this.#nextDue <= now.getTime()) {
+        this.#nextDue = (await jobs.nextDue(now))?.getTime() ?? Number.POSITIVE_INFINITY;
+      }
+      this.#claiming += claimed.length;
+      tx.afterwards((committed) => {
+        this.#claiming -= claimed.length;
+        if (!committed) return;
+        for (const row of claimed) this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3);
+      });
+      return { lost, fresh, claims: free > 0, due };
     });
 
     this.#deadReleased = true;
+    if (endsLeases && found.claims) this.#leasesEndedAt = now.getTime();
     if (found.fresh.length === MAX_NEW_JOBS) this.#woken = true;
+    else if (looks && found.claims && !this.#woken) this.#lookForNew = false;
+    for (const { disposition } of dispositions)
+      if (disposition.kind === 'return') this.#expect(disposition.at);
     this.#dispositions = this.#dispositions.slice(dispositions.length);
-    const renewAt = now.getTime() + this.#leaseMs / 3;
-    for (const work of renewing) work.renewAt = renewAt;
+    for (const work of renewing) work.renewAt = now.getTime() + this.#leaseMs / 3;
     for (const work of found.lost) this.#lose(work);
-    for (const row of found.claimed) this.#begin(worker, row, token, renewAt);
     // Only those who waited before the count. Handlers that lost their lease still count as running.
-    if (found.due === 0 && this.#underWay.size === 0) {
+    if (found.due === 0 && this.#underWay.size === 0 && this.#claiming === 0) {
       for (const { resolve } of this.#waitingForIdle.splice(0, waiting)) resolve();
     }
-    return found.nextDue;
   }
 
   #lose(work: Work): void {
@@ -253,15 +321,24 @@ class EmbeddedQueue implements Queue {
       renewAt,
       abort: new AbortController(),
       lost: false,
+      ended: false,
       over: Promise.resolve(),
     };
     this.#underWay.add(work);
+    const onEnd = (tx: Tx) => {
+      tx.beforeCommit(() => this.#claimWithin(tx));
+      tx.afterwards((committed) => {
+        work.ended = committed;
+      });
+    };
     work.over = this.#storage
-      .fenced({ jobId: row.id, token }, () => attempt(this.#attempt, worker, job, work.abort.signal))
+      .fenced({ jobId: row.id, token, onEnd }, () => attempt(this.#attempt, worker, job, work.abort.signal))
       .then((disposition) => {
+        const wasFull = this.#underWay.size >= this.#concurrency;
         this.#underWay.delete(work);
-        if (!work.lost) this.#dispositions.push({ work, disposition });
-        this.#wake();
+        if (!work.lost && !work.ended) this.#dispositions.push({ work, disposition });
+        const isWaitedFor = this.#waitingForIdle.length > 0 || this.#state !== 'working';
+        if (!work.ended || wasFull || isWaitedFor) this.#wake();
       });
   }
 

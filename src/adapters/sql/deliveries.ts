@@ -89,12 +89,27 @@ interface StatusChange {
   status: DeliveryStatus;
   error: string | null;
   finished_at: string | null;
-  begun: number;
 }
-const changeStatus = compiledOnce((db, { id, status, error, finished_at, begun }: StatusChange) =>
+/** A delivery that fails was last marked as being processed, and that attempt was counted then. */
+const changeStatus = compiledOnce((db, { id, status, error, finished_at }: StatusChange) =>
   db
     .updateTable('deliveries')
-    .set((eb) => ({ status, error, finished_at, attempts: eb('attempts', '+', begun) }))
+    .set((eb) => ({
+      status,
+      error,
+      finished_at,
+      attempts: eb
+        .case()
+        .when(
+          eb.or([
+            eb(eb.val(status), '=', 'received'),
+            eb.and([eb(eb.val(status), '=', 'failed'), eb('status', '=', 'processing')]),
+          ]),
+        )
+        .then(eb.ref('attempts'))
+        .else(eb('attempts', '+', 1))
+        .end(),
+    }))
     .where('id', '=', id),
 );
 
@@ -194,7 +209,6 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         status,
         error: error ?? null,
         finished_at: over ? toText(at) : null,
-        begun: status === 'processing' ? 1 : 0,
       });
       mustExist(numAffectedRows > 0n, 'deliveries', id);
     },

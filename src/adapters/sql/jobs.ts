@@ -191,11 +191,11 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return rows.map(({ kind, key, run_at }) => ({ kind, key, runAt: toDate(run_at) }));
     },
 
-    async claim(at, until, leaseToken, limit) {
+    async claim(at, until, leaseToken, limit, { endsLeases = true } = {}) {
       const now = toText(at);
       // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while
       // another job of its key runs.
-      await endLeasesUntil(db, { now });
+      if (endsLeases) await endLeasesUntil(db, { now });
       const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit });
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },

@@ -47,9 +47,15 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
     audit: auditTable(db, clock),
     appliedCommands: appliedCommandsTable(db),
     pruning: pruningTable(db),
-    beforeCommit(work) {
-      if (!unit) throw new Error('there is no transaction that could commit');
-      unit.beforeCommit(work);
+    beforeCommit: (work) => within(unit).beforeCommit(work),
+    afterwards: (work) => within(unit).afterwards(work),
+    endJob() {
+      within(unit).endsJob = true;
     },
   };
+}
+
+function within(unit: UnitOfWork | undefined): UnitOfWork {
+  if (!unit) throw new Error('there is no transaction that could end');
+  return unit;
 }

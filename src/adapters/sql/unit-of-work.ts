@@ -3,11 +3,23 @@
  * it ends, and rows that it has yet to write. Reading or changing the same row again then costs no statement.
  */
 export class UnitOfWork {
-  #work: (() => Promise<void>)[] = [];
+  readonly #work: (() => Promise<void>)[] = [];
+  readonly #ended: ((committed: boolean) => void)[] = [];
+  /** Whether the transaction is the last of its job. */
+  endsJob = false;
 
   /** Calls `work` once, before the transaction commits. */
   beforeCommit(work: () => Promise<void>): void {
     this.#work.push(work);
+  }
+
+  /** Calls `work` as soon as the transaction has committed or was rolled back. */
+  afterwards(work: (committed: boolean) => void): void {
+    this.#ended.push(work);
+  }
+
+  ended(committed: boolean): void {
+    for (const work of this.#ended.splice(0)) work(committed);
   }
 
   /** Runs what was registered, and what that registers. */

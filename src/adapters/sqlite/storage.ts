@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { open, rm, statfs } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
 import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
@@ -26,6 +27,27 @@ const INCREMENTAL = 2;
 const RESERVED_SHARE = 0.05;
 const MIN_RESERVED_PAGES = 1_024;
 
+/** The most transactions that share a commit: none should wait long for those after it. */
+const MAX_GROUP = 16;
+
+const SAVE = sql`savepoint one`;
+const RELEASE = sql`release one`;
+const UNDO = sql`rollback to one`;
+
+/** The writes of a transaction, before they are committed. */
+interface Attempt {
+  result: unknown;
+  unit: UnitOfWork;
+}
+
+/** A transaction that was requested. */
+interface Waiting {
+  /** Begins the group that starts with it, which waits for a locked database as long as this one may. */
+  begin(group: () => Promise<void>): Promise<void>;
+  run(transaction: Kysely<Database>): Promise<Attempt>;
+  settle(outcome: { result: unknown } | { error: unknown }): void;
+}
+
 /**
  * One connection for transactions, and one that only reads. Kysely runs the transactions one after the other
  * on the first. In WAL mode, the second neither waits for it nor sees its uncommitted changes.
@@ -46,6 +68,11 @@ export class SqliteStorage implements Storage {
   readonly #readerLock: LockWait;
   /** The lease of the current code's job. The runtime passes it on, so that no handler can forget it. */
   readonly #lease = new AsyncLocalStorage<Lease>();
+  /** The transactions that were requested and have not begun. */
+  readonly #line: Waiting[] = [];
+  #commitAll: Promise<void> | undefined;
+  /** Enters the context in which the storage was opened. */
+  readonly #outside = AsyncLocalStorage.snapshot();
   #closed = false;
   /**
    * Whether the last transaction failed to write. A successful read then does not prove that the storage
@@ -94,23 +121,118 @@ export class SqliteStorage implements Storage {
     }
     if (this.#closed) throw new CountersignError('storage.closed', `The database ${this.#path} is closed.`);
     if (this.#damage !== undefined) throw this.#damage;
+    const request = Promise.withResolvers<T>();
+    const lease = this.#lease.getStore();
     const current = { open: true, exhaustedAt: this.#writerLock.deadline() };
+    this.#line.push({
+      begin: AsyncLocalStorage.bind((group: () => Promise<void>) => this.#current.run(current, group)),
+      // In the context of its caller, whoever runs the group.
+      run: AsyncLocalStorage.bind((transaction: Kysely<Database>) =>
+        this.#current.run(current, () => this.#attempt(transaction, lease, work)),
+      ),
+      settle: (outcome) => {
+        current.open = false;
+        if ('error' in outcome) request.reject(outcome.error);
+        else request.resolve(outcome.result as T);
+      },
+    });
+    this.#commitAll ??= this.#outside(() => this.#commitLine());
     try {
-      return await this.#current.run(current, () =>
-        this.#writer.transaction().execute(async (transaction) => {
-          const unit = new UnitOfWork();
-          const tx = tablesOn(transaction, this.#clock, unit);
-          await this.#refuseLostLease(tx);
-          const result = await work(tx);
-          await unit.complete();
-          return result;
-        }),
-      );
+      return await request.promise;
     } catch (error) {
       if (error instanceof CountersignError && error.code === 'storage.unavailable') this.#unwritable = true;
       throw error;
-    } finally {
-      current.open = false;
+    }
+  }
+
+  async #attempt<T>(
+    transaction: Kysely<Database>,
+    lease: Lease | undefined,
+    work: (tx: Tx) => Promise<T>,
+  ): Promise<Attempt> {
+    const unit = new UnitOfWork();
+    try {
+      const tx = tablesOn(transaction, this.#clock, unit);
+      const result = await work(tx);
+      if (lease) await holdOrEnd(tx, lease, unit.endsJob);
+      await unit.complete();
+      return { result, unit };
+    } catch (error) {
+      unit.ended(false);
+      throw error;
+    }
+  }
+
+  async #commitLine(): Promise<void> {
+    // What is requested in one turn of the event loop shares a commit.
+    await nextTurn();
+    while (this.#line.length > 0) await this.#commitGroup();
+    this.#commitAll = undefined;
+  }
+
+  /**
+   * Runs the waiting transactions in one of SQLite, so that they wait for the disk once. Each of them either
+   * happens as a whole or not at all, and its caller hears of it only after the commit.
+   */
+  async #commitGroup(): Promise<void> {
+    const [first] = this.#line;
+    const done: { settle: Waiting['settle']; attempt: Attempt }[] = [];
+    try {
+      await first?.begin(() =>
+        this.#writer.transaction().execute(async (transaction) => {
+          for (let next = this.#line.shift(); next; next = await this.#next(done.length)) {
+            const attempt = await this.#isolated(transaction, next, done.length > 0);
+            if (attempt) done.push({ settle: next.settle, attempt });
+          }
+        }),
+      );
+    } catch (error) {
+      // The transaction could not begin, so the first in line is still there.
+      if (first && this.#line[0] === first) this.#line.shift()?.settle({ error });
+      for (const { settle, attempt } of done) {
+        attempt.unit.ended(false);
+        settle({ error });
+      }
+      return;
+    }
+    for (const { settle, attempt } of done) {
+      attempt.unit.ended(true);
+      settle(attempt);
+    }
+  }
+
+  async #next(done: number): Promise<Waiting | undefined> {
+    if (done === 0 || done >= MAX_GROUP) return undefined;
+    return this.#line.shift();
+  }
+
+  /** Runs one transaction of a group. A failure undoes only its own writes. */
+  async #isolated(
+    transaction: Kysely<Database>,
+    { run, settle }: Waiting,
+    hasOthers: boolean,
+  ): Promise<Attempt | undefined> {
+    if (!hasOthers) {
+      try {
+        return await run(transaction);
+      } catch (error) {
+        settle({ error });
+        throw error;
+      }
+    }
+    await SAVE.execute(transaction);
+    try {
+      const attempt = await run(transaction);
+      await RELEASE.execute(transaction);
+      return attempt;
+    } catch (error) {
+      settle({ error });
+      const [, writer] = this.#connections;
+      // On a full disk, SQLite has undone the whole transaction.
+      if (!writer.inTransaction) throw error;
+      await UNDO.execute(transaction);
+      await RELEASE.execute(transaction);
+      return undefined;
     }
   }
 
@@ -122,16 +244,6 @@ export class SqliteStorage implements Storage {
 
   fenced<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
     return this.#lease.run(lease, work);
-  }
-
-  /** One check is enough: no other process can write, and so take the job, before this transaction ends. */
-  async #refuseLostLease({ jobs }: Tx): Promise<void> {
-    const lease = this.#lease.getStore();
-    if (!lease || (await jobs.isHeld(lease.jobId, lease.token))) return;
-    throw new CountersignError(
-      'queue.lease_lost',
-      'Another worker took this job over, so nothing more of this one’s work is written.',
-    );
   }
 
   /** Reads. Also writes, if the last write failed. */
@@ -203,9 +315,25 @@ export class SqliteStorage implements Storage {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.#commitAll;
     await this.#writer.connection().execute(async () => undefined);
     for (const connection of this.#connections) connection.close();
   }
+}
+
+/**
+ * Ends the job, or makes sure that it is still held. One check is enough: no other process can write, and so
+ * take the job, before the transaction ends.
+ */
+async function holdOrEnd(tx: Tx, lease: Lease, ends: boolean): Promise<void> {
+  const { jobId, token } = lease;
+  if (!(await (ends ? tx.jobs.complete(jobId, token) : tx.jobs.isHeld(jobId, token)))) {
+    throw new CountersignError(
+      'queue.lease_lost',
+      'Another worker took this job over, so nothing more of this one’s work is written.',
+    );
+  }
+  if (ends) lease.onEnd?.(tx);
 }
 
 /** Creates an empty file, which fails if it exists: SQLite's backup would overwrite it. */

@@ -30,15 +30,6 @@ export type Actor = z.infer<typeof actorSchema>;
  */
 export const OPERATOR = 'an operator';
 
-/** The delivery that an event was read from. */
-export interface Cause {
-  deliveryId: number;
-  /** When GitHub first sent the delivery, if known; otherwise when it arrived. */
-  sentAt: Date;
-  /** This event is the last of its delivery. */
-  endsDelivery: boolean;
-}
-
 /** The actor of an event: the person who asked for something, or the event itself. */
 export function actorOf(event: Event, deliveryId: number | null): Actor {
   switch (event.kind) {

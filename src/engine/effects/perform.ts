@@ -112,13 +112,18 @@ export function effectJobs(deps: {
       });
       return { kind: 'reschedule', at: new Date(unsureUntil) };
     }
-    const changedMeanwhile = await save(row, {
+    const done = {
       ...progress,
       appliedHash: contentHash(row.effect),
-      status: 'done',
+      status: 'done' as const,
       error: null,
       attempts: row.attempts + 1,
       begun: true,
+    };
+    const changedMeanwhile = await storage.transaction(async (tx) => {
+      const changed = await tx.effects.saveProgress({ ...row, ...done, updatedAt: clock.now() });
+      if (!changed) tx.endJob();
+      return changed;
     });
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }

@@ -25,14 +25,20 @@ export function runJobs(deps: {
     },
     signal: {
       async run({ runId, signal, by }) {
-        await storage.transaction((tx) => engine.signal(tx, runId, signal, by));
+        await storage.transaction(async (tx) => {
+          await engine.signal(tx, runId, signal, by);
+          tx.endJob();
+        });
         return { kind: 'done' };
       },
       onRetriesExhausted: onRetriesExhausted('signal'),
     },
     wake: {
       async run({ runId }) {
-        await storage.transaction((tx) => engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' }));
+        await storage.transaction(async (tx) => {
+          await engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' });
+          tx.endJob();
+        });
         return { kind: 'done' };
       },
       onRetriesExhausted: onRetriesExhausted('wake'),

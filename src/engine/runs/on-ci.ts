@@ -2,6 +2,7 @@ import type { EventOf } from '../../domain/event/event.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import { outdatedBecause } from '../../domain/run/plan.ts';
 import type { Run } from '../../domain/run/run.ts';
+import type { Cause } from '../../ports/jobs.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import { governing, type PullRequestDeps, pullRequestNow, repositoryFacts } from './on-pull-request.ts';
 
@@ -10,7 +11,12 @@ import { governing, type PullRequestDeps, pullRequestNow, repositoryFacts } from
  * stopped, if it still applies to the pull request: a close, merge or retargeting since then did not touch a
  * finished run.
  */
-export async function onCi(deps: PullRequestDeps, event: EventOf<'ci.changed'>, by: Actor): Promise<void> {
+export async function onCi(
+  deps: PullRequestDeps,
+  event: EventOf<'ci.changed'>,
+  by: Actor,
+  cause: Cause | null,
+): Promise<void> {
   const { storage, engine } = deps;
   const ended = await storage.transaction(async (tx) => {
     const runs = await tx.runs.current({ repositoryId: event.repository.id, headSha: event.head_sha });
@@ -19,6 +25,7 @@ export async function onCi(deps: PullRequestDeps, event: EventOf<'ci.changed'>, 
       if ((await failedCiStep(tx, run)) !== undefined) stopped.push(run);
       else await engine.signal(tx, run.id, { kind: 'wake', for: ['ci', 'approval', 'until'] }, by);
     }
+    if (stopped.length === 0) await cause?.end?.(tx);
     return stopped;
   });
   for (const run of ended) {

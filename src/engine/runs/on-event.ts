@@ -1,7 +1,8 @@
 import { unreachable } from '../../core/errors.ts';
 import type { Event, EventOf } from '../../domain/event/event.ts';
-import { type Actor, actorOf, type Cause } from '../../domain/run/actor.ts';
+import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { governingBranch } from '../../domain/run/run.ts';
+import type { Cause } from '../../ports/jobs.ts';
 import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts';
 import { auditPush } from './audit-configuration.ts';
 import { fireByHand } from './fire-by-hand.ts';
@@ -31,18 +32,18 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
   switch (event.kind) {
     case 'pr.opened':
     case 'pr.updated':
-      return onPullRequest(deps, event, deliveryId);
+      return onPullRequest(deps, event, cause);
     case 'pr.merged':
     case 'pr.closed':
-      await onPullRequest(deps, event, deliveryId);
+      await onPullRequest(deps, event, cause && { deliveryId: cause.deliveryId, sentAt: cause.sentAt });
       return fireOnce(deps, event, deliveryId);
     case 'ci.changed':
-      return onCi(deps, event, by);
+      return onCi(deps, event, by, cause);
     case 'group.requested':
     case 'group.destroyed':
       return deps.onMergeGroup(event);
     case 'approval.changed':
-      return onApproval(deps, event, by);
+      return onApproval(deps, event, by, cause);
     case 'command.issued':
       return deps.onCommand(event, cause);
     case 'manual.fired':
@@ -85,7 +86,12 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
   });
 }
 
-async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>, by: Actor): Promise<void> {
+async function onApproval(
+  deps: EventDeps,
+  event: EventOf<'approval.changed'>,
+  by: Actor,
+  cause: Cause | null,
+): Promise<void> {
   await deps.storage.transaction(async (tx) => {
     const runs = await tx.runs.list({
       repositoryId: event.repository.id,
@@ -93,5 +99,6 @@ async function onApproval(deps: EventDeps, event: EventOf<'approval.changed'>, b
       active: true,
     });
     for (const run of runs) await deps.engine.signal(tx, run.id, RECHECK, by);
+    await cause?.end?.(tx);
   });
 }

@@ -18,6 +18,7 @@ import {
 import { isRunOver, type Run, type RunFacts } from '../../domain/run/run.ts';
 import type { Signal } from '../../domain/run/transition.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../../ports/github.ts';
+import type { Cause } from '../../ports/jobs.ts';
 import type { PullRequestRow, Storage, Tx } from '../../ports/storage.ts';
 import { checkConfiguration } from '../configuration/check-configuration.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
@@ -55,9 +56,10 @@ export interface PullRequestDeps {
 export async function onPullRequest(
   deps: PullRequestDeps,
   event: PullRequestEvent,
-  deliveryId: number | null,
+  cause: Cause | null,
 ): Promise<void> {
   const { storage, github, engine, clock } = deps;
+  const deliveryId = cause?.deliveryId ?? null;
   const by = actorOf(event, deliveryId);
   if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event, by))) return;
   const repo = event.repository;
@@ -138,6 +140,7 @@ export async function onPullRequest(
         cause: causeOf(event, pullRequest),
       });
     }
+    await cause?.end?.(tx);
   });
 }
 

@@ -145,6 +145,7 @@ export function sessionJobs(deps: {
     const produced = await artifacts.readBack(state.run, session, stored);
     const verdicts = judged.map((outcome) => artifacts.ofOutcome(state.run, session, outcome));
     await storage.transaction(async (tx) => {
+      tx.endJob();
       if (result.kind !== 'waits' && (await wasAnsweredMeanwhile(tx, result.approval))) {
         log.info({ session: session.id }, 'somebody answered during the look, so it is looked at again');
         return;

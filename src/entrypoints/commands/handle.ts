@@ -6,13 +6,13 @@ import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
-import type { Cause } from '../../domain/run/actor.ts';
 import { isAboutNow } from '../../domain/run/plan.ts';
 import { isRunOver } from '../../domain/run/run.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../../engine/runs/why-no-run.ts';
 import { commandReply } from '../../messages/comments/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
+import type { Cause } from '../../ports/jobs.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { activeSteps } from './active-steps.ts';
 import { type Command, doesWork, mayIssue } from './command.ts';
@@ -124,9 +124,7 @@ export function createCommandHandler(
       else await answerBriefly(deps, tx, event, answers, heard === ANSWERED_PER_HOUR);
       // A button may have no reply by which a repetition could be detected, so its delivery is marked as done
       // here.
-      if (event.via.kind === 'button' && cause?.endsDelivery) {
-        await tx.deliveries.setStatus(cause.deliveryId, 'done', deps.clock.now());
-      }
+      if (event.via.kind === 'button') await cause?.end?.(tx);
     });
   };
 }

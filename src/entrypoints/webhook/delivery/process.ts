@@ -2,9 +2,8 @@ import type { Clock } from '../../../core/clock.ts';
 import { messageOf, unreachable } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Event } from '../../../domain/event/event.ts';
-import type { Cause } from '../../../domain/run/actor.ts';
-import type { JobResult, JobRunner } from '../../../ports/jobs.ts';
-import type { Delivery, Storage } from '../../../ports/storage.ts';
+import type { Cause, JobResult, JobRunner } from '../../../ports/jobs.ts';
+import type { Delivery, Storage, Tx } from '../../../ports/storage.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
 import { pushOf } from '../event/push-of.ts';
 
@@ -18,7 +17,7 @@ export function deliveryJobs(deps: {
 }): JobRunner<'delivery'> {
   const { storage, appId, clock, log, onEvent } = deps;
 
-  async function process(deliveryId: number): Promise<JobResult> {
+  async function attempt(deliveryId: number): Promise<JobResult> {
     const delivery = await storage.read.deliveries.get(deliveryId);
     if (!delivery || delivery.status === 'done') return { kind: 'done' };
     const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
@@ -27,21 +26,23 @@ export function deliveryJobs(deps: {
     const run = runId === undefined ? undefined : await storage.read.runs.get(runId);
     const read = toEvents(delivery.event, payload, { appId, run });
     switch (read.kind) {
-      case 'events':
-        // A single commit suffices for deliveries that this app ignores. On a busy installation, that is most
-        // of them.
-        await storage.transaction(async (tx) => {
-          await tx.deliveries.setStatus(deliveryId, 'processing', clock.now());
-          const push = pushOf(delivery.event, payload);
-          if (push) await tx.pushes.record(push, clock.now());
-        });
+      case 'events': {
+        const push = pushOf(delivery.event, payload);
+        if (push) await storage.transaction((tx) => tx.pushes.record(push, clock.now()));
+        let isDone = false;
+        const end = async (tx: Tx) => {
+          await endAs(tx, deliveryId, 'done');
+          isDone = true;
+        };
         for (const [index, event] of read.events.entries()) {
           const sentAt = isButton(event) ? await firstSent(delivery) : delivery.receivedAt;
-          await onEvent(event, { deliveryId, sentAt, endsDelivery: index === read.events.length - 1 });
+          const isLast = index === read.events.length - 1;
+          await onEvent(event, { deliveryId, sentAt, ...(isLast && { end }) });
         }
-        await mark(deliveryId, 'done');
+        if (!isDone) await mark(deliveryId, 'done');
         log.debug({ ...fields, events: read.events.map((event) => event.kind) }, 'delivery is done');
         return { kind: 'done' };
+      }
       case 'ignored':
         await mark(deliveryId, 'done');
         log.debug({ ...fields, because: read.because }, 'delivery is not for this app');
@@ -63,8 +64,28 @@ export function deliveryJobs(deps: {
     return missed && missed.deliveredAt < receivedAt ? missed.deliveredAt : receivedAt;
   }
 
+  /** In the transaction that ends the job, so that the two never disagree. */
+  async function endAs(tx: Tx, id: number, status: 'done' | 'failed', error?: string): Promise<void> {
+    await tx.deliveries.setStatus(id, status, clock.now(), error);
+    tx.endJob();
+  }
+
   function mark(id: number, status: 'done' | 'failed', error?: string): Promise<void> {
-    return storage.transaction((tx) => tx.deliveries.setStatus(id, status, clock.now(), error));
+    return storage.transaction((tx) => endAs(tx, id, status, error));
+  }
+
+  /** So that people see which deliveries were tried and are not done. */
+  async function process(deliveryId: number): Promise<JobResult> {
+    try {
+      return await attempt(deliveryId);
+    } catch (error) {
+      const tried = storage.transaction((tx) =>
+        tx.deliveries.setStatus(deliveryId, 'processing', clock.now()),
+      );
+      // The job fails for the first error, whatever becomes of this.
+      await tried.catch(() => undefined);
+      throw error;
+    }
   }
 
   return {

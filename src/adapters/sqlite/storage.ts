@@ -28,7 +28,7 @@ const RESERVED_SHARE = 0.05;
 const MIN_RESERVED_PAGES = 1_024;
 
 /** The most transactions that share a commit: none should wait long for those after it. */
-const MAX_GROUP = 16;
+const MAX_GROUP = 8;
 
 const SAVE = sql`savepoint one`;
 const RELEASE = sql`release one`;

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 import { notAllowed } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
-import { contains, EXPRESSION_FILTERS } from './filters.ts';
+import { ATTRIBUTE_TESTS, contains, EXPRESSION_FILTERS } from './filters.ts';
 import type { Reference } from './reference.ts';
 import { stateDiagnostic } from './state-path.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type Expression,
   ExpressionError,
   parseSegments,
+  type TestName,
 } from './syntax.ts';
 import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toText } from './value.ts';
 
@@ -112,8 +113,10 @@ function referencesOf(expression: Expression): Reference[] {
       return [expression.condition, expression.yes, expression.no].flatMap((part) =>
         part ? referencesOf(part) : [],
       );
-    case 'filter':
-      return [expression.operand, ...expression.args].flatMap(referencesOf);
+    case 'filter': {
+      const named = expression.named.map(({ value }) => value);
+      return [expression.operand, ...expression.args, ...named].flatMap(referencesOf);
+    }
     default:
       return unreachable(expression);
   }
@@ -254,9 +257,8 @@ function compile(expression: Expression): Run {
     }
     case 'test': {
       const operand = compile(expression.operand);
-      return expression.name === 'defined'
-        ? (frame) => operand(frame) !== undefined
-        : (frame) => isNothing(operand(frame));
+      const holds = TESTS[expression.name];
+      return (frame) => holds(operand(frame));
     }
     case 'choice': {
       const condition = compile(expression.condition);
@@ -271,24 +273,48 @@ function compile(expression: Expression): Run {
   }
 }
 
-function compileFilter({ name, operand, args, offset }: Extract<Expression, { kind: 'filter' }>): Run {
+const TESTS: Record<TestName, (value: unknown) => boolean> = {
+  defined: (value) => value !== undefined,
+  none: isNothing,
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+};
+
+function compileFilter({ name, operand, args, named, offset }: Extract<Expression, { kind: 'filter' }>): Run {
   const filter = EXPRESSION_FILTERS.get(name);
   if (!filter) {
     const message = `"${name}" is not a known filter`;
     throw new ExpressionError(notAllowed(message, [...EXPRESSION_FILTERS.keys()], name), offset);
+  }
+  for (const argument of named) {
+    const wrong = `the filter "${name}" has no argument "${argument.name}"`;
+    const known = filter.named ?? [];
+    if (known.length === 0)
+      throw new ExpressionError(`${wrong}; it takes its arguments without names`, argument.offset);
+    if (!known.includes(argument.name)) {
+      throw new ExpressionError(notAllowed(wrong, known, argument.name), argument.offset);
+    }
   }
   const { min, max } = filter.args;
   if (args.length < min || args.length > max) {
     const wanted = min === max ? `${min}` : `${min} to ${max}`;
     throw new ExpressionError(`the filter "${name}" takes ${wanted} arguments, not ${args.length}`, offset);
   }
+  const [, test] = args;
+  if (filter.hasTest && test?.kind === 'literal' && !ATTRIBUTE_TESTS.has(test.value)) {
+    const message = `"${test.value}" is not a known test`;
+    const known = [...ATTRIBUTE_TESTS.keys()].map(String);
+    throw new ExpressionError(notAllowed(message, known, String(test.value)), test.offset);
+  }
   const value = compile(operand);
   const rest = args.map(compile);
+  const options = named.map((argument) => [argument.name, compile(argument.value)] as const);
   return (frame) =>
     filter.apply(
       value(frame),
       rest.map((arg) => arg(frame)),
       frame.budget,
+      new Map(options.map(([option, run]) => [option, run(frame)])),
     );
 }
 

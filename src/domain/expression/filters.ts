@@ -1,13 +1,22 @@
-import { type Budget, isEqual, isNothing, member, toText } from './value.ts';
+import { type Budget, isEqual, isNothing, isTruthy, member, toJson, toText } from './value.ts';
 
 export interface ExpressionFilter {
   /** How many arguments it takes besides the value that it is applied to. */
   readonly args: { readonly min: number; readonly max: number };
+  /** Arguments that it takes by name, such as `attribute` in `map(attribute='file')`. */
+  readonly named?: readonly string[];
+  /** Whether its second argument is the name of an attribute's test. */
+  readonly hasTest?: true;
   /**
    * `undefined` for values that the filter does not support. A default such as 0 could make a condition true
    * by accident.
    */
-  apply(value: unknown, args: readonly unknown[], budget: Budget): unknown;
+  apply(
+    value: unknown,
+    args: readonly unknown[],
+    budget: Budget,
+    named: ReadonlyMap<string, unknown>,
+  ): unknown;
 }
 
 const NONE = { min: 0, max: 0 };
@@ -37,7 +46,201 @@ export const EXPRESSION_FILTERS: ReadonlyMap<string, ExpressionFilter> = new Map
   ],
   ['round', { args: OPTIONAL, apply: (value, [digits = 0]) => round(value, digits) }],
   ['abs', { args: NONE, apply: (value) => (typeof value === 'number' ? Math.abs(value) : undefined) }],
+  ['list', { args: NONE, apply: (value, _, budget) => itemsOf(value, budget) }],
+  [
+    'map',
+    {
+      args: NONE,
+      named: ['attribute'],
+      apply: (value, _, budget, named) => keyedBy(value, budget, named)?.map(({ key }) => key),
+    },
+  ],
+  [
+    'selectattr',
+    {
+      args: { min: 1, max: 3 },
+      hasTest: true,
+      apply: (value, args, budget) => pick(value, args, budget, true),
+    },
+  ],
+  [
+    'rejectattr',
+    {
+      args: { min: 1, max: 3 },
+      hasTest: true,
+      apply: (value, args, budget) => pick(value, args, budget, false),
+    },
+  ],
+  [
+    'sort',
+    {
+      args: NONE,
+      named: ['attribute', 'reverse'],
+      apply: (value, _, budget, named) => sort(value, budget, named),
+    },
+  ],
+  [
+    'unique',
+    { args: NONE, named: ['attribute'], apply: (value, _, budget, named) => unique(value, budget, named) },
+  ],
+  [
+    'sum',
+    {
+      args: NONE,
+      named: ['attribute'],
+      apply: (value, _, budget, named) => {
+        const keyed = keyedBy(value, budget, named);
+        if (!keyed?.every((one): one is Keyed<number> => typeof one.key === 'number')) return undefined;
+        return keyed.reduce((sum, { key }) => sum + key, 0);
+      },
+    },
+  ],
+  [
+    'min',
+    {
+      args: NONE,
+      named: ['attribute'],
+      apply: (value, _, budget, named) => ordered(value, budget, named)?.at(0)?.item,
+    },
+  ],
+  [
+    'max',
+    {
+      args: NONE,
+      named: ['attribute'],
+      apply: (value, _, budget, named) => ordered(value, budget, named)?.at(-1)?.item,
+    },
+  ],
+  ['tojson', { args: NONE, apply: (value, _, budget) => jsonText(value, budget) }],
 ]);
+
+/** The entries of a list. Copies, so that no filter changes the value of another expression. */
+function itemsOf(value: unknown, budget: Budget): unknown[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  budget.visit(value.length);
+  return Array.from(value.keys(), (index) => member(value, index));
+}
+
+/** A member, or one of a member: `range.start`. */
+function attributeOf(item: unknown, attribute: unknown, budget: Budget): unknown {
+  if (typeof attribute !== 'string') return undefined;
+  const path = attribute.split('.');
+  budget.visit(path.length);
+  return path.reduce((value: unknown, name) => member(value, name), item);
+}
+
+interface Keyed<K = unknown> {
+  item: unknown;
+  key: K;
+}
+
+/** Without an `attribute`, each entry is its own key. */
+function keyedBy(value: unknown, budget: Budget, named: ReadonlyMap<string, unknown>): Keyed[] | undefined {
+  const keyOf = (item: unknown) =>
+    named.has('attribute') ? attributeOf(item, named.get('attribute'), budget) : item;
+  return itemsOf(value, budget)?.map((item) => ({ item, key: keyOf(item) }));
+}
+
+/** Sorted by numbers or by texts; `undefined` for a list that mixes them or has anything else. */
+function ordered(value: unknown, budget: Budget, named: ReadonlyMap<string, unknown>): Keyed[] | undefined {
+  const keyed = keyedBy(value, budget, named);
+  if (keyed === undefined) return undefined;
+  budget.visit(Math.ceil(keyed.length * Math.log2(keyed.length + 1)));
+  if (keyed.every((one): one is Keyed<number> => typeof one.key === 'number')) {
+    return keyed.toSorted((left, right) => left.key - right.key);
+  }
+  if (keyed.every((one): one is Keyed<string> => typeof one.key === 'string')) {
+    return keyed.toSorted((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  }
+  return undefined;
+}
+
+function sort(value: unknown, budget: Budget, named: ReadonlyMap<string, unknown>): unknown {
+  const items = ordered(value, budget, named)?.map(({ item }) => item);
+  return named.get('reverse') === true ? items?.reverse() : items;
+}
+
+/** Keeps the first entry of each value. */
+function unique(value: unknown, budget: Budget, named: ReadonlyMap<string, unknown>): unknown {
+  const seen = new Set<string>();
+  return keyedBy(value, budget, named)
+    ?.filter(({ key }) => {
+      const text = jsonText(key, budget);
+      const isNew = !seen.has(text);
+      seen.add(text);
+      return isNew;
+    })
+    .map(({ item }) => item);
+}
+
+/**
+ * Entries whose attribute passes a test, or those for which it does not. An entry without the attribute passes
+ * no test, so `rejectattr` keeps it: a finding without a severity must not disappear.
+ */
+function pick(value: unknown, args: readonly unknown[], budget: Budget, wanted: boolean): unknown {
+  const [attribute, test, operand] = args;
+  const holds: AttributeTest | undefined = args.length === 1 ? isTruthy : ATTRIBUTE_TESTS.get(test);
+  if (holds === undefined) return undefined;
+  return itemsOf(value, budget)?.filter(
+    (item) => holds(attributeOf(item, attribute, budget), operand, budget) === wanted,
+  );
+}
+
+type AttributeTest = (value: unknown, operand: unknown, budget: Budget) => boolean;
+
+function order(isRight: (left: number | string, right: number | string) => boolean): AttributeTest {
+  return (value, operand) =>
+    ((typeof value === 'number' && typeof operand === 'number') ||
+      (typeof value === 'string' && typeof operand === 'string')) &&
+    isRight(value, operand);
+}
+
+function ofTexts(isRight: (text: string, part: string) => boolean): AttributeTest {
+  return (value, operand, budget) => {
+    if (typeof value !== 'string' || typeof operand !== 'string') return false;
+    budget.spendText(value.length);
+    return isRight(value, operand);
+  };
+}
+
+const equal: AttributeTest = (value, operand, budget) => isEqual(value, operand, budget);
+const different: AttributeTest = (value, operand, budget) =>
+  !isNothing(value) && !isEqual(value, operand, budget);
+const less = order((left, right) => left < right);
+const atMost = order((left, right) => left <= right);
+const more = order((left, right) => left > right);
+const atLeast = order((left, right) => left >= right);
+
+/** The tests of Jinja that compare, and the last three for texts, which Jinja lacks. */
+export const ATTRIBUTE_TESTS: ReadonlyMap<unknown, AttributeTest> = new Map<unknown, AttributeTest>([
+  ['==', equal],
+  ['eq', equal],
+  ['equalto', equal],
+  ['!=', different],
+  ['ne', different],
+  ['<', less],
+  ['lt', less],
+  ['<=', atMost],
+  ['le', atMost],
+  ['>', more],
+  ['gt', more],
+  ['>=', atLeast],
+  ['ge', atLeast],
+  ['in', (value, operand, budget) => contains(operand, value, budget) === true],
+  ['defined', (value) => value !== undefined],
+  ['none', isNothing],
+  ['string', (value) => typeof value === 'string'],
+  ['number', (value) => typeof value === 'number'],
+  ['startswith', ofTexts((text, part) => text.startsWith(part))],
+  ['endswith', ofTexts((text, part) => text.endsWith(part))],
+  ['contains', ofTexts((text, part) => text.includes(part))],
+]);
+
+function jsonText(value: unknown, budget: Budget): string {
+  const text = JSON.stringify(toJson(value, budget) ?? null);
+  budget.spendText(text.length);
+  return text;
+}
 
 function lengthOf(value: unknown): number | undefined {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;

@@ -1,4 +1,5 @@
 import nunjucks from 'nunjucks';
+import { notAllowed } from '../../core/diagnostic.ts';
 import { CountersignError } from '../../core/errors.ts';
 
 /** An expression that does not parse. `offset` is the position in its source, in characters from 0. */
@@ -14,6 +15,17 @@ export class ExpressionError extends CountersignError {
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Arithmetic = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
+/** What can follow `is`. */
+export const TEST_NAMES = ['defined', 'none', 'string', 'number'] as const;
+export type TestName = (typeof TEST_NAMES)[number];
+
+/** `attribute='file'` in `map(attribute='file')`. */
+export interface NamedArgument {
+  name: string;
+  value: Expression;
+  offset: number;
+}
+
 /** Everything that an expression can be. `admit` refuses every other node of nunjucks. */
 export type Expression = { offset: number } & (
   | { kind: 'literal'; value: string | number | boolean | null }
@@ -26,9 +38,9 @@ export type Expression = { offset: number } & (
   | { kind: 'concat'; parts: Expression[] }
   | { kind: 'compare'; operator: Comparison; left: Expression; right: Expression }
   | { kind: 'arithmetic'; operator: Arithmetic; left: Expression; right: Expression }
-  | { kind: 'test'; name: 'defined' | 'none'; operand: Expression }
+  | { kind: 'test'; name: TestName; operand: Expression }
   | { kind: 'choice'; condition: Expression; yes: Expression; no: Expression | undefined }
-  | { kind: 'filter'; name: string; operand: Expression; args: Expression[] }
+  | { kind: 'filter'; name: string; operand: Expression; args: Expression[]; named: NamedArgument[] }
 );
 
 export type Segment = { kind: 'text'; text: string } | { kind: 'expression'; expression: Expression };
@@ -238,13 +250,24 @@ function admission(offsetOf: OffsetOf): (node: ParsedNode) => Expression {
       case 'Filter': {
         const [operand, ...args] = childrenOf(node.args as ParsedNode);
         const name = String((node.name as ParsedNode).value);
-        return { offset, kind: 'filter', name, operand: admit(operand, depth + 1), args: all(args) };
+        // The parser puts all arguments with names into one node at the end.
+        const pairs = args.flatMap((arg) => (arg.typename === 'KeywordArgs' ? childrenOf(arg) : []));
+        return {
+          offset,
+          kind: 'filter',
+          name,
+          operand: admit(operand, depth + 1),
+          args: all(args.filter(({ typename }) => typename !== 'KeywordArgs')),
+          named: pairs.map((pair) => ({
+            name: dictKey(pair.key as ParsedNode, offset),
+            value: admit(pair.value, depth + 1),
+            offset: offsetOf(pair.lineno, pair.colno),
+          })),
+        };
       }
       case 'FunCall':
       case 'Caller':
         throw new ExpressionError('functions cannot be called in expressions', offset);
-      case 'KeywordArgs':
-        throw new ExpressionError('filters take their arguments by position, without names', offset);
       default:
         throw new ExpressionError(`${node.typename} is not available in expressions`, offset);
     }
@@ -272,8 +295,10 @@ function dictKey(node: ParsedNode, offset: number): string {
 }
 
 /** `is none` arrives as the literal null, because nunjucks' lexer makes `none` a value. */
-function testName(node: ParsedNode, offset: number): 'defined' | 'none' {
-  if (node.typename === 'Symbol' && node.value === 'defined') return 'defined';
-  if (node.typename === 'Literal' && node.value === null) return 'none';
-  throw new ExpressionError('after `is` only `defined` and `none` are known', offset);
+function testName(node: ParsedNode, offset: number): TestName {
+  const given = node.typename === 'Literal' && node.value === null ? 'none' : node.value;
+  const known = TEST_NAMES.find((name) => name === given);
+  if (known && (node.typename === 'Symbol' || known === 'none')) return known;
+  const message = 'after `is`, this is not known';
+  throw new ExpressionError(notAllowed(message, TEST_NAMES, typeof given === 'string' ? given : ''), offset);
 }

@@ -75,6 +75,86 @@ describe('the value of an expression', () => {
   });
 });
 
+const findings = [
+  { id: 'a', severity: 'high', file: 'src/auth/login.ts', line: 12, range: { start: 3 } },
+  { id: 'b', severity: 'low', file: 'src/auth/token.ts', line: 4, range: { start: 1 } },
+  { id: 'c', severity: 'high', file: 'README.md', line: null },
+  { id: 'd', severity: 'high', file: 'src/auth/login.ts', line: 7, range: { start: 2 } },
+];
+
+describe('an expression about a list of mappings', () => {
+  const about = { ...context, steps: { review: { outcome: { findings } } } };
+  const list = 'steps.review.outcome.findings';
+  const ids = (rest: string) => `${list} | ${rest} | map(attribute='id') | join(' ')`;
+
+  test.each([
+    [`${list} | selectattr('severity', 'equalto', 'high') | list | length`, 3],
+    [
+      `(${list} | selectattr('severity', '==', 'high') | selectattr('file', 'startswith', 'src/auth/') | length) > 0`,
+      true,
+    ],
+    [ids("selectattr('line')"), 'a b d'],
+    [ids("selectattr('line', 'gt', 5)"), 'a d'],
+    [ids("selectattr('line', 'le', 7)"), 'b d'],
+    [ids("selectattr('range.start', 'ge', 2)"), 'a d'],
+    [ids("selectattr('severity', 'in', ['low', 'info'])"), 'b'],
+    [ids("selectattr('range', 'defined')"), 'a b d'],
+    [ids("selectattr('line', 'none')"), 'c'],
+    [ids("selectattr('line', 'number')"), 'a b d'],
+    [ids("selectattr('file', 'endswith', '.md')"), 'c'],
+    [ids("selectattr('file', 'contains', 'login')"), 'a d'],
+    [ids("selectattr('severity', 'ne', 'high')"), 'b'],
+    [ids("rejectattr('severity', 'eq', 'high')"), 'b'],
+    [ids("rejectattr('missing', 'eq', 'high')"), 'a b c d'],
+    [ids("sort(attribute='file')"), 'c a d b'],
+    [ids("selectattr('line') | sort(attribute='line')"), 'b d a'],
+    [ids("selectattr('line') | sort(attribute='line', reverse=true)"), 'a d b'],
+    [ids("unique(attribute='file')"), 'a b c'],
+    [`${list} | map(attribute='severity') | unique | sort | join(',')`, 'high,low'],
+    [`${list} | selectattr('line') | sum(attribute='line')`, 23],
+    [`${list} | selectattr('line') | map(attribute='line') | max`, 12],
+    [`(${list} | selectattr('line') | min(attribute='line')).id`, 'b'],
+    [`${list} | map(attribute='line') | first`, 12],
+    [`${list}[1] | tojson`, JSON.stringify(findings[1])],
+    ['[3, 1, 2] | sort | tojson', '[1,2,3]'],
+    ['[] | sum', 0],
+    ['[] | max', undefined],
+    ['[1, "a"] | sort', undefined],
+    ['[1, "a"] | sum', undefined],
+    ['trigger.missing | selectattr("x") | length', undefined],
+    ['trigger.title is string', true],
+    ['trigger.number is string', false],
+    ['trigger.number is number', true],
+    ['trigger.missing is not number', true],
+  ])('has the value that Jinja gives it: %s', (expression, expected) => {
+    expect(compileExpression(expression).evaluate(about)).toEqual(expected);
+  });
+
+  test('leaves the list itself as it was', () => {
+    const before = structuredClone(findings);
+    compileExpression(`${list} | sort(attribute='id', reverse=true)`).evaluate(about);
+    expect(findings).toEqual(before);
+  });
+
+  test.each([
+    [
+      "trigger.labels | map(atribute='id')",
+      'the filter "map" has no argument "atribute": did you mean "attribute"?',
+    ],
+    [
+      'trigger.labels | length(x=1)',
+      'the filter "length" has no argument "x"; it takes its arguments without names',
+    ],
+    [
+      "trigger.labels | selectattr('a', 'equalsto', 1)",
+      '"equalsto" is not a known test: did you mean "equalto"?',
+    ],
+    ['trigger.labels is mapping', 'after `is`, this is not known; allowed: defined, none, string, number'],
+  ])('is refused with the reason: %s', (expression, reason) => {
+    expect(() => compileExpression(expression)).toThrow(reason);
+  });
+});
+
 describe('three-valued logic', () => {
   test.each([
     ['not trigger.missing', undefined],

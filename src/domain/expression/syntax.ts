@@ -16,11 +16,11 @@ export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Arithmetic = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
 /** What can follow `is`. */
-export const TEST_NAMES = ['defined', 'none', 'string', 'number'] as const;
+const TEST_NAMES = ['defined', 'none', 'string', 'number'] as const;
 export type TestName = (typeof TEST_NAMES)[number];
 
 /** `attribute='file'` in `map(attribute='file')`. */
-export interface NamedArgument {
+interface NamedArgument {
   name: string;
   value: Expression;
   offset: number;

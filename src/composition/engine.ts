@@ -1,5 +1,6 @@
 import { gitHubPages } from '../config/addresses.ts';
 import type { Event } from '../domain/event/event.ts';
+import { createQuestionPoller } from '../engine/approvals/question-poller.ts';
 import { createConfigurationLoader } from '../engine/configuration/configuration.ts';
 import { createOrganisationMemory } from '../engine/configuration/organisation-memory.ts';
 import { createGateChecks } from '../engine/effects/gate-check.ts';
@@ -30,6 +31,7 @@ export interface EngineParts {
   sessions: JobRunner<'session'>;
   mergeGroups: JobRunner<'merge_group'>;
   ask: JobRunner<'ask'>;
+  questions: JobRunner<'questions'>;
 }
 
 /** Builds the engine and its dependencies. */
@@ -65,6 +67,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     publisher: createPublisher({ outbox, gates, clock, pages }),
     onAbort: running.abort,
   });
+  const questions = createQuestionPoller(platform);
   const artifacts = createSessionArtifacts({ blobs, clock, ids });
   const groups = createMergeGroups({
     ...platform,
@@ -87,8 +90,18 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
   return {
     engine,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),
-    sessions: sessionJobs({ ...platform, artifacts, contextOf, outbox, engine, running, registry }),
+    sessions: sessionJobs({
+      ...platform,
+      artifacts,
+      contextOf,
+      outbox,
+      engine,
+      questions,
+      running,
+      registry,
+    }),
     mergeGroups: groups.jobs,
+    questions: questions.jobs,
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

@@ -14,7 +14,7 @@ import type { Platform } from './platform.ts';
  */
 export function buildJobs(
   platform: Platform,
-  { engine, onEvent, sessions, mergeGroups, ask }: EngineParts,
+  { engine, onEvent, sessions, mergeGroups, questions, ask }: EngineParts,
 ): JobRunners {
   const { config, github, retention } = platform;
   return {
@@ -23,6 +23,7 @@ export function buildJobs(
     session: sessions,
     effect: effectJobs({ ...platform, limiter: createWriteLimiter() }),
     merge_group: mergeGroups,
+    questions,
     ask,
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),

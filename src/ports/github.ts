@@ -5,6 +5,7 @@ import type { Mergeability } from '../domain/policy/conflict.ts';
 import type { Review } from '../domain/policy/facts/reviews.ts';
 import type { GateProof, MergeProof } from '../domain/policy/merge-gate.ts';
 import type { WrittenComment } from '../domain/policy/own-comment.ts';
+import type { PolledComment } from '../domain/policy/question-watch.ts';
 import type { RepositoryRole } from '../domain/policy/role.ts';
 
 /** A repository as requests to GitHub name it. */
@@ -154,6 +155,8 @@ interface Reaction {
 
 export interface CommentFacts {
   id: number;
+  /** GitHub's global id, which GraphQL uses; `null` if the server names none. */
+  nodeId: string | null;
   body: string;
   author: Person;
   /**
@@ -164,6 +167,9 @@ export interface CommentFacts {
   /** The number of each reaction. */
   reactions: Readonly<Record<string, number>>;
 }
+
+/** How many comments one request can poll. */
+export const MAX_POLLED = 300;
 
 export interface TreeEntry {
   path: string;
@@ -291,6 +297,12 @@ export interface GitHubReader {
   workflowArchive(repo: Repo, id: number, maxBytes: number): Promise<Uint8Array | undefined>;
   comment(repo: Repo, id: number): Promise<CommentFacts | undefined>;
   reactions(repo: Repo, commentId: number): Promise<Reaction[]>;
+  /**
+   * Approval comments of any repositories, in one request and in the given order; `undefined` for each that
+   * GitHub does not show.
+   * @param nodeIds at most `MAX_POLLED`
+   */
+  polledComments(nodeIds: readonly string[]): Promise<(PolledComment | undefined)[]>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;
   /**
    * The account that currently has the login, and its role; `undefined` if there is none or GitHub does not

@@ -53,6 +53,8 @@ export const JOB_PAYLOADS = {
     head_sha: z.string(),
     requested_at: z.iso.datetime(),
   }),
+  /** Polls the open questions of an installation for answers. */
+  questions: z.strictObject({ installation_id: z.int() }),
   /** Asks GitHub for missed deliveries. */
   missed_deliveries: z.object({}),
   /** Compares GitHub's state with what this app has seen, for all installations or for one. */

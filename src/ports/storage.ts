@@ -5,6 +5,7 @@ import type { Effect, EffectRow, EffectStatus } from '../domain/effect/effect.ts
 import type { Approval } from '../domain/policy/approval.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { GateProtection } from '../domain/policy/gate-check.ts';
+import type { QuestionWatch } from '../domain/policy/question-watch.ts';
 import type { Actor } from '../domain/run/actor.ts';
 import type { PastTransition } from '../domain/run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../domain/run/run.ts';
@@ -202,6 +203,10 @@ export interface Approvals {
   /** The newest approval of the invocation. */
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;
+  /** The open approvals of the installation that the poller watches, with the time of asking. */
+  watched(installationId: number): Promise<{ id: string; askedAt: Date }[]>;
+  /** Those of the approvals that are still open and watched, with the session that waits for the answer. */
+  stillWatched(ids: readonly string[]): Promise<{ id: string; watch: QuestionWatch; sessionId: string }[]>;
   /**
    * Every approval of this head and base that was countersigned or rejected, with its chain; newest first.
    * Without `pullRequest`, of all pull requests with this head. People gave each answer, so there are few.

@@ -14,6 +14,7 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     missed_deliveries: handler,
     reconcile: handler,
     merge_group: handler,
+    questions: handler,
     retention: handler,
   };
 }

@@ -43,6 +43,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         missed_deliveries: handler('missed_deliveries'),
         reconcile: handler('reconcile'),
         merge_group: handler('merge_group'),
+        questions: handler('questions'),
         retention: handler('retention'),
       },
       onRetriesExhausted: async () => undefined,

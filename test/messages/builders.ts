@@ -238,6 +238,7 @@ export function makeApproval(more: Partial<Approval> = {}): Approval {
     status: 'open',
     askedAt: at('12:03'),
     lookedAt: null,
+    watch: null,
     decision: criterion('pending', 'not merging: nobody has countersigned yet'),
     countersignedBy: [],
     rejectedBy: [],

@@ -104,7 +104,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     </details>
 
-    <sub>Last looked at 2026-03-02 09:00 UTC.</sub>"
+    <sub>Last change seen 2026-03-02 09:00 UTC.</sub>"
   `);
 
   await countersign(harness, number);

@@ -125,6 +125,7 @@ export function approval(id: string, runId: string, over: Partial<Approval> = {}
     status: 'open',
     askedAt: at(5),
     lookedAt: null,
+    watch: null,
     decision: null,
     countersignedBy: [],
     rejectedBy: [],

@@ -297,13 +297,15 @@ const reactionCounts = z
 export const commentSchema = z
   .object({
     id: z.int(),
+    node_id: z.string().nullish(),
     body: z.string().nullish(),
     user: personOrGhost,
     performed_via_github_app: z.object({ id: z.int() }).nullish(),
     reactions: reactionCounts,
   })
-  .transform(({ id, body, user, performed_via_github_app: app, reactions }) => ({
+  .transform(({ id, node_id, body, user, performed_via_github_app: app, reactions }) => ({
     id,
+    nodeId: node_id ?? null,
     body: body ?? '',
     author: user,
     viaAppId: app?.id ?? null,

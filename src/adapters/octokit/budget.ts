@@ -31,7 +31,8 @@ const RESERVED: Readonly<Record<Urgency, number>> = { person: 0, run: 0.05, back
  */
 const SOONEST_MS = 1_000;
 
-export function createBudget(): Budget {
+/** @param resource the limit that it tracks, as GitHub names it. GraphQL's counts points instead of requests. */
+export function createBudget(resource: 'core' | 'graphql' = 'core'): Budget {
   let known: BudgetFigures | undefined;
   let held = 0;
 
@@ -57,7 +58,7 @@ export function createBudget(): Budget {
         : new Date(now.getTime() + SOONEST_MS);
     },
     answered(headers) {
-      const reported = figuresIn(headers);
+      const reported = figuresIn(headers, resource);
       if (!reported) return;
       // Responses can arrive out of order. Within an hour, the remainder only decreases; figures of an older
       // hour are ignored.
@@ -75,13 +76,9 @@ export function createBudget(): Budget {
   };
 }
 
-/**
- * The figures in a response's headers. Searches and GraphQL have separate limits. The app uses GraphQL so
- * rarely that its limit is not tracked. If it is exhausted, GitHub says so, and the request waits until the
- * time that GitHub names.
- */
-function figuresIn(headers: Headers): BudgetFigures | undefined {
-  if ((headers.get('x-ratelimit-resource') ?? 'core') !== 'core') return undefined;
+/** The figures in a response's headers. Searches and GraphQL have separate limits. */
+function figuresIn(headers: Headers, resource: string): BudgetFigures | undefined {
+  if ((headers.get('x-ratelimit-resource') ?? 'core') !== resource) return undefined;
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
     const text = headers.get(`x-ratelimit-${name}`);
     return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined;

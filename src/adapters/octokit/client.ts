@@ -37,6 +37,7 @@ export interface Installation {
   id: number | undefined;
   signIn: SignIn;
   budget: Budget;
+  graphqlBudget: Budget;
   limiter: RequestLimiter;
 }
 
@@ -57,6 +58,8 @@ interface RequestOptions {
    * sending.
    */
   beforeSending?: () => void;
+  /** A GraphQL query: it costs as much as a read, and has an hourly limit of its own. */
+  graphqlRead?: boolean;
   /** `manual`: returns the address of a redirect instead of following it. */
   redirect?: 'manual';
 }
@@ -83,6 +86,11 @@ export interface Client {
    * @throws GitHubError like `request`; also (`unavailable`) if GitHub returns errors, even beside data
    */
   query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
+  /**
+   * Sends one GraphQL query about several things. Something that GitHub does not show is missing in the data.
+   * @throws GitHubError like `request`; also (`unavailable`) if GitHub returns no data at all
+   */
+  queryEach<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
   /**
    * Sends one GraphQL mutation. If GitHub refuses, the result has GitHub's own sentence, which is shown to
    * people.
@@ -113,9 +121,9 @@ export interface Client {
 
 export function createClient(deps: ClientDeps, installation: Installation, urgency: Urgency): Client {
   const { clock, watch } = deps;
-  const { id: installationId, signIn, budget, limiter } = installation;
+  const { id: installationId, signIn, budget, graphqlBudget, limiter } = installation;
 
-  function transport({ timeoutMs, maxBytes, beforeSending }: RequestOptions): Fetch {
+  function transport({ timeoutMs, maxBytes, beforeSending, graphqlRead = false }: RequestOptions): Fetch {
     const limited = redirected(
       bounded(deps.fetch, {
         timeoutMs: timeoutMs ?? deps.timeoutMs,
@@ -126,7 +134,8 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       beforeSending?.();
       return limited(input, init);
     };
-    const limitedFetch = rateLimited(guarded, { budget, limiter, urgency, clock });
+    const limits = { budget, limiter, urgency, clock };
+    const limitedFetch = rateLimited(guarded, graphqlRead ? { ...limits, graphqlBudget } : limits);
     return conditional(limitedFetch, deps.cache, String(installationId ?? 'app'));
   }
 
@@ -257,9 +266,15 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return new RequestFailure({ ...failure, kind: 'rate_limited', retryAt: retryAt(headers, clock.now()) });
   }
 
-  async function query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T> {
-    const { status, data, headers, error } = await graphql(text, variables);
-    if (!error) return parse(GRAPHQL, status, data, z.object({ data: schema })).data;
+  async function query<T>(
+    text: string,
+    variables: Parameters,
+    schema: z.ZodType<T>,
+    partly = false,
+  ): Promise<T> {
+    const { status, data, headers, error } = await graphql(text, variables, { graphqlRead: true });
+    const isUsable = partly && error?.type !== 'RATE_LIMITED' && hasData.safeParse(data).success;
+    if (!error || isUsable) return parse(GRAPHQL, status, data, z.object({ data: schema })).data;
     const failure = {
       status,
       route: GRAPHQL,
@@ -268,7 +283,9 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     };
     // An exhausted limit has status 200 here. GraphQL has its own limit, so other requests continue.
     if (error.type !== 'RATE_LIMITED') throw new RequestFailure({ ...failure, kind: 'unavailable' });
-    throw limitFailure(status, headers, error);
+    const limit = limitFailure(status, headers, error);
+    if (limit.retryAt) graphqlBudget.hold(limit.retryAt);
+    throw limit;
   }
 
   async function page<T>(route: string, parameters: Parameters, schema: z.ZodType<T>) {
@@ -322,10 +339,20 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     }
   }
 
-  return { request, query, mutate, page, entries, list, archive };
+  return {
+    request,
+    query: (text, variables, schema) => query(text, variables, schema),
+    queryEach: (text, variables, schema) => query(text, variables, schema, true),
+    mutate,
+    page,
+    entries,
+    list,
+    archive,
+  };
 }
 
 const GRAPHQL = 'POST /graphql';
+const hasData = z.object({ data: z.record(z.string(), z.unknown()) });
 /** A response with errors still has status 200: https://spec.graphql.org/October2021/#sec-Response-Format */
 const graphqlErrors = z.object({
   errors: z

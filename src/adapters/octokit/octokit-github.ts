@@ -105,6 +105,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       id,
       signIn: createSignIn(signInDeps, id, id === undefined ? forTokens : watched(forTokens, watch, id)),
       budget,
+      graphqlBudget: createBudget('graphql'),
       limiter: createRequestLimiter({ ...GITHUB_LIMITER, pointsPerMinute }),
     };
     const clients = {

@@ -35,6 +35,7 @@ import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readMergeQueue, readQueued } from './merge-queue.ts';
+import { readPolledComments } from './polled-comments.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
 
@@ -200,6 +201,8 @@ export function createReader(client: Client): GitHubReader {
         { ...at(repo), comment_id: commentId },
         reactionsSchema,
       ),
+
+    polledComments: (nodeIds) => readPolledComments(client, nodeIds),
 
     async role(repo, login) {
       return (await permission(repo, login))?.role ?? 'none';

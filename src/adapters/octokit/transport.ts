@@ -136,21 +136,34 @@ export function rateLimited(
     limiter,
     urgency,
     clock,
-  }: { budget: Budget; limiter: RequestLimiter; urgency: Urgency; clock: Clock },
+    graphqlBudget,
+  }: {
+    budget: Budget;
+    limiter: RequestLimiter;
+    urgency: Urgency;
+    clock: Clock;
+    /** Given for a GraphQL query, which counts only there. A pause that GitHub asks for still holds for all. */
+    graphqlBudget?: Budget;
+  },
 ): Fetch {
+  const refusal: Budget['refusedUntil'] = (request, now) =>
+    graphqlBudget
+      ? (budget.heldUntil(now) ?? graphqlBudget.refusedUntil(request, now))
+      : budget.refusedUntil(request, now);
   return async (input, init) => {
-    const isRead = init?.method === 'GET';
-    const mayBeFree = isRead && new Headers(init.headers).has('if-none-match');
+    const isRead = init?.method === 'GET' || graphqlBudget !== undefined;
+    const mayBeFree = init?.method === 'GET' && new Headers(init.headers).has('if-none-match');
     const inFlight = limiter.inFlight();
-    const refused = budget.refusedUntil({ urgency, mayBeFree, inFlight }, clock.now());
+    const refused = refusal({ urgency, mayBeFree, inFlight }, clock.now());
     if (refused) throw new HeldBack(refused);
     const answered = await limiter.enter(urgency, isRead ? POINTS.read : POINTS.write);
     try {
       // GitHub may have asked for a pause while this request waited.
-      const meanwhile = budget.refusedUntil({ urgency, mayBeFree, inFlight: 0 }, clock.now());
+      const meanwhile = refusal({ urgency, mayBeFree, inFlight: 0 }, clock.now());
       if (meanwhile) throw new HeldBack(meanwhile);
       const response = await fetch(input, init);
       budget.answered(response.headers);
+      graphqlBudget?.answered(response.headers);
       return response;
     } finally {
       answered();

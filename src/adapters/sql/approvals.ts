@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { explanationSchema } from '../../domain/explanation/explanation.ts';
 import {
@@ -7,6 +7,7 @@ import {
   askedAuthorshipSchema,
   spokenAnswerSchema,
 } from '../../domain/policy/approval.ts';
+import { questionWatchSchema } from '../../domain/policy/question-watch.ts';
 import type { Approvals } from '../../ports/storage.ts';
 import {
   fromJson,
@@ -35,6 +36,13 @@ const newestOfInvocation = compiledOnce((db, { invocationId }: { invocationId: s
 const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
   db.selectFrom('approvals').selectAll().where('run_id', '=', runId).orderBy('asked_at').orderBy('id'),
 );
+
+/** Literals, because SQLite uses a partial index only for a condition that it can read. */
+const openWatched = (db: Kysely<Database>) =>
+  db
+    .selectFrom('approvals')
+    .where('approvals.status', '=', sql.lit('open'))
+    .where('approvals.watch_json', 'is not', null);
 
 const logins = z.array(z.string());
 const answers = z.array(spokenAnswerSchema);
@@ -83,6 +91,28 @@ export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approva
       return rows.map(approvalOf);
     },
 
+    async watched(installationId) {
+      const rows = await openWatched(db)
+        .innerJoin('chain_runs', 'chain_runs.id', 'approvals.run_id')
+        .select(['approvals.id', 'approvals.asked_at'])
+        .where('chain_runs.installation_id', '=', installationId)
+        .execute();
+      return rows.map(({ id, asked_at }) => ({ id, askedAt: toDate(asked_at) }));
+    },
+
+    async stillWatched(ids) {
+      const rows = await openWatched(db)
+        .innerJoin('invocations', 'invocations.id', 'approvals.invocation_id')
+        .select(['approvals.id', 'approvals.watch_json', 'invocations.session_id'])
+        .where('approvals.id', 'in', ids)
+        .where('invocations.status', '=', 'waiting_approval')
+        .execute();
+      return rows.flatMap(({ id, watch_json, session_id: sessionId }) => {
+        const watch = reading('approvals', id, () => fromJsonOrNull(questionWatchSchema, watch_json));
+        return watch && sessionId !== null ? [{ id, watch, sessionId }] : [];
+      });
+    },
+
     async answered({ repositoryId, pullRequest, headSha, baseRef }) {
       const query = db
         .selectFrom('approvals')
@@ -122,6 +152,7 @@ function approvalRow(approval: Approval): Omit<Insertable<ApprovalsTable>, 'answ
     countersigned_by_json: JSON.stringify(approval.countersignedBy),
     rejected_by_json: JSON.stringify(approval.rejectedBy),
     authorship_json: toJsonOrNull(approval.authorship),
+    watch_json: toJsonOrNull(approval.watch),
   };
 }
 
@@ -140,5 +171,6 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     rejectedBy: fromJson(answeringPeopleSchema, row.rejected_by_json),
     answers: fromJson(answers, row.answers_json),
     authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
+    watch: fromJsonOrNull(questionWatchSchema, row.watch_json),
   }));
 }

@@ -215,6 +215,7 @@ export interface ApprovalsTable {
   rejected_by_json: string;
   answers_json: string;
   authorship_json: string | null;
+  watch_json: string | null;
 }
 
 export interface EffectsTable {

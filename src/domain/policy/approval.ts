@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { shortHash } from '../../core/canonical.ts';
 import type { Explanation } from '../explanation/explanation.ts';
+import type { QuestionWatch } from './question-watch.ts';
 
 const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
@@ -74,4 +75,6 @@ export interface Approval {
   answers: readonly SpokenAnswer[];
   /** The unattributed commits when they were last read; `null` before that. */
   authorship: AskedAuthorship | null;
+  /** What the last look saw, for the poller; `null` before GitHub showed the comment. */
+  watch: QuestionWatch | null;
 }

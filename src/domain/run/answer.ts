@@ -41,7 +41,7 @@ export type Answer =
 export function answerOf(
   question: MergeQuestion,
   asked: Approval,
-  { facts, conflict, authorship, conflicted }: QuestionFacts,
+  { facts, conflict, authorship, conflicted, watch }: QuestionFacts,
   own: OwnWrites,
 ): Answer {
   if (own.mergedForUs) return { kind: 'already_merged' };
@@ -52,7 +52,11 @@ export function answerOf(
     status: 'open',
     countersignedBy: decision.countersignedBy,
     authorship: authorship ?? asked.authorship,
-    ...(isNews(asked, decision.why, facts.readAt) ? { lookedAt: facts.readAt, decision: decision.why } : {}),
+    watch,
+    // Each decision that is shown edits the comment, so one that says the same is not.
+    ...(sameAnswer(asked.decision, decision.why) && asked.lookedAt
+      ? {}
+      : { lookedAt: facts.readAt, decision: decision.why }),
   };
   if (decision.void) {
     const ours = facts.pullRequest.headSha === asked.headSha ? own.merge?.merge : undefined;
@@ -104,13 +108,4 @@ function voidCode(asked: Approval, { pullRequest, configuration }: MergeFacts): 
     default:
       return unreachable(configuration.what);
   }
-}
-
-/** How often the comment shows a new time of the last poll although nothing changed, in milliseconds. */
-const SHOW_EVERY_MS = 3_600_000;
-
-/** Whether to show this attempt to people. Each one that is shown edits the comment. */
-function isNews(asked: Approval, decision: Explanation, now: Date): boolean {
-  const shown = asked.lookedAt?.getTime() ?? 0;
-  return !sameAnswer(asked.decision, decision) || now.getTime() - shown >= SHOW_EVERY_MS;
 }

@@ -1,6 +1,7 @@
 import type { Step } from '../chain/chain.ts';
 import { dependenciesOf } from '../chain/graph.ts';
 import type { Settings } from '../chain/settings.ts';
+import { bodyHash } from '../effect/body-hash.ts';
 import { criterion, type Explanation } from '../explanation/explanation.ts';
 import { asksAbout, compileExpression, evaluateCondition } from '../expression/condition.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
@@ -11,6 +12,7 @@ import { actionOf } from '../policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf, type Mergeability } from '../policy/conflict.ts';
 import { conditionOf, degraded } from '../policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeFacts, MergeQuestion } from '../policy/merge-gate.ts';
+import { type QuestionWatch, reactionsSeen } from '../policy/question-watch.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import { stillExpected } from '../rule/step-rules.ts';
 import { asConditionsSeeIt, conditionContext } from './context.ts';
@@ -39,6 +41,15 @@ type ReadForQuestion = Pick<MergeFacts, 'readAt' | 'comment' | 'contributors' | 
   rejections: { by: readonly AnsweringPerson[]; elsewhere: readonly Explanation[] };
   /** `undefined` if it does not matter here, or if this attempt did not read it. */
   requestedChanges: RequestedChanges | undefined;
+  /** The comment as the poller compares it; `undefined` if GitHub does not show it or names no global id. */
+  shown:
+    | {
+        nodeId: string;
+        body: string;
+        counted: string[];
+        reactions: readonly { id: number; content: string }[];
+      }
+    | undefined;
 };
 
 /** The facts for the merge gate, and the parts that the approval stores. */
@@ -49,6 +60,8 @@ export interface QuestionFacts {
   conflicted: boolean;
   /** `undefined` if it was not read, or cannot be determined. */
   authorship: AskedAuthorship | undefined;
+  /** `null` if the comment cannot be watched. */
+  watch: QuestionWatch | null;
 }
 
 export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFacts {
@@ -59,6 +72,7 @@ export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFa
   return {
     conflict,
     conflicted,
+    watch: watchOf(read, conflict.kind === 'unknown' ? conflicted : conflict.kind === 'conflict'),
     authorship:
       contributors && contributors !== NO_CONTRIBUTORS
         ? askedAuthorship(run.settings.countersign, contributors)
@@ -89,6 +103,18 @@ export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFa
       ],
       pausedBy: read.pausedBy,
     },
+  };
+}
+
+function watchOf({ shown, pullRequest }: ReadForQuestion, conflicts: boolean): QuestionWatch | null {
+  if (!shown) return null;
+  const { state, draft, headSha, baseRef } = pullRequest;
+  return {
+    node_id: shown.nodeId,
+    counted: shown.counted,
+    body: bodyHash(shown.body),
+    reactions: reactionsSeen(shown.reactions, shown.counted),
+    pull_request: { open: state === 'open', draft, head_sha: headSha, base_ref: baseRef, conflicts },
   };
 }
 

@@ -166,6 +166,7 @@ export function ask(
     rejectedBy: [],
     answers: [],
     authorship,
+    watch: null,
   };
   return waitForAnswer(approval, now);
 }
@@ -196,7 +197,7 @@ export function waitFurther(
   { approval, conflict }: Extract<Answer, { kind: 'open' }>,
   now: Date,
 ): QuestionResult {
-  if (!conflict) return waitForAnswer(approval, now);
+  if (!conflict) return waitForAnswer(approval, now, isWatched(approval) ? WATCHED_MS : undefined);
   const waiting = waitForAnswer(approval, now, conflict.isKnown ? undefined : ASK_AGAIN_MS);
   return { ...waiting, reason: reason('step.waiting.conflict', conflict.says) };
 }
@@ -217,9 +218,23 @@ export function waitForAnswer(approval: Approval, now: Date, recheckAfterMs?: nu
 }
 
 /**
- * How long until the next poll, in milliseconds, by how long the question has been open. A poll is a conditional
- * request, which costs nothing of GitHub's hourly limit while nothing changed. Polls get rarer, because for a
- * question left open for days a few seconds rarely matter.
+ * Whether only the poller needs to watch the question, because nobody has answered and nothing blocks it. An
+ * answer that does not suffice is looked at by time: a role or a review can change without a new reaction.
+ */
+function isWatched({ watch, decision, answers }: Approval): boolean {
+  return watch?.reactions === '' && decision?.status === 'pending' && answers.length === 0;
+}
+
+/**
+ * How long a question that the poller watches waits without a look, in milliseconds. It only limits the harm
+ * of a poller that does not notice something.
+ */
+const WATCHED_MS = 30 * 86_400_000;
+
+/**
+ * How long until the next look, in milliseconds, by how long the question has been open: for a question that
+ * the poller cannot watch, or that somebody answered without effect. Looks get rarer, because for a question
+ * left open for days a few seconds rarely matter.
  */
 export function recheckInMs(openForMs: number): number {
   if (openForMs < 120_000) return 3_000;
@@ -227,4 +242,15 @@ export function recheckInMs(openForMs: number): number {
   if (openForMs < 7_200_000) return 30_000;
   if (openForMs < 86_400_000) return 120_000;
   return 600_000;
+}
+
+/**
+ * How long until the poller reads the comment again, in milliseconds, by how long the question has been open.
+ * Slightly less than 5 s, 60 s and 5 min, so that the answer is seen by then.
+ */
+export function pollInMs(openForMs: number): number {
+  if (openForMs < 120_000) return 3_000;
+  if (openForMs < 3_600_000) return 4_500;
+  if (openForMs < 86_400_000) return 55_000;
+  return 285_000;
 }

@@ -91,6 +91,9 @@ export async function readMergeFacts(
     gates,
     rejections,
     requestedChanges,
+    shown: found?.nodeId
+      ? { nodeId: found.nodeId, body: found.body, counted: counts(rules), reactions }
+      : undefined,
     pausedBy: await context.pausedBy(),
   });
   return { ...facts, question, pullRequest };

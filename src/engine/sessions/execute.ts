@@ -26,6 +26,7 @@ import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { ApprovalContext, ApprovalResult } from '../approvals/approval-context.ts';
+import { firstPoll, type QuestionPoller } from '../approvals/question-poller.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
@@ -61,12 +62,14 @@ export function sessionJobs(deps: {
   contextOf: ContextOf;
   outbox: Outbox;
   engine: Engine;
+  questions: Pick<QuestionPoller, 'watch'>;
   running: RunningSessions;
   registry: Registry;
   clock: Clock;
   log: Log;
 }): JobRunner<'session'> {
-  const { storage, queue, artifacts, contextOf, outbox, engine, running, registry, clock, log } = deps;
+  const { storage, queue, artifacts, contextOf, outbox, engine, questions, running, registry, clock, log } =
+    deps;
 
   async function execute(
     sessionId: string,
@@ -144,6 +147,7 @@ export function sessionJobs(deps: {
     const stored = await artifacts.store(state.run, session, result);
     const produced = await artifacts.readBack(state.run, session, stored);
     const verdicts = judged.map((outcome) => artifacts.ofOutcome(state.run, session, outcome));
+    const watched = result.kind === 'waits' && result.approval?.watch ? result.approval : undefined;
     await storage.transaction(async (tx) => {
       tx.endJob();
       if (result.kind !== 'waits' && (await wasAnsweredMeanwhile(tx, result.approval))) {
@@ -176,6 +180,7 @@ export function sessionJobs(deps: {
         log.info({ session: session.id }, 'a late result was refused');
         return;
       }
+      if (watched) await queue.enqueue(tx, firstPoll(watched, state.run, clock.now()));
       if (recorded.kind === 'done' && isMerge(recorded.outcome)) await endRunsBeside(tx, state);
       // A step that violated its contract is not done, so its effects are not requested.
       const desiredEffects =
@@ -184,6 +189,7 @@ export function sessionJobs(deps: {
         await outbox.request(tx, desired.key, desired.effect, { runId: state.run.id, at: clock.now() });
       }
     });
+    if (watched) questions.watch(watched, state.run.installationId);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Event } from '../../domain/event/event.ts';
+import { questionsJob } from '../../engine/approvals/question-poller.ts';
 import { effectJob } from '../../engine/effects/outbox.ts';
 import {
   type GitHub,
@@ -126,6 +127,8 @@ async function closeGates({ storage, queue, clock }: ReconcileDeps, installation
   await storage.transaction(async (tx) => {
     const keys = await tx.effects.gatesToClose(installationId);
     await queue.enqueue(tx, ...keys.map((key) => effectJob(key, clock.now())));
+    // In case the job was lost: without it, no answer would be noticed.
+    await queue.enqueue(tx, questionsJob(installationId, clock.now()));
   });
 }
 

@@ -75,7 +75,7 @@ function open(view: ApprovalView): string[] {
       : [
           `<details><summary>What the last look found</summary>\n\n${explanationList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
         ]),
-    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last looked at ${utc(approval.lookedAt)}.`}</sub>`,
+    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last change seen ${utc(approval.lookedAt)}.`}</sub>`,
   ];
 }
 

@@ -8,26 +8,31 @@ interface Window {
   resetAt: number;
 }
 
-/** GitHub's primary limit: so many requests an hour for each installation, and for the app itself. */
+/** GitHub's primary limit: so many requests, or points of GraphQL, an hour for each installation and for the app itself. */
 export class RateLimit {
   readonly #limit: number;
+  readonly #resource: string;
   readonly #now: () => Date;
   readonly #windows = new Map<number, Window>();
 
-  constructor(limit: number, now: () => Date) {
+  constructor(limit: number, now: () => Date, resource: 'core' | 'graphql' = 'core') {
+    this.#resource = resource;
     this.#limit = limit;
     this.#now = now;
   }
 
-  /** @throws ApiError 403 when the hour's requests are used up. */
-  refuseWhenSpent(caller: Caller | undefined): void {
-    if (this.#window(caller).used < this.#limit) return;
-    throw new ApiError(403, 'API rate limit exceeded for installation.');
+  isSpent(caller: Caller | undefined): boolean {
+    return this.#window(caller).used >= this.#limit;
   }
 
-  spend(caller: Caller | undefined): void {
+  /** @throws ApiError 403 when the hour's requests are used up. */
+  refuseWhenSpent(caller: Caller | undefined): void {
+    if (this.isSpent(caller)) throw new ApiError(403, 'API rate limit exceeded for installation.');
+  }
+
+  spend(caller: Caller | undefined, points = 1): void {
     const window = this.#window(caller);
-    window.used = Math.min(window.used + 1, this.#limit);
+    window.used = Math.min(window.used + points, this.#limit);
   }
 
   /** Somebody else used up the hour's budget, down to so many requests, for everybody who has asked so far. */
@@ -42,7 +47,7 @@ export class RateLimit {
       'x-ratelimit-remaining': String(remaining),
       'x-ratelimit-used': String(used),
       'x-ratelimit-reset': String(reset),
-      'x-ratelimit-resource': 'core',
+      'x-ratelimit-resource': this.#resource,
     };
   }
 

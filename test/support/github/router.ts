@@ -20,6 +20,8 @@ export interface Reply {
   /** A string is sent unchanged, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
+  /** What it costs of GraphQL's own limit; absent for REST. */
+  graphqlPoints?: number;
 }
 
 /** A call about a repository that the caller may read. */

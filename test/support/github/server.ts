@@ -51,6 +51,7 @@ export class ApiServer {
   readonly #router: Router;
   readonly #faults: Faults;
   readonly #rate: RateLimit;
+  readonly #graphqlRate: RateLimit;
   readonly #server: Server;
 
   constructor(parts: { state: State; auth: Auth; router: Router; faults: Faults; rateLimit: number }) {
@@ -59,6 +60,7 @@ export class ApiServer {
     this.#router = parts.router;
     this.#faults = parts.faults;
     this.#rate = new RateLimit(parts.rateLimit, parts.state.now);
+    this.#graphqlRate = new RateLimit(5_000, parts.state.now, 'graphql');
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
@@ -142,7 +144,9 @@ export class ApiServer {
       incoming.caller = this.#auth.identify(incoming.headers.authorization);
       if (incoming.caller?.kind === 'installation' && incoming.caller.installation.suspendedAt)
         throw new ApiError(403, 'This installation has been suspended');
-      this.#rate.refuseWhenSpent(incoming.caller);
+      const isGraphql = incoming.url.pathname === '/graphql';
+      if (!isGraphql) this.#rate.refuseWhenSpent(incoming.caller);
+      else if (this.#graphqlRate.isSpent(incoming.caller)) return GRAPHQL_SPENT;
       if (incoming.url.pathname === '/rate_limit')
         return { status: 200, body: this.#rate.view(incoming.caller) };
       const path = this.#currentPath(incoming);
@@ -198,12 +202,14 @@ export class ApiServer {
     const whose = incoming.caller?.kind === 'installation' ? incoming.caller.token : '';
     const etag = `W/"${createHash('sha256').update(whose).update(text).digest('hex')}"`;
     const unchanged = tagged && (incoming.headers['if-none-match'] ?? '').split(/,\s*/).includes(etag);
-    if (!unchanged && incoming.url.pathname !== '/rate_limit') this.#rate.spend(incoming.caller);
+    const { graphqlPoints } = reply;
+    const rate = graphqlPoints === undefined ? this.#rate : this.#graphqlRate;
+    if (!unchanged && incoming.url.pathname !== '/rate_limit') rate.spend(incoming.caller, graphqlPoints);
     const status = unchanged ? 304 : reply.status;
     response.writeHead(status, {
       'x-github-request-id': `${this.requests.length + 1}`,
       'x-github-media-type': 'github.v3; format=json',
-      ...this.#rate.headers(incoming.caller),
+      ...rate.headers(incoming.caller),
       ...(tagged ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
       ...(text === '' || unchanged
         ? {}
@@ -224,6 +230,13 @@ export class ApiServer {
     });
   }
 }
+
+/** https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit */
+const GRAPHQL_SPENT: Reply = {
+  status: 200,
+  body: { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded for installation.' }] },
+  graphqlPoints: 0,
+};
 
 const DOCUMENTATION = 'https://docs.github.com/rest';
 

@@ -5,15 +5,15 @@ export interface Node {
   readonly type: string;
   readonly fields: Readonly<Record<string, (args: Selection['args']) => Value>>;
 }
-type Value = string | number | boolean | null | Node | readonly Node[];
+type Value = string | number | boolean | null | Node | readonly (Node | null)[];
 
 /** GitHub's GraphQL answers with the status 200 and reports errors beside the data. */
 export class GraphqlError extends Error {
   readonly type: string;
   /** The field of the error. */
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
 
-  constructor(type: string, message: string, path: readonly string[] = []) {
+  constructor(type: string, message: string, path: readonly (string | number)[] = []) {
     super(message);
     this.name = 'GraphqlError';
     this.type = type;
@@ -30,16 +30,16 @@ export function select(node: Node, selections: readonly Selection[]): Record<str
       if (!field)
         throw new GraphqlError('undefinedField', `Field '${name}' doesn't exist on type '${node.type}'`);
       const value = field(args);
-      return [alias, isList(value) ? value.map((one) => select(one, inner)) : picked(value, inner)];
+      return [alias, isList(value) ? value.map((one) => one && select(one, inner)) : picked(value, inner)];
     }),
   );
 }
 
-function picked(value: Exclude<Value, readonly Node[]>, selections: readonly Selection[]): unknown {
+function picked(value: Exclude<Value, readonly (Node | null)[]>, selections: readonly Selection[]): unknown {
   return typeof value === 'object' && value !== null ? select(value, selections) : value;
 }
 
-function isList(value: Value): value is readonly Node[] {
+function isList(value: Value): value is readonly (Node | null)[] {
   return Array.isArray(value);
 }
 

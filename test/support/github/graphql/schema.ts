@@ -8,17 +8,19 @@ import type { State } from '../state.ts';
 import { iso, nodeId } from '../views/account.ts';
 import { accountOf } from '../views/commit.ts';
 import { commitsOf } from '../views/pull.ts';
-import type { Account, PullRequest, QueueEntry, Repository } from '../world.ts';
+import type { Account, Comment, PullRequest, QueueEntry, ReactionContent, Repository } from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
 import { connection, GraphqlError, type Node } from './node.ts';
 
 // The part of GitHub's schema that this app's queries may use, with GitHub's names and nullability:
 // https://docs.github.com/en/graphql/reference
 
-export function queryNode(state: State, token: Token): Node {
+/** @param errors of single nodes, which GitHub reports beside the data of the others */
+export function queryNode(state: State, token: Token, errors: GraphqlError[] = []): Node {
   return {
     type: 'Query',
     fields: {
+      nodes: ({ ids }) => nodesById(state, token, Array.isArray(ids) ? ids : [], errors),
       // For an installation's token it is the app's bot.
       viewer: () => actorNode(state.app.bot),
       repository: ({ owner, name }) => {
@@ -33,6 +35,89 @@ export function queryNode(state: State, token: Token): Node {
       },
     },
   };
+}
+
+/**
+ * 100 at a time, in the order of their ids; one that does not exist, or is out of reach, is `null` beside an error:
+ * https://github.com/sourcecred/sourcecred/pull/908
+ */
+function nodesById(
+  state: State,
+  token: Token,
+  ids: readonly unknown[],
+  errors: GraphqlError[],
+): (Node | null)[] {
+  if (ids.length > 100)
+    throw new GraphqlError(
+      'ARGUMENT_LIMIT',
+      `You may not provide more than 100 node ids; you provided ${ids.length}.`,
+      ['nodes'],
+    );
+  const comments = new Map(
+    state
+      .repositories()
+      .flatMap((repository) => [...repository.issues.values()])
+      .flatMap((issue) => issue.comments)
+      .map((comment) => [nodeId('IssueComment', comment.id), comment]),
+  );
+  return ids.map((id, index) => {
+    const comment = comments.get(String(id));
+    const repository = comment?.issue.repository;
+    if (comment && repository && reaches(state, token, repository) && mayReadComments(token))
+      return commentNode(state, token, comment);
+    const message = `Could not resolve to a node with the global id of '${String(id)}'.`;
+    errors.push(new GraphqlError('NOT_FOUND', message, ['nodes', index]));
+    return null;
+  });
+}
+
+function mayReadComments({ permissions }: Token): boolean {
+  return allows(permissions, 'issues', 'read') || allows(permissions, 'pull_requests', 'read');
+}
+
+/** https://docs.github.com/en/graphql/reference/objects#issuecomment */
+function commentNode(state: State, token: Token, comment: Comment): Node {
+  const { issue } = comment;
+  return {
+    type: 'IssueComment',
+    fields: {
+      id: () => nodeId('IssueComment', comment.id),
+      databaseId: () => comment.id,
+      body: () => comment.body,
+      updatedAt: () => iso(comment.updatedAt),
+      author: () => actorNode(comment.author),
+      pullRequest: () => (isPullRequest(issue) ? pullRequestNode(state, token, issue) : null),
+      reactions: (args) =>
+        connection('Reaction', 'reactions', comment.reactions, args, (reaction) => ({
+          type: 'Reaction',
+          fields: {
+            id: () => nodeId('Reaction', reaction.id),
+            databaseId: () => reaction.id,
+            content: () => REACTION_CONTENTS[reaction.content],
+            createdAt: () => iso(reaction.createdAt),
+            user: () => actorNode(reaction.author),
+          },
+        })),
+    },
+  };
+}
+
+/** https://docs.github.com/en/graphql/reference/enums#reactioncontent */
+const REACTION_CONTENTS: Readonly<Record<ReactionContent, string>> = {
+  '+1': 'THUMBS_UP',
+  '-1': 'THUMBS_DOWN',
+  laugh: 'LAUGH',
+  confused: 'CONFUSED',
+  heart: 'HEART',
+  hooray: 'HOORAY',
+  rocket: 'ROCKET',
+  eyes: 'EYES',
+};
+
+/** https://docs.github.com/en/graphql/reference/enums#mergeablestate */
+function mergeableState(mergeable: boolean | null): string {
+  if (mergeable === null) return 'UNKNOWN';
+  return mergeable ? 'MERGEABLE' : 'CONFLICTING';
 }
 
 export function mutationNode(state: State, token: Token): Node {
@@ -159,6 +244,7 @@ function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
       headRefOid: () => pull.head.sha,
       headRefName: () => pull.head.ref,
       baseRefName: () => pull.base.ref,
+      mergeable: () => mergeableState(mergeability(state, pr).mergeable),
       mergeStateStatus: () => mergeability(state, pr).mergeable_state.toUpperCase(),
       isInMergeQueue: () => entry !== undefined,
       isMergeQueueEnabled: () => mergeQueueOf(state, repository, pull.base.ref) !== undefined,

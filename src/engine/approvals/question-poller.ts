@@ -1,0 +1,300 @@
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import { changeOf, type PolledComment, type QuestionWatch } from '../../domain/policy/question-watch.ts';
+import { pollInMs, recheckInMs } from '../../domain/run/question.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { type GitHub, GitHubError, MAX_POLLED, SignInRefused } from '../../ports/github.ts';
+import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Storage } from '../../ports/storage.ts';
+
+/** The open questions of an installation, with when to poll each. */
+export interface QuestionPoller {
+  /** The question was looked at and is watched from now on. Call after the look is stored. */
+  watch(question: { id: string; askedAt: Date }, installationId: number): void;
+  jobs: JobRunner<'questions'>;
+}
+
+/** A question as the poller remembers it. What GitHub showed of it is stored with the approval. */
+interface Watched {
+  id: string;
+  askedAt: Date;
+  /** When it must be polled at the latest, in ms since 1970. */
+  dueAt: number;
+  /** The change for which the last look was requested, and when. */
+  woken: { change: string; at: number } | undefined;
+}
+
+interface Installation {
+  questions: Map<string, Watched>;
+  /** When to read the list from the database again, in ms since 1970. */
+  reloadAt: number;
+  /** How many comments one request asks for: fewer after GitHub could not answer. */
+  most: number;
+  mostUntil: number;
+  /** GraphQL is not asked before then, in ms since 1970. */
+  graphqlAt: number;
+  failures: number;
+}
+
+/**
+ * How often the list is read again, in milliseconds, in case a question was opened by another process. The
+ * job itself is renewed as often, by the recovery.
+ */
+const RELOAD_MS = 3_600_000;
+/** The points of GraphQL's 5,000 an hour that polls may spend. With more questions, all intervals grow. */
+const POINTS_AN_HOUR = 3_000;
+/** GitHub counts a point for 100 connections, and a comment has one: its reactions. */
+const COMMENTS_A_POINT = 100;
+/** The shortest time between two turns of one installation, in milliseconds. */
+const SHORTEST_MS = 1_000;
+
+/** How many comments a request asks for after a failure, and for how long, in milliseconds. */
+const FEWER = 100;
+const FEWER_MS = 3_600_000;
+/** How soon GraphQL is asked again after a failure, in milliseconds: doubled each time, up to the second. */
+const RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 300_000;
+/** How soon a server without GraphQL is asked again, in milliseconds. */
+const ABSENT_RETRY_MS = 3_600_000;
+/** From this many failures in a row, the questions are looked at by REST. */
+const FALLBACK_FAILURES = 2;
+/** How many questions a turn looks at by REST, so that a failure of GraphQL causes no burst. */
+const REST_LOOKS = 10;
+const REST_TURN_MS = 3_000;
+
+/**
+ * One poller per installation, instead of one job per question. It asks GraphQL for many comments at once,
+ * compares them with what the last look saw, and requests a look of those that differ. The look reads
+ * everything again from REST and judges; the poller decides nothing. Where GraphQL does not answer, it
+ * requests looks by time, as often as the questions were polled before there was a poller.
+ */
+export function createQuestionPoller(deps: {
+  storage: Storage;
+  github: GitHub;
+  queue: Queue;
+  clock: Clock;
+  log: Log;
+}): QuestionPoller {
+  const { storage, github, queue, clock, log } = deps;
+  const installations = new Map<number, Installation>();
+
+  function watch({ id, askedAt }: { id: string; askedAt: Date }, installationId: number): void {
+    const known = installations.get(installationId);
+    // Otherwise the first turn reads the list.
+    if (!known || known.questions.has(id)) return;
+    const dueAt = nextPoll(askedAt, clock.now().getTime(), 1);
+    known.questions.set(id, { id, askedAt, dueAt, woken: undefined });
+  }
+
+  async function turn(installationId: number): Promise<JobResult> {
+    const installation = await loaded(installationId);
+    const now = clock.now().getTime();
+    const { questions } = installation;
+    const stretch = stretchOf(questions.values(), now);
+    const usesRest = now < installation.graphqlAt;
+    if (!usesRest) await pollByGraphql(installationId, installation, stretch);
+    else if (installation.failures >= FALLBACK_FAILURES) await lookByRest(installation, now);
+    if (questions.size === 0) return { kind: 'done' };
+    const next = earliest(questions.values());
+    if (installation.failures === 0) return at(Math.max(next, now + SHORTEST_MS));
+    const retryAt = installation.graphqlAt;
+    return at(
+      installation.failures < FALLBACK_FAILURES
+        ? retryAt
+        : Math.min(retryAt, Math.max(next, now + REST_TURN_MS)),
+    );
+  }
+
+  async function loaded(installationId: number): Promise<Installation> {
+    const now = clock.now().getTime();
+    const known = installations.get(installationId);
+    if (known && now < known.reloadAt) return known;
+    const rows = await storage.read.approvals.watched(installationId);
+    const installation = known ?? {
+      questions: new Map(),
+      reloadAt: 0,
+      most: MAX_POLLED,
+      mostUntil: 0,
+      graphqlAt: 0,
+      failures: 0,
+    };
+    installation.reloadAt = now + RELOAD_MS;
+    const added = rows.filter(({ id }) => !installation.questions.has(id));
+    // Spread evenly over their interval: a start asks no more in a minute than any other minute.
+    for (const [index, { id, askedAt }] of added.entries()) {
+      const interval = nextPoll(askedAt, now, 1) - now;
+      const dueAt = now + (interval * (index + 1)) / added.length;
+      installation.questions.set(id, { id, askedAt, dueAt, woken: undefined });
+    }
+    installations.set(installationId, installation);
+    return installation;
+  }
+
+  async function pollByGraphql(
+    installationId: number,
+    installation: Installation,
+    stretch: number,
+  ): Promise<void> {
+    const now = clock.now().getTime();
+    if (now >= installation.mostUntil) installation.most = MAX_POLLED;
+    const due = dueNow(installation, now, stretch);
+    if (due.length === 0) return;
+    const rows = await stillOpen(installation, due);
+    if (rows.length === 0) return;
+    const shown = await readComments(installationId, installation, rows);
+    if (!shown) return;
+    const changed = rows.filter(({ watched, watch }, index) => {
+      watched.dueAt = nextPoll(watched.askedAt, now, stretch);
+      const change = changeOf(watch, shown[index]);
+      return change !== '' && isNew(watched, change ?? 'not shown', now);
+    });
+    await requestLooks(changed);
+  }
+
+  /** The most urgent ones, and with them those that must be polled soon, so that fewer requests are needed. */
+  function dueNow({ questions, most }: Installation, now: number, stretch: number): Watched[] {
+    const soon = [...questions.values()]
+      .filter(({ askedAt, dueAt }) => dueAt - (nextPoll(askedAt, now, stretch) - now) / 2 <= now)
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, most);
+    return soon.some(({ dueAt }) => dueAt <= now) ? soon : [];
+  }
+
+  /** Forgets those that were answered meanwhile. */
+  async function stillOpen(
+    { questions }: Installation,
+    due: readonly Watched[],
+  ): Promise<{ watched: Watched; watch: QuestionWatch; sessionId: string }[]> {
+    const rows = await storage.read.approvals.stillWatched(due.map(({ id }) => id));
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return due.flatMap((watched) => {
+      const row = byId.get(watched.id);
+      if (row) return [{ watched, watch: row.watch, sessionId: row.sessionId }];
+      questions.delete(watched.id);
+      return [];
+    });
+  }
+
+  /** `undefined` if GitHub did not answer. */
+  async function readComments(
+    installationId: number,
+    installation: Installation,
+    rows: readonly { watch: QuestionWatch }[],
+  ): Promise<(PolledComment | undefined)[] | undefined> {
+    const reader = github.reader(installationId);
+    try {
+      const comments = await reader.polledComments(rows.map(({ watch }) => watch.node_id));
+      installation.failures = 0;
+      return comments;
+    } catch (error) {
+      if (!(error instanceof GitHubError) || error instanceof SignInRefused) throw error;
+      const now = clock.now().getTime();
+      const isAbsent = error.kind === 'not_found' || error.kind === 'forbidden' || error.kind === 'invalid';
+      installation.failures = isAbsent ? FALLBACK_FAILURES : installation.failures + 1;
+      installation.most = FEWER;
+      installation.mostUntil = now + FEWER_MS;
+      const pause = isAbsent
+        ? ABSENT_RETRY_MS
+        : Math.min(RETRY_MS * 2 ** (installation.failures - 1), LONGEST_RETRY_MS);
+      installation.graphqlAt = Math.max(now + pause, error.retryAt?.getTime() ?? 0);
+      const fields = { installation: installationId, failures: installation.failures };
+      log.warn({ ...fields, err: messageOf(error) }, 'GitHub’s GraphQL does not answer the poll for answers');
+      return undefined;
+    }
+  }
+
+  /** As often as a question that the poller cannot watch, the newest first. */
+  async function lookByRest(installation: Installation, now: number): Promise<void> {
+    const due = [...installation.questions.values()]
+      .filter((watched) => watched.dueAt <= now && isNew(watched, 'by REST', now, false))
+      .sort((a, b) => b.askedAt.getTime() - a.askedAt.getTime())
+      .slice(0, REST_LOOKS);
+    if (due.length === 0) return;
+    const rows = await stillOpen(installation, due);
+    for (const { watched } of rows) {
+      watched.woken = { change: 'by REST', at: now };
+      watched.dueAt = now + recheckInMs(now - watched.askedAt.getTime());
+    }
+    await requestLooks(rows);
+  }
+
+  /** Not again for the same change before the look is due by time: REST may disagree with GraphQL for good. */
+  function isNew(watched: Watched, change: string, now: number, remember = true): boolean {
+    const { woken, askedAt } = watched;
+    const isSame = woken?.change === change && now - woken.at < recheckInMs(now - askedAt.getTime());
+    if (isSame) return false;
+    if (remember) watched.woken = { change, at: now };
+    return true;
+  }
+
+  async function requestLooks(questions: readonly { sessionId: string }[]): Promise<void> {
+    if (questions.length === 0) return;
+    const jobs = questions.map(
+      ({ sessionId }): NewJob => ({
+        kind: 'session',
+        key: `session:${sessionId}`,
+        payload: { sessionId, because: 'time' },
+        coalesce: true,
+      }),
+    );
+    await storage.transaction((tx) => queue.enqueue(tx, ...jobs));
+  }
+
+  return {
+    watch,
+    jobs: {
+      run: ({ installation_id }) => turn(installation_id),
+      /** The app has no access, or the database fails. The poll goes on when that is over. */
+      async onRetriesExhausted({ installation_id }, error) {
+        log.error({ installation: installation_id, err: error }, 'polling the open questions failed');
+        const again = new Date(clock.now().getTime() + RELOAD_MS);
+        await storage.transaction((tx) => queue.enqueue(tx, questionsJob(installation_id, again)));
+      },
+    },
+  };
+}
+
+/** The job of an installation. Several at the same time become one. */
+export function questionsJob(installationId: number, runAt: Date): NewJob {
+  return {
+    kind: 'questions',
+    key: `questions:${installationId}`,
+    payload: { installation_id: installationId },
+    runAt,
+    coalesce: true,
+  };
+}
+
+/** The poll of a question after its first look. */
+export function firstPoll(
+  { askedAt }: Pick<Approval, 'askedAt'>,
+  { installationId }: Pick<Run, 'installationId'>,
+  now: Date,
+): NewJob {
+  return questionsJob(installationId, new Date(nextPoll(askedAt, now.getTime(), 1)));
+}
+
+function nextPoll(askedAt: Date, now: number, stretch: number): number {
+  return now + pollInMs(now - askedAt.getTime()) * stretch;
+}
+
+/** By how much all intervals grow so that the polls stay within their share of GraphQL's limit. */
+function stretchOf(questions: Iterable<Watched>, now: number): number {
+  let points = 0;
+  for (const { askedAt } of questions)
+    points += 3_600_000 / pollInMs(now - askedAt.getTime()) / COMMENTS_A_POINT;
+  return Math.max(1, points / POINTS_AN_HOUR);
+}
+
+function earliest(questions: Iterable<Watched>): number {
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const { dueAt } of questions) earliest = Math.min(earliest, dueAt);
+  return earliest;
+}
+
+function at(time: number): JobResult {
+  return { kind: 'reschedule', at: new Date(time) };
+}

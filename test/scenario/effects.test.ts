@@ -242,7 +242,9 @@ eachFirstQuick([
   const { github } = harness;
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
-  const back = github.fail(({ method, path }) => method === 'GET' && path.includes(asks), { status: 503 });
+  const concerns = (path: string) => path.includes(asks) || path === '/graphql';
+  const isRead = (method: string, path: string) => method === 'GET' || path === '/graphql';
+  const back = github.fail(({ method, path }) => isRead(method, path) && concerns(path), { status: 503 });
   await harness.advance(1_800_000);
   expect(checkLines(harness, headSha)[0]).toBe(
     'in_progress: Waiting for GitHub, which cannot be asked for now',

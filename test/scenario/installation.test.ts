@@ -182,6 +182,10 @@ test('an app that loses a permission says so where it can still write', async ()
     status: 403,
     body: { message: 'Resource not accessible by integration' },
   });
+  github.fail(({ path }) => path === '/graphql', {
+    status: 200,
+    body: { data: { a: [null] }, errors: [{ type: 'NOT_FOUND', path: ['a', 0] }] },
+  });
   await harness.advance(10 * MINUTE);
   expect((await runs(harness)).map(([, code]) => code)).toEqual(['run.aborted.shut_out']);
   expect(ownChecks(harness, headSha).map(({ title }) => title)).toEqual([

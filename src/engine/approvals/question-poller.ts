@@ -59,10 +59,14 @@ const RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 300_000;
 /** How soon a server without GraphQL is asked again, in milliseconds. */
 const ABSENT_RETRY_MS = 3_600_000;
-/** From this many failures in a row, the questions are looked at by REST. */
-const FALLBACK_FAILURES = 2;
-/** How many questions a turn looks at by REST, so that a failure of GraphQL causes no burst. */
-const REST_LOOKS = 10;
+/** The change of a question that is looked at because GraphQL does not answer. */
+const BY_REST = 'by REST';
+/**
+ * How many questions a turn looks at by REST, younger and older than an hour, and how often, in milliseconds:
+ * a failure of GraphQL causes no burst, and old questions alone do not use up the hourly limit of REST.
+ */
+const REST_LOOKS = { young: 10, old: 1 };
+const YOUNG_MS = 3_600_000;
 const REST_TURN_MS = 3_000;
 
 /**
@@ -94,18 +98,13 @@ export function createQuestionPoller(deps: {
     const now = clock.now().getTime();
     const { questions } = installation;
     const stretch = stretchOf(questions.values(), now);
-    const usesRest = now < installation.graphqlAt;
-    if (!usesRest) await pollByGraphql(installationId, installation, stretch);
-    else if (installation.failures >= FALLBACK_FAILURES) await lookByRest(installation, now);
+    if (now >= installation.graphqlAt) await pollByGraphql(installationId, installation, stretch);
+    const { graphqlAt } = installation;
+    if (now < graphqlAt) await lookByRest(installation, now);
     if (questions.size === 0) return { kind: 'done' };
     const next = earliest(questions.values());
-    if (installation.failures === 0) return at(Math.max(next, now + SHORTEST_MS));
-    const retryAt = installation.graphqlAt;
-    return at(
-      installation.failures < FALLBACK_FAILURES
-        ? retryAt
-        : Math.min(retryAt, Math.max(next, now + REST_TURN_MS)),
-    );
+    const soonest = now < graphqlAt ? Math.min(graphqlAt, Math.max(next, now + REST_TURN_MS)) : next;
+    return { kind: 'reschedule', at: new Date(Math.max(soonest, now + SHORTEST_MS)) };
   }
 
   async function loaded(installationId: number): Promise<Installation> {
@@ -190,10 +189,10 @@ export function createQuestionPoller(deps: {
       installation.failures = 0;
       return comments;
     } catch (error) {
-      if (!(error instanceof GitHubError) || error instanceof SignInRefused) throw error;
+      if (!(error instanceof GitHubError)) throw error;
       const now = clock.now().getTime();
       const isAbsent = error.kind === 'not_found' || error.kind === 'forbidden' || error.kind === 'invalid';
-      installation.failures = isAbsent ? FALLBACK_FAILURES : installation.failures + 1;
+      installation.failures += 1;
       installation.most = FEWER;
       installation.mostUntil = now + FEWER_MS;
       const pause = isAbsent
@@ -201,21 +200,27 @@ export function createQuestionPoller(deps: {
         : Math.min(RETRY_MS * 2 ** (installation.failures - 1), LONGEST_RETRY_MS);
       installation.graphqlAt = Math.max(now + pause, error.retryAt?.getTime() ?? 0);
       const fields = { installation: installationId, failures: installation.failures };
-      log.warn({ ...fields, err: messageOf(error) }, 'GitHub’s GraphQL does not answer the poll for answers');
+      // The looks report a refused sign-in.
+      if (!(error instanceof SignInRefused))
+        log.warn({ ...fields, err: messageOf(error) }, 'GitHub’s GraphQL does not answer the poll for answers');
       return undefined;
     }
   }
 
-  /** As often as a question that the poller cannot watch, the newest first. */
+  /** As often as a question that the poller cannot watch. A refused sign-in is then handled like any other. */
   async function lookByRest(installation: Installation, now: number): Promise<void> {
-    const due = [...installation.questions.values()]
-      .filter((watched) => watched.dueAt <= now && isNew(watched, 'by REST', now, false))
-      .sort((a, b) => b.askedAt.getTime() - a.askedAt.getTime())
-      .slice(0, REST_LOOKS);
+    const overdue = [...installation.questions.values()]
+      .filter((watched) => watched.dueAt <= now && isNew(watched, BY_REST, now, false))
+      .sort((a, b) => a.dueAt - b.dueAt);
+    const isYoung = ({ askedAt }: Watched) => now - askedAt.getTime() < YOUNG_MS;
+    const due = [
+      ...overdue.filter(isYoung).slice(0, REST_LOOKS.young),
+      ...overdue.filter((watched) => !isYoung(watched)).slice(0, REST_LOOKS.old),
+    ];
     if (due.length === 0) return;
     const rows = await stillOpen(installation, due);
     for (const { watched } of rows) {
-      watched.woken = { change: 'by REST', at: now };
+      watched.woken = { change: BY_REST, at: now };
       watched.dueAt = now + recheckInMs(now - watched.askedAt.getTime());
     }
     await requestLooks(rows);
@@ -293,8 +298,4 @@ function earliest(questions: Iterable<Watched>): number {
   let earliest = Number.POSITIVE_INFINITY;
   for (const { dueAt } of questions) earliest = Math.min(earliest, dueAt);
   return earliest;
-}
-
-function at(time: number): JobResult {
-  return { kind: 'reschedule', at: new Date(time) };
 }

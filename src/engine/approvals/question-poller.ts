@@ -202,7 +202,10 @@ export function createQuestionPoller(deps: {
       const fields = { installation: installationId, failures: installation.failures };
       // The looks report a refused sign-in.
       if (!(error instanceof SignInRefused))
-        log.warn({ ...fields, err: messageOf(error) }, 'GitHub’s GraphQL does not answer the poll for answers');
+        log.warn(
+          { ...fields, err: messageOf(error) },
+          'GitHub’s GraphQL does not answer the poll for answers',
+        );
       return undefined;
     }
   }

@@ -5,7 +5,7 @@ import type { Client } from './client.ts';
 
 /**
  * What the poller compares of a comment:
- * https://docs.github.com/en/graphql/reference/objects#issuecomment and …#pullrequest
+ * https://docs.github.com/en/graphql/reference/objects#issuecomment
  */
 const FIELDS = `... on IssueComment {
     body

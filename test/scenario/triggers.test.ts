@@ -160,8 +160,8 @@ test('adding a label starts a chain that filters on it, and removing the label e
   expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'skipped' });
 });
 
-test('a chain with an error in its values says so and merges nothing', async () => {
-  const scene = await start(flowChain('action: gh-comment, with: { body: "{{ trigger.no_such_thing }}" }'));
+test('a chain whose action lacks a value, because nobody gave the input, says so and merges nothing', async () => {
+  const scene = await start(flowChain('action: gh-comment, with: { body: "{{ trigger.input_text }}" }'));
   const { number, headSha } = await scene.open();
   expect(chainComments(scene, number)).toEqual([]);
   expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'failure' });

@@ -6,6 +6,7 @@ import { freezeDiagnostic } from '../gate/freeze.ts';
 import { EVERY_USE } from '../gate/placed.ts';
 import { actionNamed, byThen, type Capability } from '../policy/capability.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
+import type { TriggerEvent } from './chain.ts';
 import { checkExpression, checkReference } from './check.ts';
 import { dependenciesOf } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
@@ -32,6 +33,7 @@ export function checkGates(
   source: YamlSource,
   steps: readonly StepOutline[],
   known: KnownNames,
+  event: TriggerEvent | undefined,
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     if (!isMapping(step.gates)) return [];
@@ -43,7 +45,10 @@ export function checkGates(
         packages: known.skills,
         // A gate after the step can also read the step's own outcome.
         unreadable: (reference, position) =>
-          checkReference(reference, steps, new Set(position === 'post' ? [...before, step.id] : before)),
+          checkReference(reference, steps, {
+            mayRead: new Set(position === 'post' ? [...before, step.id] : before),
+            event,
+          }),
       }),
       ...checkIds(source, idsIn(step.gates, ['steps', step.index, 'gates'])),
     ];

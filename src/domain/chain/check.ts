@@ -14,6 +14,7 @@ import type { KnownNames } from './known-names.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
+import { missingMember } from './trigger-members.ts';
 
 /** Diagnostics of single steps: their skill or action, their ids, the approval of a merge. */
 export function checkSteps(
@@ -110,11 +111,17 @@ function cycleDiagnostics(source: YamlSource, steps: readonly StepOutline[]): Di
 }
 
 /** Diagnostics of conditions and `with:` values, and of their references to other steps. */
-export function checkExpressions(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
+export function checkExpressions(
+  source: YamlSource,
+  steps: readonly StepOutline[],
+  event: TriggerEvent | undefined,
+): Diagnostic[] {
   return steps.flatMap((step) => {
     const mayRead = new Set(dependenciesOf(steps, step.id));
     const check = (path: Path, text: string, compile: Compile): Diagnostic[] =>
-      checkExpression(source, path, text, compile, (reference) => checkReference(reference, steps, mayRead));
+      checkExpression(source, path, text, compile, (reference) =>
+        checkReference(reference, steps, { mayRead, event }),
+      );
     const condition =
       step.condition === undefined
         ? []
@@ -148,13 +155,17 @@ export function checkExpression(
 
 /** Why the step cannot read the reference, or `undefined` if it can. */
 export function checkReference(
-  { root, path: [key, member, field] }: Reference,
+  reference: Reference,
   steps: readonly StepOutline[],
-  mayRead: ReadonlySet<string>,
+  { mayRead, event }: { mayRead: ReadonlySet<string>; event: TriggerEvent | undefined },
 ): string | undefined {
+  const {
+    root,
+    path: [key, member, field],
+  } = reference;
   if (root === 'state' && key === 'working' && mayRead.size === 0)
     return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
-  if (root !== 'steps' || key === undefined) return undefined;
+  if (root !== 'steps' || key === undefined) return missingMember(reference, event);
   const ids = steps.map((step) => step.id);
   const step = typeof key === 'number' ? steps[key] : steps.find(({ id }) => id === key);
   if (!step) {
@@ -172,13 +183,19 @@ export function checkReference(
   return notAllowed(`no outcome of the step "${step.id}" has "${field}"`, fields, String(field));
 }
 
+/** The event of a file's trigger, if it is a valid one. */
+export function triggerEvent(trigger: Json | undefined): TriggerEvent | undefined {
+  const event = memberOf(trigger, 'event');
+  return typeof event === 'string' && Object.hasOwn(FILTERS_OF, event) ? (event as TriggerEvent) : undefined;
+}
+
 /**
  * Diagnostics of the trigger: filters that do not apply to its event, invalid expressions in its patterns.
  */
 export function checkTrigger(source: YamlSource, trigger: Json | undefined): Diagnostic[] {
-  const event = memberOf(trigger, 'event');
+  const event = triggerEvent(trigger);
   const filter = memberOf(trigger, 'filter');
-  const meaningful = isTriggerEvent(event) ? FILTERS_OF[event] : undefined;
+  const meaningful = event && FILTERS_OF[event];
   const idle = FILTER_KEYS.filter(
     (key) => memberOf(filter, key) !== undefined && meaningful && !meaningful.includes(key),
   ).map((key) => {
@@ -190,15 +207,13 @@ export function checkTrigger(source: YamlSource, trigger: Json | undefined): Dia
     return source.diagnostic(['trigger', 'filter', key], message, { part: 'key' });
   });
   const patterns = textsIn(filter, ['trigger', 'filter']).flatMap(({ path, text }) =>
-    checkExpression(source, path, text, compileTemplate, ({ root }) =>
-      root === 'repo' ? undefined : `only "repo" is known before the chain starts, not "${root}"`,
+    checkExpression(source, path, text, compileTemplate, (reference) =>
+      reference.root === 'repo'
+        ? missingMember(reference, event)
+        : `only "repo" is known before the chain starts, not "${reference.root}"`,
     ),
   );
   return [...idle, ...patterns];
-}
-
-function isTriggerEvent(event: Json | undefined): event is TriggerEvent {
-  return typeof event === 'string' && Object.hasOwn(FILTERS_OF, event);
 }
 
 function textsIn(value: Json | undefined, path: Path): { path: Path; text: string }[] {

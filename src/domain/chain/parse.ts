@@ -3,7 +3,7 @@ import { memberOf } from '../../core/mapping.ts';
 import { toStepGates } from '../gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
-import { checkExpressions, checkGraph, checkSteps, checkTrigger } from './check.ts';
+import { checkExpressions, checkGraph, checkSteps, checkTrigger, triggerEvent } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
 import { checkMappings } from './check-mappings.ts';
@@ -31,16 +31,17 @@ export function parseChain(
 
   const shape = checkShape(chainFileSchema, source);
   const steps = outlineSteps(source.value);
+  const event = triggerEvent(memberOf(source.value, 'trigger'));
   const diagnostics = [
     ...shape.diagnostics,
     ...checkTrigger(source, memberOf(source.value, 'trigger')),
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
-    ...checkExpressions(source, steps),
+    ...checkExpressions(source, steps, event),
     ...checkRules(source, steps),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps),
-    ...checkGates(source, steps, known),
+    ...checkGates(source, steps, known, event),
   ];
   if (shape.value === undefined || diagnostics.length > 0)
     return { ...named, diagnostics: inFileOrder(diagnostics) };

@@ -59,7 +59,11 @@ export async function fireByHand(
         headSha: pullRequest.headSha,
         baseRef: pullRequest.baseRef,
         baseSha: configuration.sha,
-        facts: { ...facts, ...governedBy(configuration), trigger: { ...inputs, ...facts.trigger } },
+        facts: {
+          ...facts,
+          ...governedBy(configuration),
+          trigger: { ...inputs, ...facts.trigger, actor: event.actor },
+        },
         paused: (row?.pausedBy ?? null) !== null,
       },
       deps.ids,

@@ -1,6 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import { type TriggerFacts, triggerMatches } from '../../domain/chain/trigger.ts';
+import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
@@ -148,7 +149,13 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
         headSha: '',
         baseRef: defaultBranch,
         defaultBranch,
-        trigger: { event: event.kind, issue_number: event.issue, title: event.title, author: event.author },
+        trigger: {
+          event: event.kind,
+          actor: event.author,
+          author: event.author,
+          title: event.title,
+          issue_number: event.issue,
+        } satisfies TriggerFactsOf<'issue.created'>,
         facts: { issue: { number: event.issue, author: event.author, labels: event.labels } },
       };
     }
@@ -160,11 +167,12 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
         defaultBranch: event.default_branch,
         trigger: {
           event: event.kind,
+          actor: event.pusher,
+          author: event.pusher,
           head_sha: event.head_sha,
           branch: event.branch,
-          author: event.pusher,
           paths: event.paths,
-        },
+        } satisfies TriggerFactsOf<'file.changed'>,
         facts: { push: { branch: event.branch, author: event.pusher, changed_paths: event.paths } },
       };
     default:

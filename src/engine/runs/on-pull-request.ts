@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { merges } from '../../domain/chain/chain.ts';
+import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import type { ReasonCode } from '../../domain/explanation/reason.ts';
@@ -426,18 +427,17 @@ export function runFactsOf(
   pullRequest: PullRequest,
   repo: RunFacts['repo'],
 ): RunFacts {
-  return {
-    repo,
-    trigger: {
-      event: event.kind,
-      pr_number: pullRequest.number,
-      title: pullRequest.title,
-      author: pullRequest.author.login,
-      head_sha: pullRequest.headSha,
-      head: pullRequest.headRef,
-      base: pullRequest.baseRef,
-      draft: pullRequest.draft,
-      labels: pullRequest.labels,
-    },
+  const trigger: TriggerFactsOf<'pr.opened'> = {
+    event: event.kind,
+    actor: 'actor' in event ? event.actor : pullRequest.author.login,
+    pr_number: pullRequest.number,
+    title: pullRequest.title,
+    author: pullRequest.author.login,
+    head_sha: pullRequest.headSha,
+    head: pullRequest.headRef,
+    base: pullRequest.baseRef,
+    draft: pullRequest.draft,
+    labels: pullRequest.labels,
   };
+  return { repo, trigger };
 }

@@ -358,7 +358,7 @@ describe('the parser of chain files', () => {
       'an unknown filter',
       withSteps('  - skill: ci\n    condition: "{{ trigger.title | lenght }}"'),
       [
-        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Allowed: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs',
+        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Allowed: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs, list, map, selectattr, rejectattr, sort, unique, sum, min, max, tojson',
       ],
     ],
     [
@@ -393,6 +393,26 @@ describe('the parser of chain files', () => {
       /^chain.yaml:7:20: no outcome of the step "a" has "pased": did you mean "passed"\?/,
     );
   });
+
+  test.each([
+    ['pr.opened', 'trigger.pr_numbr', 'pr.opened has no "pr_numbr": did you mean "pr_number"?'],
+    ['pr.opened', 'trigger.branch', 'pr.opened has no "branch"; allowed: event, actor, author, title, '],
+    ['issue.created', 'trigger.pr_number', 'issue.created has no "pr_number"'],
+    ['file.changed', 'trigger.title', 'file.changed has no "title"'],
+    ['pr.opened', 'repo.full_nam', 'the repository has no "full_nam": did you mean "full_name"?'],
+  ])('reports a member that no run has: on %s, %s', (event, expression, message) => {
+    const text = `name: a\ntrigger: { event: ${event} }\nsteps:\n  - skill: ci\n    condition: "{{ ${expression} }}"`;
+    const [diagnostic, ...others] = errorsOf(text);
+    expect(diagnostic).toContain(`chain.yaml:5:20: ${message}`);
+    expect(others).toEqual([]);
+  });
+
+  test.each(['trigger.actor', 'trigger.input_reason', 'repo.owner'])(
+    'accepts the member %s',
+    (expression) => {
+      expect(errorsOf(withSteps(`  - skill: ci\n    condition: "{{ ${expression} }}"`))).toEqual([]);
+    },
+  );
 
   test('reports all errors at once, in file order', () => {
     const diagnostics = errorsOf(

@@ -88,7 +88,11 @@ describe('a trigger that does not fire gives the reason', () => {
       { changed_paths: undefined },
       'the changed files are not known, and the filter wants **',
     ],
-    ['{base: "{{ repo.missing }}"}', {}, 'the base branch is trunk, and the filter wants {{ repo.missing }}'],
+    [
+      `{base: "{{ repo['mis' ~ 'sing'] }}"}`,
+      {},
+      "the base branch is trunk, and the filter wants {{ repo['mis' ~ 'sing'] }}",
+    ],
   ])('for the filter %s', (filter, change, because) => {
     const facts = { ...opened, pull_request: { ...pullRequest, ...change } } as TriggerFacts;
     expect(triggered('pr.opened', filter, facts)).toEqual({ matches: false, because });

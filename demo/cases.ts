@@ -161,7 +161,7 @@ export async function pushedAgain({ github, tell }: Stage): Promise<Expected> {
       ...MERGED,
       check_runs: [['cancelled'], ['success']],
       gates: ['cancelled', 'success'],
-      comments: ['⏭️ This question is void', ...MERGED.comments],
+      comments: ['⏭️ This approval request is void', ...MERGED.comments],
       runs: ['run.cancelled.superseded', 'completed'],
     },
   };

@@ -110,7 +110,7 @@ describe.skipIf(!LONG)('the npm package', () => {
       await countersign('chain', 'lint', 'good.yaml'),
       await countersign('chain', 'lint', 'bad.yaml'),
     ];
-    expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('Checked 1 file: no faults.') });
+    expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('Checked 1 file: no errors.') });
     expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining('did you mean "pr-review"?') });
   });
 

@@ -34,7 +34,7 @@ describe('the repository’s own configuration of Countersign', () => {
     const { code, stdout } = await countersign(['chain', 'lint'], { cwd: ROOT });
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringContaining('Checked 2 files: no faults.'),
+      stdout: expect.stringContaining('Checked 2 files: no errors.'),
     });
   });
 

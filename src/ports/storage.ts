@@ -225,7 +225,7 @@ export interface Effects {
    * becomes pending again unless it equals the last executed one. Returns whether a job is needed. An
    * unchanged request of the same run needs none, because one exists, and another would shorten the pauses
    * between its retries. An unchanged request for a failed effect needs none before `rests_until`, unless
-   * `anew` is set.
+   * `retryNow` is set.
    */
   request(desired: {
     id: string;
@@ -233,7 +233,7 @@ export interface Effects {
     effect: Effect;
     runId: string | null;
     at: Date;
-    anew?: boolean;
+    retryNow?: boolean;
   }): Promise<boolean>;
   get(key: string): Promise<EffectRow | undefined>;
   /** Reads these rows in one statement, so that reading each later in this transaction costs none. */

@@ -9,7 +9,7 @@ export function effectsContract(open: OpenDatabase): void {
   describe('effects', () => {
     const request = (
       body: string,
-      over: { runId?: string; key?: string; id?: string; second?: number; anew?: boolean } = {},
+      over: { runId?: string; key?: string; id?: string; second?: number; retryNow?: boolean } = {},
     ) =>
       db.storage.transaction((tx) =>
         tx.effects.request({
@@ -18,7 +18,7 @@ export function effectsContract(open: OpenDatabase): void {
           effect: comment(body),
           runId: over.runId ?? null,
           at: at(over.second ?? 0),
-          ...(over.anew && { anew: true }),
+          ...(over.retryNow && { retryNow: true }),
         }),
       );
     const get = async (key = 'comment:70#3') => {
@@ -148,7 +148,7 @@ export function effectsContract(open: OpenDatabase): void {
       expect(await get()).toMatchObject({ status: 'failed', error: 'Not allowed.' });
       expect(await request('hello', { second: 60 })).toBe(true);
       await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
-      expect(await request('hello', { second: 1, anew: true })).toBe(true);
+      expect(await request('hello', { second: 1, retryNow: true })).toBe(true);
       await db.storage.transaction((tx) => tx.effects.saveProgress(failed));
       expect(await request('bye', { second: 1 })).toBe(true);
       expect(await get()).toMatchObject({ status: 'pending', error: null });

@@ -56,8 +56,8 @@ describe('a check run', () => {
       back to draft → skipped · Stopped: the pull request is a draft · []
       retargeted → cancelled · Stopped: the pull request has a new base branch · []
       no longer triggered → skipped · Stopped: this chain is not for the pull request as it is now · []
-      settings changed → cancelled · Stopped: the settings on the base branch changed · []
-      chain changed → cancelled · Stopped: the chain changed on the base branch · []
+      settings changed → cancelled · Stopped: the settings on the governing branch changed · []
+      chain changed → cancelled · Stopped: the chain changed on the governing branch · []
       cancelled by a person → cancelled · Cancelled by alice · [review]
       app shut out → cancelled · Stopped: GitHub refuses this app here · [review]
       app removed → cancelled · Stopped: the app was removed from this repository · []"

@@ -90,7 +90,7 @@ describe('a chain as text', () => {
     ).toMatchInlineSnapshot(`
       "CHAIN  FROM        FILE               FIRES ON   STEPS
       small  shipped     chains/small.yaml  pr.opened  1
-      bad    repository  b.yaml                        1 fault: does not run"
+      bad    repository  b.yaml                        1 error: does not run"
     `);
   });
 });
@@ -108,12 +108,12 @@ describe('lint', () => {
       "a.yaml:1:3: one
       a.yaml:2:3: two
 
-      Checked 2 files: 2 faults in 1 of them."
+      Checked 2 files: 2 errors in 1 of them."
     `);
   });
 
   it('says that there is no error, or no file', () => {
-    expect(lintText([checked([])])).toBe('Checked 1 file: no faults.');
+    expect(lintText([checked([])])).toBe('Checked 1 file: no errors.');
     expect(lintText([])).toBe('Nothing to check: there are no chain files and no settings here.');
   });
 
@@ -130,7 +130,7 @@ it('the first of very many errors are listed, with the place of the others', () 
   expect(said).toHaveLength(22);
   expect(said.slice(-2)).toEqual([
     '  a.yaml:20:3: no',
-    '  and 5 more faults, which countersign chain lint tells',
+    '  and 5 more errors, which countersign chain lint shows',
   ]);
 });
 

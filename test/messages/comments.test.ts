@@ -92,6 +92,6 @@ describe('the approval comment', () => {
     const { state } = scene('waiting for a countersign');
     expect(
       approvalComment({ state, pages: NOWHERE, approval: makeApproval({ status: 'void', decision: null }) }),
-    ).toContain('It is asked anew.');
+    ).toContain('It is asked again.');
   });
 });

@@ -22,7 +22,7 @@ describe('a pull request that changes the configuration', () => {
     const content = configurationCheck({ ...about, diagnostics: [], files: ['.github/countersign.yml'] });
     expect(content.state).toMatchObject({ conclusion: 'success' });
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
-      "1 configuration file checked, no faults
+      "1 configuration file checked, no errors
 
       The configuration that this pull request changes is sound:
 
@@ -40,7 +40,7 @@ describe('a pull request that changes the configuration', () => {
       '.github/countersign.yml:1',
     ]);
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
-      "2 faults in the configuration
+      "2 errors in the configuration
 
       - \`.github/countersign/chains/pr.yaml:4:7\` unknown key "tiemout"; did you mean "timeout"?
       - \`.github/countersign.yml:1:1\` the file is empty of \\\`chains\\\`
@@ -49,7 +49,7 @@ describe('a pull request that changes the configuration', () => {
 
       It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.
 
-      **Next:** correct the faults and push. \`countersign chain lint\` finds the same ones on your machine."
+      **Next:** correct the errors and push. \`countersign chain lint\` finds the same ones on your machine."
     `);
   });
 
@@ -81,7 +81,7 @@ describe('an invalid configuration on the base branch', () => {
     expect(content.state).toMatchObject({ conclusion: 'neutral' });
     expect(content.name).toBe('countersign / base configuration');
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
-      "2 faults in the configuration on main
+      "2 errors in the configuration on main
 
       The configuration on \`main\` (\`bbbbbbb\`) cannot be read as it is:
 
@@ -90,7 +90,7 @@ describe('an invalid configuration on the base branch', () => {
 
       This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.
 
-      **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same faults on your machine."
+      **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same errors on your machine."
     `);
   });
 });

@@ -113,7 +113,7 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', ()
   });
 
   it('continues in the text below the summary, and says how many entries are still omitted and where they are', () => {
-    expect(content.text).toMatch(/### All that was not looked at/);
+    expect(content.text).toMatch(/### Everything that was not reviewed/);
     expect(content.text).toMatch(/### All checks/);
     const [, left] =
       /… and (\d+) more, `countersign run show run_01 --json` prints them all/.exec(content.text) ?? [];

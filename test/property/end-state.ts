@@ -76,7 +76,7 @@ function isAsked(body: string | undefined): boolean {
 function readable(text: string): string {
   return timeless(text)
     .replaceAll(/^ +- ✅ .*\n/gm, '')
-    .replace(/(?<=What the last look found<\/summary>\n)[^<]*/, (found) =>
+    .replace(/(?<=What the last poll found<\/summary>\n)[^<]*/, (found) =>
       found.replaceAll(/^- ✅ .*\n/gm, ''),
     )
     .replaceAll(/\b(run|apr|inv|ses)_\d+/g, '$1_id')

@@ -39,7 +39,7 @@ async function asked(setting: Setting = {}, input: Parameters<typeof open>[1] = 
 
 /** The result of the last poll, as the approval comment shows it. */
 function lastRecheck(harness: Harness, number: number): string[] {
-  const [, found = ''] = approvalOf(harness, number).body.split('What the last look found</summary>\n\n');
+  const [, found = ''] = approvalOf(harness, number).body.split('What the last poll found</summary>\n\n');
   return (found.split('\n\n</details>')[0] ?? '').split('\n').map((line) => line.trim());
 }
 
@@ -246,7 +246,7 @@ test('an approval comment that somebody edits is void with all its reactions, an
 
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   expect(
@@ -254,7 +254,7 @@ test('an approval comment that somebody edits is void with all its reactions, an
   ).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<head> base=main -->
     <!-- countersign:question id=apr_1 -->
-    ### ⏭️ This question is void
+    ### ⏭️ This approval request is void
 
     It asked whether commit \`<head>\` may be squash-merged into \`main\`. Somebody edited the approval comment, so its reactions do not count.
 

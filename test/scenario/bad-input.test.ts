@@ -97,7 +97,7 @@ test('a pull request of more than 3,000 files is reviewed as far as GitHub lists
   const { number, headSha } = await scene.open({ files });
   expect(scene.check(headSha, 'review')).toMatchObject({ conclusion: 'failure' });
   expect(scene.check(headSha, 'review')?.title).toMatch(/^Review incomplete: /);
-  expect(scene.check(headSha, 'review')?.summary).toMatch(/Not looked at\n\n.*first 3,000/);
+  expect(scene.check(headSha, 'review')?.summary).toMatch(/Not reviewed\n\n.*first 3,000/);
   expect(scene.github.labels(REPO, number)).toEqual([]);
   expectOnce(scene, number, headSha);
 });

@@ -84,7 +84,7 @@ eachFirstQuick<[string, Record<string, string | null>, string]>([
   const { harness, number, headSha } = await countersignedAfter(files);
   expect(harness.github.merges).toEqual([]);
   const [question] = approvals(harness, number);
-  expect(question && headline(question)).toBe('⏭️ This question is void');
+  expect(question && headline(question)).toBe('⏭️ This approval request is void');
   const read = [question?.body, ownChecks(harness, headSha)[0]?.summary];
   for (const text of read)
     expect(text?.replaceAll(/[`\\]/g, '').toLowerCase()).toContain(because.toLowerCase());
@@ -99,13 +99,13 @@ test('an approval that a chain change voided is asked again by the new chain', a
     [CHAIN]: chainWith((text) => text.replace('}}" }', '}}", method: rebase }')),
   });
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   await countersign(harness, number, 'mia');
   expect(harness.github.merges).toHaveLength(1);
   expect(checkLines(harness, headSha)).toEqual([
-    'cancelled: Stopped: the chain changed on the base branch',
+    'cancelled: Stopped: the chain changed on the governing branch',
     'success: Merged: countersigned by mia',
   ]);
 });
@@ -113,7 +113,7 @@ test('an approval that a chain change voided is asked again by the new chain', a
 test('an invalid chain file blocks the merge, and the approval counts again once the file is fixed', async () => {
   const { harness, number, headSha } = await countersignedAfter({ [CHAIN]: `${MERGE_ONLY}    oops: 1\n` });
   expect(harness.github.merges).toEqual([]);
-  expect(ownCheck(harness, headSha).summary).toContain('pr-review.yaml on main has faults');
+  expect(ownCheck(harness, headSha).summary).toContain('pr-review.yaml on main has errors');
   expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files: { [CHAIN]: MERGE_ONLY } });
   await harness.advance(A_RECHECK);
@@ -137,7 +137,7 @@ test('a chain change that a webhook reports voids the approval before anybody an
   const files = { [CHAIN]: chainWith((text) => text + FROZEN) };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
   await harness.advance(A_RECHECK);
-  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
   await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);

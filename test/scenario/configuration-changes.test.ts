@@ -30,7 +30,7 @@ test('a chain that a pull request adds is checked, but does not run for it', asy
   });
   expect(scene.github.labels(REPO, number)).toEqual(['first']);
   expect(scene.check(headSha, 'configuration')).toMatchObject({
-    title: '1 configuration file checked, no faults',
+    title: '1 configuration file checked, no errors',
     annotations: [],
   });
 });
@@ -49,7 +49,7 @@ steps:
     files: { [`${CHAINS}/first.yaml`]: broken, [SETTINGS]: 'noise: loud\nchains: [first, nope]\n' },
   });
   const check = scene.check(headSha, 'configuration');
-  expect(check).toMatchObject({ conclusion: 'failure', title: '4 faults in the configuration' });
+  expect(check).toMatchObject({ conclusion: 'failure', title: '4 errors in the configuration' });
   expect(
     check?.annotations.map(
       ({ path, startLine, level, message }) => `${level} ${path}:${startLine} ${message}`,
@@ -93,7 +93,7 @@ test('a chain that nothing names can be removed without an error', async () => {
   const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: null } });
   expect(scene.check(headSha, 'configuration')).toMatchObject({
     conclusion: 'success',
-    title: '1 configuration file checked, no faults',
+    title: '1 configuration file checked, no errors',
   });
 });
 
@@ -141,7 +141,7 @@ test('the first hundred of hundreds of chain files in a pull request are read, a
   const { headSha } = await scene.open({ files });
   expect(scene.check(headSha, 'configuration')).toMatchObject({
     conclusion: 'failure',
-    title: '30 faults in the configuration',
+    title: '30 errors in the configuration',
   });
   expect(scene.check(headSha, 'configuration')?.summary).toContain('not checked: only the first 100');
   const read = scene.github.requests

@@ -166,7 +166,7 @@ test('an invalid chain on the base branch is reported in a neutral check run, an
   });
   expect(scene.github.labels(REPO, number)).toEqual(['first']);
   const told = scene.check(headSha, 'base configuration');
-  expect(told?.title).toBe('3 faults in the configuration on main');
+  expect(told?.title).toBe('3 errors in the configuration on main');
   expect(told?.summary?.replace(/\(`[0-9a-f]{7}`\)/, '(`…`)')).toMatchInlineSnapshot(`
     "The configuration on \`main\` (\`…\`) cannot be read as it is:
 
@@ -176,7 +176,7 @@ test('an invalid chain on the base branch is reported in a neutral check run, an
 
     This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.
 
-    **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same faults on your machine."
+    **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same errors on your machine."
   `);
 });
 

@@ -83,7 +83,7 @@ test('a run whose pull request has another base now is not started there, and th
   await s.settle();
   const asked = await s.say(number, 'ada', '/countersign rerun');
   expect(s.replies(number, asked)).toEqual([
-    '`ship` is not begun again: there is no such chain on release, or it has faults.',
+    '`ship` is not begun again: there is no such chain on release, or it has errors.',
   ]);
   expect(await s.runs('ship')).toHaveLength(1);
 });

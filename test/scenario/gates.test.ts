@@ -256,7 +256,7 @@ describe('gates of the organisation', () => {
     });
     await harness.advance(A_RECHECK);
     expect(approvals(harness, number).map(headline)).toEqual([
-      '⏭️ This question is void',
+      '⏭️ This approval request is void',
       '✍️ May this be merged?',
     ]);
     await countersign(harness, number);

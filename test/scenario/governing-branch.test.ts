@@ -114,5 +114,5 @@ test('a push to the governing branch voids an approval for another base', async 
   const files = { [CHAIN]: MERGE_ONLY.replace('}}" }', '}}", method: rebase }') };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
   await harness.advance(A_RECHECK);
-  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
 });

@@ -272,7 +272,7 @@ eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
   await next(harness);
   await harness.advance(2 * MINUTE);
   const [first, ...later] = approvals(harness, number).map(headline);
-  expect(first).toBe('⏭️ This question is void');
+  expect(first).toBe('⏭️ This approval request is void');
   expect(ownChecks(harness, headSha)[0]).toMatchObject({ status: 'completed' });
   const { state } = harness.github.pullRequest(REPO, number);
   expect(later).toEqual(state === 'open' ? ['✍️ May this be merged?'] : []);

@@ -78,7 +78,7 @@ test('a push supersedes the run, closes its check run and approval comment, and 
   await reportCi(harness, second, 'success');
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   expect(harness.github.comments(REPO, number)).toHaveLength(3);
@@ -123,8 +123,8 @@ test('a force-push back to an earlier head asks again, and that head’s earlier
     'in_progress: Waiting for a maintainer to countersign',
   ]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
 
@@ -140,7 +140,7 @@ test('closing ends the run and its approval comment, and says so', async () => {
 
   expect(harness.github.merges).toEqual([]);
   expect(checkLines(harness, headSha)).toEqual(['cancelled: Stopped: the pull request was closed']);
-  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This question is void']);
+  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This approval request is void']);
   expect(voidedBecause(harness, number)).toContain('The pull request was closed.');
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: the pull request was closed');
 });
@@ -158,7 +158,7 @@ test('reopening starts a new run with its own approval comment', async () => {
     'in_progress: Waiting for a maintainer to countersign',
   ]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   await countersign(harness, number);
@@ -217,7 +217,7 @@ test('a conversion to draft voids the approval, and a new one follows when the p
   await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   await countersign(harness, number);
@@ -260,7 +260,7 @@ test('a new base that the chain is not for ends the run and starts none', { tags
   expect(checkLines(harness, headSha)).toEqual([
     'cancelled: Stopped: the pull request has a new base branch',
   ]);
-  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This question is void']);
+  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This approval request is void']);
   expect(headline(statusOf(harness, number))).toBe('⏭️ Stopped: the pull request has a new base branch');
 });
 

@@ -100,7 +100,7 @@ test('a push between the last poll and the merge call is not merged, and gets it
   expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   await countersign(harness, number);
@@ -326,7 +326,7 @@ steps:
   );
   expect(told.map((body) => body.split('\n').slice(2, 5).join('\n'))).toMatchInlineSnapshot(`
     [
-      "### ⏭️ This question is void
+      "### ⏭️ This approval request is void
 
     It asked whether commit \`<head>\` may be merged into \`main\`. Merged into main as <merge> by the step tidy, countersigned by mia.",
       "### 🎉 Countersigned and merged

@@ -72,7 +72,7 @@ test('why and status report errors in the settings, and once they are fixed, tha
     [scene.replies(number, broken)[0], scene.replies(number, empty)[0]].join('\n'),
   ).toMatchInlineSnapshot(`
     "\`\`\`
-    ✘ no chain runs: the settings on main have faults
+    ✘ no chain runs: the settings on main have errors
       ✘ .github/countersign.yml:2:11: "method" cannot be "squish": did you mean "squash"? Allowed: squash, merge, rebase
     \`\`\`
     \`\`\`

@@ -96,9 +96,9 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     **Who may answer:** anybody with maintain access or more. One countersign is needed. Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.
 
-    A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.
+    A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.
 
-    <details><summary>What the last look found</summary>
+    <details><summary>What the last poll found</summary>
 
     - ⏳ nobody has countersigned yet
 
@@ -164,7 +164,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     Nothing was found.
 
-    <sub>Looked at by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
+    <sub>Reviewed by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
 
     <sub>No language model is configured, so none was asked.</sub>
 
@@ -268,7 +268,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
 
     </details>
 
-    <sub>Looked at by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
+    <sub>Reviewed by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
 
     <sub>No language model is configured, so none was asked.</sub>
 
@@ -321,7 +321,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   expect(readable(harness, approvalOf(harness, number).body, commits)).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<first> base=main -->
     <!-- countersign:question id=apr_1 -->
-    ### ⏭️ This question is void
+    ### ⏭️ This approval request is void
 
     It asked whether commit \`<first>\` may be squash-merged into \`main\`. A newer commit was pushed: \`<second>\`.
 
@@ -332,7 +332,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   await harness.advance(20_000);
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   expect(ownCheck(harness, second).summary).toContain('Round 2');
@@ -341,7 +341,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   expect(github.merges).toMatchObject([{ number, headSha: second, method: 'squash' }]);
   expect(checkLines(harness, second)).toEqual(['success: Merged: countersigned by max']);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '🎉 Countersigned and merged',
   ]);
   expect(github.comments(REPO, number)).toHaveLength(3);
@@ -364,7 +364,7 @@ test('4: while CI is red nobody is asked, and once it is green the maintainers a
     - ❌ \`ci\` 1 of 1 check failed: test
     - ⏭️ \`merge\` skipped
 
-    **Next:** Push a fix, or let the checks run again. \`/countersign ci\` reads them anew.
+    **Next:** Push a fix, or let the checks run again. \`/countersign ci\` reads them again.
 
     <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
   `);

@@ -123,7 +123,7 @@ test('a second countersign that the organisation starts to require applies to th
   await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
-  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This question is void');
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
 });
 
 test('a push to the repository of the organisation wakes its open approvals', async () => {
@@ -133,7 +133,7 @@ test('a push to the repository of the organisation wakes its open approvals', as
   await setOrganisation(harness, 'countersign: { count: 2 }\n');
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
 });

@@ -28,7 +28,7 @@ test('a person who is removed from the settings cannot answer an approval from b
   await setSettings(harness, ADMINS_ONLY);
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This question is void',
+    '⏭️ This approval request is void',
     '✍️ May this be merged?',
   ]);
   await countersign(harness, number, 'will');
@@ -36,7 +36,7 @@ test('a person who is removed from the settings cannot answer an approval from b
   await countersign(harness, number, 'max');
   expect(harness.github.merges).toHaveLength(1);
   expect(checkLines(harness, headSha)).toEqual([
-    'cancelled: Stopped: the settings on the base branch changed',
+    'cancelled: Stopped: the settings on the governing branch changed',
     'success: Merged: countersigned by max',
   ]);
 });

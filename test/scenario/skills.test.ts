@@ -167,7 +167,7 @@ test('an invalid skill is reported with every error, stops the chains that name 
   const told = scene.check(headSha, 'base configuration')?.summary ?? '';
   expect(told.split('\n').filter((line) => line.startsWith('- '))).toMatchInlineSnapshot(`
     [
-      "- \`.github/countersign/chains/flow.yaml:5:23\` the skill "naming" has faults of its own, which countersign skill lint tells; no step can run it until they are mended",
+      "- \`.github/countersign/chains/flow.yaml:5:23\` the skill "naming" has errors of its own, which countersign skill lint shows; no step can run it until they are fixed",
       "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, trust, artifact\\_defaults, cognitive\\_hints, artifacts, license, compatibility, allowed-tools, metadata",
       "- \`.github/countersign/skills/naming/SKILL.md:5:10\` a version is a text such as 1.2.0",
       "- \`.github/countersign/skills/naming/notes.txt:1:1\` a package has no such file; allowed: SKILL.md, prompts/\\*.md, code/\\*.py, code/\\*.js, modules/\\*.json, analyzers/\\*.yml, agents/\\*.yml, tests/\\*.yml",

@@ -144,7 +144,7 @@ test('a refusal says, on the check run and in why, what was needed, what the run
         - ❌ nobody fired it by hand
         - ❌ this step is not countersigned
       - ✅ nobody has to confirm it
-      - ⏳ to get there: give the step \`requires_approval: true\` on the base branch, and have it countersigned
+      - ⏳ to get there: give the step \`requires_approval: true\` on the governing branch, and have it countersigned
 
     "
   `);

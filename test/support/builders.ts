@@ -24,7 +24,7 @@ export function chain(file: string): Chain {
   const parsed = parseChain(file, 'chain.yaml', known);
   if (!parsed.chain)
     throw new Error(
-      `the test's own chain has faults:\n${parsed.diagnostics.map(formatDiagnostic).join('\n')}`,
+      `the test's own chain has errors:\n${parsed.diagnostics.map(formatDiagnostic).join('\n')}`,
     );
   return parsed.chain;
 }

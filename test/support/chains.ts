@@ -16,7 +16,7 @@ export function errorsOf(text: string): string[] {
 export function chainOf(text: string): Chain {
   const { chain, diagnostics } = parseChain(text, 'chain.yaml', KNOWN);
   if (!chain)
-    throw new Error(`the test's own chain has faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
+    throw new Error(`the test's own chain has errors:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
   return chain;
 }
 

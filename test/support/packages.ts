@@ -21,6 +21,6 @@ export function errorsOf(given: readonly PackageFile[]): string[] {
 export function packageOf(given: readonly PackageFile[], folder = FOLDER): SkillPackage {
   const { skill, diagnostics } = parsePackage(given, folder);
   if (!skill)
-    throw new Error(`the test's own package has faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
+    throw new Error(`the test's own package has errors:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
   return skill;
 }

@@ -125,7 +125,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
   }
 
   return {
-    async request({ id, key, effect, runId, at, anew = false }) {
+    async request({ id, key, effect, runId, at, retryNow = false }) {
       const row = await find(key);
       const desired = {
         wished_hash: contentHash(effect),
@@ -155,7 +155,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
         if (isApplied ? isSameRun && row.status === 'done' : isSameRun && row.status === 'pending')
           return false;
         // A refused effect stays refused, or every poll would ask GitHub again.
-        if (!isApplied && !anew && rests(row, at)) return false;
+        if (!isApplied && !retryNow && rests(row, at)) return false;
       }
       const status = isApplied ? 'done' : 'pending';
       await put({ ...row, effect_json: JSON.stringify(effect), status, ...desired });

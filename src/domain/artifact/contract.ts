@@ -23,7 +23,7 @@ const content = {
   mime_type: z.enum(MIME_TYPES).optional(),
   schema: z
     .record(z.string(), z.json())
-    .refine((schema) => schemaDiagnostics(schema).length === 0, { error: 'the schema has faults' })
+    .refine((schema) => schemaDiagnostics(schema).length === 0, { error: 'the schema has errors' })
     .optional(),
 };
 

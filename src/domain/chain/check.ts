@@ -52,7 +52,7 @@ function checkUses(
   if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];
   const message =
     hasSkill && known.broken?.includes(name)
-      ? `the skill "${name}" has faults of its own, which countersign skill lint tells; no step can run it until they are mended`
+      ? `the skill "${name}" has errors of its own, which countersign skill lint shows; no step can run it until they are fixed`
       : notAllowed(`there is no ${kind} "${name}"`, allowed, name);
   return [source.diagnostic(['steps', index, kind], message)];
 }

@@ -91,8 +91,8 @@ export type OrderedCommand =
   | { kind: 'hold'; verb: 'pause' | 'resume' }
   /** Ends the runs of a chain, or of all chains. */
   | { kind: 'stop'; verb: 'cancel'; chain: string | null }
-  /** Makes a chain work again: in the existing run, or with `anew` in a new run that replaces it. */
-  | { kind: 'begin'; verb: 'rerun' | 'review' | 'ci' | 'fire'; chain: string; anew: boolean }
+  /** Makes a chain work again: in the existing run, or with `newRun` in a new run that replaces it. */
+  | { kind: 'begin'; verb: 'rerun' | 'review' | 'ci' | 'fire'; chain: string; newRun: boolean }
   /** One person's answer to the approval comment of a step, by the person's id on GitHub. */
   | { kind: 'answer'; verb: 'approve' | 'reject'; person: number; chain: string; step: string };
 
@@ -124,7 +124,7 @@ export function scopesOf(command: OrderedCommand): string[] {
     case 'stop':
       return [stopScope(command.chain)];
     case 'begin':
-      return [`begin:${command.chain}`, ...(command.anew ? [`anew:${command.chain}`] : [])];
+      return [`begin:${command.chain}`, ...(command.newRun ? [`anew:${command.chain}`] : [])];
     case 'answer':
       return [answerScope(command)];
   }
@@ -150,7 +150,7 @@ function undoes(command: OrderedCommand, { scope, verb }: AppliedCommand): boole
         scope === stopScope(null) ||
         scope === stopScope(command.chain) ||
         // Its run would replace the newer one.
-        (command.anew && scope === `anew:${command.chain}`)
+        (command.newRun && scope === `anew:${command.chain}`)
       );
     case 'answer':
       return scope === answerScope(command) && verb !== command.verb;

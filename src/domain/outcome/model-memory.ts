@@ -24,4 +24,4 @@ export const modelMemorySchema = z.strictObject({
   ),
 });
 export type ModelMemory = z.infer<typeof modelMemorySchema>;
-export type Said = ModelMemory['said'][number];
+export type RememberedFinding = ModelMemory['said'][number];

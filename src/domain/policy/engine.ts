@@ -103,7 +103,7 @@ function confirmationReason({ capability, needsApproval, trust }: PolicyRequest)
 function remedy({ capability, needsApproval, trust, chain }: PolicyRequest): string[] {
   const { minimumTrust: needed } = capability;
   if (needsApproval || isTrusted(trust.level, needed)) return [];
-  const countersign = 'give the step `requires_approval: true` on the base branch';
+  const countersign = 'give the step `requires_approval: true` on the governing branch';
   return isTrusted(trust.ifDispatched, needed)
     ? [
         `to get there: somebody with maintain access comments \`/countersign fire ${chain}\`, or ${countersign}`,

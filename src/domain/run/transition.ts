@@ -42,7 +42,7 @@ export type Command =
   /** Begin a new session for the step. */
   | { kind: 'start'; stepIndex: number }
   /** Let the step's waiting session recheck. */
-  | { kind: 'look'; stepIndex: number; because: 'time' | 'event' }
+  | { kind: 'poll'; stepIndex: number; because: 'time' | 'event' }
   /** End a session in progress with this status and reason. Its result would be refused anyway. */
   | { kind: 'abort'; sessionId: string; status: 'cancelled' | 'timed_out'; reason: Reason };
 
@@ -163,14 +163,14 @@ class Transition {
         // A retry becomes pending like any other step, so that a pause and the limit on parallel steps apply
         // to it.
         if (step.sessionId === null) step.status = 'pending';
-        else this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'time' });
+        else this.commands.push({ kind: 'poll', stepIndex: step.stepIndex, because: 'time' });
       }
     }
   }
 
   private recheck(which: (step: Invocation) => boolean): void {
     for (const step of this.state.invocations.filter(which)) {
-      this.commands.push({ kind: 'look', stepIndex: step.stepIndex, because: 'event' });
+      this.commands.push({ kind: 'poll', stepIndex: step.stepIndex, because: 'event' });
     }
   }
 

@@ -9,7 +9,7 @@ import { type AnalyzerName, RULES } from './analyzer-rules.ts';
 
 const paths = listOrOne(globSchema)
   .optional()
-  .describe('Globs of the files it looks at. Left out, those that it can read.');
+  .describe('Globs of the files that it checks. If left out, all that it can read.');
 const severityOrOff = z.enum([...SEVERITIES, 'off']);
 const others = z
   .enum(['on', 'off'])

@@ -12,7 +12,7 @@ const base = {
       error: '"of" names a member of what the artifact gives back, such as summary or criteria.0.id',
     })
     .optional()
-    .describe('The member that is looked at; left out, all of it.'),
+    .describe('The member that is checked. If left out, the whole value.'),
   on_failure: z.enum(['abort', 'warn']).optional().describe('Left out, abort: the step fails.'),
 };
 

@@ -140,7 +140,7 @@ async function readGoverning(
             ...now,
             pullRequest: pullRequestNow(pullRequest, listed),
           })
-        : { kind: 'unreadable', because: 'the default branch changed during this look' },
+        : { kind: 'unreadable', because: 'the default branch changed during this poll' },
   };
 }
 

@@ -24,7 +24,7 @@ interface RequestOptions {
   /** Executed immediately by default. */
   settleMs?: number;
   /** The cause of its failure is known to be gone, so it is tried without a pause. */
-  anew?: boolean;
+  retryNow?: boolean;
 }
 
 export interface Outbox {
@@ -37,8 +37,8 @@ export interface Outbox {
 
 export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   return {
-    async request(tx, key, effect, { runId, at, settleMs = 0, anew = false, cause }) {
-      const desired = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, anew };
+    async request(tx, key, effect, { runId, at, settleMs = 0, retryNow = false, cause }) {
+      const desired = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, retryNow };
       const open = await tx.effects.request(desired);
       if (!open) return;
       await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs), cause));

@@ -281,7 +281,7 @@ async function execute(
       return { githubId: null, progress: {} };
     case 'merge':
     case 'enqueue':
-      throw new Error('a merge is never carried out from the outbox: it takes a fresh proof');
+      throw new Error('a merge is never made from the outbox: it takes a fresh proof');
     default:
       return unreachable(effect);
   }

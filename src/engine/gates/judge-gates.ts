@@ -5,7 +5,7 @@ import type { PlacedGate } from '../../domain/gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { factsFor } from '../../domain/policy/gate/criterion.ts';
-import type { World } from '../../domain/policy/gate/judge.ts';
+import type { GateInputs } from '../../domain/policy/gate/judge.ts';
 import { type Grounds, judgeGate } from '../../domain/policy/gate/judge-gate.ts';
 import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
 import { asConditionsSeeIt, conditionContext } from '../../domain/run/context.ts';
@@ -34,27 +34,27 @@ export async function judgeGates(
   fresh: ReadonlyMap<string, Outcome> = new Map(),
 ): Promise<GateVerdict[]> {
   if (gates.length === 0) return [];
-  let world: World | { error: unknown };
+  let inputs: GateInputs | { error: unknown };
   try {
-    world = await readWorld(context, gates, fresh);
+    inputs = await readInputs(context, gates, fresh);
   } catch (error) {
-    world = { error };
+    inputs = { error };
   }
   const known = verdictsSoFar(context.state, context.judged);
   const verdicts: GateVerdict[] = [];
   for (const placed of gates) {
     const last = lastVerdict(known, placed, context.step.id);
-    verdicts.push(await judge(context, placed, world, skillOf, last));
+    verdicts.push(await judge(context, placed, inputs, skillOf, last));
   }
   context.judged.push(...verdicts.filter((verdict) => !known.includes(verdict)));
   return verdicts;
 }
 
-async function readWorld(
+async function readInputs(
   context: StepContext,
   gates: readonly PlacedGate[],
   fresh: ReadonlyMap<string, Outcome>,
-): Promise<World> {
+): Promise<GateInputs> {
   return {
     facts: await readFacts(context, factsFor(gates.map(({ gate }) => gate))),
     context: conditionContext(context.state, context.step.id, fresh),
@@ -65,16 +65,16 @@ async function readWorld(
 async function judge(
   context: GateContext,
   placed: PlacedGate,
-  world: World | { error: unknown },
+  inputs: GateInputs | { error: unknown },
   skillOf: SkillOf,
   last: GateVerdict | undefined,
 ): Promise<GateVerdict> {
   const step = context.step.id;
   try {
-    if ('error' in world) throw world.error;
+    if ('error' in inputs) throw inputs.error;
     const { gate } = placed;
     const grounds: Grounds =
-      gate.kind === 'skill' ? await askSkill(context, gate, skillOf, last) : { kind: 'world', world };
+      gate.kind === 'skill' ? await askSkill(context, gate, skillOf, last) : { kind: 'inputs', inputs };
     return judgeGate(placed, step, grounds, last);
   } catch (error) {
     return judgeGate(placed, step, { kind: 'error', because: becauseOf(context, placed, error) }, last);

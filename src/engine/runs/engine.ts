@@ -251,7 +251,7 @@ export function createEngine(
         await enqueueRecheck(tx, session.id, 'event');
         return;
       }
-      case 'look': {
+      case 'poll': {
         const { sessionId, status } = stepOf(state, command.stepIndex);
         if (sessionId !== null) {
           await enqueueRecheck(

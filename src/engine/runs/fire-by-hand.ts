@@ -98,7 +98,7 @@ async function refusal(
   if (head_sha !== undefined && head_sha !== headSha)
     return { kind: 'head_moved', from: head_sha, to: headSha };
   const place = { repositoryId: repository.id, pullRequest: number };
-  const newer = await newerCommand(tx, place, { kind: 'begin', verb, chain, anew: true }, given);
+  const newer = await newerCommand(tx, place, { kind: 'begin', verb, chain, newRun: true }, given);
   return newer && { kind: 'overtaken', verb: newer.verb, actor: newer.actor };
 }
 

@@ -376,7 +376,12 @@ async function requestAgain(
   for (const run of runs.filter(({ reason }) => UNREACHABLE.includes(reason?.code))) {
     for (const { key, effect, status, begun } of await tx.effects.ofRun(run.id)) {
       if (status !== 'failed' || !begun || effect.kind === 'merge' || effect.kind === 'enqueue') continue;
-      await outbox.request(tx, key, { ...effect, ...place }, { runId: run.id, at: clock.now(), anew: true });
+      await outbox.request(
+        tx,
+        key,
+        { ...effect, ...place },
+        { runId: run.id, at: clock.now(), retryNow: true },
+      );
     }
   }
 }

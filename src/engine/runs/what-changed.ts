@@ -79,7 +79,7 @@ export function unreadableBecause(
   const file = broken.find(({ kind, file }) => kind === 'chain' && nameIn(read.chains, file) === chain);
   return (
     file &&
-    `${file.file} on ${branch} has faults, so it is not known what it asks for${first(file.diagnostics)}`
+    `${file.file} on ${branch} has errors, so it is not known what it asks for${first(file.diagnostics)}`
   );
 }
 

@@ -28,7 +28,7 @@ export function whyNoRun(
   if (configuration.broken.some(({ outOfSight }) => outOfSight))
     return none('the settings of the organisation cannot be read', reasons);
   if (configuration.broken.some(({ kind }) => kind === 'settings')) {
-    return none(`the settings on ${branch} have faults`, reasons);
+    return none(`the settings on ${branch} have errors`, reasons);
   }
   const chains = configuration.chains.map((chain) => {
     const { event } = chain.trigger;

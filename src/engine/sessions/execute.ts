@@ -151,7 +151,7 @@ export function sessionJobs(deps: {
     await storage.transaction(async (tx) => {
       tx.endJob();
       if (result.kind !== 'waits' && (await wasAnsweredMeanwhile(tx, result.approval))) {
-        log.info({ session: session.id }, 'somebody answered during the look, so it is looked at again');
+        log.info({ session: session.id }, 'somebody answered during the poll, so it is polled again');
         return;
       }
       const approvals: Approval[] = [];

@@ -42,7 +42,7 @@ export function chainFire({ clock, tools }: Context, chain: string, options: Fir
       await rememberCommand(
         tx,
         { repositoryId: repository.id, pullRequest: options.pr },
-        { kind: 'begin', verb: 'fire', chain, anew: true },
+        { kind: 'begin', verb: 'fire', chain, newRun: true },
         { actor: OPERATOR, given },
       );
       await tx.audit.record({

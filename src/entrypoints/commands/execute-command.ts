@@ -127,19 +127,19 @@ async function rerun(context: CommandContext, step: string | undefined): Promise
   const refusals: CommandResult[] = [];
   for (const state of states) {
     const { chain } = state.run;
-    const anew = isRestarted(state.run);
-    if (!anew && !wanted(state)) continue;
-    const ordered = { kind: 'begin', verb: 'rerun', chain, anew } as const;
+    const newRun = isRestarted(state.run);
+    if (!newRun && !wanted(state)) continue;
+    const ordered = { kind: 'begin', verb: 'rerun', chain, newRun } as const;
     const refusal =
       (await overtaken(context, ordered)) ??
-      (anew ? await beginAgain(context, 'rerun', state.run) : undefined);
+      (newRun ? await beginAgain(context, 'rerun', state.run) : undefined);
     if (refusal) {
       refusals.push(refusal);
       continue;
     }
     await remember(context, ordered);
     restarted.push(
-      ...(anew
+      ...(newRun
         ? state.invocations.map((invocation) => invocation.stepId)
         : await restart(context, state, wanted)),
     );
@@ -225,16 +225,16 @@ async function rerunSkill(
       if (uses[0]) refusals.push({ kind: 'step_not_begun', step: uses[0].stepId });
       continue;
     }
-    const anew = isRestarted(run);
-    const ordered = { kind: 'begin', verb, chain: run.chain, anew } as const;
+    const newRun = isRestarted(run);
+    const ordered = { kind: 'begin', verb, chain: run.chain, newRun } as const;
     const refusal =
-      (await overtaken(context, ordered)) ?? (anew ? await beginAgain(context, verb, run) : undefined);
+      (await overtaken(context, ordered)) ?? (newRun ? await beginAgain(context, verb, run) : undefined);
     if (refusal) {
       refusals.push(refusal);
       continue;
     }
     await remember(context, ordered);
-    if (!anew) {
+    if (!newRun) {
       const { stepIndex, status } = step;
       const what: Signal = isStepOver(status)
         ? { kind: 'rerun', stepIndex }
@@ -359,7 +359,7 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
   if (context.pullRequest.draft && merges(found)) {
     return replyFor({ kind: 'merges_no_draft', chain });
   }
-  const ordered = { kind: 'begin', verb: 'fire', chain, anew: true } as const;
+  const ordered = { kind: 'begin', verb: 'fire', chain, newRun: true } as const;
   const newer = await overtaken(context, ordered);
   if (newer) return replyFor(newer);
   await remember(context, ordered);

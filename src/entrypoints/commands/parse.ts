@@ -26,7 +26,7 @@ export function parseCommands(markdown: string): Parsed[] {
   const lines = spokenLines(markdown);
   const parsed: Parsed[] = lines.slice(0, MAX_COMMANDS).map(parseLine);
   if (lines.length > MAX_COMMANDS) {
-    parsed.push({ error: `Only the first ${MAX_COMMANDS} commands of a comment are carried out.` });
+    parsed.push({ error: `Only the first ${MAX_COMMANDS} commands of a comment are executed.` });
   }
   return parsed;
 }

@@ -30,7 +30,7 @@ export async function beginAgain(
     return {
       kind: 'not_begun',
       chain,
-      because: `there is no such chain on ${governed.branch}, or it has faults`,
+      because: `there is no such chain on ${governed.branch}, or it has errors`,
     };
   }
   const outdated = outdatedBecause(run, governed.now, governed.chains, governed.repository);

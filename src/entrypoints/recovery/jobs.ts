@@ -18,7 +18,7 @@ export function recoveryJobs(
   const { storage, queue, clock, log } = deps;
 
   async function pollLater(job: string, err: unknown): Promise<void> {
-    log.error({ job, err }, 'gave up on looking for what was missed');
+    log.error({ job, err }, 'gave up looking for missed deliveries');
     const runAt = new Date(clock.now().getTime() + POLL_EVERY_MS);
     await storage.transaction((tx) => queue.enqueue(tx, ...firstRecoveryJobs(runAt)));
   }

@@ -59,8 +59,8 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
         ]),
     ...(review.since ? fixedPart(review.since) : []),
     ...(faulty.lines.length === 0 ? [] : ['#### Did not work', withRest(faulty, BELOW)]),
-    ...(review.left_out.length === 0 ? [] : ['#### Not looked at', withRest(leftOut, BELOW)]),
-    ...(workers.lines.length === 0 ? [] : [`<sub>Looked at by ${workers.lines.join(', ')}.</sub>`]),
+    ...(review.left_out.length === 0 ? [] : ['#### Not reviewed', withRest(leftOut, BELOW)]),
+    ...(workers.lines.length === 0 ? [] : [`<sub>Reviewed by ${workers.lines.join(', ')}.</sub>`]),
     ...notes.lines.map((note) => `<sub>${note}</sub>`),
   ];
   return { markdown: parts.join('\n\n'), cut: leftOut.left > 0 };
@@ -137,5 +137,5 @@ function analyzerLine({ name, status, message }: AnalyzerReport): string {
 /** Every file that was left out, one line each, for the text below the summary. */
 export function everyFileLeftOut({ left_out }: ReviewVerdict, whereElse: string): string {
   const leftOut = fitting(left_out, leftOutLine, { items: 500, bytes: 8_000 });
-  return `### All that was not looked at\n\n${withRest(leftOut, whereElse)}`;
+  return `### Everything that was not reviewed\n\n${withRest(leftOut, whereElse)}`;
 }

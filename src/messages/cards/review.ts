@@ -27,7 +27,7 @@ export function lessThanReviewed(leftOut: readonly LeftOut[]): string {
 
 /** @param what the reason, such as `generated`, why its name says that no person wrote the file */
 export function noModelRead(what: string): string {
-  return `${what}: the analyzers looked at it, and no model`;
+  return `${what}: the analyzers checked it, and no model did`;
 }
 
 /** Why a model did not read a file, or only a part of it. */

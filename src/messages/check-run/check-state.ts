@@ -10,8 +10,8 @@ type Completed = Extract<CheckRunContent['state'], { status: 'completed' }>;
 const BUTTONS = {
   rerun: { label: 'Run again', description: 'Try again what failed' },
   cancel: { label: 'Cancel', description: 'Stop this run for good' },
-  ci: { label: 'Read CI again', description: 'Look at the results of CI anew' },
-  review: { label: 'Review again', description: 'Review this commit anew' },
+  ci: { label: 'Read CI again', description: 'Read the results of CI again' },
+  review: { label: 'Review again', description: 'Review this commit again' },
   pause: { label: 'Pause', description: 'Stop here until somebody resumes' },
   resume: { label: 'Resume', description: 'Go on where it was paused' },
 } as const;

@@ -57,14 +57,14 @@ export function baseConfigurationCheck(
   if (outOfSight) return organisationCheck(view);
   return {
     ...frame(view, OWN_CHECKS.baseConfiguration, 'neutral'),
-    title: `${plural(diagnostics.length, 'fault')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
+    title: `${plural(diagnostics.length, 'error')} in the configuration on ${clip(plainLine(baseRef), 100)}`,
     summary: limited([
       `The configuration on ${code(baseRef)} (${code(short(baseSha))}) cannot be read as it is:`,
       list(diagnostics),
       settingsBroken
         ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
         : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
-      `**Next:** correct the files on ${code(baseRef)}. ${linters(diagnostics)} finds the same faults on your machine.`,
+      `**Next:** correct the files on ${code(baseRef)}. ${linters(diagnostics)} finds the same errors on your machine.`,
     ]),
     annotations: [],
   };
@@ -94,8 +94,8 @@ export function configurationCheck(view: ConfigurationView & { files: readonly s
   return {
     ...frame(view, OWN_CHECKS.configuration, sound ? 'success' : 'failure'),
     title: sound
-      ? `${plural(files.length, 'configuration file')} checked, no faults`
-      : `${plural(diagnostics.length, 'fault')} in the configuration`,
+      ? `${plural(files.length, 'configuration file')} checked, no errors`
+      : `${plural(diagnostics.length, 'error')} in the configuration`,
     summary: limited([
       sound ? 'The configuration that this pull request changes is sound:' : list(diagnostics),
       sound ? list(files) : `Checked: ${plural(files.length, 'file')}.`,
@@ -103,7 +103,7 @@ export function configurationCheck(view: ConfigurationView & { files: readonly s
       ...(sound
         ? []
         : [
-            `**Next:** correct the faults and push. ${linters(diagnostics)} finds the same ones on your machine.`,
+            `**Next:** correct the errors and push. ${linters(diagnostics)} finds the same ones on your machine.`,
           ]),
     ]),
     annotations: diagnostics.slice(0, MAX_ANNOTATIONS).map(annotation),

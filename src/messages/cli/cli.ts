@@ -134,11 +134,11 @@ export function backedUp(database: string, file: string): string {
 /** Sizes in bytes. */
 export function vacuumed({ database, before, after }: { database: string; before: number; after: number }) {
   const sizes = `${megabytes(before)} before, ${megabytes(after)} now`;
-  return `Wrote ${plainLine(database)} anew: ${sizes}. From now on its free pages are given back as they come.`;
+  return `Rewrote ${plainLine(database)}: ${sizes}. From now on its free pages are given back as they come.`;
 }
 
 export function noRoomToVacuum(database: string, needed: number): string {
-  return `There is too little room to write ${plainLine(database)} anew: ${megabytes(needed)} are needed beside it. Nothing was changed.`;
+  return `There is too little room to rewrite ${plainLine(database)}: ${megabytes(needed)} are needed beside it. Nothing was changed.`;
 }
 
 function megabytes(bytes: number): string {
@@ -197,7 +197,7 @@ export function artifactsChecked(found: {
     tooYoung === 0
       ? ''
       : ` ${plural(tooYoung, 'new blob')} may still get a row and ${tooYoung === 1 ? 'was' : 'were'} left alone.`;
-  const summary = lines.length === 0 ? 'no faults' : listed(diagnostics, 'and');
+  const summary = lines.length === 0 ? 'no errors' : listed(diagnostics, 'and');
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),
@@ -261,7 +261,7 @@ export function lintText(
   const faulty = files.filter((file) => file.diagnostics.length > 0).length;
   const where = files.length === 1 ? '' : ` in ${faulty} of them`;
   const lines = [...diagnosticLines(diagnostics), ...contracts];
-  const count = diagnostics.length === 0 ? 'no faults' : `${plural(diagnostics.length, 'fault')}${where}`;
+  const count = diagnostics.length === 0 ? 'no errors' : `${plural(diagnostics.length, 'error')}${where}`;
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),
@@ -286,7 +286,7 @@ export function chainTable(
       scope,
       file,
       chain?.trigger.event ?? '',
-      chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'fault')}: does not run`,
+      chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'error')}: does not run`,
     ]),
   );
 }

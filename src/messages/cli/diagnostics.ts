@@ -18,9 +18,9 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
  */
 export function becauseOf(so: string, diagnostics: readonly Diagnostic[], lint: string): string {
   const lines = diagnosticLines(diagnostics);
-  if (lines.length <= 1) return `${so}: ${lines[0] ?? 'it has faults'}`;
+  if (lines.length <= 1) return `${so}: ${lines[0] ?? 'it has errors'}`;
   const left = lines.length - MAX_DIAGNOSTICS;
-  const more = left > 0 ? [`and ${plural(left, 'more fault', 'more faults')}, which ${lint} tells`] : [];
+  const more = left > 0 ? [`and ${plural(left, 'more error', 'more errors')}, which ${lint} shows`] : [];
   return [`${so}:`, ...[...lines.slice(0, MAX_DIAGNOSTICS), ...more].map((line) => `  ${line}`)].join('\n');
 }
 

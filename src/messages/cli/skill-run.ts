@@ -35,7 +35,7 @@ function linesOf(outcome: Outcome): string[] {
   );
 }
 
-export const ONE_SUBJECT = 'Name what it is to look at: either --pr owner/name#number or --diff <file>.';
+export const ONE_SUBJECT = 'Say what to check: either --pr owner/name#number or --diff <file>.';
 
 export function noDiff(file: string): string {
   return asSentence(`${plainLine(file)} is not what git diff writes`);

@@ -51,7 +51,7 @@ export function testedText(
     `Ran ${plural(results.length - leftOut, 'case')}: ${rest}.`,
     ...(broken.length > 0
       ? [
-          `${plural(broken.length, 'skill has faults and was not tried', 'skills have faults and were not tried')}.`,
+          `${plural(broken.length, 'skill has errors and was not tried', 'skills have errors and were not tried')}.`,
         ]
       : []),
   ].join('\n');

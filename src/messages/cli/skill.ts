@@ -33,7 +33,7 @@ export function skillTable(
       scope,
       folder,
       outcome ?? '',
-      diagnostics.length > 0 ? `${plural(diagnostics.length, 'fault')}: is not used` : kinds.join(', '),
+      diagnostics.length > 0 ? `${plural(diagnostics.length, 'error')}: is not used` : kinds.join(', '),
     ]),
   );
 }
@@ -105,7 +105,7 @@ export function skillLintText(
   const diagnostics = packages.flatMap((one) => one.diagnostics);
   const faulty = packages.filter((one) => one.diagnostics.length > 0).length;
   const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
-  const count = diagnostics.length === 0 ? 'no faults' : `${plural(diagnostics.length, 'fault')}${where}`;
+  const count = diagnostics.length === 0 ? 'no errors' : `${plural(diagnostics.length, 'error')}${where}`;
   return [
     ...diagnosticLines(diagnostics),
     ...(diagnostics.length === 0 ? [] : ['']),

@@ -69,13 +69,13 @@ function open(view: ApprovalView): string[] {
     `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
     `${whoMayAnswer(countersign)} ${countText(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
-    'A push, another base branch, a return to draft or closing the pull request voids this question and all answers to it.',
+    'A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
       ? []
       : [
-          `<details><summary>What the last look found</summary>\n\n${explanationList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
+          `<details><summary>What the last poll found</summary>\n\n${explanationList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
         ]),
-    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not looked at yet.` : `Last change seen ${utc(approval.lookedAt)}.`}</sub>`,
+    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not polled yet.` : `Last change seen ${utc(approval.lookedAt)}.`}</sub>`,
   ];
 }
 
@@ -93,7 +93,7 @@ function blocked({ approval: { decision }, state: { run } }: ApprovalView): stri
 
 function voided(view: ApprovalView): string[] {
   return [
-    '### ⏭️ This question is void',
+    '### ⏭️ This approval request is void',
     `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`,
     'Reactions to this comment do not count any more.',
   ];

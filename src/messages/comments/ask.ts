@@ -5,7 +5,7 @@ import { asSentence, plural } from '../text/pretty.ts';
 import { commandReply } from './command-reply.ts';
 
 /** The reply to a question in a comment, as Markdown. */
-export interface Said {
+export interface AskReply {
   /** Whether the question was answered. It decides between 🎉 and 😕. */
   ok: boolean;
   text: string;
@@ -15,24 +15,24 @@ const MAX_LINES = 60;
 const MAX_LINE = 1_000;
 const MAX_CRITERIA = 20;
 
-const notOk = (text: string): Said => ({ ok: false, text });
+const notOk = (text: string): AskReply => ({ ok: false, text });
 
 export const CLOSED = notOk('The pull request is closed, so there is nothing to ask of it.');
 export const HEAD_MOVED = notOk('Somebody pushed meanwhile; ask again if you mean the new head.');
 export const NOT_CONFIGURED = notOk(
-  'The settings on the base branch cannot be read, so it is not known which skills there are.',
+  'The settings on the governing branch cannot be read, so it is not known which skills there are.',
 );
 export const GAVE_UP = notOk(
   'That could not be answered: something went wrong several times, and the log says what.',
 );
 
 /** @param because untrusted text, from a model, a skill or GitHub */
-export function notAnswered(because: string): Said {
+export function notAnswered(because: string): AskReply {
   return notOk(lines(asSentence(because)));
 }
 
 /** The model's own answer, without a skill. */
-export function directAnswer(text: string): Said {
+export function directAnswer(text: string): AskReply {
   return {
     ok: true,
     text: `${lines(text)}\n\n<sub>Said by the language model, which did not see the change.</sub>`,
@@ -43,7 +43,7 @@ export function directAnswer(text: string): Said {
 export function outcomeAnswer(
   { skill, because }: { skill: string; because: string },
   outcome: Outcome,
-): Said {
+): AskReply {
   const why = `<sub>By the skill ${code(skill)}: ${inline(because, 300)}. It is an answer, and no step of a chain: nothing waits for it.</sub>`;
   return { ok: true, text: `${outcomeText(outcome)}\n\n${why}` };
 }
@@ -69,7 +69,7 @@ function outcomeText(outcome: Outcome): string {
 }
 
 /** The comment with the reply, separate from the reply to other commands of the same comment. */
-export function answerComment(commentId: number, { text }: Said): { marker: string; body: string } {
+export function answerComment(commentId: number, { text }: AskReply): { marker: string; body: string } {
   return commandReply(`${commentId} question`, [{ ok: true, text }]);
 }
 

@@ -39,7 +39,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'not_triggered':
       return 'The pull request changed, and this chain is not for it any more.';
     case 'settings_changed':
-      return unmetAtLastPoll(approval) ?? 'The settings on the base branch were changed.';
+      return unmetAtLastPoll(approval) ?? 'The settings on the governing branch were changed.';
     case 'chain_changed':
       return unmetAtLastPoll(approval) ?? 'The chain that asked was changed.';
     case 'stopped':
@@ -51,7 +51,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'shut_out':
       return 'GitHub refuses this app here.';
     default:
-      return unmetAtLastPoll(approval) ?? 'It is asked anew.';
+      return unmetAtLastPoll(approval) ?? 'It is asked again.';
   }
 }
 

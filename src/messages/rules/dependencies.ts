@@ -6,7 +6,7 @@ export const DEPENDENCIES: Readonly<Record<RuleName<'dependencies'>, RuleWords>>
     severity: 'high',
     category: 'security',
     description:
-      'The file is not as its package manager writes it ({message}), so what it installs could not be looked at.',
+      'The file is not as its package manager writes it ({message}), so what it installs could not be checked.',
     suggestion: 'Let the package manager write the file again.',
   },
   'integrity-changed': {
@@ -56,7 +56,7 @@ export const DEPENDENCIES: Readonly<Record<RuleName<'dependencies'>, RuleWords>>
     severity: 'medium',
     category: 'security',
     description: 'A new package is called almost like one that is used already ({message}).',
-    suggestion: 'Look whether it is the package that was meant.',
+    suggestion: 'Check that it is the package that you mean.',
   },
   'install-script': {
     severity: 'medium',

@@ -143,7 +143,7 @@ export const SQL_MIGRATIONS: Readonly<Record<RuleName<'sql-migrations'>, RuleWor
     severity: 'high',
     category: 'correctness',
     description:
-      'From here on, databases differ in what is code and what is text, so the rest could not be looked at.',
+      'From here on, databases differ in what is code and what is text, so the rest could not be checked.',
     suggestion: 'End the quotation or comment, and double a quote instead of putting a backslash before it.',
   },
 };

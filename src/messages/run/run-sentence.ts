@@ -85,9 +85,9 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'not_triggered':
       return 'Stopped: this chain is not for the pull request as it is now';
     case 'settings_changed':
-      return 'Stopped: the settings on the base branch changed';
+      return 'Stopped: the settings on the governing branch changed';
     case 'chain_changed':
-      return 'Stopped: the chain changed on the base branch';
+      return 'Stopped: the chain changed on the governing branch';
     case 'stopped':
       return where.by.length === 0 ? 'Cancelled' : `Cancelled by ${listed(where.by, 'and')}`;
     case 'installation_gone':
@@ -186,7 +186,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     case 'review_incomplete':
       return 'An incomplete review is no approval. `/countersign review` tries again.';
     case 'ci_failed':
-      return 'Push a fix, or let the checks run again. `/countersign ci` reads them anew.';
+      return 'Push a fix, or let the checks run again. `/countersign ci` reads them again.';
     case 'no_checks':
       return 'Give the repository a check that runs on pull requests, or set `ci: {no_checks: allow}` in `.github/countersign.yml`.';
     case 'rejected':
@@ -205,17 +205,17 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     case 'newer_run':
       return 'The newer run has a check run of its own.';
     case 'closed':
-      return 'Once the pull request is reopened, the chains that are for it start anew.';
+      return 'Once the pull request is reopened, the chains that are for it start again.';
     case 'draft':
-      return 'Once it is ready for review, the chains that are for it start anew.';
+      return 'Once it is ready for review, the chains that are for it start again.';
     case 'retargeted':
-      return 'What was found for the old base says nothing about the new one: the chains that are for the new base start anew.';
+      return 'What was found for the old base says nothing about the new one: the chains that are for the new base start again.';
     case 'settings_changed':
-      return 'The chains that are for the pull request start anew under the new settings; one that was fired by hand is fired again by hand.';
+      return 'The chains that are for the pull request start again under the new settings; one that was fired by hand is fired again by hand.';
     case 'chain_changed':
       return 'The chains that are for the pull request now start by themselves; one that was fired by hand is fired again by hand.';
     case 'stopped':
-      return '`/countersign review` starts anew.';
+      return '`/countersign review` starts again.';
     case 'merged':
     case 'done':
     case 'merged_elsewhere':

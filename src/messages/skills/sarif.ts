@@ -2,7 +2,7 @@ import { plural } from '../text/pretty.ts';
 
 /** `{message}` is the tool's own message. */
 export const CI_SAYS = 'A tool of the repository’s CI says: {message}.';
-export const LOOK_AT_THE_TOOL = 'Look at what the tool says of this rule.';
+export const LOOK_AT_THE_TOOL = 'See what the tool says about this rule.';
 
 /** Why a report gave no verdict, as parts of a sentence. */
 export const NO_RIGHT_TO_READ =

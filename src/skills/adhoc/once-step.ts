@@ -26,7 +26,7 @@ export function onceStep(
   const source = `{ name: once, trigger: { event: manual.fired }, steps: [{ id: once, skill: "${skill}" }] }`;
   const { chain } = parseChain(source, 'once', { skills: [skill], actions: [] });
   const step = chain?.steps[0];
-  if (!chain || !step) throw new Error('a chain of one skill has faults');
+  if (!chain || !step) throw new Error('a chain of one skill has errors');
   const { number, draft, author, headSha, baseRef, baseSha, defaultBranch, repositoryId } = pullRequest;
   const state = newRun(
     {

@@ -28,8 +28,7 @@ export async function runPackageOnce(
     return none('its SKILL.md says no outcome, or it has no file beside it, so no step can run it');
   }
   const handler = handlers.find(({ kind }) => kind === artifact.kind);
-  if (!handler)
-    return none(`its ${artifact.name} is of the kind ${artifact.kind}, which cannot be carried out here`);
+  if (!handler) return none(`its ${artifact.name} is of the kind ${artifact.kind}, which cannot be run here`);
   const owner = { callId: step.session.id };
   const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });
   if (output.kind === 'waits') return none(output.reason.summary);

@@ -11,6 +11,7 @@ import type { Configuration, ConfigurationLoader } from '../../engine/configurat
 import type { Outbox } from '../../engine/effects/outbox.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
 import {
+  type AskReply,
   answerComment,
   CLOSED,
   directAnswer,
@@ -19,7 +20,6 @@ import {
   NOT_CONFIGURED,
   notAnswered,
   outcomeAnswer,
-  type Said,
 } from '../../messages/comments/ask.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { JobPayload, JobResult, JobRunner } from '../../ports/jobs.ts';
@@ -48,7 +48,7 @@ export function askJobs(deps: {
     return { kind: 'done' };
   }
 
-  async function answerTo(call: SkillCall, signal: AbortSignal): Promise<Said> {
+  async function answerTo(call: SkillCall, signal: AbortSignal): Promise<AskReply> {
     const pullRequest = await github
       .reader(call.installationId, 'person')
       .pullRequest(repoOf(call), call.pullRequest);
@@ -75,7 +75,7 @@ export function askJobs(deps: {
     context: StepContext,
     candidates: readonly Candidate[],
     owner: { callId: string },
-  ): Promise<Said> {
+  ): Promise<AskReply> {
     switch (decision.kind) {
       case 'answer':
         return directAnswer(decision.text);
@@ -114,7 +114,7 @@ export function askJobs(deps: {
     return usable.map(({ skill }) => ({ name: skill.name, ...referenceTo(skill) }));
   }
 
-  async function postAnswer(call: SkillCall, { othersOk }: JobPayload<'ask'>, said: Said): Promise<void> {
+  async function postAnswer(call: SkillCall, { othersOk }: JobPayload<'ask'>, said: AskReply): Promise<void> {
     const { owner, name } = repoOf(call);
     const place = { installation_id: call.installationId, owner, repo: name };
     const { marker, body } = answerComment(call.commentId, said);

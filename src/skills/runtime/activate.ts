@@ -96,11 +96,11 @@ export function createRunPackage({
       (one) => one.kind !== 'description' && (wanted ?? pathOf(one)) === pathOf(one),
     );
     const artifact = first && variantFor(skill.artifacts, first.name, modelFamily);
-    if (!artifact) return failed(`the skill ${name} has nothing to carry out: only its SKILL.md`);
+    if (!artifact) return failed(`the skill ${name} has nothing to run: only its SKILL.md`);
     const handler = byKind.get(artifact.kind);
     if (!handler) {
       return failed(
-        `the skill ${name} cannot be carried out here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${executableKinds([...byKind.keys()])}`,
+        `the skill ${name} cannot be run here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${executableKinds([...byKind.keys()])}`,
       );
     }
     const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });

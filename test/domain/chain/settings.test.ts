@@ -13,7 +13,7 @@ const faultsOf = (text: string) => parseSettings(text, 'countersign.yml').diagno
 function settingsOf(text: string) {
   const { settings, diagnostics } = parseSettings(text, 'countersign.yml');
   if (!settings)
-    throw new Error(`the test's own settings have faults:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
+    throw new Error(`the test's own settings have errors:\n${diagnostics.map(formatDiagnostic).join('\n')}`);
   return settings;
 }
 

@@ -93,7 +93,7 @@ const acts: fc.Arbitrary<OrderedCommand> = fc.oneof(
   fc.constant<OrderedCommand>({ kind: 'stop', verb: 'cancel', chain: null }),
   fc
     .tuple(fc.constantFrom('rerun', 'review', 'ci', 'fire'), fc.constantFrom(...CHAINS))
-    .map(([verb, chain]): OrderedCommand => ({ kind: 'begin', verb, chain, anew: verb === 'fire' })),
+    .map(([verb, chain]): OrderedCommand => ({ kind: 'begin', verb, chain, newRun: verb === 'fire' })),
   fc
     .tuple(fc.constantFrom('approve', 'reject'), fc.constantFrom(1, 2))
     .map(([verb, person]): OrderedCommand => ({ kind: 'answer', verb, person, chain: 'ship', step: 'safe' })),

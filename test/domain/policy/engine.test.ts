@@ -68,7 +68,7 @@ describe('a decision', () => {
         ✘ it needs elevated trust; this run has only sandbox
           ✘ nobody fired it by hand
         ✔ nobody has to confirm it
-        … to get there: somebody with maintain access comments \`/countersign fire release\`, or give the step \`requires_approval: true\` on the base branch"
+        … to get there: somebody with maintain access comments \`/countersign fire release\`, or give the step \`requires_approval: true\` on the governing branch"
     `);
   });
 
@@ -79,7 +79,7 @@ describe('a decision', () => {
         ✘ it needs privileged trust; this run has only sandbox
           ✘ nobody fired it by hand
         ✔ nobody has to confirm it
-        … to get there: give the step \`requires_approval: true\` on the base branch, and have it countersigned"
+        … to get there: give the step \`requires_approval: true\` on the governing branch, and have it countersigned"
     `);
   });
 

@@ -29,7 +29,7 @@ function examples(kind: string, after: number): string[][] {
 describe('docs/gates.md', () => {
   test('has examples of each kind that the test runs, and of no other kind', () => {
     expect([...new Set(blocks.map(({ kind }) => kind))].sort()).toEqual(
-      ['chain', 'criteria', 'facts', 'faults', 'faulty', 'settings', 'verdict'].sort(),
+      ['chain', 'criteria', 'diagnostics', 'facts', 'faulty', 'settings', 'verdict'].sort(),
     );
   });
 

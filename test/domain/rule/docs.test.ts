@@ -23,7 +23,14 @@ function examples(kind: string, after: number): string[][] {
 describe('docs/rules.md', () => {
   test('has examples of each kind that the test runs, and of no other kind', () => {
     const kinds = blocks.map(({ kind }) => kind);
-    expect([...new Set(kinds)].sort()).toEqual(['chain', 'errors', 'faults', 'faulty', 'rules', 'values']);
+    expect([...new Set(kinds)].sort()).toEqual([
+      'chain',
+      'diagnostics',
+      'errors',
+      'faulty',
+      'rules',
+      'values',
+    ]);
     expect(kinds.filter((kind) => kind === 'rules').length).toBeGreaterThanOrEqual(3);
   });
 

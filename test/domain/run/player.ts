@@ -107,7 +107,7 @@ export class Player {
       step.sessionId = `ses_${this.sessions.length + 1}`;
       this.sessions.push({ id: step.sessionId, stepId: step.stepId });
     }
-    return command.kind === 'look' ? `look ${step.stepId} by ${command.because}` : `start ${step.stepId}`;
+    return command.kind === 'poll' ? `look ${step.stepId} by ${command.because}` : `start ${step.stepId}`;
   }
 }
 

@@ -211,7 +211,7 @@ describe('artifact check', () => {
     await addRun('whole', {});
     expect(await countersign(['artifact', 'check', '--hashes'], { env })).toEqual({
       code: 0,
-      stdout: 'Checked 1 blob and 1 row: no faults.\n',
+      stdout: 'Checked 1 blob and 1 row: no errors.\n',
       stderr: '',
     });
   });

@@ -31,7 +31,7 @@ it('lint checks the settings and chains of a repository when no path is given', 
   const { code, stdout, stderr } = await chainLint(cwd);
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   expect(stdout).toMatch(/^\.github\/countersign\.yml:2:11: .*squash/);
-  expect(stdout).toMatch(/\n\nChecked 2 files: 1 fault in 1 of them\.\n$/);
+  expect(stdout).toMatch(/\n\nChecked 2 files: 1 error in 1 of them\.\n$/);
 });
 
 it('lint reports every error with its place and ends with 1', async () => {
@@ -57,7 +57,7 @@ it('lint ends with 0 when there are no errors, or no files', async () => {
   expect(await chainLint(cwd, 'chains')).toEqual({
     code: 0,
     stdout:
-      'chains/deploy.yaml: artifacts: 1 expected: 1 required, 0 optional; all paths relative; no id collisions\n\nChecked 1 file: no faults.\n',
+      'chains/deploy.yaml: artifacts: 1 expected: 1 required, 0 optional; all paths relative; no id collisions\n\nChecked 1 file: no errors.\n',
     stderr: '',
   });
   expect(await chainLint(cwd)).toMatchObject({
@@ -106,7 +106,7 @@ it('lint finds errors across files: a repeated name, and settings in a file that
     .github/countersign/chains/a.yaml:1:1: the chain name "deploy" is also used by .github/countersign/chains/b.yaml
     .github/countersign/chains/b.yaml:1:1: the chain name "deploy" is also used by .github/countersign/chains/a.yaml
 
-    Checked 3 files: 3 faults in 3 of them.
+    Checked 3 files: 3 errors in 3 of them.
     "
   `);
 });
@@ -121,7 +121,7 @@ it('lint finds chains in folders that the app does not read, whatever their file
     ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: pr-review
     .github/countersign/chains/sub/a.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/a.yaml
 
-    Checked 2 files: 2 faults in 2 of them.
+    Checked 2 files: 2 errors in 2 of them.
     "
   `);
   const alone = await chainLint(join(cwd, '.github/countersign/chains'), 'sub/a.yaml');
@@ -163,7 +163,7 @@ it('list shows shipped chains and those of the working folder, also those with e
   expect(stdout).toMatchInlineSnapshot(`
     "CHAIN      FROM        FILE                                       FIRES ON      STEPS
     deploy     repository  .github/countersign/chains/deploy.yaml     manual.fired  1
-    pr-review  repository  .github/countersign/chains/pr-review.yaml                3 faults: does not run
+    pr-review  repository  .github/countersign/chains/pr-review.yaml                3 errors: does not run
     "
   `);
   const listed = await countersign(['chain', 'list', '--json'], { cwd });

@@ -53,7 +53,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function playRun(): Promise<void> {
   const known = await tools.chains();
   const { chain } = parseChain(reviewYaml, 'review.yaml', known.known);
-  if (!chain) throw new Error('the chain of docs/contracts.md has faults');
+  if (!chain) throw new Error('the chain of docs/contracts.md has errors');
   const storage = await openStorage(databaseUrl, { clock });
   await storage.transaction(async ({ deliveries, runs }) => {
     const [delivery] = await deliveries.record([

@@ -55,7 +55,7 @@ describe('new', () => {
     async (_, options, cases) => {
       const cwd = newFolder();
       await skill(cwd, 'new', 'naming', ...options);
-      expect((await skill(cwd, 'lint')).out).toBe('Checked 1 skill: no faults.\n');
+      expect((await skill(cwd, 'lint')).out).toBe('Checked 1 skill: no errors.\n');
       const { code, out } = await skill(cwd, 'test', 'naming');
       expect({ code, said: out.split('\n').at(-2) }).toEqual({
         code: 0,

@@ -10,7 +10,7 @@ describe('lint', () => {
   it('works through the real command line', async () => {
     expect(await countersign(['skill', 'lint'], { cwd: withNaming() })).toEqual({
       code: 0,
-      stdout: 'Checked 1 skill: no faults.\n',
+      stdout: 'Checked 1 skill: no errors.\n',
       stderr: '',
     });
   });
@@ -31,7 +31,7 @@ describe('lint', () => {
       [`${SKILLS}/naming/SKILL.md`]: `\uFEFF${NAMING}`,
       [`${SKILLS}/naming/prompts/ask@gpt.md`]: '\uFEFFAsk.\n',
     });
-    expect((await skill(marked, 'lint')).out).toBe('Checked 1 skill: no faults.\n');
+    expect((await skill(marked, 'lint')).out).toBe('Checked 1 skill: no errors.\n');
     const id = async (cwd: string) => (await json(cwd, 'show', 'naming')).id;
     expect(await id(marked)).toBe(await id(plain));
   });
@@ -52,7 +52,7 @@ describe('lint', () => {
       .github/countersign/skills/naming/SKILL.md:4:1: unknown key "vresion": did you mean "version"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, trust, artifact_defaults, cognitive_hints, artifacts, license, compatibility, allowed-tools, metadata
       .github/countersign/skills/naming/notes.txt:1:1: a package has no such file; allowed: SKILL.md, prompts/*.md, code/*.py, code/*.js, modules/*.json, analyzers/*.yml, agents/*.yml, tests/*.yml
 
-      Checked 3 skills: 4 faults in 3 of them.
+      Checked 3 skills: 4 errors in 3 of them.
       "
     `);
     expect(await json(cwd, 'lint')).toMatchObject({ skills: [{ ok: false }, { ok: false }, { ok: false }] });
@@ -75,7 +75,7 @@ describe('lint', () => {
       .github/countersign/skills/naming/code/imports.js:1:1: ReferenceError: could not load module 'fs'
       .github/countersign/skills/naming/prompts/ask.md:2:1: syntax error: unexpected end of input, expected end of variable block
 
-      Checked 1 skill: 4 faults.
+      Checked 1 skill: 4 errors.
       "
     `);
   });
@@ -96,13 +96,13 @@ describe('lint', () => {
     ]) {
       expect(await skill(cwd, 'lint', ...paths)).toMatchObject({
         code: 0,
-        out: 'Checked 1 skill: no faults.\n',
+        out: 'Checked 1 skill: no errors.\n',
       });
     }
     for (const folder of ['.', 'prompts']) {
       expect(await skill(join(cwd, naming, folder), 'lint', '.')).toMatchObject({ code: 0 });
     }
-    expect((await skill(join(cwd, '.github'), 'lint')).out).toBe('Checked 1 skill: no faults.\n');
+    expect((await skill(join(cwd, '.github'), 'lint')).out).toBe('Checked 1 skill: no errors.\n');
   });
 
   it('says that a file belongs to no package', async () => {
@@ -148,7 +148,7 @@ describe('test', () => {
       ...diagnostics.map((diagnostic) => expect.stringContaining(`${SKILLS}/naming/SKILL.md:${diagnostic}`)),
       '',
       'Ran 0 cases: none failed.',
-      '1 skill has faults and was not tried.',
+      '1 skill has errors and was not tried.',
       '',
     ]);
     const said = JSON.parse((await skillAlone(cwd, 'test', '--json')).out);
@@ -190,7 +190,7 @@ describe('list', () => {
       ci                 shipped    skills/ci                                          description
       dependency-review  shipped    skills/dependency-review           review_verdict  description, analyzer
       docs-review        shipped    skills/docs-review                 review_verdict  description, analyzer
-      empty              workspace  .github/countersign/skills/empty                   1 fault: is not used
+      empty              workspace  .github/countersign/skills/empty                   1 error: is not used
       migration-review   shipped    skills/migration-review            review_verdict  description, analyzer
       naming             workspace  .github/countersign/skills/naming  gate_verdict    description, prompt_template
       pr-review          shipped    skills/pr-review                   review_verdict  description, analyzer, prompt_template
@@ -297,7 +297,7 @@ it('chain lint knows exactly the skills that are there', async () => {
   }
   mkdirSync(join(cwd, SKILLS, 'spelling'));
   expect((await countersign(['chain', 'lint'], { cwd })).stdout).toContain(
-    'a.yaml:4:14: the skill "spelling" has faults of its own, which countersign skill lint tells',
+    'a.yaml:4:14: the skill "spelling" has errors of its own, which countersign skill lint shows',
   );
 });
 

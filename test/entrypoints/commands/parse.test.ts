@@ -63,7 +63,7 @@ describe('a command is found', () => {
   it('at most five times, and the rest is reported as omitted', () => {
     const parsed = parseCommands('/countersign ci\n'.repeat(7));
     expect(parsed).toHaveLength(MAX_COMMANDS + 1);
-    expect(parsed.at(-1)).toEqual({ error: 'Only the first 5 commands of a comment are carried out.' });
+    expect(parsed.at(-1)).toEqual({ error: 'Only the first 5 commands of a comment are executed.' });
   });
 });
 

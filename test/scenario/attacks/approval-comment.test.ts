@@ -99,7 +99,7 @@ describe('an edited approval comment', () => {
     await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
     expect(approvals(harness, number).map(headline)).toEqual([
-      '⏭️ This question is void',
+      '⏭️ This approval request is void',
       '✍️ May this be merged?',
     ]);
   });

@@ -49,7 +49,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   expect(approvals(harness, number)).toEqual([]);
   expect(Object.fromEntries(ownChecks(harness, headSha).map(({ name, title }) => [name, title]))).toEqual({
     'countersign / pr-review': 'Waiting for CI: no check has reported yet',
-    'countersign / configuration': '1 fault in the configuration',
+    'countersign / configuration': '1 error in the configuration',
   });
 
   await reportCi(harness, headSha, 'failure');

@@ -233,7 +233,7 @@ test('a look-alike login in the settings is reported there, and nothing runs on 
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number)).toEqual([]);
-  expect(checkLines(harness, headSha)).toEqual(['neutral: 1 fault in the configuration on main']);
+  expect(checkLines(harness, headSha)).toEqual(['neutral: 1 error in the configuration on main']);
 });
 
 /** The number by which GitHub knows a person, as in their webhooks. */

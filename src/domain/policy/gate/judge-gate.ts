@@ -1,12 +1,12 @@
 import { contentHash } from '../../../core/canonical.ts';
 import type { PlacedGate } from '../../gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../outcome/gate-verdict.ts';
-import { question, type World } from './judge.ts';
+import { type GateInputs, question } from './judge.ts';
 import { unjudged, verdictOf } from './verdict.ts';
 
 /** The inputs of a gate's judgement, read for one attempt. */
 export type Grounds =
-  | { kind: 'world'; world: World }
+  | { kind: 'inputs'; inputs: GateInputs }
   /** The answer of the gate's skill; `hash` identifies its inputs. */
   | { kind: 'answer'; criterion: Criterion; hash: string }
   /** The skill answered for the same head before, and its answer cannot change. */
@@ -27,9 +27,9 @@ export function judgeGate(
   const { gate } = placed;
   const lastOn = (hash: string) => (last?.inputs_hash === hash ? last : undefined);
   switch (grounds.kind) {
-    case 'world': {
+    case 'inputs': {
       const criteria = gate.kind === 'criteria' ? gate.criteria : [];
-      const questions = criteria.map((criterion) => question(criterion, grounds.world));
+      const questions = criteria.map((criterion) => question(criterion, grounds.inputs));
       const hash = contentHash({ gate, inputs: questions.map(({ inputs }) => inputs) });
       return (
         lastOn(hash) ??

@@ -9,7 +9,7 @@ import { type FactName, type Facts, factOf, isFactName, PR_FACTS } from '../fact
 import { compileCriterion, factsIn, PR } from './criterion.ts';
 
 /** The facts and context that criteria are judged on. */
-export interface World {
+export interface GateInputs {
   facts: Facts;
   /** `steps`, `trigger` and `repo`, as conditions read them. */
   context: Record<string, unknown>;
@@ -26,14 +26,14 @@ export interface Question {
 }
 
 /** @throws CountersignError if it cannot be judged; the gate then blocks */
-export function question(criterion: GateCriterion, world: World): Question {
+export function question(criterion: GateCriterion, inputs: GateInputs): Question {
   switch (criterion.kind) {
     case 'expression':
-      return expressionQuestion(criterion, world);
+      return expressionQuestion(criterion, inputs);
     case 'codeowners':
-      return codeownersQuestion(criterion, world);
+      return codeownersQuestion(criterion, inputs);
     case 'freeze':
-      return freezeQuestion(criterion, world);
+      return freezeQuestion(criterion, inputs);
     default:
       return unreachable(criterion);
   }
@@ -41,7 +41,7 @@ export function question(criterion: GateCriterion, world: World): Question {
 
 function expressionQuestion(
   { id, if: source, because }: Extract<GateCriterion, { kind: 'expression' }>,
-  { facts, context }: World,
+  { facts, context }: GateInputs,
 ): Question {
   const compiled = compileCriterion(source);
   const names = factsIn(compiled);
@@ -87,7 +87,7 @@ function mayChange(compiled: CompiledExpression, facts: Facts, names: readonly F
   return compiled.references.length > 0 && !outlooks.includes('never') && outlooks.includes('later');
 }
 
-function codeownersQuestion({ id }: { id: string }, { facts }: World): Question {
+function codeownersQuestion({ id }: { id: string }, { facts }: GateInputs): Question {
   const fact = factOf(facts, 'codeowners_approved');
   return {
     inputs: fact.known ? { approved: fact.value, evidence: fact.evidence ?? '' } : { because: fact.because },
@@ -103,7 +103,7 @@ function codeownersQuestion({ id }: { id: string }, { facts }: World): Question 
 
 function freezeQuestion(
   { id, freeze }: Extract<GateCriterion, { kind: 'freeze' }>,
-  { now }: World,
+  { now }: GateInputs,
 ): Question {
   const { frozen, until } = freezeAt(freeze, now);
   return {

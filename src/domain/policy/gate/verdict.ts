@@ -84,7 +84,7 @@ function nextAction(policy: FailurePolicy, failed: readonly Criterion[]): string
   switch (policy) {
     case 'block':
       return failed.every(({ may_change }) => may_change)
-        ? 'Settle what it says; it is looked at again by itself.'
+        ? 'Settle what it says; it is checked again automatically.'
         : 'A new commit, or a change of the gate, is needed.';
     case 'warn':
     case 'degrade':

@@ -50,7 +50,7 @@ function constraintsOf({ definition, settings: { ci, countersign } }: Run): stri
     ...(asksForApproval
       ? [`${countersign.count} ${countersign.count === 1 ? 'countersign is' : 'countersigns are'} needed`]
       : []),
-    ...(merges(definition) ? ['nothing is merged but the head that was looked at'] : []),
+    ...(merges(definition) ? ['nothing is merged except the head that was reviewed'] : []),
     ...(reads('ci') && ci.required.length > 0
       ? [`these checks must be there and pass: ${ci.required.join(', ')}`]
       : []),

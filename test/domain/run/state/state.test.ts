@@ -59,7 +59,7 @@ steps:
       goal: 'Review, then merge: pull request #7 of acme/shop by ada, "Greet \\"people\\"", commit aaaaaaa into main',
       constraints: [
         '1 countersign is needed',
-        'nothing is merged but the head that was looked at',
+        'nothing is merged except the head that was reviewed',
         'these checks must be there and pass: test',
         'a commit without checks may not pass',
         'ci may take 30 min',

@@ -110,7 +110,7 @@ describe('the prompt to the model', () => {
     expect(leftOut).toEqual([
       {
         path: 'dist/x.js',
-        reason: 'built output: the analyzers looked at it, and no model',
+        reason: 'built output: the analyzers checked it, and no model did',
         needed: false,
         seen_by: 'analyzers',
       },

@@ -139,7 +139,7 @@ describe('the text for people', () => {
 
       - model gave no usable answer: The model gave no whole answer in time.
 
-      <sub>Looked at by oxlint 1, model 1.</sub>
+      <sub>Reviewed by oxlint 1, model 1.</sub>
 
       <sub>A note for people.</sub>"
     `);

@@ -3,7 +3,7 @@ import { type AdmittedFile, admit } from '../../../../src/analyzers/admit.ts';
 import type { ChangedFile } from '../../../../src/analyzers/changed-file.ts';
 import { parsePatch } from '../../../../src/analyzers/hunks.ts';
 import type { Finding } from '../../../../src/domain/outcome/finding.ts';
-import type { Said } from '../../../../src/domain/outcome/model-memory.ts';
+import type { RememberedFinding } from '../../../../src/domain/outcome/model-memory.ts';
 import { createModel } from '../../../../src/engine/models/ask.ts';
 import type { Ledger } from '../../../../src/engine/models/ledger.ts';
 import type { Message, Model } from '../../../../src/ports/model.ts';
@@ -35,7 +35,11 @@ export function finding(more: Partial<Finding> = {}): Finding {
   };
 }
 
-export function modelFinding(of: string, offset: number | null, more: Partial<Finding> = {}): Said {
+export function modelFinding(
+  of: string,
+  offset: number | null,
+  more: Partial<Finding> = {},
+): RememberedFinding {
   const { line, ...rest } = finding(more);
   return { of, offset, finding: offset === null ? rest : { ...rest, line: line ?? 1 } };
 }

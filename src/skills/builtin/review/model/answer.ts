@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { shown } from '../../../../analyzers/mask.ts';
 import type { Json } from '../../../../core/canonical.ts';
 import { CATEGORIES, type Finding, SEVERITIES, type Severity } from '../../../../domain/outcome/finding.ts';
-import type { Said } from '../../../../domain/outcome/model-memory.ts';
+import type { RememberedFinding } from '../../../../domain/outcome/model-memory.ts';
 import { anchorOf } from './anchor.ts';
 import { type Piece, printOfFile } from './piece.ts';
 
@@ -59,10 +59,10 @@ export function locatedFindings(
   answer: Json,
   files: readonly ShownFile[],
   mask: (text: string) => string,
-): Said[] {
+): RememberedFinding[] {
   return answerSchema(files.length)
     .parse(answer)
-    .findings.flatMap(({ file: number, anchor, severity, category, ...words }): Said[] => {
+    .findings.flatMap(({ file: number, anchor, severity, category, ...words }): RememberedFinding[] => {
       const file = files[number - 1];
       if (!file) return [];
       const finding: Finding = {

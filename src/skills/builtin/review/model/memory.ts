@@ -1,5 +1,5 @@
 import { type Finding, SEVERITIES } from '../../../../domain/outcome/finding.ts';
-import type { ModelMemory, Said } from '../../../../domain/outcome/model-memory.ts';
+import type { ModelMemory, RememberedFinding } from '../../../../domain/outcome/model-memory.ts';
 import { fingerprint } from '../since.ts';
 import { type Piece, printOfFile } from './piece.ts';
 
@@ -7,11 +7,11 @@ import { type Piece, printOfFile } from './piece.ts';
 export interface Plan {
   /** Pieces that were read before and are unchanged, with their findings at their lines in this head. */
   kept: Piece[];
-  carried: Said[];
+  carried: RememberedFinding[];
   /** Pieces to read. */
   ask: Piece[];
   /** Findings on pieces that have changed. */
-  open: Said[];
+  open: RememberedFinding[];
 }
 
 /** The most fingerprints of pieces in one outcome. Pieces beyond that are read again. */
@@ -34,8 +34,8 @@ export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undef
   const kept = pieces.filter(isKept);
   const byPrint = new Map(kept.map((piece) => [piece.print, piece]));
 
-  const carried: Said[] = [];
-  const open: Said[] = [];
+  const carried: RememberedFinding[] = [];
+  const open: RememberedFinding[] = [];
   for (const one of said) {
     const { of, offset, finding } = one;
     const at = offset === null ? undefined : byPrint.get(of)?.lines[offset];
@@ -56,7 +56,7 @@ export function planRound(pieces: readonly Piece[], earlier: ModelMemory | undef
 export function afterRound(
   { kept, carried, ask, open }: Plan,
   read: readonly Piece[],
-  fresh: readonly Said[],
+  fresh: readonly RememberedFinding[],
   present: ReadonlySet<string>,
 ): ModelMemory {
   const answered = new Set(read);
@@ -65,9 +65,9 @@ export function afterRound(
   const weights = weightsOf(fresh);
   // Reported again at its current line, at least as severe. A milder finding may be about an equal line
   // elsewhere.
-  const isSaidAgain = ({ finding }: Said) =>
+  const isSaidAgain = ({ finding }: RememberedFinding) =>
     (weights.get(fingerprint(finding)) ?? SEVERITIES.length) <= weightOf(finding);
-  const isOpen = (one: Said) => {
+  const isOpen = (one: RememberedFinding) => {
     const { file } = one.finding;
     return (unread.has(file) || (present.has(file) && !withPieces.has(file))) && !isSaidAgain(one);
   };
@@ -81,7 +81,7 @@ export function afterRound(
 }
 
 /** The severity index of the worst finding per fingerprint. A lower index is worse. */
-function weightsOf(said: readonly Said[]): Map<string, number> {
+function weightsOf(said: readonly RememberedFinding[]): Map<string, number> {
   const weights = new Map<string, number>();
   for (const { finding } of said) {
     const print = fingerprint(finding);

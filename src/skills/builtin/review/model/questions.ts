@@ -1,6 +1,6 @@
 import type { Json } from '../../../../core/canonical.ts';
 import type { Clock } from '../../../../core/clock.ts';
-import type { Said } from '../../../../domain/outcome/model-memory.ts';
+import type { RememberedFinding } from '../../../../domain/outcome/model-memory.ts';
 import type { Purpose } from '../../../../ports/model.ts';
 import { type PromptContext, type PromptDeps, promptHandler } from '../../../kinds/prompt/handler.ts';
 import type { ArtifactHandler } from '../../../runtime/handler.ts';
@@ -33,7 +33,7 @@ export interface ShownPiece {
 
 export interface Answers {
   read: Piece[];
-  said: Said[];
+  said: RememberedFinding[];
   /** Why a question failed. The questions after it were not asked. */
   failure: string | undefined;
   log: string;

@@ -34,7 +34,7 @@ type Value = string | number | boolean | null | string[];
 export type TriggerFactsOf<E extends TriggerEvent> = Record<(typeof TRIGGER_MEMBERS)[E][number], Value>;
 
 /** The members of `repo` in expressions. */
-export const REPOSITORY_MEMBERS = ['full_name', 'owner', 'name', 'default_branch'] as const;
+const REPOSITORY_MEMBERS = ['full_name', 'owner', 'name', 'default_branch'] as const;
 
 /** What begins the name of an input of `/countersign fire <chain> key=value`. */
 const INPUT = /^input_/;

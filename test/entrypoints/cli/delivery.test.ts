@@ -40,7 +40,7 @@ describe('delivery list', () => {
         event: 'pull_request',
         action: 'opened',
         status: 'failed',
-        attempts: 0,
+        attempts: 1,
         error: 'GitHub said no',
         received_at: at(0).toISOString(),
         finished_at: at(5).toISOString(),

@@ -28,7 +28,7 @@ export interface EngineParts {
   engine: Engine;
   /** @param cause the delivery of the event; `null` if it has none */
   onEvent(event: Event, cause: Cause | null): Promise<void>;
-  sessions: JobRunner<'session'>;
+  sessions: JobRunner<'session' | 'review'>;
   mergeGroups: JobRunner<'merge_group'>;
   ask: JobRunner<'ask'>;
   questions: JobRunner<'questions'>;
@@ -38,7 +38,11 @@ export interface EngineParts {
 export function buildEngine(platform: Platform, { registry, activation }: Skills): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
   const names = { skills: registry.skills, actions: registry.actions };
-  const skillDefaults = { artifactDefaults: registry.artifactDefaultsOf, produces: registry.producesOf };
+  const skillDefaults = {
+    artifactDefaults: registry.artifactDefaultsOf,
+    produces: registry.producesOf,
+    isReview: registry.isReview,
+  };
   const keepSkill = createSkillKeeper({ storage, clock });
   const outbox = createOutbox({ queue, ids });
   const gates = createGateChecks({ ...platform, outbox });

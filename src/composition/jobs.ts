@@ -21,6 +21,7 @@ export function buildJobs(
     delivery: deliveryJobs({ ...platform, appId: config.appId, onEvent }),
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
     session: sessions,
+    review: sessions,
     effect: effectJobs({ ...platform, limiter: createWriteLimiter() }),
     merge_group: mergeGroups,
     questions,

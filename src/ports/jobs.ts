@@ -31,6 +31,8 @@ export const JOB_PAYLOADS = {
   }),
   /** Runs a session. */
   session: z.object({ sessionId: z.string(), because: z.enum(['time', 'event']).default('event') }),
+  /** The same for a step that works for long, with analyzers, programs or models. */
+  review: z.object({ sessionId: z.string(), because: z.enum(['time', 'event']).default('event') }),
   /** Wakes a run at the time that it waits for. */
   wake: z.object({ runId: z.string() }),
   /** Executes a desired effect. */
@@ -67,6 +69,8 @@ export const JOB_PAYLOADS = {
 } as const;
 
 export type JobKind = keyof typeof JOB_PAYLOADS;
+/** The kind of job that has slots of its own, so that a burst of reviews delays nothing else. */
+export const REVIEW = 'review' satisfies JobKind;
 export const JOB_KINDS = Object.keys(JOB_PAYLOADS) as readonly JobKind[];
 
 /** The parsed payload of a kind, as its runner gets it. */

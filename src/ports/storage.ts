@@ -368,8 +368,8 @@ export interface Jobs {
   /** The waiting jobs with one of these keys. */
   waiting(keys: readonly string[]): Promise<{ kind: string; key: string; runAt: Date }[]>;
   /**
-   * Takes up to `limit` due jobs under a lease: first due first, and never two with the same key at a time,
-   * whichever process holds the other. Expired leases are lost at this point, and their jobs count one more
+   * Takes up to `limit` due jobs and as many or `reviews` due reviews under a lease: first due first, and never
+   * two with the same key at a time, whichever process holds the other. Expired leases are lost at this point, and their jobs count one more
    * attempt, unless `endsLeases` is false.
    */
   claim(
@@ -377,7 +377,7 @@ export interface Jobs {
     leaseUntil: Date,
     leaseToken: string,
     limit: number,
-    options?: { endsLeases?: boolean },
+    options?: { reviews?: number; endsLeases?: boolean },
   ): Promise<JobRow[]>;
   /** Whether a worker is running a job with this key. */
   isUnderWay(key: string): Promise<boolean>;

@@ -7,6 +7,7 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     delivery: handler,
     event: handler,
     session: handler,
+    review: handler,
     wake: handler,
     effect: handler,
     ask: handler,

@@ -14,6 +14,7 @@ export interface QueueSetup {
   clock: ManualClock;
   log: typeof silentLog;
   concurrency: number;
+  reviews: number;
   leaseMs: number;
   pollMs: number;
   maxAttempts: number;
@@ -51,6 +52,7 @@ export class QueueBench {
       clock: this.clock,
       log: silentLog,
       concurrency: 4,
+      reviews: 4,
       leaseMs: 30_000,
       pollMs: 20,
       maxAttempts: 3,

@@ -36,6 +36,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         delivery: handler('delivery'),
         event: handler('event'),
         session: handler('session'),
+        review: handler('review'),
         wake: handler('wake'),
         effect: handler('effect'),
         ask: handler('ask'),
@@ -96,6 +97,26 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       await sleep(30);
     });
     await begun.promise;
+  });
+
+  it.each([
+    ['reviews', 'review', 'session'],
+    ['other work', 'session', 'review'],
+  ] as const)('a burst of %s delays nothing else', async (_name, burst, other) => {
+    bench.queue = bench.make({ concurrency: 2, reviews: 2 });
+    const begun: string[] = [];
+    const end = Promise.withResolvers<void>();
+    bench.start(async ({ key, kind }) => {
+      begun.push(key);
+      if (kind === burst) await end.promise;
+      return DONE;
+    });
+    for (const key of ['burst1', 'burst2', 'burst3']) await bench.enqueue(key, { kind: burst });
+    await bench.enqueue('other', { kind: other });
+    await expect.poll(() => begun.toSorted()).toEqual(['burst1', 'burst2', 'other']);
+    end.resolve();
+    await bench.queue.idle();
+    expect(begun.toSorted()).toEqual(['burst1', 'burst2', 'burst3', 'other']);
   });
 
   it('the queue never runs what was rolled back', async () => {

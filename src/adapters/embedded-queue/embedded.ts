@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Job, JobKind, NewJob } from '../../ports/jobs.ts';
+import { type Job, type JobKind, type NewJob, REVIEW } from '../../ports/jobs.ts';
 import type { Queue, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
 import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
@@ -16,8 +16,10 @@ export interface EmbeddedQueueOptions {
   storage: Storage;
   clock: Clock;
   log: Log;
-  /** How many jobs run in parallel. */
+  /** How many jobs run in parallel, reviews apart. */
   concurrency?: number;
+  /** How many reviews run in parallel. Most of their time, they wait for GitHub, a model or the analyzers. */
+  reviews?: number;
   /** How long a job stays with a process that does not renew its lease. */
   leaseMs?: number;
   /** After which time, at most, jobs of another process are noticed. */
@@ -60,6 +62,7 @@ class EmbeddedQueue implements Queue {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #concurrency: number;
+  readonly #reviews: number;
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #attempt: AttemptOptions;
@@ -76,7 +79,7 @@ class EmbeddedQueue implements Queue {
   #deadReleased = false;
 
   /** Jobs that a transaction has claimed and that begin when it commits. */
-  #claiming = 0;
+  readonly #claiming = new Set<JobRow>();
   readonly #claimed = new WeakSet<Tx>();
   /** When the next waiting job is due, as far as is known; in ms since 1970. */
   #nextDue = 0;
@@ -102,6 +105,7 @@ class EmbeddedQueue implements Queue {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#concurrency = options.concurrency ?? 16;
+    this.#reviews = options.reviews ?? 16;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 1_000;
     const { clock, log, maxAttempts = 8, random = Math.random } = options;
@@ -128,22 +132,36 @@ class EmbeddedQueue implements Queue {
    */
   async #claimWithin(tx: Tx): Promise<void> {
     const worker = this.#worker;
-    const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size - this.#claiming : 0;
-    if (!worker || free <= 0 || this.#claimed.has(tx)) return;
+    const { others, reviews } = this.#free();
+    if (!worker || others + reviews <= 0 || this.#claimed.has(tx)) return;
     this.#claimed.add(tx);
     const now = this.#clock.now();
     const token = leaseToken(this.#owner);
     const leaseUntil = new Date(now.getTime() + this.#leaseMs);
-    const rows = await tx.jobs.claim(now, leaseUntil, token, free, { endsLeases: false });
-    this.#claiming += rows.length;
+    const rows = await tx.jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases: false });
+    const claimed = rows.filter(isReview).length;
+    const mayLeaveSome =
+      (reviews > 0 && claimed === reviews) || (others > 0 && rows.length - claimed === others);
+    for (const row of rows) this.#claiming.add(row);
     tx.afterwards((committed) => {
-      this.#claiming -= rows.length;
+      for (const row of rows) this.#claiming.delete(row);
       if (!committed) return;
       for (const row of rows) {
         this.#outside(() => this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3));
       }
-      if (rows.length === free) this.#wake();
+      if (mayLeaveSome) this.#wake();
     });
+  }
+
+  /** The free places for reviews and for all other work. */
+  #free(): { others: number; reviews: number } {
+    if (this.#state !== 'working') return { others: 0, reviews: 0 };
+    const taken = [...[...this.#underWay].map(({ row }) => row), ...this.#claiming];
+    const reviews = taken.filter(isReview).length;
+    return {
+      others: Math.max(0, this.#concurrency - (taken.length - reviews)),
+      reviews: Math.max(0, this.#reviews - reviews),
+    };
   }
 
   async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
@@ -262,7 +280,7 @@ class EmbeddedQueue implements Queue {
         }
       }
       // Other transactions may have claimed since this one was requested.
-      const free = this.#state === 'working' ? this.#concurrency - this.#underWay.size - this.#claiming : 0;
+      const { others, reviews } = this.#free();
       const lost: Work[] = [];
       for (const { work, disposition } of dispositions) {
         const { row } = work;
@@ -275,33 +293,34 @@ class EmbeddedQueue implements Queue {
       for (const work of renewing) {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
-      const fresh = looks && free > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
+      const fresh = looks && others > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
       await this.#insert(tx, fresh);
-      const claimed = free > 0 ? await jobs.claim(now, leaseUntil, token, free, { endsLeases }) : [];
+      const claims = others + reviews > 0;
+      const claimed = claims ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases }) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
       if (this.#nextDue <= now.getTime()) {
         this.#nextDue = (await jobs.nextDue(now))?.getTime() ?? Number.POSITIVE_INFINITY;
       }
-      this.#claiming += claimed.length;
+      for (const row of claimed) this.#claiming.add(row);
       tx.afterwards((committed) => {
-        this.#claiming -= claimed.length;
+        for (const row of claimed) this.#claiming.delete(row);
         if (!committed) return;
         for (const row of claimed) this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3);
       });
-      return { lost, fresh, claims: free > 0, due };
+      return { lost, fresh, claims, looked: looks && others > 0, due };
     });
 
     this.#deadReleased = true;
     if (endsLeases && found.claims) this.#leasesEndedAt = now.getTime();
     if (found.fresh.length === MAX_NEW_JOBS) this.#woken = true;
-    else if (looks && found.claims && !this.#woken) this.#lookForNew = false;
+    else if (found.looked && !this.#woken) this.#lookForNew = false;
     for (const { disposition } of dispositions)
       if (disposition.kind === 'return') this.#expect(disposition.at);
     this.#dispositions = this.#dispositions.slice(dispositions.length);
     for (const work of renewing) work.renewAt = now.getTime() + this.#leaseMs / 3;
     for (const work of found.lost) this.#lose(work);
     // Only those who waited before the count. Handlers that lost their lease still count as running.
-    if (found.due === 0 && this.#underWay.size === 0 && this.#claiming === 0) {
+    if (found.due === 0 && this.#underWay.size === 0 && this.#claiming.size === 0) {
       for (const { resolve } of this.#waitingForIdle.splice(0, waiting)) resolve();
     }
   }
@@ -334,7 +353,8 @@ class EmbeddedQueue implements Queue {
     work.over = this.#storage
       .fenced({ jobId: row.id, token, onEnd }, () => attempt(this.#attempt, worker, job, work.abort.signal))
       .then((disposition) => {
-        const wasFull = this.#underWay.size >= this.#concurrency;
+        const { others, reviews } = this.#free();
+        const wasFull = (isReview(row) ? reviews : others) === 0;
         this.#underWay.delete(work);
         if (!work.lost && !work.ended) this.#dispositions.push({ work, disposition });
         const isWaitedFor = this.#waitingForIdle.length > 0 || this.#state !== 'working';
@@ -350,6 +370,10 @@ class EmbeddedQueue implements Queue {
     await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
     clearTimeout(timer);
   }
+}
+
+function isReview({ kind }: JobRow): boolean {
+  return kind === REVIEW;
 }
 
 function toJob({ kind, key, payload, attempts, unavailableSince }: JobRow): Job {

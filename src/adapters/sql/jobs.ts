@@ -1,4 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { REVIEW } from '../../ports/jobs.ts';
 import { type JobRow, type Jobs, MAX_COUNTED } from '../../ports/storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
@@ -20,46 +21,53 @@ const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
   endLeases(db).where('lease_until', '<=', now),
 );
 
+interface Claim {
+  now: string;
+  leaseUntil: string;
+  leaseToken: string;
+  limit: number;
+  reviews: number;
+}
+
 /** The earliest due job of each key, unless another job of that key is held. */
-const claimDue = compiledOnce(
-  (
-    db,
-    {
-      now,
-      leaseUntil,
-      leaseToken,
-      limit,
-    }: { now: string; leaseUntil: string; leaseToken: string; limit: number },
-  ) =>
-    db
-      .updateTable('jobs')
-      .set({ lease_token: leaseToken, lease_until: leaseUntil })
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('jobs as job')
-          .select('job.id')
-          .where('job.lease_token', 'is', null)
-          .where('job.run_at', '<=', now)
-          .where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('jobs as other')
-                  .select('other.id')
-                  .whereRef('other.key', '=', 'job.key')
-                  .where((or) =>
-                    or.or([
-                      or('other.lease_token', 'is not', null),
-                      sql<boolean>`(other.run_at, other.id) < (job.run_at, job.id)`,
-                    ]),
-                  ),
-              ),
+const dueJobs = (db: Kysely<Database>, now: string, isKind: '=' | '<>', limit: number) =>
+  db
+    .selectFrom('jobs as job')
+    .select('job.id')
+    .where('job.lease_token', 'is', null)
+    .where('job.run_at', '<=', now)
+    .where('job.kind', isKind, REVIEW)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('jobs as other')
+            .select('other.id')
+            .whereRef('other.key', '=', 'job.key')
+            .where((or) =>
+              or.or([
+                or('other.lease_token', 'is not', null),
+                sql<boolean>`(other.run_at, other.id) < (job.run_at, job.id)`,
+              ]),
             ),
-          )
-          .orderBy('job.run_at')
-          .orderBy('job.id')
-          .limit(limit),
-      )
-      .returningAll(),
+        ),
+      ),
+    )
+    .orderBy('job.run_at')
+    .orderBy('job.id')
+    .limit(limit);
+
+/** One statement for both, because every turn of the queue needs it. */
+const claimDue = compiledOnce((db, { now, leaseUntil, leaseToken, limit, reviews }: Claim) =>
+  db
+    .updateTable('jobs')
+    .set({ lease_token: leaseToken, lease_until: leaseUntil })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom(dueJobs(db, now, '<>', limit).as('some'))
+        .select('some.id')
+        .unionAll(eb.selectFrom(dueJobs(db, now, '=', reviews).as('some')).select('some.id')),
+    )
+    .returningAll(),
 );
 
 const bringWaitingForward = compiledOnce((db, { kind, key, at }: { kind: string; key: string; at: string }) =>
@@ -191,12 +199,12 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return rows.map(({ kind, key, run_at }) => ({ kind, key, runAt: toDate(run_at) }));
     },
 
-    async claim(at, until, leaseToken, limit, { endsLeases = true } = {}) {
+    async claim(at, until, leaseToken, limit, { reviews = limit, endsLeases = true } = {}) {
       const now = toText(at);
       // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while
       // another job of its key runs.
       if (endsLeases) await endLeasesUntil(db, { now });
-      const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit });
+      const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit, reviews });
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 

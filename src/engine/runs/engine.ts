@@ -95,6 +95,8 @@ export function createEngine(
     log: Log;
     /** Called when a session's work is void, so that the worker can stop. */
     onAbort(sessionId: string): void;
+    /** Whether a step's skill works for long. */
+    isReview(step: Step): boolean;
   },
 ): Engine {
   const { queue, publisher, clock, ids, log } = deps;
@@ -248,7 +250,7 @@ export function createEngine(
         };
         step.sessionId = session.id;
         await tx.runs.insertSession(session);
-        await enqueueRecheck(tx, session.id, 'event');
+        await enqueueRecheck(tx, state, command.stepIndex, session.id, 'event');
         return;
       }
       case 'poll': {
@@ -256,6 +258,8 @@ export function createEngine(
         if (sessionId !== null) {
           await enqueueRecheck(
             tx,
+            state,
+            command.stepIndex,
             sessionId,
             command.because,
             command.because === 'event' && status === 'waiting_ci' ? GATHER_MS : 0,
@@ -288,9 +292,17 @@ export function createEngine(
     return contract && verify(contract, [], [], clock.now());
   }
 
-  function enqueueRecheck(tx: Tx, sessionId: string, because: 'time' | 'event', inMs = 0): Promise<void> {
+  function enqueueRecheck(
+    tx: Tx,
+    { run }: RunState,
+    stepIndex: number,
+    sessionId: string,
+    because: 'time' | 'event',
+    inMs = 0,
+  ): Promise<void> {
+    const step = run.definition.steps[stepIndex];
     return queue.enqueue(tx, {
-      kind: 'session',
+      kind: step && deps.isReview(step) ? 'review' : 'session',
       key: `session:${sessionId}`,
       payload: { sessionId, because },
       runAt: new Date(clock.now().getTime() + inMs),

@@ -67,7 +67,7 @@ export function sessionJobs(deps: {
   registry: Registry;
   clock: Clock;
   log: Log;
-}): JobRunner<'session'> {
+}): JobRunner<'session' | 'review'> {
   const { storage, queue, artifacts, contextOf, outbox, engine, questions, running, registry, clock, log } =
     deps;
 

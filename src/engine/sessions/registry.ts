@@ -23,6 +23,8 @@ export interface Registry {
   judgeMerge(context: ApprovalContext): Promise<MergeDecision | 'busy' | undefined>;
   /** The artifacts that the step's skill or action produces by default; none if it does not exist. */
   artifactDefaultsOf(step: Step): readonly Expected[];
+  /** Whether the step's skill works for long. */
+  isReview(step: Step): boolean;
   /** The slots of the run's working memory that the step's skill or action fills. */
   producesOf(step: Step): readonly Slot[];
   /**
@@ -74,6 +76,10 @@ export function createRegistry(
     attempt: async (context) => attemptStep(partsOf(context), context),
     judgeMerge: async (context) => judgeMergeStep(partsOf(context), context),
     artifactDefaultsOf: (step) => named(step)?.artifactDefaults ?? [],
+    isReview: (step) => {
+      const handler = named(step);
+      return handler !== undefined && 'isReview' in handler && handler.isReview === true;
+    },
     producesOf: (step) => named(step)?.cognitiveHints?.produces ?? [],
   };
 }

@@ -67,6 +67,8 @@ export interface StepDeclaration {
   readonly capability: Capability;
   /** The artifacts that it always produces. A chain's step can require others or more. */
   readonly artifactDefaults?: readonly Expected[];
+  /** It works for long, with analyzers, programs or models, so its sessions run in the slots of reviews. */
+  readonly isReview?: true;
   /** The slots of the run's working memory that its outcomes fill; none by default. */
   readonly cognitiveHints?: { readonly produces: readonly Slot[] };
 }

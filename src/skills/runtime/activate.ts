@@ -54,6 +54,7 @@ export function packageSkill(runPackage: RunPackage): (step: Step) => StepHandle
   return ({ uses: { name, package: reference } }) => ({
     name,
     capability: capabilityOf(name, reference),
+    isReview: true,
     cognitiveHints: { produces: reference?.produces ?? [] },
     run: (step) => runPackage({ name, id: reference?.id, owner: ownerOf(step) }, step),
   });

@@ -59,6 +59,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
   return {
     name: 'pr-review',
     capability: CAPABILITIES['pr-review'],
+    isReview: true,
     artifactDefaults: [
       { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
       { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },

@@ -26,6 +26,7 @@ export function autoSkill(deps: {
       sideEffects: false,
       confirmation: 'none',
     },
+    isReview: true,
     async run(context) {
       const choice = context.session.choice ?? (await choose(context, candidates));
       if (choice.kind === 'failed') return choice;

@@ -1,3 +1,4 @@
+import { CountersignError } from '../../core/errors.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import { type Refusal, refusedBefore } from '../../domain/policy/permission.ts';
@@ -23,11 +24,21 @@ export async function notPermitted(
   return refusedBefore({ capability, policy, run }, asks, facts);
 }
 
-/** The handler behind the policy, for callers other than a step. Nobody is asked there. */
+/**
+ * The handler behind the policy, for callers other than a step. Nobody is asked there. An outcome that may not
+ * be read again throws, because the older outcome would count otherwise.
+ */
 export function permitted(handler: StepHandler, policy: PolicyEngine): StepHandler {
+  const { capability, refresh } = handler;
   return {
     ...handler,
-    run: async (context) =>
-      (await notPermitted(context, handler.capability, policy, false)) ?? handler.run(context),
+    run: async (context) => (await notPermitted(context, capability, policy, false)) ?? handler.run(context),
+    ...(refresh && {
+      refresh: async (context) => {
+        const refusal = await notPermitted(context, capability, policy, false);
+        if (refusal) throw new CountersignError('step.refused', refusal.reason.summary);
+        return refresh(context);
+      },
+    }),
   };
 }

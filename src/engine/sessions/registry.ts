@@ -46,7 +46,7 @@ export function createRegistry(
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
   const actions = new Map<string, StepHandler | AnsweredHandler>(Object.entries(ACTIONS));
-  /** A gate's skill, and reading an outcome again, are under the same policy as a step. */
+  /** For gates, and for reading an outcome again: the policy decides as it does for a step. */
   const skillOf = (name: string) => {
     const handler = skills.get(name);
     return handler && permitted(handler, policy);

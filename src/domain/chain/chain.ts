@@ -84,6 +84,11 @@ const stepSchema = z.strictObject({
     candidates: z.array(candidateSchema).optional(),
   }),
   dependsOn: z.array(z.string()),
+  /**
+   * The step has no `depends_on` and follows another only by its place in the file. Absent in runs that began
+   * before this was kept, whose steps depend on the step before in any case.
+   */
+  inSequence: z.literal(true).optional(),
   condition: z.string().optional(),
   with: z.record(z.string(), z.json()),
   timeoutMs: z.int().positive().optional(),

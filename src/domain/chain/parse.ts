@@ -58,7 +58,7 @@ function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
 }
 
 function toStep(
-  { id, index, skill, action, dependsOn }: StepOutline,
+  { id, index, skill, action, dependsOn, dependsOnWritten }: StepOutline,
   step?: ChainFile['steps'][number],
 ): Step {
   return {
@@ -66,6 +66,7 @@ function toStep(
     index,
     uses: skill === undefined ? { kind: 'action', name: action ?? '' } : { kind: 'skill', name: skill },
     dependsOn: [...new Set(dependsOn)],
+    ...(dependsOnWritten || index === 0 ? {} : { inSequence: true }),
     ...(step?.condition === undefined ? {} : { condition: step.condition }),
     with: step?.with ?? {},
     ...(step?.timeout === undefined ? {} : { timeoutMs: step.timeout }),

@@ -254,8 +254,12 @@ class Transition {
     const definition = this.definition(step);
     const condition =
       definition.condition === undefined ? undefined : compileExpression(definition.condition);
+    // In a sequence that nobody wrote down as dependencies, a step's own condition decides, whatever became of
+    // the step before: "comment if the review wants changes" may follow a merge that was skipped.
+    const isFree = condition !== undefined && definition.inSequence;
     const missing = this.dependencies(step).find(
       (other) =>
+        !isFree &&
         other.status !== 'completed' &&
         !this.mayContinueAfter(other) &&
         // Otherwise a step would run although a step that it depends on was skipped.

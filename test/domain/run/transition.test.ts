@@ -153,14 +153,33 @@ describe('a condition', () => {
     ['{{ trigger.pr_number == 7 }}', 'no step'],
     ["{{ steps.a.status == 'completed' }}", 'another step'],
     ["{{ steps[0].status == 'completed' }}", 'another step by position'],
-  ])('%s does not run after b, which was skipped: it names %s', (condition) => {
+  ])('%s does not run after b, which it depends on and which was skipped: it names %s', (condition) => {
     const play = Player.started(
-      chainOfSteps('id: a', 'id: b, condition: "{{ false }}"', `id: c, condition: "${condition}"`),
+      chainOfSteps(
+        'id: a',
+        'id: b, condition: "{{ false }}"',
+        `id: c, depends_on: [a, b], condition: "${condition}"`,
+      ),
     ).done('a');
     expect(play.steps).toBe('a completed, b skipped, c skipped');
     expect(reasonText(play.step('c').reason)).toBe(
       'step.skipped.dependency: b, which it depends on, is skipped',
     );
+  });
+
+  test.each(['{{ trigger.pr_number == 7 }}', "{{ steps.a.status == 'completed' }}"])(
+    'of a step without depends_on decides alone, although the step before was skipped: %s',
+    (condition) => {
+      const play = Player.started(
+        chainOfSteps('id: a', 'id: b, condition: "{{ false }}"', `id: c, condition: "${condition}"`),
+      ).done('a');
+      expect(play.steps).toBe('a completed, b skipped, c running');
+    },
+  );
+
+  test('of a step without depends_on waits for the step before', () => {
+    const play = Player.started(chainOfSteps('id: a', 'id: b, condition: "{{ trigger.pr_number == 7 }}"'));
+    expect(play.steps).toBe('a running, b pending');
   });
 
   test('need not name a dependency that is allowed to fail and did', () => {

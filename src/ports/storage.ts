@@ -178,7 +178,8 @@ export interface Runs {
     of: { repositoryId: number; pullRequest: number } | { repositoryId: number; headSha: string },
   ): Promise<Run[]>;
   insertSession(session: Session): Promise<void>;
-  getSession(id: string): Promise<{ session: Session; invocation: Invocation; runId: string } | undefined>;
+  /** The session with its invocation, and the run of both. */
+  getSession(id: string): Promise<{ session: Session; invocation: Invocation; state: RunState } | undefined>;
   saveSession(session: Session, by: Actor): Promise<void>;
   /** Stores the choice of a session. Fails for a session that has already chosen. */
   chooseSkill(sessionId: string, choice: SkillChoice): Promise<void>;
@@ -219,6 +220,12 @@ export interface Approvals {
   }): Promise<{ approval: Approval; chain: string }[]>;
 }
 
+/** The part of a run that decides whose write an effect is, and whether it still can be written. */
+export type RunOfEffect = Pick<
+  Run,
+  'repositoryId' | 'pullRequest' | 'event' | 'facts' | 'reason' | 'finishedAt'
+>;
+
 export interface Effects {
   /**
    * Stores a desired effect. A new key inserts a pending row. A known key replaces the desired effect, which
@@ -236,6 +243,8 @@ export interface Effects {
     retryNow?: boolean;
   }): Promise<boolean>;
   get(key: string): Promise<EffectRow | undefined>;
+  /** Also with what an attempt needs of the run that requested it. */
+  getWithRun(key: string): Promise<{ row: EffectRow; run: RunOfEffect | undefined } | undefined>;
   /** Reads these rows in one statement, so that reading each later in this transaction costs none. */
   preload(keys: readonly string[]): Promise<void>;
   /**

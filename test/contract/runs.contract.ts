@@ -266,7 +266,7 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.runs.getSession('ses1')).toEqual({
         session: first,
         invocation: state.invocations[0],
-        runId: 'run1',
+        state,
       });
       expect(await db.storage.read.runs.getSession('ses9')).toBeUndefined();
       expect(await db.storage.read.runs.sessionsOf('run1')).toEqual([first, second]);

@@ -87,7 +87,15 @@ class EmbeddedQueue implements Queue {
   #lookForNew = true;
   #leasesEndedAt = Number.NEGATIVE_INFINITY;
 
+  /** Whether there may be due jobs that are not claimed, apart from those of blocked keys. */
+  #backlog = true;
+  /** Keys of jobs that were enqueued while another job of the key ran. */
+  readonly #blocked = new Set<string>();
+  /** Whether the next turn reads what another process may have written. */
+  #polls = true;
+
   #timer: NodeJS.Timeout | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
   #turning: Promise<void> | undefined;
   #woken = false;
   /** Enters the context in which the queue was created. */
@@ -133,7 +141,8 @@ class EmbeddedQueue implements Queue {
   async #claimWithin(tx: Tx): Promise<void> {
     const worker = this.#worker;
     const { others, reviews } = this.#free();
-    if (!worker || others + reviews <= 0 || this.#claimed.has(tx)) return;
+    if (others === 0 || reviews === 0) this.#backlog = true;
+    if (!worker || others + reviews === 0 || this.#claimed.has(tx)) return;
     this.#claimed.add(tx);
     const now = this.#clock.now();
     const token = leaseToken(this.#owner);
@@ -149,7 +158,9 @@ class EmbeddedQueue implements Queue {
       for (const row of rows) {
         this.#outside(() => this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3));
       }
-      if (mayLeaveSome) this.#wake();
+      if (!mayLeaveSome) return;
+      this.#backlog = true;
+      this.#wake();
     });
   }
 
@@ -178,6 +189,8 @@ class EmbeddedQueue implements Queue {
       rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
     }
     await tx.jobs.insert(...rows);
+    for (const { job } of this.#underWay)
+      if (rows.some(({ key }) => key === job.key)) this.#blocked.add(job.key);
     for (const { runAt } of jobs) if (runAt) this.#expect(runAt);
   }
 
@@ -192,14 +205,22 @@ class EmbeddedQueue implements Queue {
     if (this.#turning || (this.#state !== 'working' && this.#state !== 'stopping')) return;
     clearTimeout(this.#timer);
     const wait = Math.max(1, this.#nextDue - this.#clock.now().getTime());
-    this.#timer = setTimeout(() => this.wake(), Math.min(wait, this.#pollMs, this.#leaseMs / 3));
+    // A later job is noticed by a poll, before a timer of its own could be too long for the runtime.
+    if (wait < this.#pollMs) this.#timer = setTimeout(() => this.#wake(), wait);
+  }
+
+  /** Looks for everything that may have come from elsewhere, and renews leases. */
+  #poll(): void {
+    this.#polls = true;
+    this.wake();
   }
 
   start(worker: Worker): void {
     if (this.#state !== 'new') throw new CountersignError('queue.started', 'The queue was started before.');
     this.#state = 'working';
     this.#worker = worker;
-    this.#wake();
+    this.#pollTimer = setInterval(() => this.#poll(), Math.min(this.#pollMs, this.#leaseMs / 3));
+    this.#poll();
   }
 
   wake(): void {
@@ -233,6 +254,7 @@ class EmbeddedQueue implements Queue {
     await this.#turning;
     this.#state = 'stopped';
     clearTimeout(this.#timer);
+    clearInterval(this.#pollTimer);
     for (const waiting of this.#waitingForIdle.splice(0)) waiting.reject(notWorking());
   }
 
@@ -269,7 +291,9 @@ class EmbeddedQueue implements Queue {
     );
     const waiting = this.#waitingForIdle.length;
     const looks = this.#lookForNew;
-    const endsLeases = now.getTime() - this.#leasesEndedAt >= Math.min(this.#pollMs, this.#leaseMs);
+    const endsLeases = now.getTime() - this.#leasesEndedAt >= this.#leaseMs / 3;
+    const readsDue = this.#polls || this.#backlog || this.#nextDue <= now.getTime();
+    this.#polls = false;
 
     const found = await this.#storage.transaction(async (tx) => {
       const { jobs } = tx;
@@ -298,8 +322,11 @@ class EmbeddedQueue implements Queue {
       const claims = others + reviews > 0;
       const claimed = claims ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases }) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
-      if (this.#nextDue <= now.getTime()) {
-        this.#nextDue = (await jobs.nextDue(now))?.getTime() ?? Number.POSITIVE_INFINITY;
+      if (readsDue) {
+        const first = await jobs.nextDue(new Date(0));
+        this.#backlog = first !== undefined && first <= now;
+        const next = this.#backlog ? await jobs.nextDue(now) : first;
+        this.#nextDue = next?.getTime() ?? Number.POSITIVE_INFINITY;
       }
       for (const row of claimed) this.#claiming.add(row);
       tx.afterwards((committed) => {
@@ -345,7 +372,7 @@ class EmbeddedQueue implements Queue {
     };
     this.#underWay.add(work);
     const onEnd = (tx: Tx) => {
-      tx.beforeCommit(() => this.#claimWithin(tx));
+      if (this.#backlog || this.#blocked.has(job.key)) tx.beforeCommit(() => this.#claimWithin(tx));
       tx.afterwards((committed) => {
         work.ended = committed;
       });
@@ -356,6 +383,7 @@ class EmbeddedQueue implements Queue {
         const { others, reviews } = this.#free();
         const wasFull = (isReview(row) ? reviews : others) === 0;
         this.#underWay.delete(work);
+        this.#blocked.delete(job.key);
         if (!work.lost && !work.ended) this.#dispositions.push({ work, disposition });
         const isWaitedFor = this.#waitingForIdle.length > 0 || this.#state !== 'working';
         if (!work.ended || wasFull || isWaitedFor) this.#wake();

@@ -1,4 +1,4 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { explanationSchema } from '../../domain/explanation/explanation.ts';
 import {
@@ -61,7 +61,14 @@ export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approva
     },
 
     async save(approval) {
-      ofRuns.clear();
+      const known = ofRuns.get(approval.runId);
+      if (known) {
+        const row = approvalRow(approval);
+        ofRuns.set(
+          approval.runId,
+          known.map((other) => (other.id === row.id ? { ...other, ...row } : other)),
+        );
+      }
       const { numUpdatedRows } = await db
         .updateTable('approvals')
         .set(approvalRow(approval))
@@ -138,7 +145,7 @@ function answersOf({ answers }: Pick<Approval, 'answers'>): Pick<ApprovalsTable,
   return { answers_json: JSON.stringify(answers) };
 }
 
-function approvalRow(approval: Approval): Omit<Insertable<ApprovalsTable>, 'answers_json'> {
+function approvalRow(approval: Approval): Omit<Selectable<ApprovalsTable>, 'answers_json'> {
   return {
     id: approval.id,
     run_id: approval.runId,

@@ -10,6 +10,7 @@ import type { Effects } from '../../ports/storage.ts';
 import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
+import { runOfEffect } from './run-rows.ts';
 import type { Database, EffectsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -80,6 +81,22 @@ const updateProgress = compiledOnce((db, progress: ProgressColumns) =>
 
 const byKey = compiledOnce((db, { key }: { key: string }) =>
   db.selectFrom('effects').selectAll().where('key', '=', key),
+);
+
+const withRun = compiledOnce((db, { key }: { key: string }) =>
+  db
+    .selectFrom('effects')
+    .leftJoin('chain_runs', 'chain_runs.id', 'effects.run_id')
+    .selectAll('effects')
+    .select([
+      'chain_runs.repository_id',
+      'chain_runs.pull_request',
+      'chain_runs.event_json',
+      'chain_runs.facts_json',
+      'chain_runs.reason_json',
+      'chain_runs.finished_at',
+    ])
+    .where('effects.key', '=', key),
 );
 
 /**
@@ -165,6 +182,20 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
     async get(key) {
       const row = await find(key);
       return row && effectOf(row);
+    },
+
+    async getWithRun(key) {
+      await flush();
+      const [found] = (await withRun(db, { key })).rows;
+      if (!found) return undefined;
+      const { repository_id, event_json, facts_json } = found;
+      return {
+        row: effectOf(found),
+        run:
+          repository_id === null || event_json === null || facts_json === null
+            ? undefined
+            : runOfEffect({ ...found, repository_id, event_json, facts_json }),
+      };
     },
 
     async preload(keys) {

@@ -8,6 +8,9 @@ import type { Database } from './schema.ts';
  */
 const MAX_ROWS = 512;
 
+/** Up to so many rows, there is a text for each number. */
+const FEW_ROWS = 8;
+
 /** The parameters after those of the rows, which do not depend on the rows. */
 interface CompiledInsert {
   sql: string;
@@ -16,8 +19,8 @@ interface CompiledInsert {
 
 /**
  * An INSERT of any number of rows, which Kysely builds and compiles once per database and number of rows. Its
- * share of the time to record a delivery fell from 8 % to 2 %. Rows are inserted in powers of two, so that
- * there are few such texts, which the driver also prepares only once.
+ * share of the time to record a delivery fell from 8 % to 2 %. Many rows are inserted in powers of two, so
+ * that there are few such texts, which the driver also prepares only once.
  *
  * All rows must have the same columns in the same order. Returns the columns of `RETURNING`, in no particular
  * order.
@@ -40,7 +43,8 @@ export function insertOnceCompiled<Row extends object, Returned>(
   return async (db: Kysely<Database>, rows: readonly Row[]): Promise<Returned[]> => {
     const returned: Returned[] = [];
     for (let start = 0; start < rows.length; ) {
-      const size = 2 ** Math.floor(Math.log2(Math.min(rows.length - start, MAX_ROWS)));
+      const left = Math.min(rows.length - start, MAX_ROWS);
+      const size = left <= FEW_ROWS ? left : 2 ** Math.floor(Math.log2(left));
       const some = rows.slice(start, start + size);
       const { sql, constants } = textFor(db, some);
       const parameters = [...some.flatMap(Object.values), ...constants];

@@ -8,6 +8,7 @@ import { reasonSchema } from '../../domain/explanation/reason.ts';
 import { outcomeSchema } from '../../domain/outcome/outcome.ts';
 import type { Invocation, Run, RunFacts, Session } from '../../domain/run/run.ts';
 import { type SkillChoice, skillChoiceSchema } from '../../domain/skill/decision.ts';
+import type { RunOfEffect } from '../../ports/storage.ts';
 import { fromJson, fromJsonOrNull, reading, toDate, toDateOrNull, toJsonOrNull, toText } from './columns.ts';
 import type { ChainRunsTable, InvocationsTable, SessionsTable } from './schema.ts';
 
@@ -63,6 +64,22 @@ export function runOf(row: Selectable<ChainRunsTable>): Run {
     updatedAt: toDate(row.updated_at),
     finishedAt: toDateOrNull(row.finished_at),
   }));
+}
+
+type ColumnsOfEffect = Pick<
+  Selectable<ChainRunsTable>,
+  'repository_id' | 'pull_request' | 'event_json' | 'facts_json' | 'reason_json' | 'finished_at'
+>;
+
+export function runOfEffect(row: ColumnsOfEffect): RunOfEffect {
+  return {
+    repositoryId: row.repository_id,
+    pullRequest: row.pull_request,
+    event: fromJson(eventSchema, row.event_json),
+    facts: JSON.parse(row.facts_json) as RunFacts,
+    reason: fromJsonOrNull(reasonSchema, row.reason_json),
+    finishedAt: toDateOrNull(row.finished_at),
+  };
 }
 
 export function invocationRow(invocation: Invocation): Selectable<InvocationsTable> {

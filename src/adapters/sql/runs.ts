@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
-import { hasGates, isRunOver, RUN_STATUSES, type RunStatus } from '../../domain/run/run.ts';
+import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
 import type { RunFilter, Runs } from '../../ports/storage.ts';
 import { mustExist } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
@@ -68,22 +68,24 @@ const updateRun = compiledOnce(
       .where('id', '=', run.id),
 );
 
-const updateStep = compiledOnce((db, step: ReturnType<typeof invocationRow>) =>
+const upsertSteps = insertOnceCompiled((db, rows: readonly Insertable<InvocationsTable>[]) =>
   db
-    .updateTable('invocations')
-    .set({
-      status: step.status,
-      reason_json: step.reason_json,
-      attempts: step.attempts,
-      session_id: step.session_id,
-      wait_until: step.wait_until,
-      deadline_at: step.deadline_at,
-      outcome_json: step.outcome_json,
-      outcome_artifact_id: step.outcome_artifact_id,
-      started_at: step.started_at,
-      finished_at: step.finished_at,
-    })
-    .where('id', '=', step.id),
+    .insertInto('invocations')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet(({ ref }) => ({
+        status: ref('excluded.status'),
+        reason_json: ref('excluded.reason_json'),
+        attempts: ref('excluded.attempts'),
+        session_id: ref('excluded.session_id'),
+        wait_until: ref('excluded.wait_until'),
+        deadline_at: ref('excluded.deadline_at'),
+        outcome_json: ref('excluded.outcome_json'),
+        outcome_artifact_id: ref('excluded.outcome_artifact_id'),
+        started_at: ref('excluded.started_at'),
+        finished_at: ref('excluded.finished_at'),
+      })),
+    ),
 );
 
 /** A contract never changes after the session's start, and a choice is saved by itself. */
@@ -142,6 +144,17 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     for (const [runId, rows] of steps) if (rows.some(({ id }) => id === invocationId)) steps.delete(runId);
   }
 
+  async function load(id: string): Promise<RunState | undefined> {
+    const run = await runRowOf(id);
+    return run && stateOf(run, await stepRowsOf(id));
+  }
+
+  async function stateOf(row: ChainRunRow, stepRows: readonly InvocationRow[]): Promise<RunState> {
+    const run = runOf(row);
+    const state = { run, invocations: stepRows.map(invocationOf) };
+    return hasGates(run) ? { ...state, verdicts: await verdictsOf(db, run.id) } : state;
+  }
+
   return {
     async insert({ run, invocations }) {
       await insertRun(db, [runRow(run)]);
@@ -158,12 +171,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
       }
     },
 
-    async load(id) {
-      const run = await runRowOf(id);
-      if (!run) return undefined;
-      const state = { run: runOf(run), invocations: (await stepRowsOf(id)).map(invocationOf) };
-      return hasGates(state.run) ? { ...state, verdicts: await verdictsOf(db, id) } : state;
-    },
+    load,
 
     async get(id) {
       const run = await runRowOf(id);
@@ -179,15 +187,17 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
       keep(runs, run.id, { ...after, repository: before?.repository ?? after.repository });
       const changes: Change[] = [{ kind: 'run', from: before?.status, to: run }];
       const rows: InvocationRow[] = [];
+      const changed: Insertable<InvocationsTable>[] = [];
       for (const step of invocations) {
         const known = stepsBefore.get(step.id);
         mustExist(known !== undefined, 'invocations', step.id);
         if (!known) continue;
         const row = invocationRow(step);
-        if (differs(row, known)) await updateStep(db, row);
+        if (differs(row, known)) changed.push(row);
         changes.push({ kind: 'invocation', from: known.status, to: step });
         rows.push({ ...row, ...(row.session_id === known.session_id ? ofSession(known) : NO_SESSION) });
       }
+      await upsertSteps(db, changed);
       // A step with another session shows other columns of it.
       const isKnown = rows.every(({ id, session_id }) => session_id === stepsBefore.get(id)?.session_id);
       if (isKnown && rows.length === stepsBefore.size) keep(steps, run.id, rows);
@@ -238,14 +248,14 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
       if (!session) return undefined;
       const invocationId = session.invocation_id;
       const { rows } = await stepsBeside(db, { id: invocationId });
-      const invocation = rows.find((row) => row.id === invocationId);
-      if (!invocation) return undefined;
-      keep(steps, invocation.run_id, rows);
-      return {
-        session: sessionOf(session),
-        invocation: invocationOf(invocation),
-        runId: invocation.run_id,
-      };
+      const index = rows.findIndex((row) => row.id === invocationId);
+      const runId = rows[index]?.run_id;
+      const run = runId === undefined ? undefined : await runRowOf(runId);
+      if (!run) return undefined;
+      keep(steps, run.id, rows);
+      const state = await stateOf(run, rows);
+      const invocation = state.invocations[index];
+      return invocation && { session: sessionOf(session), invocation, state };
     },
 
     async saveSession(session, by) {

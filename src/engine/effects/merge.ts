@@ -183,7 +183,7 @@ export async function confirmMerge(
 /** Records the merge in the audit log, in the transaction that completes its row. */
 async function auditMerge(tx: Tx, key: string): Promise<void> {
   const row = await tx.effects.get(key);
-  const run = row && row.runId !== null ? (await tx.runs.load(row.runId))?.run : undefined;
+  const run = row && row.runId !== null ? await tx.runs.get(row.runId) : undefined;
   if (!row || !run || row.effect.kind !== 'merge') return;
   const { head_sha, base_ref, method, countersigned_by: people, pull_request } = row.effect;
   await tx.audit.record(

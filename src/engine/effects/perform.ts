@@ -5,10 +5,9 @@ import type { Log } from '../../core/log.ts';
 import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
-import type { Run } from '../../domain/run/run.ts';
 import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../../ports/github.ts';
 import type { JobResult, JobRunner } from '../../ports/jobs.ts';
-import type { Storage, Tx } from '../../ports/storage.ts';
+import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 import { writeClassOf } from './write-class.ts';
@@ -41,12 +40,13 @@ export function effectJobs(deps: {
   const { storage, github, clock, log, limiter } = deps;
 
   async function perform(key: string, cause: WriteCause = NO_CAUSE): Promise<JobResult> {
-    const row = await storage.read.effects.get(key);
-    if (!row || isLedger(row.effect) || row.desiredHash === row.appliedHash) return { kind: 'done' };
+    const found = await storage.read.effects.getWithRun(key);
+    if (!found) return { kind: 'done' };
+    const { row, run } = found;
+    if (isLedger(row.effect) || row.desiredHash === row.appliedHash) return { kind: 'done' };
     const open = isLeftOpen(row, clock.now());
     if (open) return open.until ? { kind: 'defer', at: open.until } : { kind: 'done' };
     if (row.progress.passed) return endPass(row);
-    const run = row.runId === null ? undefined : await storage.read.runs.get(row.runId);
     const gone = run && !mayBeGreen(row) ? await unreachableBecause(run) : undefined;
     if (gone !== undefined) {
       await save(row, {
@@ -170,7 +170,7 @@ export function effectJobs(deps: {
    * Why GitHub no longer knows the run's repository or installation: a request would only be rejected. This
    * ends once the pull request could be read again.
    */
-  async function unreachableBecause(run: Run): Promise<string | undefined> {
+  async function unreachableBecause(run: RunOfEffect): Promise<string | undefined> {
     const isGone =
       run.reason?.code === 'run.aborted.installation_gone' ||
       run.reason?.code === 'run.aborted.repository_gone';
@@ -244,7 +244,7 @@ const NO_CAUSE: WriteCause = { person: null, pullRequest: null };
  * A run's writes count for the person who fired it, otherwise for the author of its pull request, issue or
  * push.
  */
-function causeOf({ repositoryId, pullRequest, event, facts }: Run): WriteCause {
+function causeOf({ repositoryId, pullRequest, event, facts }: RunOfEffect): WriteCause {
   const { author } = facts.trigger;
   const byHand = event.kind === 'command.issued' || event.kind === 'manual.fired';
   return {

@@ -137,7 +137,8 @@ export function createEngine(
     const { artifacts, approvals } = done;
     const found = await tx.runs.getSession(sessionId);
     if (!found) return undefined;
-    const { session, invocation, runId } = found;
+    const { session, invocation, state } = found;
+    const runId = state.run.id;
     const isCurrent =
       invocation.sessionId === sessionId &&
       !isStepOver(invocation.status) &&
@@ -151,22 +152,21 @@ export function createEngine(
     );
     for (const artifact of artifacts) await tx.artifacts.insert(artifact);
     for (const approval of approvals) await saveApproval(tx, approval);
-    await auditAnswers(tx, runId, invocation, done, by);
+    await auditAnswers(tx, state.run, invocation, done, by);
     if (done.endsRun) {
       // The session ends with its run, for the same reason, instead of failing first for its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
       await signal(tx, runId, { kind: 'end', status, reason: done.endsRun }, by);
     } else {
       await tx.runs.saveSession({ ...sessionAfter(session, result, invocation), verification }, by);
-      const state = await tx.runs.load(runId);
-      if (state) await apply(tx, state, { kind: 'session', sessionId, result }, by, approvals.length > 0);
+      const after = await tx.runs.load(runId);
+      if (after) await apply(tx, after, { kind: 'session', sessionId, result }, by, approvals.length > 0);
     }
     return result;
   }
 
   async function recordBlocked(tx: Tx, sessionId: string, because: Reason): Promise<void> {
-    const found = await tx.runs.getSession(sessionId);
-    const state = found && (await tx.runs.load(found.runId));
+    const state = (await tx.runs.getSession(sessionId))?.state;
     const step = state?.invocations.find((candidate) => candidate.sessionId === sessionId);
     if (!state || !step || isStepOver(step.status)) return;
     step.reason = because;
@@ -342,14 +342,12 @@ async function auditStatus(tx: Tx, before: Run, run: Run, by: Actor): Promise<vo
 /** Records who answered the approvals that a session found answered. Each is answered once. */
 async function auditAnswers(
   tx: Tx,
-  runId: string,
+  run: Run,
   step: Invocation,
   { result, approvals }: SessionReport,
   by: Actor,
 ): Promise<void> {
   const answered = approvals.filter(({ status }) => status === 'countersigned' || status === 'rejected');
-  const run = answered.length > 0 ? await tx.runs.get(runId) : undefined;
-  if (!run) return;
   const rejecting = result.kind === 'failed' ? result.reason.evidence : [];
   for (const approval of answered) {
     const isYes = approval.status === 'countersigned';

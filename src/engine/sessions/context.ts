@@ -46,7 +46,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
     const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
     const step = invocation && run.definition.steps[invocation.stepIndex];
     if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
-    const approval = await storage.read.approvals.ofInvocation(invocation.id);
+    const asked = await storage.read.approvals.ofRun(run.id);
+    const approval = asked.findLast(({ invocationId }) => invocationId === invocation.id);
     return {
       state,
       step,
@@ -72,7 +73,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       earlierReview: () => earlierReview(storage, state, step.id),
       newId: (prefix) => ids.next(prefix),
       approval,
-      timesAsked: (await storage.read.approvals.ofRun(run.id)).length,
+      timesAsked: asked.length,
       async approvalComment(approvalId) {
         const row = await storage.read.effects.get(approvalKey(approvalId));
         if (row?.status === 'failed' && row.githubId === null && row.progress.rests_until)

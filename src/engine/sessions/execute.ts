@@ -77,7 +77,7 @@ export function sessionJobs(deps: {
     signal: AbortSignal,
   ): Promise<JobResult> {
     const found = await storage.read.runs.getSession(sessionId);
-    const state = found && (await storage.read.runs.load(found.runId));
+    const state = found?.state;
     if (!found || !state || isRunOver(state.run.status) || found.invocation.sessionId !== sessionId) {
       return { kind: 'done' };
     }
@@ -197,7 +197,8 @@ export function sessionJobs(deps: {
    * the answer used here.
    */
   async function wasAnsweredMeanwhile(tx: Tx, seen: Approval | undefined): Promise<boolean> {
-    const now = seen && (await tx.approvals.ofInvocation(seen.invocationId));
+    const asked = seen ? await tx.approvals.ofRun(seen.runId) : [];
+    const now = asked.findLast(({ invocationId }) => invocationId === seen?.invocationId);
     return now?.id === seen?.id && !isDeepStrictEqual(now?.answers, seen?.answers);
   }
 
@@ -257,7 +258,7 @@ export function sessionJobs(deps: {
     /** The step fails, with the error's message. */
     async onRetriesExhausted({ sessionId }, error) {
       const found = await storage.read.runs.getSession(sessionId);
-      const state = found && (await storage.read.runs.load(found.runId));
+      const state = found?.state;
       const result = found ? afterOutage(found.invocation, error) : undefined;
       const endsRun = state && (await lostAccess(deps.github, state.run, error));
       await storage.transaction((tx) =>

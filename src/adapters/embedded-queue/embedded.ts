@@ -136,7 +136,7 @@ class EmbeddedQueue implements Queue {
 
   /**
    * Claims in a transaction that has enqueued due jobs, or has ended one: a turn of its own would wait for the
-   * disk once more.
+   * disk again.
    */
   async #claimWithin(tx: Tx): Promise<void> {
     const worker = this.#worker;

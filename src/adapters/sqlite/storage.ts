@@ -126,7 +126,7 @@ export class SqliteStorage implements Storage {
     const current = { open: true, exhaustedAt: this.#writerLock.deadline() };
     this.#line.push({
       begin: AsyncLocalStorage.bind((group: () => Promise<void>) => this.#current.run(current, group)),
-      // In the context of its caller, whoever runs the group.
+      // In the context of its own caller, not of the one that runs the group.
       run: AsyncLocalStorage.bind((transaction: Kysely<Database>) =>
         this.#current.run(current, () => this.#attempt(transaction, lease, work)),
       ),

@@ -75,6 +75,6 @@ export interface Approval {
   answers: readonly SpokenAnswer[];
   /** The unattributed commits when they were last read; `null` before that. */
   authorship: AskedAuthorship | null;
-  /** What the last look saw, for the poller; `null` before GitHub showed the comment. */
+  /** What the last recheck saw, for the poller; `null` before GitHub showed the comment. */
   watch: QuestionWatch | null;
 }

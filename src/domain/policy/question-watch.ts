@@ -3,8 +3,8 @@ import { shortHash } from '../../core/canonical.ts';
 import { bodyHash } from '../effect/body-hash.ts';
 
 /**
- * What the last look at an open question saw on GitHub. The poller compares it with GitHub's current state,
- * and has the question looked at again only if they differ. It is stored, so that a restart compares too.
+ * What the last recheck of an open question saw on GitHub. The poller compares it with GitHub's current state,
+ * and has the question rechecked only if they differ. It is stored, so that a restart compares too.
  */
 export const questionWatchSchema = z.strictObject({
   /** GitHub's global id of the approval comment. */
@@ -55,7 +55,7 @@ export function reactionsSeen(
 }
 
 /**
- * What differs between the comment now and what the last look saw: empty for nothing, `undefined` if GitHub's
+ * What differs between the comment now and what the last recheck saw: empty for nothing, `undefined` if GitHub's
  * answer does not say.
  */
 export function changeOf(watch: QuestionWatch, now: PolledComment | undefined): string | undefined {

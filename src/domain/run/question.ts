@@ -226,7 +226,7 @@ function isWatched({ watch, decision, answers }: Approval): boolean {
 }
 
 /**
- * How long a question that the poller watches waits without a look, in milliseconds. It only limits the harm
+ * How long a question that the poller watches waits without a recheck, in milliseconds. It only limits the harm
  * of a poller that does not notice something.
  */
 const WATCHED_MS = 30 * 86_400_000;

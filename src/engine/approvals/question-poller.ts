@@ -23,7 +23,7 @@ interface Watched {
   askedAt: Date;
   /** When it must be polled at the latest, in ms since 1970. */
   dueAt: number;
-  /** The change for which the last look was requested, and when. */
+  /** The change for which the last recheck was requested, and when. */
   woken: { change: string; at: number } | undefined;
 }
 
@@ -71,9 +71,9 @@ const REST_TURN_MS = 3_000;
 
 /**
  * One poller per installation, instead of one job per question. It asks GraphQL for many comments at once,
- * compares them with what the last look saw, and requests a look of those that differ. The look reads
+ * compares them with what the last recheck saw, and rechecks those that differ. A recheck reads
  * everything again from REST and judges; the poller decides nothing. Where GraphQL does not answer, it
- * requests looks by time, as often as the questions were polled before there was a poller.
+ * rechecks by time, as often as the questions were polled before there was a poller.
  */
 export function createQuestionPoller(deps: {
   storage: Storage;

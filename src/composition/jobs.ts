@@ -1,5 +1,4 @@
 import { effectJobs } from '../engine/effects/perform.ts';
-import { createWriteLimiter } from '../engine/effects/write-limiter.ts';
 import { runJobs } from '../engine/runs/jobs.ts';
 import { recoveryJobs } from '../entrypoints/recovery/jobs.ts';
 import { retentionJobs } from '../entrypoints/retention/retention.ts';
@@ -22,7 +21,7 @@ export function buildJobs(
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
     session: sessions,
     review: sessions,
-    effect: effectJobs({ ...platform, limiter: createWriteLimiter() }),
+    effect: effectJobs({ ...platform, limiter: platform.writeLimiter }),
     merge_group: mergeGroups,
     questions,
     ask,

@@ -6,9 +6,11 @@ import { type Clock, systemClock, systemTimers, type Timers } from '../core/cloc
 import { type Ids, timeSortedIds } from '../core/ids.ts';
 import { type Log, redactedLog } from '../core/log.ts';
 import { withoutRepeats } from '../core/outage-log.ts';
+import { createWriteLimiter, type WriteLimiter } from '../engine/effects/write-limiter.ts';
 import type { RetentionPeriods } from '../entrypoints/retention/retention.ts';
 import { createMetrics, type Metrics } from '../entrypoints/webhook/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
+import type { AnsweredRequest } from '../ports/github.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Storage } from '../ports/storage.ts';
 import { openBlobs } from './blobs.ts';
@@ -23,6 +25,7 @@ export interface Platform {
   blobs: Blobs;
   github: ReturnType<typeof createOctokitGitHub>;
   queue: Queue;
+  writeLimiter: WriteLimiter;
   metrics: Metrics;
   clock: Clock;
   ids: Ids;
@@ -40,7 +43,7 @@ export interface PlatformOverrides {
   ids?: Ids;
   /** Returns a number from 0 to 1 for the jitter of retries. */
   random?: () => number;
-  github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute'>;
+  github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute' | 'limiterNow'>;
   /** Wraps the database, for example to inject failures. */
   storage?: (real: Storage) => Storage;
   /** Wraps the store of large artifacts. */
@@ -65,13 +68,30 @@ export async function openPlatform(
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const metrics = createMetrics();
   const { appId, privateKey, githubApiUrl: apiUrl } = config;
-  const github = createOctokitGitHub({ appId, privateKey, apiUrl, log, clock, metrics, ...overrides.github });
+  const writeLimiter = createWriteLimiter();
+  const watching = {
+    heldBack: metrics.heldBack,
+    answered(request: AnsweredRequest) {
+      writeLimiter.answered(request, clock.now());
+      metrics.answered(request);
+    },
+  };
+  const github = createOctokitGitHub({
+    appId,
+    privateKey,
+    apiUrl,
+    log,
+    clock,
+    metrics: watching,
+    ...overrides.github,
+  });
   return {
     config,
     storage,
     writerTurn,
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
+    writeLimiter,
     queue: createEmbeddedQueue({ storage, clock, log, random }),
     metrics,
     clock,

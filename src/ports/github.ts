@@ -374,8 +374,22 @@ export interface GitHub {
   readonly app: GitHubApp;
   /** @param urgency `run` if left out */
   reader(installationId: number, urgency?: Urgency): GitHubReader;
-  /** People wait for everything that is written, so its urgency is `person`. */
-  writer(installationId: number): GitHubWriter;
+  /** @param urgency `person` if left out */
+  writer(installationId: number, urgency?: Urgency): GitHubWriter;
+  /**
+   * Reserves what a job's requests will cost of the installation's points and returns `undefined`, or returns
+   * when the job should ask again. It waits in the queue and not while it runs, so that it holds no place.
+   */
+  turn(installationId: number, request: Turn): Date | undefined;
+}
+
+/** What a job asks for before its first request. */
+export interface Turn {
+  /** The same for the same job, which keeps its place. */
+  job: string;
+  urgency: Urgency;
+  /** Roughly: a read costs one, a write five. */
+  points: number;
 }
 
 /** The address of a repository for git, and a token to read it. */

@@ -8,7 +8,7 @@ import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import type { Ids } from '../../src/core/ids.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { ManualClock } from './clock.ts';
-import { type GitHubStandIn, startGitHub } from './github/stand-in.ts';
+import { type GitHubStandIn, type StandInOptions, startGitHub } from './github/stand-in.ts';
 import { writeMigratedDatabase } from './migrated-database.ts';
 import { createRequestValidator, type RequestValidator } from './openapi/validator.ts';
 
@@ -53,6 +53,9 @@ export interface HarnessOptions {
   timers?: AppOverrides['timers'];
   /** `lazy`: GitHub computes whether there is a conflict when it is first asked, and does not know until then. */
   mergeability?: 'eager' | 'lazy';
+  /** GitHub enforces its limits on points and created content, and the app keeps to them; both by the test's clock. */
+  secondaryLimits?: StandInOptions['secondaryLimits'];
+  rateLimit?: StandInOptions['rateLimit'];
   retention?: AppConfig['retention'];
   blobs?: AppOverrides['blobs'];
   /** An empty folder for the database; by default one in memory, if the system has such a place. */
@@ -77,6 +80,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const github = await startGitHub({
     now: () => clock.now(),
     ...(options.mergeability ? { mergeability: options.mergeability } : {}),
+    ...(options.secondaryLimits ? { secondaryLimits: options.secondaryLimits } : {}),
+    ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
   });
   const faultyRequests: string[] = [];
   validator ??= createRequestValidator();
@@ -124,7 +129,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
       ...(options.blobs ? { blobs: options.blobs } : {}),
-      github: { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
+      github: options.secondaryLimits
+        ? { limiterNow: () => clock.now().getTime(), ...options.github }
+        : { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
       ...(options.artifactHandlers ? { artifactHandlers: options.artifactHandlers } : {}),
       ...(options.sidecar ? { sidecar: options.sidecar } : {}),
       analyzers: options.analyzers ?? createAnalyzerPool({ spares: false }),

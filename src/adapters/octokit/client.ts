@@ -168,7 +168,10 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
         throw failure;
       }
       note(failure.status, { limited: failure.kind === 'rate_limited' });
-      if (failure.retryAt) budget.hold(failure.retryAt);
+      if (failure.retryAt) {
+        budget.hold(failure.retryAt);
+        if (failure.status !== 0 && budget.figures(clock.now())?.remaining !== 0) limiter.refused();
+      }
       // Otherwise a token that GitHub revoked would be used for the rest of its hour.
       if (failure.status === 401 || isSuspension(failure)) signIn.again();
       throw await classified(failure);

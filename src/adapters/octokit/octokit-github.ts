@@ -39,6 +39,8 @@ export interface OctokitGitHubOptions {
   mergeTimeoutMs?: number;
   /** Default: slightly below GitHub's own limit. For tests that simulate hours in seconds. */
   pointsPerMinute?: number;
+  /** Milliseconds of a monotonic clock, for tests that simulate time. */
+  limiterNow?: () => number;
 }
 
 export interface OctokitGitHub extends GitHub {
@@ -106,7 +108,11 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       signIn: createSignIn(signInDeps, id, id === undefined ? forTokens : watched(forTokens, watch, id)),
       budget,
       graphqlBudget: createBudget('graphql'),
-      limiter: createRequestLimiter({ ...GITHUB_LIMITER, pointsPerMinute }),
+      limiter: createRequestLimiter({
+        ...GITHUB_LIMITER,
+        pointsPerMinute,
+        ...(options.limiterNow ? { now: options.limiterNow } : {}),
+      }),
     };
     const clients = {
       person: createClient(deps, installation, 'person'),
@@ -120,9 +126,18 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
   return {
     appId,
     app: createAppReader(clientOf(undefined, 'background')),
+    turn(installationId, { job, urgency, points }) {
+      clientOf(installationId, urgency);
+      const now = clock.now();
+      const known = installations.get(installationId);
+      const waitMs = known?.limiter.turn(job, urgency, points);
+      return (
+        known?.budget.heldUntil(now) ?? (waitMs === undefined ? undefined : new Date(now.getTime() + waitMs))
+      );
+    },
     reader: (installationId, urgency = 'run') => createReader(clientOf(installationId, urgency)),
-    writer(installationId) {
-      const client = clientOf(installationId, 'person');
+    writer(installationId, urgency = 'person') {
+      const client = clientOf(installationId, urgency);
       return {
         ...createWriter(client, appId),
         passGate: (proof, checkRunId, content) => passGate(client, clock, proof, checkRunId, content),

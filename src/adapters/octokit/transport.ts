@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import type { Urgency } from '../../ports/github.ts';
 import type { Budget } from './budget.ts';
-import type { RequestLimiter } from './request-limiter.ts';
+import type { LimitedRequest, RequestLimiter } from './request-limiter.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -151,12 +151,11 @@ export function rateLimited(
       ? (budget.heldUntil(now) ?? graphqlBudget.refusedUntil(request, now))
       : budget.refusedUntil(request, now);
   return async (input, init) => {
-    const isRead = init?.method === 'GET' || graphqlBudget !== undefined;
     const mayBeFree = init?.method === 'GET' && new Headers(init.headers).has('if-none-match');
     const inFlight = limiter.inFlight();
     const refused = refusal({ urgency, mayBeFree, inFlight }, clock.now());
     if (refused) throw new HeldBack(refused);
-    const answered = await limiter.enter(urgency, isRead ? POINTS.read : POINTS.write);
+    const answered = await limiter.enter(urgency, worthOf(input, init));
     try {
       // GitHub may have asked for a pause while this request waited.
       const meanwhile = refusal({ urgency, mayBeFree, inFlight: 0 }, clock.now());
@@ -175,6 +174,15 @@ export function rateLimited(
  * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#calculating-points-for-the-secondary-rate-limit
  */
 const POINTS = { read: 1, write: 5 };
+
+/** A query of GraphQL is a POST, and only reads. */
+function worthOf(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): LimitedRequest {
+  if (!String(input).endsWith('/graphql')) {
+    return { api: 'rest', points: init?.method === 'GET' ? POINTS.read : POINTS.write };
+  }
+  const mutates = /"query":\s*"\s*mutation\b/.test(String(init?.body));
+  return { api: 'graphql', points: mutates ? POINTS.write : POINTS.read };
+}
 
 function answer(status: number, headers: Headers, body: Uint8Array): Response {
   const mayHaveBody = ![204, 205, 304].includes(status);

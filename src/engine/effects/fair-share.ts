@@ -23,50 +23,39 @@ export interface Window {
   writes: number;
 }
 
+/** How the classes share each window. */
+export interface Shares {
+  /**
+   * The share of a window that each class and all lower ones may use together. The rest is reserved for higher
+   * classes, which need it immediately. Ordering alone would not help them: an exhausted window stays exhausted
+   * for an hour.
+   */
+  from: Readonly<Record<WriteClass, number>>;
+  /**
+   * The share of a window that each class and all higher ones may use together. The rest is reserved for lower
+   * classes, so that each eventually proceeds. Each value exceeds `from` of its class (but for the highest); otherwise that
+   * class would use what is reserved for higher ones.
+   */
+  upTo: Readonly<Record<WriteClass, number>>;
+}
+
 export interface Situation {
   /** Oldest first, as far back as the longest window. */
   sent: readonly SentWrite[];
   /** In the order of their first request. */
   waiting: readonly WaitingWrite[];
   windows: readonly Window[];
+  shares: Shares;
   now: number;
 }
 
 /**
- * The share of a window that each class and all lower ones may use together. The rest is reserved for higher
- * classes, which need it immediately. Ordering alone would not help them: an exhausted window stays exhausted
- * for an hour.
- */
-const SHARE_FROM: Record<WriteClass, number> = {
-  gate: 1,
-  question: 0.85,
-  report: 0.75,
-  status: 0.6,
-  reply: 0.4,
-  reaction: 0.3,
-};
-
-/**
- * The share of a window that each class and all higher ones may use together. The rest is reserved for lower
- * classes, so that each eventually proceeds. Each value exceeds `SHARE_FROM` of its class; otherwise that
- * class would use what is reserved for higher ones.
- */
-const SHARE_UP_TO: Record<WriteClass, number> = {
-  gate: 0.85,
-  question: 0.9,
-  report: 0.92,
-  status: 0.94,
-  reply: 0.97,
-  reaction: 1,
-};
-
-/**
- * The share of `SHARE_FROM` for one pull request. It exceeds the share of one person, so that nobody can use
+ * The share of `Shares.from` for one pull request. It exceeds the share of one person, so that nobody can use
  * up a pull request's share.
  */
 const SHARE_OF_PULL_REQUEST = 0.8;
 
-/** The share of `SHARE_FROM` for one person, lower for less important classes. */
+/** The share of `Shares.from` for one person, lower for less important classes. */
 const SHARE_OF_PERSON: Record<WriteClass, number> = {
   gate: 0.8,
   question: 0.8,
@@ -90,13 +79,13 @@ interface Pool {
  * be tested without a queue. A write may proceed now if each of its pools has capacity for it and for all due
  * writes before it.
  */
-export function whenMayGo(write: Write, { sent, waiting, windows, now }: Situation): number {
+export function whenMayGo(write: Write, { sent, waiting, windows, shares, now }: Situation): number {
   const isBefore = isBeforeIn(write, sent, waiting);
   const before = waiting.filter(
     (other) => other.key !== write.key && now < other.until + NO_SHOW_MS && isBefore(other),
   );
   let at = now;
-  for (const pool of poolsOf(write)) {
+  for (const pool of poolsOf(write, shares)) {
     const inPool = sent.filter(pool.has);
     const limits = windows.map(({ ms, writes }) => ({
       ms,
@@ -125,13 +114,13 @@ function freeAt(used: readonly SentWrite[], index: number, { ms, now }: { ms: nu
   return (used[index % used.length]?.at ?? now) + ms * (rounds + 1);
 }
 
-function poolsOf(write: Write): Pool[] {
+function poolsOf(write: Write, shares: Shares): Pool[] {
   const rank = rankOf(write);
   const pools: Pool[] = [];
   for (const [index, name] of WRITE_CLASSES.entries()) {
     if (index <= rank) {
       const inClasses = (other: Write) => rankOf(other) >= index;
-      const share = SHARE_FROM[name];
+      const share = shares.from[name];
       pools.push({ share, has: inClasses });
       const ofOne = { person: SHARE_OF_PERSON[name], pullRequest: SHARE_OF_PULL_REQUEST };
       for (const by of ['person', 'pullRequest'] as const) {
@@ -140,7 +129,7 @@ function poolsOf(write: Write): Pool[] {
         pools.push({ share: share * ofOne[by], has });
       }
     }
-    if (index >= rank) pools.push({ share: SHARE_UP_TO[name], has: (other) => rankOf(other) <= index });
+    if (index >= rank) pools.push({ share: shares.upTo[name], has: (other) => rankOf(other) <= index });
   }
   return pools;
 }

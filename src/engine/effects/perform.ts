@@ -5,7 +5,13 @@ import type { Log } from '../../core/log.ts';
 import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
-import { type GitHub, GitHubError, type GitHubWriter, SignInRefused } from '../../ports/github.ts';
+import {
+  type GitHub,
+  GitHubError,
+  type GitHubWriter,
+  SignInRefused,
+  type Urgency,
+} from '../../ports/github.ts';
 import type { JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
@@ -62,8 +68,17 @@ export function effectJobs(deps: {
       // Crashes and failures still count, so that retries are exhausted if the effect itself is the cause.
       return { kind: 'defer', at: new Date(unsureUntil) };
     }
-    const write = { key, class: writeClassOf(row), ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)) };
-    const later = limiter.take(row.effect.installation_id, write, clock.now(), { atOnce: mayBeGreen(row) });
+    const write = {
+      key,
+      class: writeClassOf(row),
+      creates: row.effect.kind === 'comment' && row.githubId === null,
+      ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)),
+    };
+    const urgency = urgencyOf(row);
+    const { installation_id: installationId } = row.effect;
+    const later =
+      (mayBeGreen(row) ? undefined : github.turn(installationId, { job: key, urgency, points: 5 })) ??
+      limiter.take(installationId, write, clock.now(), { atOnce: mayBeGreen(row) });
     if (later) return { kind: 'defer', at: later };
 
     const wasBegun = row.begun;
@@ -74,12 +89,12 @@ export function effectJobs(deps: {
       void (await save(row, { githubId, progress, begun: true }));
     let progress: Progress;
     try {
-      progress = await execute(github.writer(row.effect.installation_id), row, wasBegun, note);
+      progress = await execute(github.writer(installationId, urgency), row, wasBegun, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) {
         // A newer request could come earlier. Without this hold, each would cost a request to a GitHub that
         // asked for a pause.
-        limiter.hold(row.effect.installation_id, error.retryAt);
+        limiter.hold(installationId, error.retryAt);
         throw error;
       }
       if (mayBeGreen(row) && error instanceof GitHubError && isRefusal(error)) {
@@ -221,6 +236,16 @@ export function effectJobs(deps: {
 const CLOSE_AGAIN_MS = 15_000;
 const SOON_TRIES = 20;
 const CLOSE_LATER_MS = 600_000;
+
+/**
+ * People wait for a gate check and for a question. Whatever else appears for the first time comes before edits,
+ * because several edits may become one while they wait.
+ */
+function urgencyOf(row: EffectRow): Urgency {
+  const name = writeClassOf(row);
+  if (name === 'gate' || (name === 'question' && row.githubId === null)) return 'person';
+  return row.githubId === null && name !== 'reaction' ? 'run' : 'background';
+}
 
 function isRefusal({ kind }: GitHubError): boolean {
   return kind === 'invalid' || kind === 'forbidden';

@@ -130,7 +130,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
  * A poll for a countersign is never `background`. GitHub sends no event for a reaction, so only the poll can
  * find it, and it costs nothing of the hourly limit while nothing changes.
  */
-function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
+export function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
   if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
   return because === 'event' ? 'run' : 'background';
 }

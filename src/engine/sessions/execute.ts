@@ -31,7 +31,7 @@ import type { Outbox } from '../effects/outbox.ts';
 import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
 import type { SessionArtifacts } from './artifacts.ts';
-import type { ContextOf } from './context.ts';
+import { type ContextOf, urgencyOf } from './context.ts';
 import type { Registry } from './registry.ts';
 import type { RunningSessions } from './running-sessions.ts';
 
@@ -81,6 +81,13 @@ export function sessionJobs(deps: {
     if (!found || !state || isRunOver(state.run.status) || found.invocation.sessionId !== sessionId) {
       return { kind: 'done' };
     }
+    const { invocation } = found;
+    const later = deps.github.turn(state.run.installationId, {
+      job: sessionId,
+      urgency: urgencyOf(invocation, because),
+      points: invocation.status === 'waiting_approval' ? POINTS.answer : POINTS.step,
+    });
+    if (later) return { kind: 'defer', at: later };
     const work = running.begin(sessionId);
     try {
       const context = await contextOf(state, found.session, because, AbortSignal.any([signal, work.signal]));
@@ -281,6 +288,12 @@ export function sessionJobs(deps: {
     },
   };
 }
+
+/**
+ * Roughly what a session costs of the installation's points. `answer`: reading a countersign and everything that
+ * the gate judges, opening the gate check, and merging. Without an answer it is less, and the rest is not kept.
+ */
+const POINTS = { answer: 25, step: 10 } as const;
 
 function isMerge(outcome: Outcome): boolean {
   return outcome.outcome_kind === 'action_result' && actionNamed(outcome.action)?.merges === true;

@@ -27,7 +27,7 @@ interface Sent extends Write {
  * Desired effects as the queue handles them: each asks when it is requested, and again at every time that it gets, until it is
  * written.
  */
-function play(desiredEffects: readonly DesiredEffect[]): Sent[] {
+function play(desiredEffects: readonly DesiredEffect[], creates = true): Sent[] {
   const limiter = createWriteLimiter();
   const waiting = desiredEffects.map((desired, index) => {
     const { from, class: name, person = `p${index}`, pullRequest = `1#${index}` } = desired;
@@ -39,7 +39,7 @@ function play(desiredEffects: readonly DesiredEffect[]): Sent[] {
     waiting.sort((one, other) => one.next - other.next);
     const [first] = waiting;
     if (!first || first.next > 30 * DAY) throw new Error('a write never goes out');
-    const later = limiter.take(1, first.write, at(first.next));
+    const later = limiter.take(1, { ...first.write, creates }, at(first.next));
     if (later) {
       const next = later.getTime() - at(0).getTime();
       expect(next).toBeGreaterThan(first.next);
@@ -52,6 +52,16 @@ function play(desiredEffects: readonly DesiredEffect[]): Sent[] {
   return sent;
 }
 
+const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
+
+/** How many of that many new questions may be asked at once. */
+function takenOf(limiter: ReturnType<typeof createWriteLimiter>, count: number, ms = 0): number {
+  return Array.from({ length: count }, (_, index) => {
+    const write = { key: `${ms} ${index}`, class: 'question', person: null, pullRequest: null } as const;
+    return limiter.take(1, { ...write, creates: true }, at(ms));
+  }).filter((later) => later === undefined).length;
+}
+
 const times = (count: number, desired: DesiredEffect): DesiredEffect[] =>
   Array.from({ length: count }, () => desired);
 const delays = (sent: readonly Sent[], of: (write: Sent) => boolean) =>
@@ -60,8 +70,8 @@ const delays = (sent: readonly Sent[], of: (write: Sent) => boolean) =>
 describe('writes of one installation', () => {
   test('go at once in a burst, as long as the class has room', () => {
     const sent = play(times(80, { class: 'question', from: 0 }));
-    expect(delays(sent, () => true).filter((delay) => delay === 0)).toHaveLength(59);
-    expect(delays(sent, () => true).filter((delay) => delay === MINUTE)).toHaveLength(21);
+    expect(delays(sent, () => true).filter((delay) => delay === 0)).toHaveLength(63);
+    expect(delays(sent, () => true).filter((delay) => delay === MINUTE)).toHaveLength(17);
   });
 
   eachFirstQuick(WRITE_CLASSES.slice(1).map((name, index) => [name, WRITE_CLASSES[index] ?? name] as const))(
@@ -115,27 +125,62 @@ describe('writes of one installation', () => {
 
   test('do not wait for one that was given a time and does not come', () => {
     const limiter = createWriteLimiter();
-    const write = (key: string, name: WriteClass) => ({ key, class: name, person: key, pullRequest: null });
-    for (let count = 0; count < 59; count++) limiter.take(1, write(`${count}`, 'gate'), at(0));
+    const write = (key: string, name: WriteClass) => ({
+      key,
+      class: name,
+      creates: true,
+      person: key,
+      pullRequest: null,
+    });
+    for (let count = 0; count < 63; count++) limiter.take(1, write(`${count}`, 'gate'), at(0));
     expect(limiter.take(1, write('lost', 'gate'), at(1))).toEqual(at(MINUTE));
     expect(limiter.take(1, write('other', 'gate'), at(MINUTE + 5_000))).toBeUndefined();
   });
 
+  test('that create nothing do not wait for those that do', () => {
+    const limiter = createWriteLimiter();
+    const write = { class: 'report', person: null, pullRequest: null } as const;
+    for (let count = 0; count < 490; count++) {
+      limiter.take(1, { ...write, key: `${count}`, creates: true }, at(count * 7_000));
+    }
+    const edits = Array.from({ length: 60 }, (_, index) =>
+      limiter.take(1, { ...write, key: `edit ${index}`, creates: false }, at(HOUR - 60_000)),
+    );
+    expect(edits.filter((later) => later !== undefined)).toEqual([]);
+  });
+
+  test('leave room for the merges of the same minute', () => {
+    const limiter = createWriteLimiter();
+    const merged = { installationId: 1, route: MERGE, limited: false };
+    for (let count = 0; count < 60; count++) limiter.answered(merged, at(0));
+    expect(takenOf(limiter, 20)).toBe(6);
+    expect(takenOf(limiter, 20, MINUTE)).toBe(20);
+  });
+
+  test('leave room for the merges of the hour once GitHub has refused a write, and go at half the rate', () => {
+    const limiter = createWriteLimiter();
+    const answered = { installationId: 1, route: MERGE, limited: false };
+    for (let count = 0; count < 200; count++) limiter.answered(answered, at(0));
+    limiter.answered({ ...answered, limited: true }, at(0));
+    expect(takenOf(limiter, 80, MINUTE)).toBe(15);
+    expect(takenOf(limiter, 80, 2 * HOUR)).toBe(63);
+  });
+
   test('of other installations have their own budgets', () => {
     const limiter = createWriteLimiter();
-    const write = { class: 'reply', person: 'otto', pullRequest: '1#1' } as const;
+    const write = { class: 'reply', creates: true, person: 'otto', pullRequest: '1#1' } as const;
     const taken = (installation: number) =>
       Array.from({ length: 100 }, (_, index) =>
         limiter.take(installation, { ...write, key: `${index}` }, at(0)),
       ).filter((later) => later === undefined).length;
-    expect([taken(1), taken(2)]).toEqual([14, 14]);
+    expect([taken(1), taken(2)]).toEqual([5, 5]);
   });
 
   test('wait for the end of a pause that GitHub asked for', () => {
     const limiter = createWriteLimiter();
     limiter.hold(1, at(30_000));
     limiter.hold(1, at(10_000));
-    const write = { key: 'one', class: 'gate', person: null, pullRequest: null } as const;
+    const write = { key: 'one', class: 'gate', creates: true, person: null, pullRequest: null } as const;
     expect([limiter.take(1, write, at(0)), limiter.take(1, write, at(30_000))]).toEqual([
       at(30_000),
       undefined,
@@ -164,15 +209,15 @@ describe('for any requests at any time', () => {
     };
   }
 
-  test('no minute has more than 70 writes, no hour more than 450, and every write goes out', () => {
+  test('no minute has more than 75 new comments, no hour more than 490, and every write goes out', () => {
     fc.assert(
       fc.property(many, fc.array(desired, { maxLength: 80 }), (floods, others) => {
         const desiredEffects = [...floods, ...others];
         const sent = play(desiredEffects).map(({ sentAt }) => sentAt);
         expect(sent).toHaveLength(desiredEffects.length);
         for (const [index, time] of sent.entries()) {
-          expect(time - (sent[index - 70] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(MINUTE);
-          expect(time - (sent[index - 450] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(HOUR);
+          expect(time - (sent[index - 75] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(MINUTE);
+          expect(time - (sent[index - 490] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(HOUR);
         }
       }),
       { numRuns: 10 },

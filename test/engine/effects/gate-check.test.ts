@@ -94,7 +94,7 @@ describe('a gate check', () => {
     refuse = undefined;
     meanwhile = async () => undefined;
     storage = await openStorage(`sqlite:${join(newFolder(), 'test.db')}`, { clock });
-    const github = { writer: () => writer } as unknown as GitHub;
+    const github = { writer: () => writer, turn: () => undefined } as unknown as GitHub;
     // The queue is not under test here: the test calls the jobs as the queue would.
     const queue = { enqueue: async () => undefined } as never;
     let ids = 0;

@@ -14,6 +14,7 @@ import { temporaryFolders } from '../../support/temp.ts';
 const KEY = 'label:1';
 const away = new GitHubError('unavailable', 502, 'POST /labels: GitHub answered 502');
 const github = {
+  turn: () => undefined,
   writer: () => ({ label: () => Promise.reject(away) }),
 } as unknown as GitHub;
 const ANY_RATE = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;

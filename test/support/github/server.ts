@@ -6,6 +6,7 @@ import type { Fault, Faults } from './faults.ts';
 import { followUp } from './operations/follow-up.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { Reply, Router } from './router.ts';
+import type { SecondaryLimits } from './secondary-limits.ts';
 import type { State } from './state.ts';
 import { fullName } from './world.ts';
 
@@ -52,15 +53,24 @@ export class ApiServer {
   readonly #faults: Faults;
   readonly #rate: RateLimit;
   readonly #graphqlRate: RateLimit;
+  readonly #secondary: SecondaryLimits | undefined;
   readonly #server: Server;
 
-  constructor(parts: { state: State; auth: Auth; router: Router; faults: Faults; rateLimit: number }) {
+  constructor(parts: {
+    state: State;
+    auth: Auth;
+    router: Router;
+    faults: Faults;
+    rateLimit: number;
+    secondaryLimits: SecondaryLimits | undefined;
+  }) {
     this.#state = parts.state;
     this.#auth = parts.auth;
     this.#router = parts.router;
     this.#faults = parts.faults;
     this.#rate = new RateLimit(parts.rateLimit, parts.state.now);
     this.#graphqlRate = new RateLimit(5_000, parts.state.now, 'graphql');
+    this.#secondary = parts.secondaryLimits;
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
@@ -147,6 +157,9 @@ export class ApiServer {
       const isGraphql = incoming.url.pathname === '/graphql';
       if (!isGraphql) this.#rate.refuseWhenSpent(incoming.caller);
       else if (this.#graphqlRate.isSpent(incoming.caller)) return GRAPHQL_SPENT;
+      const { method, url, body, caller } = incoming;
+      const slowDown = this.#secondary?.refusal(method, url.pathname, body, caller);
+      if (slowDown) return slowDown;
       if (incoming.url.pathname === '/rate_limit')
         return { status: 200, body: this.#rate.view(incoming.caller) };
       const path = this.#currentPath(incoming);

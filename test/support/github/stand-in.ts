@@ -23,6 +23,7 @@ import { repositoryRoutes } from './routes/repositories.ts';
 import { reviewRoutes } from './routes/reviews.ts';
 import { statusRoutes } from './routes/statuses.ts';
 import { workflowRoutes } from './routes/workflows.ts';
+import { type SecondaryLimitOptions, SecondaryLimits } from './secondary-limits.ts';
 import { ApiServer, type ObservedRequest, type ReceivedRequest } from './server.ts';
 import { appKeys, type RepositoryInput, State } from './state.ts';
 import { nodeId, viewAccount, viewApp, viewInstallation } from './views/account.ts';
@@ -97,6 +98,8 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   leaveOfTheHour(left: number): void;
 
   /** Every merge, whoever or whatever caused it, with the state at that moment. */
+  /** How many requests each secondary limit has refused. */
+  readonly slowedDown: Readonly<Record<'points' | 'content', number>>;
   readonly merges: readonly MergeRecord[];
   /** Every request of the app to merge, with the state at that moment. */
   readonly mergeRequests: readonly MergeRequest[];
@@ -131,6 +134,8 @@ export interface StandInOptions {
   events?: readonly string[];
   /** Requests an hour for each installation; GitHub's 5,000 by default. */
   rateLimit?: number;
+  /** GitHub's limits on points and on created content are enforced only if this is given. */
+  secondaryLimits?: SecondaryLimitOptions;
   /** `lazy`: `mergeable` is `null` on the first read after a change, as on GitHub. `eager`, the default, avoids the wait. */
   mergeability?: 'eager' | 'lazy';
 }
@@ -159,12 +164,14 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
     appIds: [String(state.app.id), viewApp(state, state.app).client_id],
   });
   const faults = new Faults();
+  const secondaryLimits = options.secondaryLimits && new SecondaryLimits(options.secondaryLimits, now);
   const server = new ApiServer({
     state,
     auth,
     router: createRouter(),
     faults,
     rateLimit: options.rateLimit ?? 5_000,
+    secondaryLimits,
   });
   state.url = await server.listen(options.port ?? 0);
 
@@ -188,6 +195,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
       state.commentsNameApps = false;
     },
     leaveOfTheHour: (left) => server.leaveOfTheHour(left),
+    slowedDown: secondaryLimits?.refused ?? { points: 0, content: 0 },
     merges: state.merges,
     mergeRequests: state.mergeRequests,
     requests: server.requests,

@@ -2,6 +2,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { messageOf, unreachable } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Event } from '../../../domain/event/event.ts';
+import type { GitHub, Urgency } from '../../../ports/github.ts';
 import type { Cause, JobResult, JobRunner } from '../../../ports/jobs.ts';
 import type { Delivery, Storage, Tx } from '../../../ports/storage.ts';
 import { runBehind, toEvents } from '../event/from-webhook.ts';
@@ -10,12 +11,13 @@ import { pushOf } from '../event/push-of.ts';
 /** Turns a recorded delivery into events and passes each to the engine. */
 export function deliveryJobs(deps: {
   storage: Storage;
+  github: Pick<GitHub, 'turn'>;
   appId: number;
   clock: Clock;
   log: Log;
   onEvent(event: Event, cause: Cause): Promise<void>;
 }): JobRunner<'delivery'> {
-  const { storage, appId, clock, log, onEvent } = deps;
+  const { storage, github, appId, clock, log, onEvent } = deps;
 
   async function attempt(deliveryId: number): Promise<JobResult> {
     const delivery = await storage.read.deliveries.get(deliveryId);
@@ -29,6 +31,8 @@ export function deliveryJobs(deps: {
       case 'events': {
         const push = pushOf(delivery.event, payload);
         if (push) await storage.transaction((tx) => tx.pushes.record(push, clock.now()));
+        const later = turnOf(delivery.guid, read.events);
+        if (later) return { kind: 'defer', at: later };
         let isDone = false;
         const end = async (tx: Tx) => {
           await endAs(tx, deliveryId, 'done');
@@ -54,6 +58,11 @@ export function deliveryJobs(deps: {
       default:
         return unreachable(read);
     }
+  }
+
+  /** When the delivery should be processed instead, if its installation has no points left now. */
+  function turnOf(job: string, [event]: readonly Event[]): Date | undefined {
+    return event && github.turn(event.installation_id, { job, urgency: urgencyOf(event), points: POINTS });
   }
 
   /**
@@ -96,6 +105,15 @@ export function deliveryJobs(deps: {
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },
   };
+}
+
+/** Roughly what processing costs of the installation's points. */
+const POINTS = 8;
+
+/** A person waits for a command's reply, and nobody for what follows a merge. */
+function urgencyOf({ kind }: Event): Urgency {
+  if (kind === 'command.issued') return 'person';
+  return kind === 'pr.merged' || kind === 'pr.closed' || kind === 'file.changed' ? 'background' : 'run';
 }
 
 function isButton(event: Event): boolean {

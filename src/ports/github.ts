@@ -384,7 +384,7 @@ export interface GitHub {
 }
 
 /** What a job asks for before its first request. */
-export interface Turn {
+interface Turn {
   /** The same for the same job, which keeps its place. */
   job: string;
   urgency: Urgency;

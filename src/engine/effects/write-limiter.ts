@@ -25,7 +25,7 @@ export interface WriteLimiter {
   answered(request: Pick<AnsweredRequest, 'installationId' | 'route' | 'limited'>, now: Date): void;
 }
 
-export interface NewWrite extends Write {
+interface NewWrite extends Write {
   /**
    * Whether it creates content, as a new comment does. Edits, check runs and reactions do not: GitHub's
    * description does not mark their endpoints with `triggersNotification`.

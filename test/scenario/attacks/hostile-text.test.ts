@@ -28,7 +28,7 @@ trigger: { event: pr.opened }
 steps:
   - id: say
     action: gh-comment
-    with: { body: "Title: {{ trigger.title }}\\n\\n> {{ trigger.body }}\\n\\n- {{ trigger.title }}{{ trigger.body }}" }
+    with: { body: "Title: {{ trigger.title }}\\n\\n> {{ trigger.author }}\\n\\n- {{ trigger.title }}{{ trigger.head }}" }
   - skill: pr-review
   - { skill: ci, on_failure: continue }
 `;

@@ -62,12 +62,13 @@ export function createAnalyzerPool({
   const turns = createTurns(atOnce);
   const alive = new Set<WorkerProcess>();
   const spares: Promise<WorkerProcess>[] = [];
-  let compiled: Promise<string | undefined> | undefined;
+  let compiling: Promise<void> | undefined;
+  let compiled: { folder: string | undefined } | undefined;
   let expiry: NodeJS.Timeout | undefined;
   let stopping = false;
 
   async function start(readable: readonly string[] = modules): Promise<WorkerProcess> {
-    const worker = await startWorkerProcess(await compiled, readable);
+    const worker = await startWorkerProcess(compiled?.folder, readable);
     alive.add(worker);
     void worker.gone.catch(() => {}).then(() => alive.delete(worker));
     if (stopping) worker.stop();
@@ -75,23 +76,30 @@ export function createAnalyzerPool({
     return worker;
   }
 
-  async function take(jobs: readonly Job[]): Promise<WorkerProcess> {
+  async function take(jobs: readonly Job[], fresh: boolean): Promise<Taken> {
     const foreign = jobs
       .map((job) => fileURLToPath(job.module))
       .filter((path) => !path.startsWith(OWN_CODE) && !modules.includes(path));
-    if (foreign.length > 0) return start([...modules, ...foreign]);
+    if (foreign.length > 0) return { worker: await start([...modules, ...foreign]), waited: false };
     for (;;) {
-      const next = spares.shift();
-      if (!next) return start();
-      const spare = await next.catch(() => undefined);
-      if (spare && !spare.over.aborted) return spare;
+      const next = fresh ? undefined : spares.shift();
+      if (!next) return { worker: await start(), waited: false };
+      const worker = await next.catch(() => undefined);
+      if (worker && !worker.over.aborted) return { worker, waited: true };
     }
   }
 
   /** One spare, or as many as there are reviews now. */
   function refill(): void {
     if (!keepsSpares || stopping) return;
-    compiled ??= compile().catch(() => undefined);
+    compiling ??= compile()
+      .catch(() => undefined)
+      .then((folder) => {
+        compiled = { folder };
+        refill();
+      });
+    // Until then, a review starts a process that compiles what it needs.
+    if (!compiled) return;
     while (spares.length < Math.max(1, turns.taken())) {
       const spare = start();
       spare.catch(() => {});
@@ -134,10 +142,10 @@ export function createAnalyzerPool({
       stopping = true;
       clearTimeout(expiry);
       for (const worker of alive) worker.stop();
-      const folder = await compiled;
+      await compiling;
       await Promise.allSettled(spares.splice(0).map(ended));
       await Promise.allSettled([...alive].map(({ gone }) => gone));
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      if (compiled?.folder !== undefined) await rm(compiled.folder, { recursive: true, force: true });
     },
   };
 }
@@ -190,8 +198,15 @@ function createTurns(atOnce: number) {
   };
 }
 
+interface Taken {
+  worker: WorkerProcess;
+  /** It was a spare, so it may have died before it was needed. */
+  waited: boolean;
+}
+
 interface Means {
-  take(jobs: readonly Job[]): Promise<WorkerProcess>;
+  /** @param fresh starts a process even if there is a spare */
+  take(jobs: readonly Job[], fresh: boolean): Promise<Taken>;
   maxMemoryMb: number;
 }
 
@@ -222,8 +237,8 @@ async function review(
   };
 
   /** Runs jobs in one process, one after another, and resolves when that is gone. */
-  const attempt = async (some: readonly Job[], share: number): Promise<Ending> => {
-    const worker = await take(some);
+  const attempt = async (some: readonly Job[], share: number, fresh = false): Promise<Ending> => {
+    const { worker, waited } = await take(some, fresh);
     running.add(worker);
     if (signal.aborted || timedOut) worker.stop(timedOut);
     const ms = Math.ceil(timeoutMs * share);
@@ -234,12 +249,13 @@ async function review(
     });
     const wanted = new Set(some.flatMap((job) => job.files));
     worker.tell({ kind: 'review', files: files.filter(({ index }) => wanted.has(index)), jobs: [...some] });
-    try {
-      return await worker.gone;
-    } finally {
+    const ending = await worker.gone.finally(() => {
       clearTimeout(slow);
       running.delete(worker);
-    }
+    });
+    const isInnocent =
+      waited && ending.kind === 'died' && !some.some(({ analyzer }) => results.has(analyzer));
+    return isInnocent && !signal.aborted ? attempt(some, share, true) : ending;
   };
 
   const alone = async (job: Job): Promise<void> => {

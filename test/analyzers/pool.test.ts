@@ -1,7 +1,8 @@
 // @module-tag security
 
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,15 +12,15 @@ import { ownChildren } from '../support/own-children.ts';
 import { until } from '../support/until.ts';
 
 const workers = () => ownChildren('analyzers/worker/main.');
-const [REMAINS, WHEN, HANGS] = ['remains', 'when', 'hangs'].map(
+const [REMAINS, WHEN, HANGS, POISONS] = ['remains', 'when', 'hangs', 'poisons'].map(
   (name) => new URL(`./fixtures/${name}.mjs`, import.meta.url),
-) as [URL, URL, URL];
+) as [URL, URL, URL, URL];
 
 /** A pool with processes in reserve, which may also run the analyzers of this test. */
 function start(options: PoolOptions = {}) {
   const pool = createAnalyzerPool({
     atOnce: 1,
-    modules: [REMAINS, WHEN, HANGS].map((url) => fileURLToPath(url)),
+    modules: [REMAINS, WHEN, HANGS, POISONS].map((url) => fileURLToPath(url)),
     ...options,
   });
   onTestFinished(() => pool.stop());
@@ -40,12 +41,30 @@ function start(options: PoolOptions = {}) {
   };
 }
 
+/** Where the system keeps temporary files during this test. */
+async function temporaryFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-test-')));
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  });
+  return folder;
+}
+
+function contentsOf(folder: string): [string, string][] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => [file, createHash('sha256').update(readFileSync(file)).digest('hex')]);
+}
+
 /** The process that waits for the next review. */
 async function readySpare(pool: ReturnType<typeof start>): Promise<number> {
-  // Before the second review, another process has compiled everything and is gone.
   await pool.run(REMAINS);
-  await pool.run(REMAINS);
-  return until('a spare', () => workers()[0]);
+  // The first process that waits has compiled everything, and ends.
+  const [compiler] = await until('a process', () => (workers().length > 0 ? workers() : undefined));
+  return until('a spare', () => workers().find((pid) => pid !== compiler));
 }
 
 test('An analyzer that leaves everything behind that it can leaves nothing for the next pull request', async () => {
@@ -71,6 +90,25 @@ test('An analyzer that leaves everything behind that it can leaves nothing for t
     expect([pid, folder]).not.toEqual([left.pid, left.folder]);
   }
   expect(existsSync(left.folder)).toBe(false);
+});
+
+test('An analyzer cannot change the compiled code that the processes of other reviews use', async () => {
+  const folder = await temporaryFolder();
+  const pool = start();
+  await readySpare(pool);
+  const compiled = join(folder, readdirSync(folder).find((name) => name.includes('compiled')) ?? '');
+  const before = contentsOf(compiled);
+  expect(before.length).toBeGreaterThan(50);
+  expect(await pool.run(POISONS, compiled)).toEqual({
+    read: 'refused',
+    written: 'refused',
+    writtenThroughLink: 'refused',
+    linked: 'refused',
+    writtenThroughOwnLink: 'refused',
+    // In its own folder.
+    replaced: 'done',
+  });
+  expect(contentsOf(compiled)).toEqual(before);
 });
 
 test('A review gets a process that was started before it', async () => {
@@ -111,13 +149,9 @@ test('A review that is cancelled before its turn takes nobody else’s turn', as
 });
 
 test('A pool that was stopped leaves no process and no file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  vi.stubEnv('TMPDIR', folder);
-  onTestFinished(() => void vi.unstubAllEnvs());
+  const folder = await temporaryFolder();
   const pool = start();
-  await pool.run(WHEN);
-  await until('a spare', () => workers()[0]);
+  await readySpare(pool);
   expect(readdirSync(folder)).not.toEqual([]);
   await pool.stop();
   expect(workers()).toEqual([]);

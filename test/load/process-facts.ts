@@ -7,7 +7,7 @@ export function peakMemoryMb(pid: number): number {
   return Math.round(Number(kilobytes) / 1_024);
 }
 
-/** The pids of all processes that run the review's worker as a child of `parent`. */
+/** The pids of all processes that run analyzers, or wait for a review, as a child of `parent`. */
 export function reviewWorkersOf(parent: number): number[] {
   return processes().filter((pid) => {
     const found = read(pid);

@@ -170,6 +170,28 @@ describe.concurrent('an app that gets a signal to stop', () => {
     );
   });
 
+  test.for(['SIGTERM', 'SIGKILL'] as const)(
+    'with %s leaves no process behind that waits for the next review',
+    async (signal, { onTestFinished }) => {
+      const world = await startApp(onTestFinished);
+      const { github } = world;
+      const repositories = await createRepositories(github, { repositories: 1, pullRequests: 1 });
+      await github.releaseDeliveries();
+      const [{ repo, headSha } = { repo: '', headSha: '' }] = repositories.pullRequests;
+      await until('the review', () =>
+        github
+          .checkRuns(repo, headSha)
+          .find(({ app, summary }) => app === github.app.slug && summary?.includes('No findings')),
+      );
+      const waiting = await until('a process that waits', () => {
+        const found = reviewWorkersOf(world.app.pid);
+        return found.length > 0 ? found : undefined;
+      });
+      await stop(world.app, signal);
+      await until('their end', () => (waiting.some(isAlive) ? undefined : true));
+    },
+  );
+
   test('repeatedly still finishes what is under way', { tags: 'slow' }, async ({ onTestFinished }) => {
     const world = await startApp(onTestFinished);
     const { github } = world;

@@ -58,6 +58,7 @@ async function startPages() {
 
 test.skipIf(!(await isSandboxAvailable()))(
   'an agent that the operator turned on gets its program, model, budget and head',
+  { tags: 'slow' },
   async () => {
     const pages = await startPages();
     const skill = packageOf(

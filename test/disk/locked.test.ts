@@ -95,7 +95,9 @@ it('the event loop runs while another process holds the lock, and the waiting we
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-it('webhooks that waited for two lock timeouts are refused, and accepted once the lock is gone', async () => {
+it('webhooks that waited for two lock timeouts are refused, and accepted once the lock is gone', {
+  tags: 'slow',
+}, async () => {
   const { harness, lines, lock, free, pass } = await startBesideAnother();
   const { number } = await open(harness);
   await lock();

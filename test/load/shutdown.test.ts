@@ -87,7 +87,9 @@ test('the waits of a stop add up to less than supervisors wait', () => {
 
 /** Most of these wait for time to pass, so they wait side by side. */
 describe.concurrent('an app that gets a signal to stop', () => {
-  test('ends at once while idle, also when told by a terminal', async ({ onTestFinished }) => {
+  test('ends at once while idle, also when told by a terminal', { tags: 'slow' }, async ({
+    onTestFinished,
+  }) => {
     const { app } = await startApp(onTestFinished);
     const stopped = await stop(app, 'SIGINT');
     expect(stopped).toEqual(CLEAN_EXIT);

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -234,30 +233,34 @@ test('reads that fail for a while delay everything and lose nothing', async () =
   expect(github.comments(REPO, number)).toHaveLength(2);
 });
 
-eachFirstQuick([
+test.each([
   ['CI', CI_AND_MERGE, '/status'],
   ['a countersign', MERGE_ONLY, '/issues/comments/'],
-])('an outage of GitHub of half an hour ends no run that waits for %s', async (_, chain, asks) => {
-  const harness = await start({ chain });
-  const { github } = harness;
-  const { number, headSha } = await open(harness);
-  await reportCi(harness, headSha, 'pending');
-  const concerns = (path: string) => path.includes(asks) || path === '/graphql';
-  const isRead = (method: string, path: string) => method === 'GET' || path === '/graphql';
-  const back = github.fail(({ method, path }) => isRead(method, path) && concerns(path), { status: 503 });
-  await harness.advance(1_800_000);
-  expect(checkLines(harness, headSha)[0]).toBe(
-    'in_progress: Waiting for GitHub, which cannot be asked for now',
-  );
+])(
+  'an outage of GitHub of half an hour ends no run that waits for %s',
+  { tags: 'slow' },
+  async (_, chain, asks) => {
+    const harness = await start({ chain });
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    await reportCi(harness, headSha, 'pending');
+    const concerns = (path: string) => path.includes(asks) || path === '/graphql';
+    const isRead = (method: string, path: string) => method === 'GET' || path === '/graphql';
+    const back = github.fail(({ method, path }) => isRead(method, path) && concerns(path), { status: 503 });
+    await harness.advance(1_800_000);
+    expect(checkLines(harness, headSha)[0]).toBe(
+      'in_progress: Waiting for GitHub, which cannot be asked for now',
+    );
 
-  back();
-  await reportCi(harness, headSha, 'success');
-  await harness.advance(180_000);
-  await react(harness, number, 'mia');
-  await harness.advance(180_000);
-  expect(github.merges).toHaveLength(1);
-  expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
-});
+    back();
+    await reportCi(harness, headSha, 'success');
+    await harness.advance(180_000);
+    await react(harness, number, 'mia');
+    await harness.advance(180_000);
+    expect(github.merges).toHaveLength(1);
+    expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
+  },
+);
 
 test('while GitHub fails at the merge, nobody is asked to countersign again', async () => {
   const harness = await start({ chain: MERGE_ONLY });

@@ -307,7 +307,9 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
   expect(github.pullRequest(REPO, number).state).toBe('open');
 });
 
-test('3: a push voids the earlier countersign, and the new head is merged on its own', async () => {
+test('3: a push voids the earlier countersign, and the new head is merged on its own', {
+  tags: 'slow',
+}, async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha: first } = await open(harness);

@@ -10,7 +10,7 @@ import { REPO } from '../../support/harness.ts';
 import { PLANTED } from './planted.ts';
 import { UNCUT } from './search.ts';
 
-test('an unexpected error is logged without the secrets in it', async () => {
+test('an unexpected error is logged without the secrets in it', { tags: 'slow' }, async () => {
   const { app: usual, config, github, clock } = await start();
   await usual.stop();
   const lines: string[] = [];

@@ -58,6 +58,7 @@ export interface HarnessOptions {
   rateLimit?: StandInOptions['rateLimit'];
   retention?: AppConfig['retention'];
   blobs?: AppOverrides['blobs'];
+  storage?: AppOverrides['storage'];
   /** An empty folder for the database; by default one in memory, if the system has such a place. */
   folder?: string;
 }
@@ -129,6 +130,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
       ...(options.blobs ? { blobs: options.blobs } : {}),
+      ...(options.storage ? { storage: options.storage } : {}),
       github: options.secondaryLimits
         ? { limiterNow: () => clock.now().getTime(), ...options.github }
         : { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },

@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Harness } from '../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, MERGE_ONLY, open, pushAgain, react, start } from './support.ts';
 
 const MINUTE = 60_000;
 
 let harness: Harness;
-afterEach(() => harness.stop());
 
 /** A question that only the poller watches. */
 async function watched(settings?: string): Promise<{ number: number; headSha: string }> {

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import type { z } from 'zod';
 import { commentSchema, commentsSchema, reactionsSchema } from '../../../src/adapters/octokit/answers.ts';
+import { readPolledComments } from '../../../src/adapters/octokit/polled-comments.ts';
 import type { Assertion, World } from '../assertion.ts';
 import { needApp, refusalOf } from '../target.ts';
 
@@ -13,6 +15,16 @@ async function comment(world: World, body = 'A comment of the conformance suite.
 function read({ octokit, at }: World, id: number, etag?: string) {
   const headers = etag === undefined ? {} : { 'if-none-match': etag };
   return octokit.issues.getComment({ ...at, comment_id: id, headers });
+}
+
+function poll({ octokit }: World, nodeIds: readonly string[]) {
+  const client = {
+    queryEach: async <T>(query: string, variables: object, schema: z.ZodType<T>) => {
+      const { data } = await octokit.request('POST /graphql', { query, variables });
+      return schema.parse(data.data);
+    },
+  };
+  return readPolledComments(client, nodeIds);
 }
 
 export const conversation: readonly Assertion[] = [
@@ -52,6 +64,40 @@ export const conversation: readonly Assertion[] = [
       await world.scratch.eventually(async () => {
         const without = await read(world, id, String(withIt.headers.etag));
         expect(commentSchema.parse(without.data).reactions.rocket).toBe(0);
+      });
+    },
+  },
+  {
+    claim: 'GraphQL shows a comment by its id of REST, with the same text, reactions and head',
+    async check(world) {
+      const { number, headSha } = await world.scratch.shared();
+      const id = await comment(world);
+      const { data: reaction } = await world.octokit.reactions.createForIssueComment({
+        ...world.at,
+        comment_id: id,
+        content: '+1',
+      });
+      const { data } = await read(world, id);
+      const { data: pull } = await world.octokit.pulls.get({ ...world.at, pull_number: number });
+      await world.scratch.eventually(async () => {
+        const [polled] = await poll(world, [data.node_id]);
+        expect(polled).toMatchObject({
+          body: data.body,
+          reactions: [{ id: reaction.id, content: '+1' }],
+          pullRequest: { open: true, draft: pull.draft, headSha, baseRef: pull.base.ref },
+        });
+      });
+    },
+  },
+  {
+    claim: 'GraphQL shows the other comments beside one that was deleted',
+    async check(world) {
+      const [gone, there] = [await comment(world), await comment(world)];
+      const ids = await Promise.all([gone, there].map(async (id) => (await read(world, id)).data.node_id));
+      await world.octokit.issues.deleteComment({ ...world.at, comment_id: gone });
+      await world.scratch.eventually(async () => {
+        const polled = await poll(world, ids);
+        expect(polled).toEqual([undefined, expect.objectContaining({ reactions: [] })]);
       });
     },
   },

@@ -20,12 +20,12 @@ questions.reset();
 const before = process.cpuUsage();
 await questions.harness.advance(HOUR);
 const { user, system } = process.cpuUsage(before);
-const { polls, looks, transactions, others } = questions.figures();
+const { polls, rechecks, transactions, others } = questions.figures();
 const cpuSeconds = (user + system) / 1e6;
 console.table({
   'requests of GraphQL': polls,
   'other requests about pull requests': others.length,
-  'rechecks by the engine': looks,
+  'rechecks by the engine': rechecks,
   transactions,
   'processor seconds': Number(cpuSeconds.toFixed(2)),
   'percent of a core': Number(((cpuSeconds / (HOUR / 1_000)) * 100).toFixed(2)),

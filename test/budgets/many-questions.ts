@@ -10,7 +10,7 @@ export interface ManyQuestions {
   number: number;
   /** Counts from now on. */
   reset(): void;
-  figures(): { polls: number; looks: number; transactions: number; others: string[] };
+  figures(): { polls: number; rechecks: number; transactions: number; others: string[] };
 }
 
 /**
@@ -20,11 +20,11 @@ export interface ManyQuestions {
  */
 export async function manyQuestions(count: number, age: number, realAge = age): Promise<ManyQuestions> {
   let transactions = 0;
-  let looks = 0;
+  let rechecks = 0;
   const harness = await startHarness({
     files: { '.github/countersign/chains/pr-review.yaml': MERGE_ONLY },
     storage: (real) => counting(real, () => transactions++),
-    log: countingLooks(() => looks++),
+    log: countingRechecks(() => rechecks++),
   });
   const { github, clock } = harness;
   const { number } = await open(harness);
@@ -62,13 +62,13 @@ export async function manyQuestions(count: number, age: number, realAge = age): 
     reset() {
       from = github.requests.length;
       transactions = 0;
-      looks = 0;
+      rechecks = 0;
     },
     figures() {
       const sent = github.requests.slice(from);
       return {
         polls: sent.filter(({ path }) => path === '/graphql').length,
-        looks,
+        rechecks,
         transactions,
         others: sent
           .map(({ method, path }) => `${method} ${path}`)
@@ -89,10 +89,10 @@ function counting(real: Storage, onTransaction: () => void): Storage {
   });
 }
 
-function countingLooks(onLook: () => void): Log {
+function countingRechecks(onRecheck: () => void): Log {
   const none = () => undefined;
   const debug = (_: unknown, message: string) => {
-    if (message === 'attempted a step') onLook();
+    if (message === 'attempted a step') onRecheck();
   };
   return { debug, info: none, warn: none, error: none };
 }

@@ -219,7 +219,7 @@ export function waitForAnswer(approval: Approval, now: Date, recheckAfterMs?: nu
 
 /**
  * Whether only the poller needs to watch the question, because nobody has answered and nothing blocks it. An
- * answer that does not suffice is looked at by time: a role or a review can change without a new reaction.
+ * answer that does not suffice is rechecked by time: a role or a review can change without a new reaction.
  */
 function isWatched({ watch, decision, answers }: Approval): boolean {
   return watch?.reactions === '' && decision?.status === 'pending' && answers.length === 0;
@@ -232,8 +232,8 @@ function isWatched({ watch, decision, answers }: Approval): boolean {
 const WATCHED_MS = 30 * 86_400_000;
 
 /**
- * How long until the next look, in milliseconds, by how long the question has been open: for a question that
- * the poller cannot watch, or that somebody answered without effect. Looks get rarer, because for a question
+ * How long until the next recheck, in milliseconds, by how long the question has been open: for a question that
+ * the poller cannot watch, or that somebody answered without effect. Rechecks get rarer, because for a question
  * left open for days a few seconds rarely matter.
  */
 export function recheckInMs(openForMs: number): number {

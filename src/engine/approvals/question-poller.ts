@@ -12,7 +12,7 @@ import type { Storage } from '../../ports/storage.ts';
 
 /** The open questions of an installation, with when to poll each. */
 export interface QuestionPoller {
-  /** The question was looked at and is watched from now on. Call after the look is stored. */
+  /** The question was rechecked and is watched from now on. Call after the result is stored. */
   watch(question: { id: string; askedAt: Date }, installationId: number): void;
   jobs: JobRunner<'questions'>;
 }
@@ -59,21 +59,21 @@ const RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 300_000;
 /** How soon a server without GraphQL is asked again, in milliseconds. */
 const ABSENT_RETRY_MS = 3_600_000;
-/** The change of a question that is looked at because GraphQL does not answer. */
+/** The change of a question that is rechecked because GraphQL does not answer. */
 const BY_REST = 'by REST';
 /**
- * How many questions a turn looks at by REST, younger and older than an hour, and how often, in milliseconds:
+ * How many questions a turn rechecks by REST, younger and older than an hour, and how often, in milliseconds:
  * a failure of GraphQL causes no burst, and old questions alone do not use up the hourly limit of REST.
  */
-const REST_LOOKS = { young: 10, old: 1 };
+const REST_RECHECKS = { young: 10, old: 1 };
 const YOUNG_MS = 3_600_000;
 const REST_TURN_MS = 3_000;
 
 /**
  * One poller per installation, instead of one job per question. It asks GraphQL for many comments at once,
- * compares them with what the last recheck saw, and rechecks those that differ. A recheck reads
+ * compares them with what the last recheck saw, and requests a recheck of those that differ. The recheck reads
  * everything again from REST and judges; the poller decides nothing. Where GraphQL does not answer, it
- * rechecks by time, as often as the questions were polled before there was a poller.
+ * requests rechecks by time, as often as the questions were polled before there was a poller.
  */
 export function createQuestionPoller(deps: {
   storage: Storage;
@@ -100,7 +100,7 @@ export function createQuestionPoller(deps: {
     const stretch = stretchOf(questions.values(), now);
     if (now >= installation.graphqlAt) await pollByGraphql(installationId, installation, stretch);
     const { graphqlAt } = installation;
-    if (now < graphqlAt) await lookByRest(installation, now);
+    if (now < graphqlAt) await recheckByRest(installation, now);
     if (questions.size === 0) return { kind: 'done' };
     const next = earliest(questions.values());
     const soonest = now < graphqlAt ? Math.min(graphqlAt, Math.max(next, now + REST_TURN_MS)) : next;
@@ -150,7 +150,7 @@ export function createQuestionPoller(deps: {
       const change = changeOf(watch, shown[index]);
       return change !== '' && isNew(watched, change ?? 'not shown', now);
     });
-    await requestLooks(changed);
+    await requestRechecks(changed);
   }
 
   /** The most urgent ones, and with them those that must be polled soon, so that fewer requests are needed. */
@@ -200,7 +200,7 @@ export function createQuestionPoller(deps: {
         : Math.min(RETRY_MS * 2 ** (installation.failures - 1), LONGEST_RETRY_MS);
       installation.graphqlAt = Math.max(now + pause, error.retryAt?.getTime() ?? 0);
       const fields = { installation: installationId, failures: installation.failures };
-      // The looks report a refused sign-in.
+      // The rechecks report a refused sign-in.
       if (!(error instanceof SignInRefused))
         log.warn(
           { ...fields, err: messageOf(error) },
@@ -211,14 +211,14 @@ export function createQuestionPoller(deps: {
   }
 
   /** As often as a question that the poller cannot watch. A refused sign-in is then handled like any other. */
-  async function lookByRest(installation: Installation, now: number): Promise<void> {
+  async function recheckByRest(installation: Installation, now: number): Promise<void> {
     const overdue = [...installation.questions.values()]
       .filter((watched) => watched.dueAt <= now && isNew(watched, BY_REST, now, false))
       .sort((a, b) => a.dueAt - b.dueAt);
     const isYoung = ({ askedAt }: Watched) => now - askedAt.getTime() < YOUNG_MS;
     const due = [
-      ...overdue.filter(isYoung).slice(0, REST_LOOKS.young),
-      ...overdue.filter((watched) => !isYoung(watched)).slice(0, REST_LOOKS.old),
+      ...overdue.filter(isYoung).slice(0, REST_RECHECKS.young),
+      ...overdue.filter((watched) => !isYoung(watched)).slice(0, REST_RECHECKS.old),
     ];
     if (due.length === 0) return;
     const rows = await stillOpen(installation, due);
@@ -226,10 +226,10 @@ export function createQuestionPoller(deps: {
       watched.woken = { change: BY_REST, at: now };
       watched.dueAt = now + recheckInMs(now - watched.askedAt.getTime());
     }
-    await requestLooks(rows);
+    await requestRechecks(rows);
   }
 
-  /** Not again for the same change before the look is due by time: REST may disagree with GraphQL for good. */
+  /** Not again for the same change before a recheck is due by time: REST may disagree with GraphQL for good. */
   function isNew(watched: Watched, change: string, now: number, remember = true): boolean {
     const { woken, askedAt } = watched;
     const isSame = woken?.change === change && now - woken.at < recheckInMs(now - askedAt.getTime());
@@ -238,7 +238,7 @@ export function createQuestionPoller(deps: {
     return true;
   }
 
-  async function requestLooks(questions: readonly { sessionId: string }[]): Promise<void> {
+  async function requestRechecks(questions: readonly { sessionId: string }[]): Promise<void> {
     if (questions.length === 0) return;
     const jobs = questions.map(
       ({ sessionId }): NewJob => ({
@@ -276,7 +276,7 @@ export function questionsJob(installationId: number, runAt: Date): NewJob {
   };
 }
 
-/** The poll of a question after its first look. */
+/** The poll of a question after its first recheck. */
 export function firstPoll(
   { askedAt }: Pick<Approval, 'askedAt'>,
   { installationId }: Pick<Run, 'installationId'>,

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import BetterSqlite3 from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
+import { type Harness, REPO, startHarness } from '../support/harness.ts';
+import { watchDatabases } from '../support/statements.ts';
+
+/**
+ * What a pull request asks of the database from opened to merged, with GitHub's deliveries about it (opened and
+ * closed) and CI that is green already. Each of GitHub's other deliveries, such as those about the app's own
+ * check runs, costs `AN_ECHO`. Both leave room for transactions that miss a commit that they could have shared.
+ */
+const A_PULL_REQUEST = { statements: 280, commits: 36 };
+const AN_ECHO = { statements: 12, commits: 3 };
+
+let database: ReturnType<typeof watchDatabases>;
+let harness: Harness;
+/** Read with `get`, which is not counted: waiting for the app must not change what it does. */
+let outside: BetterSqlite3.Database;
+
+beforeEach(async () => {
+  database = watchDatabases();
+  harness = await startHarness();
+  outside = new BetterSqlite3(harness.config.databaseUrl.slice('sqlite:'.length), { readonly: true });
+  await harness.settle();
+});
+afterEach(async () => {
+  outside.close();
+  await harness.stop();
+  database.stop();
+});
+
+/** Lets everything happen that is due within `ms`. Unlike the harness, it asks nothing of the app. */
+async function pass(ms: number): Promise<void> {
+  const { github, clock, app } = harness;
+  const end = clock.now().getTime() + ms;
+  const due = outside
+    .prepare<[string], number>(
+      `SELECT (SELECT count(*) FROM jobs WHERE lease_token IS NOT NULL OR run_at <= ?)
+        + (SELECT count(*) FROM deliveries WHERE queue_key IS NOT NULL)`,
+    )
+    .pluck();
+  const next = outside.prepare<[], string | null>('SELECT min(run_at) FROM jobs').pluck();
+  for (;;) {
+    await github.settle();
+    await sleep(5);
+    if (due.get(clock.now().toISOString()) !== 0) continue;
+    const at = new Date(next.get() ?? Number.NaN);
+    if (!(at.getTime() <= end)) return;
+    clock.moveTo(at);
+    app.queue.wake();
+  }
+}
+
+/** Only the newest delivery of this kind arrives. */
+async function deliver(event: string, action: string): Promise<void> {
+  const { github } = harness;
+  const sent = github.deliveries.findLast((one) => one.event === event && one.action === action);
+  await github.redeliver(sent?.guid ?? '');
+  await pass(0);
+}
+
+/** From opened to asked. @returns the number of the pull request */
+async function open(branch: string): Promise<number> {
+  const { github } = harness;
+  github.holdDeliveries();
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch,
+    title: `Add ${branch}`,
+    files: { [`src/${branch}.ts`]: `export const name = '${branch}';\n` },
+  });
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await deliver('pull_request', 'opened');
+  await pass(2_000);
+  return number;
+}
+
+async function countersign(number: number): Promise<void> {
+  const { github } = harness;
+  const asked = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+  await github.react(REPO, asked?.id ?? 0, 'mia', 'rocket');
+  await pass(5_000);
+  await deliver('pull_request', 'closed');
+  await pass(5_000);
+}
+
+test(`a pull request costs at most ${A_PULL_REQUEST.statements} statements and ${A_PULL_REQUEST.commits} commits from opened to merged`, async () => {
+  // The first one also reads the configuration and fills caches.
+  await countersign(await open('first'));
+  database.reset();
+  const number = await open('second');
+  await countersign(number);
+  const { statements, commits, histogram } = database.work();
+  expect(harness.github.pullRequest(REPO, number).merged).toBe(true);
+  expect(commits, `${commits} commits, ${statements} statements:\n${histogram}`).toBeLessThanOrEqual(
+    A_PULL_REQUEST.commits,
+  );
+  expect(statements, `${commits} commits, ${statements} statements:\n${histogram}`).toBeLessThanOrEqual(
+    A_PULL_REQUEST.statements,
+  );
+});
+
+test(`a delivery about the app’s own check run costs at most ${AN_ECHO.statements} statements and ${AN_ECHO.commits} commits`, async () => {
+  await open('feature');
+  database.reset();
+  await deliver('check_run', 'created');
+  const { statements, commits, histogram } = database.work();
+  expect({ statements, commits }, histogram).toSatisfy(
+    (cost: typeof AN_ECHO) => cost.statements <= AN_ECHO.statements && cost.commits <= AN_ECHO.commits,
+  );
+});
+
+test('a delivery that changes nothing for people writes no effect', async () => {
+  const { github, app } = harness;
+  await open('feature');
+  const opened = github.deliveries.findLast(({ action }) => action === 'opened');
+  database.reset();
+  const { body, headers } = github.signedDelivery('pull_request', opened?.payload);
+  await fetch(`${app.url}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
+  await pass(0);
+  const { writesTo, histogram } = database.work();
+  expect(writesTo('deliveries'), histogram).toBeGreaterThan(0);
+  expect(writesTo('effects'), histogram).toBe(0);
+});

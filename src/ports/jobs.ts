@@ -83,6 +83,31 @@ interface Enqueued {
   runAt?: Date;
   /** Brings a waiting job of this kind and key forward instead of adding another. */
   coalesce?: boolean;
+  /** Default: what its kind is worth. */
+  worth?: Worth;
+}
+
+/**
+ * Which jobs go first when more are due than the queue has places. `first`: a countersign, a gate check or a
+ * question, because a person waits. `normal`: what moves runs. `last`: what nobody waits for.
+ */
+export type Worth = 'first' | 'normal' | 'last';
+
+/** The numbers in the database, smallest first. Reviews have places of their own. */
+export const WORTH = { first: 0, normal: 1, last: 2, review: 3 } as const;
+
+const WORTH_OF_KIND: Readonly<Partial<Record<JobKind, Worth>>> = {
+  signal: 'first',
+  questions: 'first',
+  merge_group: 'first',
+  ask: 'last',
+  missed_deliveries: 'last',
+  reconcile: 'last',
+  retention: 'last',
+};
+
+export function worthOf({ kind, worth }: NewJob): number {
+  return WORTH[kind === REVIEW ? REVIEW : (worth ?? WORTH_OF_KIND[kind] ?? 'normal')];
 }
 
 /** A job to enqueue: one member per kind, so that each kind only accepts its own payload. */

@@ -371,13 +371,14 @@ export type Counted = Pick<JobRow, 'attempts' | 'unavailableSince'>;
 export const MAX_COUNTED = 10_000;
 
 export interface Jobs {
-  insert(...jobs: { kind: string; key: string; payload: string; runAt: Date }[]): Promise<void>;
+  insert(...jobs: { kind: string; key: string; payload: string; runAt: Date; worth?: number }[]): Promise<void>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false if there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
   /** The waiting jobs with one of these keys. */
   waiting(keys: readonly string[]): Promise<{ kind: string; key: string; runAt: Date }[]>;
   /**
-   * Takes up to `limit` due jobs and as many or `reviews` due reviews under a lease: first due first, and never
+   * Takes up to `limit` due jobs and as many or `reviews` due reviews under a lease: the most worth first and then the
+   * first due, and never
    * two with the same key at a time, whichever process holds the other. Expired leases are lost at this point, and their jobs count one more
    * attempt, unless `endsLeases` is false.
    */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { WORTH } from '../../src/ports/jobs.ts';
 import type { Jobs } from '../../src/ports/storage.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at } from '../support/rows.ts';
@@ -28,6 +29,29 @@ export function jobsContract(open: OpenDatabase): void {
       expect(keys(await claim(10, 't1', 2))).toEqual(['early', 'middle']);
       expect(keys(await claim(10, 't2'))).toEqual(['late']);
       expect(await claim(10, 't3')).toEqual([]);
+    });
+
+    it('takes what is worth most first, and reviews in places of their own', async () => {
+      const insertWorth = (key: string, second: number, worth: number) =>
+        jobs((table) => table.insert({ kind: 'wake', key, payload: '{}', runAt: at(second), worth }));
+      await insertWorth('edit', 1, WORTH.last);
+      await insertWorth('review', 2, WORTH.review);
+      await insertWorth('delivery', 3, WORTH.normal);
+      await insertWorth('merge', 4, WORTH.first);
+      const first = await jobs((table) => table.claim(at(10), at(40), 't1', 2, { reviews: 0 }));
+      expect(keys(first).sort()).toEqual(['delivery', 'merge']);
+      const rest = await jobs((table) => table.claim(at(10), at(40), 't2', 1, { reviews: 1 }));
+      expect(keys(rest).sort()).toEqual(['edit', 'review']);
+    });
+
+    it('takes first what has been due for ten minutes, whatever it is worth', async () => {
+      await jobs((table) =>
+        table.insert({ kind: 'wake', key: 'edit', payload: '{}', runAt: at(0), worth: WORTH.last }),
+      );
+      await jobs((table) =>
+        table.insert({ kind: 'wake', key: 'merge', payload: '{}', runAt: at(1), worth: WORTH.first }),
+      );
+      expect(keys(await claim(600, 't1', 1))).toEqual(['edit']);
     });
 
     it('returns the whole row with its lease', async () => {

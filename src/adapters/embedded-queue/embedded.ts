@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { type Job, type JobKind, type NewJob, REVIEW } from '../../ports/jobs.ts';
+import { type Job, type JobKind, type NewJob, REVIEW, worthOf } from '../../ports/jobs.ts';
 import type { Queue, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
 import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
@@ -178,7 +178,8 @@ class EmbeddedQueue implements Queue {
   async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
     const waiting = await tx.jobs.waiting(jobs.filter(({ coalesce }) => coalesce).map(({ key }) => key));
     const rows: Parameters<Tx['jobs']['insert']> = [];
-    for (const { kind, key, payload, runAt = this.#clock.now(), coalesce = false } of jobs) {
+    for (const job of jobs) {
+      const { kind, key, payload, runAt = this.#clock.now(), coalesce = false } = job;
       const isSame = (other: { kind: string; key: string }) => other.kind === kind && other.key === key;
       // The job to bring forward may be an earlier one of this call.
       const same = coalesce ? [...waiting, ...rows].filter(isSame) : [];
@@ -186,7 +187,7 @@ class EmbeddedQueue implements Queue {
       const isLater = waiting.some((row) => same.includes(row) && row.runAt > runAt);
       if (isLater) await tx.jobs.bringForward(kind, key, runAt);
       if (same.length > 0) continue;
-      rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt });
+      rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt, worth: worthOf(job) });
     }
     await tx.jobs.insert(...rows);
     for (const { job } of this.#underWay)

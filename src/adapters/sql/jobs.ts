@@ -1,5 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import { REVIEW } from '../../ports/jobs.ts';
+import { REVIEW, WORTH } from '../../ports/jobs.ts';
 import { type JobRow, type Jobs, MAX_COUNTED } from '../../ports/storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
@@ -23,6 +23,8 @@ const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
 
 interface Claim {
   now: string;
+  /** Jobs that have been due since then go before all others. */
+  overdue: string;
   leaseUntil: string;
   leaseToken: string;
   limit: number;
@@ -30,13 +32,13 @@ interface Claim {
 }
 
 /** The earliest due job of each key, unless another job of that key is held. */
-const dueJobs = (db: Kysely<Database>, now: string, isKind: '=' | '<>', limit: number) =>
+const dueJobs = (db: Kysely<Database>, worth: number, now: string, limit: number) =>
   db
     .selectFrom('jobs as job')
-    .select('job.id')
+    .select(['job.id', 'job.worth', 'job.run_at'])
     .where('job.lease_token', 'is', null)
     .where('job.run_at', '<=', now)
-    .where('job.kind', isKind, REVIEW)
+    .where('job.worth', '=', worth)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -56,19 +58,41 @@ const dueJobs = (db: Kysely<Database>, now: string, isKind: '=' | '<>', limit: n
     .orderBy('job.id')
     .limit(limit);
 
-/** One statement for both, because every turn of the queue needs it. */
-const claimDue = compiledOnce((db, { now, leaseUntil, leaseToken, limit, reviews }: Claim) =>
+/** One statement for all, because every turn of the queue needs it. Each part reads only what it takes. */
+const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit, reviews }: Claim) =>
   db
     .updateTable('jobs')
     .set({ lease_token: leaseToken, lease_until: leaseUntil })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom(dueJobs(db, now, '<>', limit).as('some'))
+    .where('id', 'in', (eb) => {
+      const some = (rows: ReturnType<typeof dueJobs>, rank: number) =>
+        eb.selectFrom(rows.as('some')).select(['some.id', 'some.run_at', sql.lit(rank).as('rank')]);
+      const byWorth = some(dueJobs(db, WORTH.last, overdue, limit), -1)
+        .unionAll(some(dueJobs(db, WORTH.first, now, limit), WORTH.first))
+        .unionAll(some(dueJobs(db, WORTH.normal, now, limit), WORTH.normal))
+        .unionAll(some(dueJobs(db, WORTH.last, now, limit), WORTH.last));
+      const first = eb
+        .selectFrom(byWorth.as('some'))
         .select('some.id')
-        .unionAll(eb.selectFrom(dueJobs(db, now, '=', reviews).as('some')).select('some.id')),
-    )
+        .groupBy('some.id')
+        .orderBy((order) => order.fn.min('some.rank'))
+        .orderBy('some.run_at')
+        .orderBy('some.id')
+        .limit(limit);
+      return eb
+        .selectFrom(first.as('some'))
+        .select('some.id')
+        .unionAll(
+          eb.selectFrom(dueJobs(db, WORTH.review, now, reviews).as('some')).select('some.id'),
+        );
+    })
     .returningAll(),
 );
+
+/**
+ * How long a job may be due while more worth ones go before it, in milliseconds. Then it goes first, so that
+ * every job is carried out in the end.
+ */
+const OVERDUE_MS = 600_000;
 
 const bringWaitingForward = compiledOnce((db, { kind, key, at }: { kind: string; key: string; at: string }) =>
   db
@@ -170,7 +194,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     async insert(...jobs) {
       await insertJobs(
         db,
-        jobs.map(({ kind, key, payload, runAt }) => ({
+        jobs.map(({ kind, key, payload, runAt, worth = kind === REVIEW ? WORTH.review : WORTH.normal }) => ({
           kind,
           key,
           payload,
@@ -179,6 +203,7 @@ export function jobsTable(db: Kysely<Database>): Jobs {
           away_since: null,
           lease_token: null,
           lease_until: null,
+          worth,
         })),
       );
     },
@@ -204,7 +229,9 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while
       // another job of its key runs.
       if (endsLeases) await endLeasesUntil(db, { now });
-      const { rows } = await claimDue(db, { now, leaseUntil: toText(until), leaseToken, limit, reviews });
+      const overdue = toText(new Date(at.getTime() - OVERDUE_MS));
+      const leaseUntil = toText(until);
+      const { rows } = await claimDue(db, { now, overdue, leaseUntil, leaseToken, limit, reviews });
       return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 

@@ -245,6 +245,7 @@ export interface JobsTable {
   away_since: string | null;
   lease_token: string | null;
   lease_until: string | null;
+  worth: number;
 }
 
 export interface StatusCountsTable {

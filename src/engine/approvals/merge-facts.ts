@@ -61,7 +61,11 @@ export async function readMergeFacts(
   const refuses = thorough && rules.unattributed === 'refuse';
   const contributors =
     anybody || refuses
-      ? await readContributors(now, await reader.pullRequest(repo, number), state.run.headSha)
+      ? await readContributors(
+          now,
+          governing?.before ?? (await reader.pullRequest(repo, number)),
+          state.run.headSha,
+        )
       : NO_CONTRIBUTORS;
   const reactors = await Promise.all(
     counted.map(async ({ person, content }) => ({
@@ -125,7 +129,11 @@ async function readGoverning(
   context: ApprovalContext,
   number: number,
   how: HowFresh,
-): Promise<{ settings: Settings | undefined; statusFor(pullRequest: PullRequest): ConfigurationStatus }> {
+): Promise<{
+  before: PullRequest;
+  settings: Settings | undefined;
+  statusFor(pullRequest: PullRequest): ConfigurationStatus;
+}> {
   const { reader, repo, state, step } = context;
   const before = await reader.pullRequest(repo, number);
   const now = await context.configurationNow(before, how);
@@ -133,6 +141,7 @@ async function readGoverning(
     ? await reader.pullRequestFiles(repo, number)
     : { files: [], truncated: true };
   return {
+    before,
     settings: now.configuration?.settings,
     statusFor: (pullRequest) =>
       pullRequest.defaultBranch === before.defaultBranch

@@ -246,6 +246,7 @@ export function createQuestionPoller(deps: {
         key: `session:${sessionId}`,
         payload: { sessionId, because: 'time' },
         coalesce: true,
+        worth: 'first',
       }),
     );
     await storage.transaction((tx) => queue.enqueue(tx, ...jobs));

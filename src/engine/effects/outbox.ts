@@ -1,10 +1,11 @@
 import type { Ids } from '../../core/ids.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
-import type { NewJob } from '../../ports/jobs.ts';
+import type { NewJob, Worth } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { redactedEffect } from './redacted-effect.ts';
+import { type WriteClass, writeClassOf } from './write-class.ts';
 
 /**
  * How long a desired effect may wait for its next change, in milliseconds. A run often passes through several
@@ -41,10 +42,20 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
       const desired = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, retryNow };
       const open = await tx.effects.request(desired);
       if (!open) return;
-      await deps.queue.enqueue(tx, effectJob(key, new Date(at.getTime() + settleMs), cause));
+      const job = effectJob(key, new Date(at.getTime() + settleMs), cause);
+      await deps.queue.enqueue(tx, { ...job, worth: WORTH_OF_CLASS[writeClassOf({ key, effect })] });
     },
   };
 }
+
+const WORTH_OF_CLASS: Readonly<Record<WriteClass, Worth>> = {
+  gate: 'first',
+  question: 'first',
+  report: 'normal',
+  status: 'last',
+  reply: 'last',
+  reaction: 'last',
+};
 
 /** The key of the effect's jobs. */
 export function effectKey(key: string): string {

@@ -303,6 +303,7 @@ export function createEngine(
     const step = run.definition.steps[stepIndex];
     return queue.enqueue(tx, {
       kind: step && deps.isReview(step) ? 'review' : 'session',
+      worth: step?.uses.kind === 'action' ? 'first' : 'normal',
       key: `session:${sessionId}`,
       payload: { sessionId, because },
       runAt: new Date(clock.now().getTime() + inMs),

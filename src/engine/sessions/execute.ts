@@ -84,8 +84,10 @@ export function sessionJobs(deps: {
     const { invocation } = found;
     const later = deps.github.turn(state.run.installationId, {
       job: sessionId,
-      urgency: urgencyOf(invocation, because),
-      points: invocation.status === 'waiting_approval' ? POINTS.answer : POINTS.step,
+      // Somebody may have answered: otherwise the question is polled, and not looked at.
+      ...(invocation.status === 'waiting_approval'
+        ? { urgency: 'person', points: POINTS.answer }
+        : { urgency: urgencyOf(invocation, because), points: POINTS.step }),
     });
     if (later) return { kind: 'defer', at: later };
     const work = running.begin(sessionId);

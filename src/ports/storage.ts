@@ -371,7 +371,9 @@ export type Counted = Pick<JobRow, 'attempts' | 'unavailableSince'>;
 export const MAX_COUNTED = 10_000;
 
 export interface Jobs {
-  insert(...jobs: { kind: string; key: string; payload: string; runAt: Date; worth?: number }[]): Promise<void>;
+  insert(
+    ...jobs: { kind: string; key: string; payload: string; runAt: Date; worth?: number }[]
+  ): Promise<void>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false if there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
   /** The waiting jobs with one of these keys. */

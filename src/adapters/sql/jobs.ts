@@ -81,9 +81,7 @@ const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit
       return eb
         .selectFrom(first.as('some'))
         .select('some.id')
-        .unionAll(
-          eb.selectFrom(dueJobs(db, WORTH.review, now, reviews).as('some')).select('some.id'),
-        );
+        .unionAll(eb.selectFrom(dueJobs(db, WORTH.review, now, reviews).as('some')).select('some.id'));
     })
     .returningAll(),
 );

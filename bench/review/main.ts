@@ -1,15 +1,20 @@
 import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createAiProvider } from '../../src/adapters/ai/provider.ts';
+import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { createModel } from '../../src/engine/models/ask.ts';
 import type { Ledger } from '../../src/engine/models/ledger.ts';
 import { startStubModel } from '../../test/support/model/stub.ts';
+import { cpuOf } from '../cpu-of.ts';
 import { bytesOf, pullRequestOf } from './pull-request.ts';
 import { reviewOnce } from './review.ts';
 
 /**
- * How long a review takes for pull requests that add 10, 100 and 1,000 TypeScript files: with the analyzers
- * alone, and with a model that answers at once. A real model adds its time, two questions in parallel.
+ * How long a review takes for pull requests that add 1, 10, 100 and 1,000 TypeScript files: with the analyzers
+ * alone, and with a model that answers at once. A real model adds its time, two questions in parallel. Also the
+ * CPU time of child processes for a review with the analyzers alone, which includes the start of the process for
+ * the next review. Before each review, that process has time to start, as between two pull requests.
  * Everything else is real: the analyzers' process, the process that renders prompts, the provider's protocol
  * over loopback. GitHub answers at once.
  */
@@ -17,7 +22,9 @@ const { values: options } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, json: { type: 'boolean', default: false } },
 });
 const rounds = Number(options.rounds);
-const SIZES = [10, 100, 1_000];
+const SIZES = [1, 10, 100, 1_000];
+/** Enough for a process to start and load what every review needs. */
+const PAUSE_MS = 400;
 
 const stub = await startStubModel();
 stub.answers({ text: '{"findings":[]}' });
@@ -28,25 +35,35 @@ const model = createModel({
   ledger: FREE,
 });
 
+const pool = createAnalyzerPool();
+// The first review makes the compiled code for all others.
+await timed(() => reviewOnce(pullRequestOf(1), { model: undefined, pool }));
+await sleep(10 * PAUSE_MS);
+
 const rows: Record<string, Record<string, number>> = {};
 for (const size of SIZES) {
   const files = pullRequestOf(size);
   const kb = Math.round(bytesOf(files) / 1_000);
   const alone: number[] = [];
   const withModel: number[] = [];
+  const childrenMs: number[] = [];
   const before = stub.asked.length;
   for (let round = 0; round <= rounds; round++) {
-    alone.push(await timed(() => reviewOnce(files, undefined)));
-    withModel.push(await timed(() => reviewOnce(files, model)));
+    const { children } = cpuOf(process.pid);
+    alone.push(await timed(() => reviewOnce(files, { model: undefined, pool })));
+    childrenMs.push(cpuOf(process.pid).children - children);
+    withModel.push(await timed(() => reviewOnce(files, { model, pool })));
   }
   const questions = (stub.asked.length - before) / (rounds + 1);
   rows[`${size} files, ${kb} KB`] = {
     ...figures('analyzers alone', alone),
     ...figures('with a model', withModel),
     questions,
+    ...figures('CPU of children', childrenMs),
   };
 }
 await stub.stop();
+await pool.stop();
 
 if (options.json)
   console.log(JSON.stringify({ rounds, node: process.version, cpus: cpus().length, ms: rows }));
@@ -58,7 +75,9 @@ else {
 async function timed(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
-  return performance.now() - start;
+  const ms = performance.now() - start;
+  await sleep(PAUSE_MS);
+  return ms;
 }
 
 /** Median and maximum without the first round, which warms up. */

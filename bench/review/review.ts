@@ -1,3 +1,4 @@
+import type { AnalyzerPool } from '../../src/analyzers/pool.ts';
 import type { GitHubReader, PullRequestFile } from '../../src/ports/github.ts';
 import type { Model } from '../../src/ports/model.ts';
 import { prReview } from '../../src/skills/builtin/review/pr-review.ts';
@@ -7,9 +8,12 @@ import { stepContext } from '../../test/support/step-context.ts';
  * One complete review, as a step of a chain runs it.
  * @throws Error if the review fails, because its time would mean little
  */
-export async function reviewOnce(files: readonly PullRequestFile[], model: Model | undefined): Promise<void> {
+export async function reviewOnce(
+  files: readonly PullRequestFile[],
+  deps: { model: Model | undefined; pool: AnalyzerPool },
+): Promise<void> {
   const { headSha, ...context } = contextOf(files);
-  const result = await prReview({ model }).run(stepContext('skill: pr-review', context));
+  const result = await prReview(deps).run(stepContext('skill: pr-review', context));
   if (result.kind !== 'done') throw new Error(`the review of ${headSha} came to nothing: ${result.kind}`);
   const { outcome } = result;
   if (outcome.outcome_kind !== 'review_verdict') throw new Error(`it came to a ${outcome.outcome_kind}`);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { databaseIn, startListening } from '../../test/crash/app-process.ts';
 import { burst } from '../../test/load/burst.ts';
 import { createRepositories, signedDeliveries } from '../../test/load/repositories.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
+import { cpuOf } from '../cpu-of.ts';
 
 /**
  * What the whole app, in its own process with the shipped chain and no model, needs for pull requests with one
@@ -34,9 +35,6 @@ const atOnce = Number(options['at-once']);
 const UNTIL_IDLE_MS = 10_000;
 /** The first pull requests compile the code, and are not counted. */
 const WARM_UP = 5;
-/** `CLK_TCK`, the same on every Linux of today: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-const MS_PER_TICK = 10;
-
 const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
 const github = await startGitHub();
 const app = await startListening(github, folder);
@@ -147,34 +145,6 @@ try {
 function residentMb(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1_024);
-}
-
-/** CPU time in milliseconds of a process, and of its descendants, dead or alive. */
-function cpuOf(pid: number): { own: number; children: number } {
-  const all = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => statOf(Number(name)) ?? []);
-  const root = all.find((one) => one.pid === pid);
-  let children = root?.reaped ?? 0;
-  const open = [pid];
-  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
-    for (const child of all.filter((one) => one.parent === parent)) {
-      children += child.own + child.reaped;
-      open.push(child.pid);
-    }
-  }
-  return { own: (root?.own ?? 0) * MS_PER_TICK, children: children * MS_PER_TICK };
-}
-
-function statOf(pid: number) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    const at = (index: number) => Number(fields[index]);
-    return { pid, parent: at(1), own: at(11) + at(12), reaped: at(13) + at(14) };
-  } catch {
-    // It ended while it was being read; its parent has its time now.
-    return undefined;
-  }
 }
 
 function median(values: readonly number[]): number {

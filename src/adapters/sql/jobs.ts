@@ -88,7 +88,7 @@ const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit
 
 /**
  * How long a job may be due while more worth ones go before it, in milliseconds. Then it goes first, so that
- * every job is carried out in the end.
+ * every job runs in the end.
  */
 const OVERDUE_MS = 600_000;
 

@@ -90,7 +90,9 @@ it('a delivery that arrives during a transaction of the engine waits for its end
   expect(await app.storage.read.deliveries.byGuid('a-waiting-one')).toBeDefined();
 });
 
-it('a process whose intake thread fails ends, so that a supervisor starts it again', async () => {
+it('a process whose intake thread fails ends, so that a supervisor starts it again', {
+  tags: 'slow',
+}, async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('broken-intake-app.ts', import.meta.url))], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: bareEnvironment(),
@@ -99,7 +101,7 @@ it('a process whose intake thread fails ends, so that a supervisor starts it aga
   expect(code).toBe(1);
 });
 
-it('the metrics are those of the engine and of the intake', async () => {
+it('the metrics are those of the engine and of the intake', { tags: 'slow' }, async () => {
   const github = await startGitHubForTest();
   const app = await startApp(configFor(github), silentLog);
   onTestFinished(() => app.stop());
@@ -110,7 +112,9 @@ it('the metrics are those of the engine and of the intake', async () => {
   expect(page).toMatch(/^countersign_merging 1$/m);
 });
 
-it('an app whose port is taken does not start, says why, and leaves its database closed', async () => {
+it('an app whose port is taken does not start, says why, and leaves its database closed', {
+  tags: 'slow',
+}, async () => {
   const github = await startGitHubForTest();
   const first = await startApp(configFor(github), silentLog);
   onTestFinished(() => first.stop());
@@ -120,7 +124,7 @@ it('an app whose port is taken does not start, says why, and leaves its database
   );
 });
 
-it('a stopped app closes its port and can start again on the same database', async () => {
+it('a stopped app closes its port and can start again on the same database', { tags: 'slow' }, async () => {
   const github = await startGitHubForTest();
   const config = configFor(github);
   const first = await startApp(config, silentLog);

@@ -9,6 +9,7 @@ import { neverShow } from './core/redact/redact.ts';
 import { createOutagePolicy, type OutagePolicy } from './engine/jobs/outage-policy.ts';
 import { workerOf } from './engine/jobs/worker.ts';
 import { firstRecoveryJobs } from './entrypoints/recovery/jobs.ts';
+import { bodyJob } from './entrypoints/retention/pack-bodies.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
 import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
 import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
@@ -87,7 +88,7 @@ async function startEngine(
     pendingJobs: jobsOfNewDeliveries,
   });
   await storage.transaction(async (tx) => {
-    await queue.enqueue(tx, ...firstRecoveryJobs(clock.now()));
+    await queue.enqueue(tx, ...firstRecoveryJobs(clock.now()), bodyJob(clock.now()));
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });
   return skills;

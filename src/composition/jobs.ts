@@ -1,6 +1,7 @@
 import { effectJobs } from '../engine/effects/perform.ts';
 import { runJobs } from '../engine/runs/jobs.ts';
 import { recoveryJobs } from '../entrypoints/recovery/jobs.ts';
+import { bodyJobs } from '../entrypoints/retention/pack-bodies.ts';
 import { retentionJobs } from '../entrypoints/retention/retention.ts';
 import { deliveryJobs } from '../entrypoints/webhook/delivery/process.ts';
 import type { JobRunners } from '../ports/jobs.ts';
@@ -27,5 +28,6 @@ export function buildJobs(
     ask,
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),
+    bodies: bodyJobs(platform),
   };
 }

@@ -66,6 +66,8 @@ export const JOB_PAYLOADS = {
   ]),
   /** Deletes what is older than the retention periods. */
   retention: z.object({}),
+  /** Packs the bodies of deliveries together. */
+  bodies: z.object({}),
 } as const;
 
 export type JobKind = keyof typeof JOB_PAYLOADS;

@@ -130,6 +130,11 @@ export interface Deliveries {
   claimUnqueued(most: number): Promise<{ id: number; queueKey: string; receivedAt: Date }[]>;
   /** The arrival time of the oldest delivery without a job. */
   oldestToQueue(): Promise<Date | undefined>;
+  /**
+   * Packs bodies of deliveries that arrived before a time together, after the given pack: what arrived one by
+   * one is mostly the same text. Returns the last pack that it looked at, and whether there may be more.
+   */
+  packTogether(after: number, before: Date): Promise<{ last: number; more: boolean }>;
   /** Those of the GUIDs that are recorded. */
   known(guids: readonly string[]): Promise<Set<string>>;
   get(id: number): Promise<Delivery | undefined>;

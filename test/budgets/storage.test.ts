@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { playRound } from '../../bench/pull-request/round.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
 import { watchDatabases } from '../support/statements.ts';
@@ -12,6 +13,8 @@ import { watchDatabases } from '../support/statements.ts';
  */
 const A_PULL_REQUEST = { statements: 280, commits: 36 };
 const AN_ECHO = { statements: 12, commits: 3 };
+/** What a pull request with 17 deliveries leaves in the database, in bytes, once their bodies are packed together. */
+const BYTES_LEFT = 38_000;
 
 let database: ReturnType<typeof watchDatabases>;
 let harness: Harness;
@@ -123,4 +126,18 @@ test('a delivery that changes nothing for people writes no effect', async () => 
   const { writesTo, histogram } = database.work();
   expect(writesTo('deliveries'), histogram).toBeGreaterThan(0);
   expect(writesTo('effects'), histogram).toBe(0);
+});
+
+test(`a pull request that is over leaves at most ${BYTES_LEFT} bytes in the database`, async () => {
+  const stored = outside.prepare<[], number>('SELECT sum(payload) FROM dbstat').pluck();
+  const rounds = 8;
+  const play = async (name: string) => {
+    for (let round = 0; round < rounds; round++) await playRound(harness, `${name}-${round}`);
+    await harness.sleep(7_200_000);
+    await harness.settle();
+  };
+  await play('before');
+  const before = stored.get() ?? 0;
+  await play('counted');
+  expect(((stored.get() ?? 0) - before) / rounds).toBeLessThanOrEqual(BYTES_LEFT);
 });

@@ -165,6 +165,23 @@ export function deliveriesContract(open: OpenDatabase): void {
       });
     });
 
+    it('are packed together once they are old enough, and read as before', async () => {
+      const guids = ['g1', 'g2', 'g3', 'new'];
+      const bodyOf = (guid: string) => Buffer.from(`{"guid":"${guid}"}`);
+      for (const [second, guid] of guids.entries()) {
+        await record(delivery(guid, { body: bodyOf(guid), receivedAt: at(second) }));
+      }
+      const pack = (after: number) =>
+        db.storage.transaction((tx) => tx.deliveries.packTogether(after, at(guids.length - 1)));
+      const { last, more } = await pack(0);
+      expect(more).toBe(false);
+      // The next pass finds only the pack that it made, and the new delivery.
+      expect(await pack(last)).toEqual({ last, more: false });
+      for (const guid of guids) {
+        expect((await db.storage.read.deliveries.byGuid(guid))?.body).toEqual(bodyOf(guid));
+      }
+    });
+
     it('that do not exist cannot change', async () => {
       await expect(setStatus(99, 'done', at(1))).rejects.toMatchObject({ code: 'storage.no_such_row' });
       expect(await db.storage.read.deliveries.get(99)).toBeUndefined();

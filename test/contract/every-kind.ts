@@ -17,5 +17,6 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     merge_group: handler,
     questions: handler,
     retention: handler,
+    bodies: handler,
   };
 }

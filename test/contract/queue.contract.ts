@@ -46,6 +46,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         merge_group: handler('merge_group'),
         questions: handler('questions'),
         retention: handler('retention'),
+        bodies: handler('bodies'),
       },
       onRetriesExhausted: async () => undefined,
     });

@@ -54,7 +54,7 @@ const ROWS = {
     FROM transitions JOIN chain_runs c ON subject_id = c.id
     WHERE to_status IN ${ENDED}
     GROUP BY c.id, to_status ORDER BY c.id, to_status`,
-  jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention') ORDER BY kind",
+  jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention', 'bodies') ORDER BY kind",
   skills: 'SELECT name, description, source FROM skills ORDER BY id',
   skill_artifacts: 'SELECT skill_id, kind, name, ordinal, content FROM skill_artifacts ORDER BY id',
   // The cost of a call that a crash interrupted is unknown: it stays reserved, and the call is repeated.

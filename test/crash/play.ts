@@ -122,7 +122,7 @@ function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
     if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid)))
       return false;
     const open = db.prepare(
-      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention')
+      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention', 'bodies')
                    OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= ?)))
             + (SELECT count(*) FROM effects WHERE status = 'pending')
             + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))

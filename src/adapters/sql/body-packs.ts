@@ -17,7 +17,7 @@ export interface Place {
  * Per pack, except for a single larger body. The fastest level of zstd searches about this far back for
  * repetitions, and reading one body unpacks the whole pack (0.3 ms).
  */
-const MAX_BYTES = 512 * 1_024;
+export const MAX_PACK_BYTES = 512 * 1_024;
 
 /** Slower levels save too little for their time. The checksum detects a damaged pack. */
 const FASTEST = {
@@ -59,7 +59,7 @@ function groupsOf<Item extends { body: Uint8Array }>(items: readonly Item[]): It
     if (group && item.body.byteLength <= space) group.push(item);
     else {
       groups.push([item]);
-      space = MAX_BYTES;
+      space = MAX_PACK_BYTES;
     }
     space -= item.body.byteLength;
   }

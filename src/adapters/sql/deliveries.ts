@@ -7,12 +7,15 @@ import {
   type DeliverySummary,
   type NewDelivery,
 } from '../../ports/storage.ts';
-import { type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
+import { MAX_PACK_BYTES, type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
+
+/** The packs that are read at once, to be packed together. */
+const PACKS_AT_ONCE = 64;
 
 /** GUIDs per statement. */
 const BATCH = 500;
@@ -121,6 +124,32 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       const recorded = into.get(guid);
       return recorded ? [{ delivery_id: recorded.id, body }] : [];
     });
+    await insertPacked(bodies);
+
+    const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
+    if (known.length === 0) return;
+    const rows = await db
+      .selectFrom('deliveries')
+      .select(['id', 'guid'])
+      .where('guid', 'in', known)
+      .execute();
+    for (const row of rows) into.set(row.guid, { id: row.id, fresh: false });
+  }
+
+  async function mergePacks(ids: readonly number[]): Promise<void> {
+    const rows = await db
+      .selectFrom('delivery_bodies')
+      .innerJoin('body_packs', 'body_packs.id', 'delivery_bodies.pack_id')
+      .select(['delivery_id', 'start', 'length', 'encoding', 'bytes'])
+      .where('pack_id', 'in', ids)
+      .orderBy('delivery_id')
+      .execute();
+    const bodies = rows.map((row) => ({ delivery_id: row.delivery_id, body: unpackBody(row, row) }));
+    await insertPacked(bodies);
+    await db.deleteFrom('body_packs').where('id', 'in', ids).execute();
+  }
+
+  async function insertPacked(bodies: readonly { delivery_id: number; body: Uint8Array }[]): Promise<void> {
     for (const { pack, contents } of packBodies(bodies)) {
       const [recorded] = await insertPacks(db, [pack]);
       if (!recorded) throw new Error('a pack of bodies was not recorded');
@@ -133,15 +162,6 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         })),
       );
     }
-
-    const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
-    if (known.length === 0) return;
-    const rows = await db
-      .selectFrom('deliveries')
-      .select(['id', 'guid'])
-      .where('guid', 'in', known)
-      .execute();
-    for (const row of rows) into.set(row.guid, { id: row.id, fresh: false });
   }
 
   return {
@@ -175,6 +195,27 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         queueKey: queue_key,
         receivedAt: toDate(received_at),
       }));
+    },
+
+    async packTogether(after, before) {
+      const packs = await db
+        .selectFrom('delivery_bodies')
+        .innerJoin('deliveries', 'deliveries.id', 'delivery_bodies.delivery_id')
+        .select('pack_id')
+        .select(({ fn }) => [fn.sum<number>('length').as('bytes'), fn.max('received_at').as('newest')])
+        .where('pack_id', '>', after)
+        .groupBy('pack_id')
+        .orderBy('pack_id')
+        .limit(PACKS_AT_ONCE)
+        .execute();
+      const tooNew = packs.findIndex(({ newest }) => newest >= toText(before));
+      const old = tooNew < 0 ? packs : packs.slice(0, tooNew);
+      const small = smallPacks(old);
+      const last = small.at(-1)?.pack_id ?? old.at(-1)?.pack_id ?? after;
+      if (small.length > 1) await mergePacks(small.map(({ pack_id }) => pack_id));
+      // The last pack of a short list waits for what comes after it.
+      const more = old.length === PACKS_AT_ONCE;
+      return { last: more || small.length !== 1 ? last : after, more };
     },
 
     async oldestToQueue() {
@@ -226,6 +267,24 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
 
     countByStatus: () => statusCounts(db, 'delivery', DELIVERY_STATUSES),
   };
+}
+
+/** The first run of packs that fit into one together. */
+function smallPacks<Sized extends { bytes: number }>(packs: readonly Sized[]): Sized[] {
+  const small: Sized[] = [];
+  let space = MAX_PACK_BYTES;
+  for (const pack of packs) {
+    if (pack.bytes <= space) {
+      small.push(pack);
+      space -= pack.bytes;
+    } else if (small.length > 1) break;
+    else {
+      // Large enough by itself.
+      small.splice(0, 1, pack);
+      space = MAX_PACK_BYTES - pack.bytes;
+    }
+  }
+  return small;
 }
 
 interface Recorded {

@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { JobRunner, NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Storage } from '../../ports/storage.ts';
+
+/** How long a body stays as it was recorded, in milliseconds: it is read when its delivery is processed. */
+const REST_MS = 600_000;
+/** From one pass to the next, and between two turns of a pass. */
+const NEXT_PASS_MS = 3_600_000;
+const PAUSE_MS = 1_000;
+/** Packs of about half a megabyte in one turn. */
+const PACKS_A_TURN = 8;
+
+const CURSOR = 'packed_bodies';
+
+/**
+ * Packs the bodies of deliveries together, some time after they were processed. GitHub sends about twenty
+ * deliveries for one pull request, mostly one at a time and with mostly the same text: together, they take a
+ * fifth of the space (docs/adr/0037).
+ */
+export function bodyJobs(deps: {
+  storage: Storage;
+  queue: Pick<Queue, 'enqueue'>;
+  clock: Clock;
+  log: Log;
+}): JobRunner<'bodies'> {
+  const { storage, queue, clock, log } = deps;
+  const later = (ms: number) => new Date(clock.now().getTime() + ms);
+  return {
+    async run(_, signal) {
+      let more = true;
+      for (let left = PACKS_A_TURN; more && left > 0 && !signal.aborted; left--) {
+        more = await storage.transaction(async (tx) => {
+          const after = z.int().parse((await tx.cursors.get(CURSOR)) ?? 0);
+          const packed = await tx.deliveries.packTogether(after, later(-REST_MS));
+          if (packed.last !== after) await tx.cursors.set(CURSOR, packed.last, clock.now());
+          return packed.more && packed.last !== after;
+        });
+        await nextTurn();
+      }
+      return { kind: 'reschedule', at: later(more ? PAUSE_MS : NEXT_PASS_MS) };
+    },
+    async onRetriesExhausted(_, err) {
+      log.error({ job: 'bodies', err }, 'gave up on packing bodies of deliveries; tried again later');
+      await storage.transaction((tx) => queue.enqueue(tx, bodyJob(clock.now())));
+    },
+  };
+}
+
+/** The first job. It then reschedules itself. */
+export function bodyJob(now: Date): NewJob {
+  const runAt = new Date(now.getTime() + NEXT_PASS_MS);
+  return { kind: 'bodies', key: 'bodies', payload: {}, runAt, coalesce: true };
+}

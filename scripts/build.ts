@@ -10,15 +10,13 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-const BUNDLED = ['commander', 'kysely', 'mdast-util-from-markdown', 'yaml', 'zod'];
+const BUNDLED = ['commander', 'kysely', 'mdast-util-from-markdown', 'prom-client', 'yaml', 'zod'];
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const packages = join(dist, 'packages');
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-// The sidecar's sandbox shows it only its own folder and the packages that it imports.
-const exclude = ['packages/**', 'skills/kinds/module/sidecar/**'];
-const compiled = globSync('**/*.js', { cwd: dist, exclude });
+const compiled = globSync('**/*.js', { cwd: dist, exclude: ['packages/**'] });
 
 const bundle = await rolldown({
   input: Object.fromEntries(BUNDLED.map((name) => [name, `entry:${name}`])),

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-root.ts';
+import { OWN_CODE, OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-root.ts';
 import { type Command, commandOf } from '../../../sandbox/node-program.ts';
 
 const HEAP_MB = 256;
@@ -33,6 +33,8 @@ function ownFiles(): string[] {
       fileURLToPath(new URL(path, import.meta.url)),
     ),
     join(PACKAGE_ROOT, 'package.json'),
+    // The bundled packages of a build. A checkout has none.
+    ...[join(OWN_CODE, 'packages')].filter(existsSync),
   ];
 }
 

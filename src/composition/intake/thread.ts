@@ -15,6 +15,12 @@ const PROGRAM = join(OWN_CODE, `intake-thread.${OWN_EXTENSION}`);
 /** How often the engine's thread says that it still runs, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
 
+/**
+ * Three semi-spaces of 4 MB, as `npm start` gives the engine's thread. Node's default is 48 MB, which the
+ * thread would fill before its first collection. Bodies are outside of the heap.
+ */
+const YOUNG_GENERATION_MB = 12;
+
 export interface IntakeThreadOptions {
   secrets: IntakeStart['secrets'];
   writerTurn: SharedArrayBuffer;
@@ -56,7 +62,11 @@ export async function startIntakeThread(
     heartbeat,
     writerTurn,
   };
-  const worker = new Worker(program, { name: 'intake', workerData: start });
+  const worker = new Worker(program, {
+    name: 'intake',
+    workerData: start,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+  });
   const beating = setInterval(beat, HEARTBEAT_MS);
   const listening = Promise.withResolvers<Omit<Listening, 'close'>>();
   const closed = Promise.withResolvers<void>();

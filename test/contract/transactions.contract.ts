@@ -109,6 +109,82 @@ export function transactionsContract(open: OpenDatabase): void {
       expect((await db.storage.read.runs.list({})).map(({ id }) => id)).toEqual(['run1']);
     });
 
+    it('that are requested together fail alone, and undo only their own writes', async () => {
+      const write = (id: string, fails = false) =>
+        db.storage.transaction(async (tx) => {
+          await tx.runs.insert(runState(id));
+          if (fails) throw new Error(`${id} fails`);
+        });
+      const ended = await Promise.allSettled([
+        write('run1'),
+        write('run2', true),
+        write('run3'),
+        write('run4', true),
+        write('run5'),
+      ]);
+      expect(ended.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+      const ids = (await db.storage.read.runs.list({})).map(({ id }) => id);
+      expect(ids.toSorted()).toEqual(['run1', 'run3', 'run5']);
+    });
+
+    it('that are requested together are all rejected if they cannot be committed, and later ones work', async () => {
+      const orphan = runState('run2');
+      Object.assign(orphan.invocations[0] ?? {}, { sessionId: 'ses9' });
+      const ended = await Promise.allSettled(
+        [runState('run1'), orphan].map((state) => db.storage.transaction((tx) => tx.runs.insert(state))),
+      );
+      const found = (await db.storage.read.runs.list({})).map(({ id }) => id);
+      // A success was reported only for rows that are there.
+      expect(found).toEqual(ended[0]?.status === 'fulfilled' ? ['run1'] : []);
+      expect(ended[1]?.status).toBe('rejected');
+      await db.storage.transaction((tx) => tx.runs.insert(runState('run3')));
+      expect(await db.storage.read.runs.load('run3')).toBeDefined();
+    });
+
+    it('write what was left for their end before they commit, and report how they ended', async () => {
+      const said: unknown[] = [];
+      const run = (id: string, fails: boolean) =>
+        db.storage.transaction(async (tx) => {
+          tx.beforeCommit(async () => {
+            await tx.runs.insert(runState(id));
+            if (fails) throw new Error('too late');
+          });
+          tx.afterwards((committed) => said.push([id, committed]));
+        });
+      await run('run1', false);
+      await expect(run('run2', true)).rejects.toThrow('too late');
+      expect(said).toEqual([
+        ['run1', true],
+        ['run2', false],
+      ]);
+      expect((await db.storage.read.runs.list({})).map(({ id }) => id)).toEqual(['run1']);
+    });
+
+    it('of a job can end it, unless another worker holds it', async () => {
+      await db.storage.transaction((tx) =>
+        tx.jobs.insert({ kind: 'wake', key: 'a', payload: '{}', runAt: at(0) }),
+      );
+      const [job] = await db.storage.transaction((tx) => tx.jobs.claim(at(0), at(30), 'mine', 1));
+      const end = (id: string, token: string) =>
+        db.storage.fenced({ jobId: job?.id ?? 0, token }, () =>
+          db.storage.transaction(async (tx) => {
+            await tx.runs.insert(runState(id));
+            tx.endJob();
+          }),
+        );
+      await expect(end('run1', 'theirs')).rejects.toMatchObject({ code: 'queue.lease_lost' });
+      await end('run2', 'mine');
+      expect(await db.storage.read.jobs.countDue(at(99))).toBe(0);
+      await expect(end('run3', 'mine')).rejects.toMatchObject({ code: 'queue.lease_lost' });
+      expect((await db.storage.read.runs.list({})).map(({ id }) => id)).toEqual(['run2']);
+    });
+
     it('are refused after close', async () => {
       await db.storage.close();
       await expect(db.storage.transaction(async () => 1)).rejects.toMatchObject({

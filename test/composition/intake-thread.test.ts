@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
@@ -99,6 +101,22 @@ it('a process whose intake thread fails ends, so that a supervisor starts it aga
   });
   const [code] = await once(child, 'exit');
   expect(code).toBe(1);
+});
+
+it.runIf(process.platform === 'linux').each([
+  [0, 10],
+  [15, 15],
+])('an engine whose process was started with a niceness of %s runs with %s', async (given, least) => {
+  const program = fileURLToPath(new URL('niced-app.ts', import.meta.url));
+  // Only root may lower a niceness, so another user's app would not start if it tried.
+  const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+  const child = spawn('nice', ['-n', String(given), ...asUser, process.execPath, program], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...bareEnvironment(), PATH: process.env.PATH },
+  });
+  // `nice` adds to the niceness that the suite itself has.
+  const expected = Math.max(least, Math.min(19, given + getPriority()));
+  expect(await text(child.stdout)).toBe(String(expected));
 });
 
 it('the metrics are those of the engine and of the intake', { tags: 'slow' }, async () => {

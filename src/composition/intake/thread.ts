@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { hrtime } from 'node:process';
 import { Worker } from 'node:worker_threads';
@@ -31,7 +31,7 @@ export interface IntakeThreadOptions {
   /** Another program for the thread, for tests. */
   program?: string;
   /**
-   * The niceness of the calling thread once the intake runs, on Linux. Threads and processes that it starts
+   * The least niceness of the calling thread once the intake runs, on Linux. Threads and processes that it starts
    * later inherit it.
    */
   engineNiceness?: number;
@@ -108,7 +108,9 @@ export async function startIntakeThread(
     throw error;
   });
   // Elsewhere than on Linux, the whole process has one niceness: setpriority(2), "C library/kernel differences".
-  if (engineNiceness !== undefined && process.platform === 'linux') setPriority(engineNiceness);
+  // An operator may have given the process a higher one, which only root may lower.
+  if (engineNiceness !== undefined && process.platform === 'linux')
+    setPriority(Math.max(engineNiceness, getPriority()));
   return {
     ...found,
     async close() {

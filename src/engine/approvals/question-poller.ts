@@ -111,7 +111,6 @@ export function createQuestionPoller(deps: {
     const now = clock.now().getTime();
     const known = installations.get(installationId);
     if (known && now < known.reloadAt) return known;
-    const rows = await storage.read.approvals.watched(installationId);
     const installation = known ?? {
       questions: new Map(),
       reloadAt: 0,
@@ -120,6 +119,9 @@ export function createQuestionPoller(deps: {
       graphqlAt: 0,
       failures: 0,
     };
+    // Before the list is read, so that `watch` adds the questions that are asked meanwhile.
+    installations.set(installationId, installation);
+    const rows = await storage.read.approvals.watched(installationId);
     installation.reloadAt = now + RELOAD_MS;
     const added = rows.filter(({ id }) => !installation.questions.has(id));
     // Spread evenly over their interval: a start asks no more in a minute than any other minute.
@@ -128,7 +130,6 @@ export function createQuestionPoller(deps: {
       const dueAt = now + (interval * (index + 1)) / added.length;
       installation.questions.set(id, { id, askedAt, dueAt, woken: undefined });
     }
-    installations.set(installationId, installation);
     return installation;
   }
 

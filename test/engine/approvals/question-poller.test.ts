@@ -1,0 +1,81 @@
+import { beforeEach, expect, test } from 'vitest';
+import { silentLog } from '../../../src/core/log.ts';
+import type { QuestionWatch } from '../../../src/domain/policy/question-watch.ts';
+import { createQuestionPoller, type QuestionPoller } from '../../../src/engine/approvals/question-poller.ts';
+import type { GitHub } from '../../../src/ports/github.ts';
+import type { NewJob } from '../../../src/ports/jobs.ts';
+import type { Queue } from '../../../src/ports/queue.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { ManualClock } from '../../support/clock.ts';
+
+const INSTALLATION = 7;
+
+let clock: ManualClock;
+/** The open questions in the database. */
+let open: { id: string; askedAt: Date }[];
+/** What happens while the list is read from the database, after the database has answered. */
+let afterReading: () => void;
+let polled: string[][];
+let rechecks: NewJob[];
+let poller: QuestionPoller;
+
+const watchOf = (id: string): QuestionWatch => ({
+  node_id: id,
+  counted: ['rocket'],
+  reactions: '',
+  body: '',
+  pull_request: { open: true, draft: false, head_sha: 'a', base_ref: 'main', conflicts: false },
+});
+
+beforeEach(() => {
+  clock = new ManualClock('2026-03-02T09:00:00.000Z');
+  open = [];
+  afterReading = () => {};
+  polled = [];
+  rechecks = [];
+  const storage = {
+    read: {
+      approvals: {
+        watched: async () => {
+          const rows = [...open];
+          afterReading();
+          return rows;
+        },
+        stillWatched: async (ids: readonly string[]) =>
+          open
+            .filter(({ id }) => ids.includes(id))
+            .map(({ id }) => ({ id, watch: watchOf(id), sessionId: `session of ${id}` })),
+      },
+    },
+    transaction: (work: (tx: object) => Promise<unknown>) => work({}),
+  } as unknown as Storage;
+  const reader = {
+    polledComments: async (ids: readonly string[]) => {
+      polled.push([...ids]);
+      return ids.map(() => undefined);
+    },
+  };
+  const github = { reader: () => reader } as unknown as GitHub;
+  const queue = {
+    enqueue: async (_: object, ...jobs: NewJob[]) => void rechecks.push(...jobs),
+  } as unknown as Queue;
+  poller = createQuestionPoller({ storage, github, queue, clock, log: silentLog });
+});
+
+const turn = () => poller.jobs.run({ installation_id: INSTALLATION }, new AbortController().signal);
+
+function ask(id: string): { id: string; askedAt: Date } {
+  const question = { id, askedAt: clock.now() };
+  open.push(question);
+  return question;
+}
+
+test('a question that is asked while the list of questions is read is polled too', async () => {
+  ask('first');
+  afterReading = () => poller.watch(ask('second'), INSTALLATION);
+  await turn();
+  afterReading = () => {};
+  clock.advance(10_000);
+  await turn();
+  expect(polled.flat().sort()).toEqual(['first', 'second']);
+});

@@ -178,7 +178,7 @@ export function createQuestionPoller(deps: {
     });
   }
 
-  /** `undefined` if GitHub did not answer. */
+  /** `undefined` if GitHub did not answer, or shows none of many: rechecking all of them would be a burst. */
   async function readComments(
     installationId: number,
     installation: Installation,
@@ -187,6 +187,9 @@ export function createQuestionPoller(deps: {
     const reader = github.reader(installationId);
     try {
       const comments = await reader.polledComments(rows.map(({ watch }) => watch.node_id));
+      const showsNone = comments.every((comment) => comment === undefined);
+      if (showsNone && comments.length > REST_RECHECKS.young)
+        throw new GitHubError('unavailable', 200, 'GitHub shows none of the comments');
       installation.failures = 0;
       return comments;
     } catch (error) {

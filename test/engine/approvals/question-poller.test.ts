@@ -79,3 +79,14 @@ test('a question that is asked while the list of questions is read is polled too
   await turn();
   expect(polled.flat().sort()).toEqual(['first', 'second']);
 });
+
+test('GraphQL that shows none of many questions causes no burst of rechecks', async () => {
+  for (let n = 0; n < 300; n++) ask(`question ${n}`);
+  const end = clock.now().getTime() + 20_000;
+  while (clock.now().getTime() < end) {
+    const next = await turn();
+    if (next.kind === 'reschedule') clock.moveTo(next.at);
+  }
+  expect(rechecks.length).toBeGreaterThan(0);
+  expect(rechecks.length).toBeLessThanOrEqual(100);
+});

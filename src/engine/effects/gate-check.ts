@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../domain/audit/entry.ts';
 import type { EffectOf, EffectRow, GatePass, OpenGateContent } from '../../domain/effect/effect.ts';
 import type { GateProof } from '../../domain/policy/merge-gate.ts';
 import type { GitHub } from '../../ports/github.ts';
+import type { NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import { effectJob, effectKey, type Outbox, SETTLE_MS } from './outbox.ts';
@@ -11,6 +12,11 @@ import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 /** One gate check per head and base of a repository, even if several pull requests share them. */
 export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
   return `gate_check:${repositoryId}:${headSha}:${baseRef}`;
+}
+
+/** The job that writes the check. An open one must not wait behind other work to be closed. */
+export function gateJob(key: string, runAt: Date): NewJob {
+  return { ...effectJob(key, runAt), worth: 'first' };
 }
 
 export interface PassRequest {
@@ -95,7 +101,7 @@ export function createGateChecks(deps: {
     if (!row?.progress.passed) return;
     await tx.effects.saveProgress(closed(row, at));
     if (row.progress.passed.until !== null) await tx.audit.record(gateClosed(row, 'withdrawn'));
-    await queue.enqueue(tx, effectJob(key, at));
+    await queue.enqueue(tx, gateJob(key, at));
   }
 
   async function pass(request: PassRequest): Promise<Passed> {
@@ -127,7 +133,7 @@ export function createGateChecks(deps: {
         progress: { ...row.progress, concluded: true, passed },
         updatedAt: now,
       });
-      await queue.enqueue(tx, effectJob(key, new Date(now.getTime() + request.leaseMs)));
+      await queue.enqueue(tx, gateJob(key, new Date(now.getTime() + request.leaseMs)));
       if (!known) await tx.audit.record(openedEntry(row, proof, runId));
       return { kind: 'begun' as const, githubId: row.githubId, passed };
     });
@@ -155,7 +161,7 @@ export function createGateChecks(deps: {
       return;
     }
     await tx.effects.saveProgress(closed(row, at));
-    await queue.enqueue(tx, effectJob(key, at));
+    await queue.enqueue(tx, gateJob(key, at));
   }
 
   async function settle(tx: Tx, key: string, at: Date): Promise<void> {
@@ -169,7 +175,7 @@ export function createGateChecks(deps: {
       updatedAt: at,
     });
     // The job that would have closed the check has nothing left to do.
-    await queue.enqueue(tx, effectJob(key, at));
+    await queue.enqueue(tx, gateJob(key, at));
   }
 
   return { close, withdraw, pass, settle };

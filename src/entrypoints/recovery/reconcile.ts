@@ -4,7 +4,7 @@ import { unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Event } from '../../domain/event/event.ts';
 import { questionsJob } from '../../engine/approvals/question-poller.ts';
-import { effectJob } from '../../engine/effects/outbox.ts';
+import { gateJob } from '../../engine/effects/gate-check.ts';
 import {
   type GitHub,
   GitHubError,
@@ -126,7 +126,7 @@ async function oneInstallation(
 async function closeGates({ storage, queue, clock }: ReconcileDeps, installationId: number): Promise<void> {
   await storage.transaction(async (tx) => {
     const keys = await tx.effects.gatesToClose(installationId);
-    await queue.enqueue(tx, ...keys.map((key) => effectJob(key, clock.now())));
+    await queue.enqueue(tx, ...keys.map((key) => gateJob(key, clock.now())));
     // In case the job was lost: without it, no answer would be noticed.
     await queue.enqueue(tx, questionsJob(installationId, clock.now()));
   });

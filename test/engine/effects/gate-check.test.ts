@@ -14,6 +14,7 @@ import { createOutbox } from '../../../src/engine/effects/outbox.ts';
 import { effectJobs } from '../../../src/engine/effects/perform.ts';
 import type { WriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../../../src/ports/github.ts';
+import type { NewJob } from '../../../src/ports/jobs.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { facts, question } from '../../domain/policy/merge-facts.ts';
 import { ManualClock } from '../../support/clock.ts';
@@ -66,6 +67,7 @@ describe('a gate check', () => {
   let storage: Storage;
   let gates: GateChecks;
   let jobs: ReturnType<typeof effectJobs>;
+  let enqueued: NewJob[];
   /** What GitHub received, in order. */
   let told: string[];
   /** What GitHub answers to a new check run. */
@@ -96,7 +98,8 @@ describe('a gate check', () => {
     storage = await openStorage(`sqlite:${join(newFolder(), 'test.db')}`, { clock });
     const github = { writer: () => writer, turn: () => undefined } as unknown as GitHub;
     // The queue is not under test here: the test calls the jobs as the queue would.
-    const queue = { enqueue: async () => undefined } as never;
+    enqueued = [];
+    const queue = { enqueue: async (_: unknown, ...jobs: NewJob[]) => void enqueued.push(...jobs) } as never;
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, github, queue, outbox, clock });
@@ -200,6 +203,13 @@ describe('a gate check', () => {
     await close();
     await perform();
     expect(told).toEqual(['in_progress', 'green', 'in_progress']);
+  });
+
+  test('that is open goes before other work when it is to be closed, and when its lease ends', async () => {
+    enqueued = [];
+    await pass();
+    await close();
+    expect(enqueued.map(({ worth }) => worth)).toEqual(['first', 'first']);
   });
 
   test('that was closed while its opening was under way is closed again', async () => {

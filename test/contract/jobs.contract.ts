@@ -44,14 +44,26 @@ export function jobsContract(open: OpenDatabase): void {
       expect(keys(rest).sort()).toEqual(['edit', 'review']);
     });
 
-    it('takes first what has been due for ten minutes, whatever it is worth', async () => {
-      await jobs((table) =>
-        table.insert({ kind: 'wake', key: 'edit', payload: '{}', runAt: at(0), worth: WORTH.last }),
-      );
-      await jobs((table) =>
-        table.insert({ kind: 'wake', key: 'merge', payload: '{}', runAt: at(1), worth: WORTH.first }),
-      );
-      expect(keys(await claim(600, 't1', 1))).toEqual(['edit']);
+    describe('takes one job that has been due for ten minutes', () => {
+      const insertWorth = (key: string, second: number, worth: number) =>
+        jobs((table) => table.insert({ kind: 'wake', key, payload: '{}', runAt: at(second), worth }));
+
+      it.each([
+        ['an edit', WORTH.last],
+        ['a delivery', WORTH.normal],
+      ])('such as %s before what is worth more', async (key, worth) => {
+        await insertWorth(key, 0, worth);
+        await insertWorth('merge', 1, WORTH.first);
+        expect(keys(await claim(600, 't1', 1))).toEqual([key]);
+      });
+
+      it('and no other one before that is done', async () => {
+        for (let n = 0; n < 20; n++) await insertWorth(`edit ${n}`, 0, WORTH.last);
+        await insertWorth('merge', 599, WORTH.first);
+        await insertWorth('gate', 599, WORTH.first);
+        expect(keys(await claim(600, 't1', 2))).toEqual(['edit 0', 'merge']);
+        expect(keys(await claim(600, 't2', 1))).toEqual(['gate']);
+      });
     });
 
     it('returns the whole row with its lease', async () => {

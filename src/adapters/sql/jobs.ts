@@ -23,7 +23,7 @@ const endLeasesUntil = compiledOnce((db, { now }: { now: string }) =>
 
 interface Claim {
   now: string;
-  /** Jobs that have been due since then go before all others. */
+  /** One job of each worth that has been due since then goes before all others. */
   overdue: string;
   leaseUntil: string;
   leaseToken: string;
@@ -58,6 +58,22 @@ const dueJobs = (db: Kysely<Database>, worth: number, now: string, limit: number
     .orderBy('job.id')
     .limit(limit);
 
+/**
+ * One at a time: after an hour without the app, thousands of edits are overdue, and a merge must not wait for
+ * them.
+ */
+const oneOverdue = (db: Kysely<Database>, worth: number, overdue: string) =>
+  dueJobs(db, worth, overdue, 1).where(({ not, exists, selectFrom }) =>
+    not(
+      exists(
+        selectFrom('jobs as held')
+          .select('held.id')
+          .where('held.lease_token', 'is not', null)
+          .where('held.worth', '=', worth),
+      ),
+    ),
+  );
+
 /** One statement for all, because every turn of the queue needs it. Each part reads only what it takes. */
 const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit, reviews }: Claim) =>
   db
@@ -66,7 +82,8 @@ const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit
     .where('id', 'in', (eb) => {
       const some = (rows: ReturnType<typeof dueJobs>, rank: number) =>
         eb.selectFrom(rows.as('some')).select(['some.id', 'some.run_at', sql.lit(rank).as('rank')]);
-      const byWorth = some(dueJobs(db, WORTH.last, overdue, limit), -1)
+      const byWorth = some(oneOverdue(db, WORTH.last, overdue), -1)
+        .unionAll(some(oneOverdue(db, WORTH.normal, overdue), -1))
         .unionAll(some(dueJobs(db, WORTH.first, now, limit), WORTH.first))
         .unionAll(some(dueJobs(db, WORTH.normal, now, limit), WORTH.normal))
         .unionAll(some(dueJobs(db, WORTH.last, now, limit), WORTH.last));
@@ -87,8 +104,8 @@ const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit
 );
 
 /**
- * How long a job may be due while more worth ones go before it, in milliseconds. Then it goes first, so that
- * every job runs in the end.
+ * How long a job may be due while more worth ones go before it, in milliseconds. Then it goes first, unless
+ * another job of its worth runs, so that every job runs in the end.
  */
 const OVERDUE_MS = 600_000;
 

@@ -243,7 +243,10 @@ async function review(
     if (signal.aborted || timedOut) worker.stop(timedOut);
     const ms = Math.ceil(timeoutMs * share);
     const slow = setTimeout(() => worker.stop({ kind: 'timed_out', ms }), ms);
+    const expected = new Set(some.map(({ analyzer }) => analyzer));
     worker.onResult((result) => {
+      // A flaw of one analyzer must not let a file replace what others found, such as its secrets.
+      if (!expected.delete(result.analyzer)) return;
       results.set(result.analyzer, result);
       if (some.every(({ analyzer }) => results.has(analyzer))) worker.stop();
     });

@@ -12,15 +12,15 @@ import { ownChildren } from '../support/own-children.ts';
 import { until } from '../support/until.ts';
 
 const workers = () => ownChildren('analyzers/worker/main.');
-const [REMAINS, WHEN, HANGS, POISONS] = ['remains', 'when', 'hangs', 'poisons'].map(
+const [REMAINS, WHEN, HANGS, POISONS, FORGES] = ['remains', 'when', 'hangs', 'poisons', 'forges'].map(
   (name) => new URL(`./fixtures/${name}.mjs`, import.meta.url),
-) as [URL, URL, URL, URL];
+) as [URL, URL, URL, URL, URL];
 
 /** A pool with processes in reserve, which may also run the analyzers of this test. */
 function start(options: PoolOptions = {}) {
   const pool = createAnalyzerPool({
     atOnce: 1,
-    modules: [REMAINS, WHEN, HANGS, POISONS].map((url) => fileURLToPath(url)),
+    modules: [REMAINS, WHEN, HANGS, POISONS, FORGES].map((url) => fileURLToPath(url)),
     ...options,
   });
   onTestFinished(() => pool.stop());
@@ -109,6 +109,32 @@ test('An analyzer cannot change the compiled code that the processes of other re
     replaced: 'done',
   });
   expect(contentsOf(compiled)).toEqual(before);
+});
+
+test.each([
+  ['in the same process', 0],
+  ['beside it', 200_001],
+])('An analyzer cannot forge the result of another one %s', async (_, characters) => {
+  const pool = createAnalyzerPool({
+    spares: false,
+    modules: [WHEN, FORGES].map((url) => fileURLToPath(url)),
+  });
+  const files = [
+    { index: 0, name: '0001.txt', language: 'other' as const, text: 'honest' },
+    { index: 1, name: '0002.txt', language: 'other' as const, text: 'x'.repeat(characters) },
+  ];
+  const jobs = [
+    { analyzer: 'honest', module: WHEN.href, files: [1], config: {} },
+    { analyzer: 'forger', module: FORGES.href, files: [0], config: {} },
+  ];
+  const results = await pool.run(
+    { files, jobs },
+    { timeoutMs: 100_000, signal: new AbortController().signal },
+  );
+  expect(results.map((result) => result.status === 'ok' && result.log)).toEqual([
+    expect.stringContaining('begun'),
+    'true',
+  ]);
 });
 
 test('A review gets a process that was started before it', async () => {

@@ -1,6 +1,5 @@
 import { createEmbeddedQueue } from '../adapters/embedded-queue/embedded.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from '../adapters/octokit/octokit-github.ts';
-import { WRITER_TURN_BYTES } from '../adapters/sqlite/writer-turn.ts';
 import type { AppConfig } from '../config/config.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { type Ids, timeSortedIds } from '../core/ids.ts';
@@ -20,8 +19,6 @@ import { openStorage } from './storage.ts';
 export interface Platform {
   config: AppConfig;
   storage: Storage;
-  /** For other threads that open the same database. */
-  writerTurn: SharedArrayBuffer;
   blobs: Blobs;
   github: ReturnType<typeof createOctokitGitHub>;
   queue: Queue;
@@ -58,10 +55,8 @@ export async function openPlatform(
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
   const random = overrides.random ?? Math.random;
-  const writerTurn = new SharedArrayBuffer(WRITER_TURN_BYTES);
   const realStorage = await openStorage(config.databaseUrl, {
     clock,
-    writerTurn,
     timers: overrides.timers ?? systemTimers,
   });
   const storage = overrides.storage?.(realStorage) ?? realStorage;
@@ -88,7 +83,6 @@ export async function openPlatform(
   return {
     config,
     storage,
-    writerTurn,
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
     writeLimiter,

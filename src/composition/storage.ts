@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
 import { type Claim, claimToServe, type Holder } from '../adapters/sqlite/serving.ts';
-import { createWriterTurn } from '../adapters/sqlite/writer-turn.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Storage } from '../ports/storage.ts';
@@ -14,17 +13,12 @@ const RECHECK_MS = 100;
 /**
  * Opens and migrates the database that `DATABASE_URL` names: `sqlite:path`, or `sqlite::memory:` for one that
  * exists until `close`.
- * @param writerTurn memory that all threads share which open this database, so that they write in turn
  * @throws CountersignError `storage.bad_url` for any other URL, or an error that says why the database cannot
  * be opened
  */
 export async function openStorage(
   databaseUrl: string,
-  {
-    clock = systemClock,
-    timers = systemTimers,
-    writerTurn,
-  }: { clock?: Clock; timers?: Timers; writerTurn?: SharedArrayBuffer } = {},
+  { clock = systemClock, timers = systemTimers }: { clock?: Clock; timers?: Timers } = {},
 ): Promise<Storage> {
   if (/^postgres(ql)?:/.test(databaseUrl)) {
     throw new CountersignError(
@@ -32,14 +26,13 @@ export async function openStorage(
       'DATABASE_URL: PostgreSQL is not supported by this version of Countersign; use sqlite:path.',
     );
   }
-  if (isThrowAway(databaseUrl)) return openThrowAwaySqlite({ clock, timers });
-  const turn = writerTurn && createWriterTurn(writerTurn);
-  return openSqlite(sqlitePath(databaseUrl), { clock, timers, turn });
+  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock, timers });
+  return openSqlite(sqlitePath(databaseUrl), { clock, timers });
 }
 
-/** Whether each opening gets a database of its own, so that two threads cannot share one. */
-export function isThrowAway(databaseUrl: string): boolean {
-  return databaseUrl === THROW_AWAY;
+/** The file beside the database in which deliveries are recorded first; `undefined` for one that is thrown away. */
+export function inboxOf(databaseUrl: string): string | undefined {
+  return databaseUrl === THROW_AWAY ? undefined : `${sqlitePath(databaseUrl)}-inbox`;
 }
 
 /**
@@ -51,7 +44,7 @@ export async function claimDatabase(
   databaseUrl: string,
   options: { clock: Clock; timeoutMs: number; onWait(holder: Holder | undefined): void },
 ): Promise<Claim> {
-  if (isThrowAway(databaseUrl)) return { ok: true, release() {} };
+  if (databaseUrl === THROW_AWAY) return { ok: true, release() {} };
   const path = sqlitePath(databaseUrl);
   const end = performance.now() + options.timeoutMs;
   for (let waits = false; ; waits = true) {

@@ -120,6 +120,18 @@ export interface Delivery extends Omit<NewDelivery, 'queueKey'> {
 
 export type DeliverySummary = Omit<Delivery, 'body'>;
 
+/**
+ * Deliveries that were accepted and answered, and that the database does not have yet. Whoever takes them
+ * keeps the number of the last one in the database, in the transaction that records them there.
+ */
+export interface Inbox {
+  /** Differs for each inbox, so that a number of one never counts for another. */
+  readonly id: string;
+  /** What was recorded after this number, oldest first, at most so many commits. */
+  after(last: number, most: number): { id: number; deliveries: NewDelivery[] }[];
+  close(): void;
+}
+
 export interface Deliveries {
   /**
    * Records deliveries in one statement. A GUID that exists is not inserted again: it is returned as a

@@ -10,12 +10,11 @@ await startIntakeThread(
     port: 0,
     webhookSecret: 'a-secret-only-for-tests',
     metricsAccess: {},
-    databaseUrl: 'sqlite:unused',
     logLevel: 'silent',
   },
   {
     secrets: {},
-    writerTurn: new SharedArrayBuffer(8),
+    inboxPath: 'unused',
     engine: { metrics: async () => '', readiness: async () => ({ failures: [], warnings: [] }) },
     onRecorded() {},
     log: silentLog,

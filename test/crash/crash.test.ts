@@ -150,7 +150,7 @@ function describeShortForm(): void {
       [around('while', CHECK_RUN), around('after', LOOK), around('after', MERGE)],
     ]);
     expectSameEndAtWrites(withoutReview, undisturbed, [
-      { when: 'after', what: 'records the delivery', writes: /deliveries\.record/ },
+      { when: 'after', what: 'records the delivery', writes: /inbox\.record/ },
     ]);
   });
 

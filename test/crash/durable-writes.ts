@@ -1,3 +1,4 @@
+import type { Recorder } from '../../src/entrypoints/webhook/delivery/intake.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Storage, Tx } from '../../src/ports/storage.ts';
 import type { When } from './kill-point.ts';
@@ -78,6 +79,19 @@ export function watchedStorage(storage: Storage, watch: Watch): Storage {
       });
       reached?.('after');
       return result;
+    },
+  };
+}
+
+/** The same recorder of the intake, with each commit watched. */
+export function watchedRecorder(recorder: Recorder, watch: Watch): Recorder {
+  return {
+    async record(deliveries) {
+      const reached = watch('inbox.record');
+      reached('before');
+      const fresh = await recorder.record(deliveries);
+      reached('after');
+      return fresh;
     },
   };
 }

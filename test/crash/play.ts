@@ -8,6 +8,7 @@ import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { type Script, startStubModel } from '../support/model/stub.ts';
 import { databaseIn } from './app-process.ts';
 import { type EndState, readEndState, type Subject } from './end-state.ts';
+import { notTaken } from './inbox.ts';
 import type { KillPoint } from './kill-point.ts';
 import { isAccepted, type Supervised, startSupervised } from './supervisor.ts';
 
@@ -119,6 +120,7 @@ function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
     // GitHub did not get an answer for everything that was recorded: an app that died before it answered does not request it
     // again.
     const recorded = new Set(db.prepare('SELECT guid FROM deliveries').pluck().all());
+    if (notTaken(folder).length > 0) return false;
     if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid)))
       return false;
     const open = db.prepare(

@@ -13,7 +13,7 @@ import { openStorage } from '../../src/composition/storage.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { createIntake } from '../../src/entrypoints/webhook/delivery/intake.ts';
+import { createIntake, recordIn } from '../../src/entrypoints/webhook/delivery/intake.ts';
 import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import { listen, SECRET, sign } from '../entrypoints/webhook/support.ts';
 import { temporaryFolders } from '../support/temp.ts';
@@ -36,7 +36,7 @@ describe('the webhook server with a database that cannot be written to', () => {
     const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     const server = createHttpServer({
       secret: SECRET,
-      intake: createIntake({ storage, queue, clock: systemClock }),
+      intake: createIntake({ recorder: recordIn(storage), queue, clock: systemClock }),
       health: { database: () => storage.check() },
       metrics: new Registry(),
       log: silentLog,

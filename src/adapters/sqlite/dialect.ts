@@ -12,7 +12,6 @@ import {
   type SqliteStatement,
 } from 'kysely';
 import type { LockWait } from './lock-wait.ts';
-import type { WriterTurn } from './writer-turn.ts';
 
 /** More than the adapter has different statements, not counting batches of many sizes. */
 const STATEMENTS_KEPT = 300;
@@ -25,8 +24,6 @@ export interface LockWaitPolicy {
   lock: LockWait;
   /** When the current work must stop waiting, by the lock's clock; `undefined` if it has no deadline. */
   exhaustedAt(): number | undefined;
-  /** The order of the threads that write; `undefined` for a connection that only reads. */
-  turn?: WriterTurn | undefined;
 }
 
 /**
@@ -47,8 +44,7 @@ export function sqliteDialect(
 }
 
 /**
- * Differs from Kysely's driver in six ways:
- * - The threads of this process begin their transactions one after the other.
+ * Differs from Kysely's driver in five ways:
  * - Transactions begin IMMEDIATE. A plain BEGIN fails without waiting if another process wrote between its
  *   first read and write.
  * - If SQLite has rolled back by itself (a full disk), the error of a second rollback does not hide the first
@@ -61,7 +57,6 @@ class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
   readonly #lockWait: LockWaitPolicy | undefined;
   #connection: DatabaseConnection | undefined;
-  #endTurn: (() => void) | undefined;
 
   constructor(db: BetterSqlite3.Database, translate: Translate, lockWait: LockWaitPolicy | undefined) {
     super({ database: withPreparedStatements(db, translate) });
@@ -92,26 +87,11 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    this.#endTurn = await this.#lockWait?.turn?.take();
-    try {
-      await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-    } catch (error) {
-      this.#endTurn?.();
-      throw error;
-    }
-  }
-
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.commitTransaction(connection);
-    this.#endTurn?.();
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    try {
-      if (this.#db.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
-    } finally {
-      this.#endTurn?.();
-    }
+    if (this.#db.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 }
 

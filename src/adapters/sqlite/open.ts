@@ -11,7 +11,6 @@ import { makeFolderFor } from './folder.ts';
 import { BUSY_TIMEOUT_MS } from './lock-wait.ts';
 import { migrateSqlite } from './migrate.ts';
 import { SqliteStorage } from './storage.ts';
-import type { WriterTurn } from './writer-turn.ts';
 
 export const SQLITE_MIGRATIONS = join(PACKAGE_ROOT, 'migrations/sqlite');
 
@@ -33,8 +32,6 @@ export interface SqliteOptions {
   /** The folder with the migrations. */
   migrations?: string;
   timers?: Timers;
-  /** The order in which the threads of this process write. Not needed if only one has the file open. */
-  turn?: WriterTurn | undefined;
 }
 
 /**
@@ -43,7 +40,7 @@ export interface SqliteOptions {
  */
 export function openSqlite(
   path: string,
-  { clock, migrations = SQLITE_MIGRATIONS, timers = systemTimers, turn }: SqliteOptions,
+  { clock, migrations = SQLITE_MIGRATIONS, timers = systemTimers }: SqliteOptions,
 ): Storage {
   makeFolderFor(path);
   let writer: BetterSqlite3.Database | undefined;
@@ -62,7 +59,7 @@ export function openSqlite(
     migrateSqlite(writer, readMigrations(migrations), clock);
     writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const reader = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
-    return new SqliteStorage(path, writer, reader, clock, timers, turn);
+    return new SqliteStorage(path, writer, reader, clock, timers);
   } catch (error) {
     writer?.close();
     throw sqliteFailure(error, path);

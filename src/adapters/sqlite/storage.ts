@@ -12,7 +12,6 @@ import { UnitOfWork } from '../sql/unit-of-work.ts';
 import { sqliteDialect } from './dialect.ts';
 import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
 import { createLockWait, type LockWait } from './lock-wait.ts';
-import type { WriterTurn } from './writer-turn.ts';
 
 /**
  * The free space, in bytes, that a formerly full disk needs to count as usable: enough for a few deliveries.
@@ -90,7 +89,6 @@ export class SqliteStorage implements Storage {
     reader: BetterSqlite3.Database,
     clock: Clock,
     timers: Timers = systemTimers,
-    turn?: WriterTurn,
   ) {
     this.#path = path;
     this.#clock = clock;
@@ -104,7 +102,6 @@ export class SqliteStorage implements Storage {
     const transactionWait = {
       lock: this.#writerLock,
       exhaustedAt: () => this.#current.getStore()?.exhaustedAt,
-      turn,
     };
     const readWait = { lock: this.#readerLock, exhaustedAt: () => undefined };
     this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, transactionWait) });

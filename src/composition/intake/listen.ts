@@ -4,12 +4,11 @@ import type { AppConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { createIntake } from '../../entrypoints/webhook/delivery/intake.ts';
+import { createIntake, type Recorder } from '../../entrypoints/webhook/delivery/intake.ts';
 import { close, listen } from '../../entrypoints/webhook/listen.ts';
 import { createMetricsServer } from '../../entrypoints/webhook/metrics-page.ts';
 import { createHttpServer, type EngineReports } from '../../entrypoints/webhook/server.ts';
 import { noMetrics } from '../../messages/cli/process.ts';
-import type { Storage } from '../../ports/storage.ts';
 
 export interface Listening {
   /** The address for webhooks. */
@@ -24,7 +23,9 @@ export interface Listening {
 export type IntakeSettings = Pick<AppConfig, 'host' | 'port' | 'webhookSecret' | 'metricsAccess'>;
 
 export interface IntakeParts {
-  storage: Pick<Storage, 'transaction' | 'check'>;
+  recorder: Recorder;
+  /** Rejects with a sentence if nothing can be recorded. */
+  check(): Promise<void>;
   engine: EngineReports;
   /** Called after each commit of new deliveries. */
   onRecorded(): void;
@@ -33,20 +34,20 @@ export interface IntakeParts {
 }
 
 /**
- * Listens for webhooks, probes and scrapers of the metrics. Needs nothing of the engine but the database and
- * its reports, so it can run in any thread.
+ * Listens for webhooks, probes and scrapers of the metrics. Needs nothing of the engine but its reports, so it
+ * can run in any thread.
  * @throws CountersignError if a port that the operator chose is taken; then nothing listens
  */
 export async function listenForRequests(
   { webhookSecret, metricsAccess, ...address }: IntakeSettings,
-  { storage, engine, onRecorded, clock, log }: IntakeParts,
+  { recorder, check, engine, onRecorded, clock, log }: IntakeParts,
 ): Promise<Listening> {
   const metrics = new Registry();
   const { own, token } = metricsAccess;
   const server = createHttpServer({
     secret: webhookSecret,
-    intake: createIntake({ storage, queue: { wake: onRecorded }, clock }),
-    health: { database: () => storage.check() },
+    intake: createIntake({ recorder, queue: { wake: onRecorded }, clock }),
+    health: { database: check },
     engine,
     metrics,
     metricsToken: token,

@@ -5,14 +5,13 @@ import type { IntakeSettings, Listening } from './listen.ts';
 /** What the intake thread needs to start. */
 export interface IntakeStart {
   settings: IntakeSettings;
-  databaseUrl: string;
+  /** The file that deliveries are recorded in. */
+  inboxPath: string;
   logLevel: LogLevel;
   /** The app's secrets by name, so that no line of the thread's log shows one. */
   secrets: Readonly<Record<string, string>>;
   /** When the engine's thread last ran its event loop: one number, milliseconds of the monotonic clock. */
   heartbeat: SharedArrayBuffer;
-  /** See `createWriterTurn`. */
-  writerTurn: SharedArrayBuffer;
 }
 
 /** What the intake asks the engine for, with the type of the answer. */
@@ -33,4 +32,6 @@ export type ToIntake =
   | { kind: 'report'; id: number; value: Reports[keyof Reports] }
   /** The engine could not make the report; its log says why. */
   | { kind: 'no_report'; id: number }
+  /** The database has everything that the inbox recorded up to this number. */
+  | { kind: 'taken'; last: number }
   | { kind: 'close' };

@@ -1,31 +1,31 @@
 import type { MessagePort } from 'node:worker_threads';
+import { type InboxWriter, openInbox } from '../../adapters/sqlite/inbox.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { CountersignError, unreachable } from '../../core/errors.ts';
 import { createLog } from '../../core/log-lines.ts';
 import { withoutRepeats } from '../../core/outage-log.ts';
 import { neverShow } from '../../core/redact/redact.ts';
-import type { Storage } from '../../ports/storage.ts';
-import { openStorage } from '../storage.ts';
+import type { Recorder } from '../../entrypoints/webhook/delivery/intake.ts';
 import { listenForRequests } from './listen.ts';
 import type { FromIntake, IntakeStart, Reports, ToIntake } from './messages.ts';
 import { monotonicMs } from './thread.ts';
 
 /** The longest wait for a busy engine's report, in milliseconds. After that, the previous one has to do. */
-const REPORT_MS = 10;
+const REPORT_MS = 5;
 
 /** Replacements for tests. */
 export interface IntakeOverrides {
   clock?: Clock;
-  /** Wraps the database. */
-  storage?: (real: Storage) => Storage;
+  /** Wraps what records. */
+  recorder?: (real: Recorder) => Recorder;
 }
 
 /**
- * The intake thread: the HTTP server, with connections of its own to the database. Runs until the engine's
- * thread tells it to close.
+ * The intake thread: the HTTP server, with a file of its own that it records in. Runs until the engine's thread
+ * tells it to close.
  */
 export async function runIntake(
-  { settings, databaseUrl, logLevel, secrets, heartbeat, writerTurn }: IntakeStart,
+  { settings, inboxPath, logLevel, secrets, heartbeat }: IntakeStart,
   port: MessagePort,
   overrides: IntakeOverrides = {},
 ): Promise<void> {
@@ -36,11 +36,14 @@ export async function runIntake(
   const reports = askOver(send);
   const lastBeat = new Float64Array(heartbeat);
   const close = Promise.withResolvers<void>();
+  let inbox: InboxWriter | undefined;
   port.on('message', (message: ToIntake) => {
     switch (message.kind) {
       case 'report':
       case 'no_report':
         return reports.take(message);
+      case 'taken':
+        return inbox?.forget(message.last);
       case 'close':
         return close.resolve();
       default:
@@ -49,11 +52,13 @@ export async function runIntake(
   });
 
   try {
-    const real = await openStorage(databaseUrl, { clock, writerTurn });
-    const storage = overrides.storage?.(real) ?? real;
+    const opened = openInbox(inboxPath);
+    inbox = opened;
+    const real = recordInInbox(opened);
     try {
       const listening = await listenForRequests(settings, {
-        storage,
+        recorder: overrides.recorder?.(real) ?? real,
+        check: async () => opened.check(),
         engine: {
           metrics: () => reports.ask('metrics'),
           readiness: () => reports.ask('readiness'),
@@ -67,7 +72,7 @@ export async function runIntake(
       await close.promise;
       await listening.close();
     } finally {
-      await storage.close();
+      opened.close();
     }
   } catch (error) {
     if (!(error instanceof CountersignError)) throw error;
@@ -75,6 +80,17 @@ export async function runIntake(
   } finally {
     port.close();
   }
+}
+
+/** The inbox knows only what the database has not taken yet, so a redelivery counts as new. The database knows better. */
+function recordInInbox(inbox: InboxWriter): Recorder {
+  return {
+    async record(deliveries) {
+      const known = new Set<string>();
+      inbox.record(deliveries.filter(({ guid }) => !known.has(guid) && known.add(guid)));
+      return known;
+    },
+  };
 }
 
 type Answer = Extract<ToIntake, { kind: 'report' | 'no_report' }>;

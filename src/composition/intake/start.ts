@@ -1,9 +1,12 @@
+import { readInbox } from '../../adapters/sqlite/inbox.ts';
 import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
+import { createDrain, type Drain } from '../../entrypoints/webhook/delivery/drain.ts';
+import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
 import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.ts';
 import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
 import type { Platform } from '../platform.ts';
-import { isThrowAway } from '../storage.ts';
+import { inboxOf } from '../storage.ts';
 import { type Listening, listenForRequests } from './listen.ts';
 import { type IntakeThreadOptions, startIntakeThread } from './thread.ts';
 
@@ -23,13 +26,56 @@ export async function startIntake(
   outagePolicy: OutagePolicy,
   { secrets, place = {} }: { secrets: Readonly<Record<string, string>>; place?: IntakePlace | undefined },
 ): Promise<Listening> {
-  const { config, storage, writerTurn, queue, clock, log } = platform;
+  const { config, storage, queue, clock, log } = platform;
   const engine = engineReports(platform, outagePolicy);
-  const onRecorded = () => queue.wake();
+  const inboxPath = inboxOf(config.databaseUrl);
   // Two threads cannot share a database that each of them creates.
-  return place === 'here' || isThrowAway(config.databaseUrl)
-    ? listenForRequests(config, { storage, engine: { ...engine, silentMs: () => 0 }, onRecorded, clock, log })
-    : startIntakeThread(config, { ...place, secrets, writerTurn, engine, onRecorded, log });
+  if (place === 'here' || inboxPath === undefined) {
+    return listenForRequests(config, {
+      recorder: recordIn(storage),
+      check: () => storage.check(),
+      engine: { ...engine, silentMs: () => 0 },
+      onRecorded: () => queue.wake(),
+      clock,
+      log,
+    });
+  }
+  let drain: Drain | undefined;
+  const thread = await startIntakeThread(config, {
+    ...place,
+    secrets,
+    inboxPath,
+    engine,
+    onRecorded: () => drain?.wake(),
+    log,
+  });
+  const inbox = readInbox(inboxPath);
+  const opened = createDrain({
+    inbox,
+    storage,
+    onTaken(last) {
+      thread.taken(last);
+      queue.wake();
+    },
+    clock,
+    log,
+  });
+  try {
+    // What the previous process accepted must be known before missed deliveries are asked for.
+    await opened.drain();
+  } catch (error) {
+    await Promise.all([thread.close(), opened.stop()]);
+    throw error;
+  }
+  drain = opened;
+  drain.wake();
+  return {
+    ...thread,
+    async close() {
+      await thread.close();
+      await opened.stop();
+    },
+  };
 }
 
 function engineReports(

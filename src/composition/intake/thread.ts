@@ -23,7 +23,7 @@ const YOUNG_GENERATION_MB = 12;
 
 export interface IntakeThreadOptions {
   secrets: IntakeStart['secrets'];
-  writerTurn: SharedArrayBuffer;
+  inboxPath: string;
   engine: Omit<EngineReports, 'silentMs'>;
   /** Called after each commit of new deliveries. */
   onRecorded(): void;
@@ -43,24 +43,28 @@ export interface IntakeThreadOptions {
  * the intake, GitHub's deliveries would be lost one by one.
  * @throws CountersignError if it cannot listen
  */
+export interface IntakeThread extends Listening {
+  /** Tells the intake that the database has everything up to this number. */
+  taken(last: number): void;
+}
+
 export async function startIntakeThread(
-  config: IntakeSettings & Pick<AppConfig, 'databaseUrl' | 'logLevel'>,
-  { secrets, writerTurn, engine, onRecorded, log, program = PROGRAM, engineNiceness }: IntakeThreadOptions,
-): Promise<Listening> {
+  config: IntakeSettings & Pick<AppConfig, 'logLevel'>,
+  { secrets, inboxPath, engine, onRecorded, log, program = PROGRAM, engineNiceness }: IntakeThreadOptions,
+): Promise<IntakeThread> {
   const heartbeat = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   const lastBeat = new Float64Array(heartbeat);
   const beat = () => {
     lastBeat[0] = monotonicMs();
   };
   beat();
-  const { databaseUrl, logLevel, host, port, webhookSecret, metricsAccess } = config;
+  const { logLevel, host, port, webhookSecret, metricsAccess } = config;
   const start: IntakeStart = {
     settings: { host, port, webhookSecret, metricsAccess },
-    databaseUrl,
     logLevel,
     secrets,
     heartbeat,
-    writerTurn,
+    inboxPath,
   };
   const worker = new Worker(program, {
     name: 'intake',
@@ -113,6 +117,7 @@ export async function startIntakeThread(
     setPriority(Math.max(engineNiceness, getPriority()));
   return {
     ...found,
+    taken: (last) => send({ kind: 'taken', last }),
     async close() {
       isClosing = true;
       send({ kind: 'close' });

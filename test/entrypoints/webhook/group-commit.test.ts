@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { createIntake } from '../../../src/entrypoints/webhook/delivery/intake.ts';
+import { createIntake, recordIn } from '../../../src/entrypoints/webhook/delivery/intake.ts';
 import { fakeStorage, webhook } from './support.ts';
 
 function intakeOver({ storage, queue }: ReturnType<typeof fakeStorage>, maxGroup?: number) {
   return createIntake({
-    storage,
+    recorder: recordIn(storage),
     queue,
     clock: systemClock,
     ...(maxGroup === undefined ? {} : { maxGroup }),

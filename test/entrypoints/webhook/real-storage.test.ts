@@ -6,7 +6,7 @@ import { openStorage } from '../../../src/composition/storage.ts';
 import { WEBHOOK_PATH } from '../../../src/config/webhook-path.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import { createIntake } from '../../../src/entrypoints/webhook/delivery/intake.ts';
+import { createIntake, recordIn } from '../../../src/entrypoints/webhook/delivery/intake.ts';
 import { jobsOfNewDeliveries } from '../../../src/entrypoints/webhook/delivery/new-jobs.ts';
 import { createHttpServer } from '../../../src/entrypoints/webhook/server.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
@@ -20,7 +20,11 @@ beforeEach(async () => {
   storage = await openStorage('sqlite::memory:');
   const server = createHttpServer({
     secret: SECRET,
-    intake: createIntake({ storage, queue: { wake: () => undefined }, clock: systemClock }),
+    intake: createIntake({
+      recorder: recordIn(storage),
+      queue: { wake: () => undefined },
+      clock: systemClock,
+    }),
     health: { database: () => storage.check() },
     metrics: new Registry(),
     log: silentLog,

@@ -26,8 +26,27 @@ export interface Intake {
   accept(webhook: Webhook): Promise<Receipt>;
 }
 
+/** Where deliveries are recorded. */
+export interface Recorder {
+  /**
+   * Records all of them durably, or rejects.
+   * @returns the GUIDs that were new, as far as the place knows
+   */
+  record(deliveries: readonly NewDelivery[]): Promise<Set<string>>;
+}
+
+/** Records deliveries in the database itself. */
+export function recordIn(storage: Pick<Storage, 'transaction'>): Recorder {
+  return {
+    async record(deliveries) {
+      const recorded = await storage.transaction((tx) => tx.deliveries.record(deliveries));
+      return new Set(recorded.filter(({ fresh }) => fresh).map(({ guid }) => guid));
+    },
+  };
+}
+
 export interface IntakeParts {
-  storage: Pick<Storage, 'transaction'>;
+  recorder: Recorder;
   queue: Pick<Queue, 'wake'>;
   clock: Clock;
   /** The most deliveries in one transaction. */
@@ -58,7 +77,7 @@ const MAX_TURNS = 50;
  * Rejected: one transaction per webhook (measured in `bench/intake`), and answering before the commit. After
  * a crash, the latter would lose a delivery that GitHub regards as delivered.
  */
-export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakeParts): Intake {
+export function createIntake({ recorder, queue, clock, maxGroup = 256 }: IntakeParts): Intake {
   let waiting: Waiting[] = [];
   let busy = false;
 
@@ -83,7 +102,7 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
 
   async function commit(group: readonly Waiting[]): Promise<void> {
     try {
-      const fresh = await record(group);
+      const fresh = await recorder.record(group.map(({ delivery }) => delivery));
       queue.wake();
       for (const { delivery, resolve } of group) {
         // If a GUID occurs twice in a group, only the first is new.
@@ -99,13 +118,6 @@ export function createIntake({ storage, queue, clock, maxGroup = 256 }: IntakePa
       // are unique.
       else for (const one of group) await commit([one]);
     }
-  }
-
-  /** @returns the GUIDs that were new */
-  async function record(group: readonly Waiting[]): Promise<Set<string>> {
-    const deliveries = group.map(({ delivery }) => delivery);
-    const recorded = await storage.transaction((tx) => tx.deliveries.record(deliveries));
-    return new Set(recorded.filter(({ fresh }) => fresh).map(({ guid }) => guid));
   }
 
   return {

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import BetterSqlite3 from 'better-sqlite3';
+import { CountersignError } from '../../core/errors.ts';
+import type { Inbox, NewDelivery } from '../../ports/storage.ts';
+import { type Pack, type Place, packBodies, unpackBody } from '../sql/body-packs.ts';
+import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
+import { makeFolderFor } from './folder.ts';
+
+/**
+ * Each row is what one commit recorded: the bodies, packed together, and what else is known of each delivery.
+ * AUTOINCREMENT, because a number that was given out again would count as taken. The identity distinguishes
+ * this file from one that somebody puts in its place, whose numbers begin again.
+ */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS recorded (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    deliveries TEXT NOT NULL,
+    encoding   TEXT NOT NULL,
+    bytes      BLOB NOT NULL
+  ) STRICT;
+`;
+
+/** Free space in bytes that a formerly full disk needs to count as usable: enough for a few deliveries. */
+const ROOM_BYTES = 1_048_576;
+
+/** The size of the log, in pages, at which it is moved into the file: 32 MB. Senders wait for the move. */
+const PAGES_OF_LOG = 8_000;
+
+/** How long opening waits for another process's lock, in ms. Later, no other process writes. */
+const OPENING_MS = 5_000;
+
+type Packed = { pack: Pack; contents: { item: NewDelivery; place: Place }[] };
+type Stored = Omit<NewDelivery, 'body' | 'receivedAt'> & {
+  receivedAt: string;
+  start: number;
+  length: number;
+};
+
+/** The side of the inbox that records. It blocks its thread, which has nothing else to do meanwhile. */
+export interface InboxWriter {
+  /**
+   * Records all or none of them, durably.
+   * @throws CountersignError `storage.unavailable` if the disk is full or fails
+   */
+  record(deliveries: readonly NewDelivery[]): void;
+  /** Removes what was taken up to this number, with the next commit. */
+  forget(last: number): void;
+  /** @throws CountersignError with a sentence if nothing can be recorded */
+  check(): void;
+  close(): void;
+}
+
+/**
+ * Opens the inbox, a file of its own beside the database: recording never waits for the lock that the engine's
+ * transactions hold, nor the other way round.
+ */
+export function openInbox(path: string): InboxWriter {
+  makeFolderFor(path);
+  const failing = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw sqliteFailure(error, path);
+    }
+  };
+  const db = failing(() => {
+    const opened = new BetterSqlite3(path, { timeout: OPENING_MS });
+    opened.pragma('journal_mode = WAL');
+    opened.pragma('synchronous = FULL');
+    opened.pragma(`wal_autocheckpoint = ${PAGES_OF_LOG}`);
+    opened.exec(SCHEMA);
+    opened
+      .prepare('INSERT INTO identity SELECT ? WHERE NOT EXISTS (SELECT 1 FROM identity)')
+      .run(randomUUID());
+    return opened;
+  });
+  const insert = db.prepare('INSERT INTO recorded (deliveries, encoding, bytes) VALUES (?, ?, ?)');
+  const remove = db.prepare('DELETE FROM recorded WHERE id <= ?');
+  const rewrite = db.prepare('UPDATE identity SET id = id');
+  let taken: number | undefined;
+  /** Set when a commit failed. A successful read then does not prove that the disk works. */
+  let unwritable = false;
+  /** Set permanently once SQLite finds the file damaged. */
+  let damage: unknown;
+
+  const recordAll = db.transaction((deliveries: readonly NewDelivery[]) => {
+    for (const { pack, contents } of packsOf(deliveries)) {
+      const stored = contents.map(({ item: { body: _, receivedAt, ...rest }, place }): Stored => {
+        return { ...rest, receivedAt: receivedAt.toISOString(), ...place };
+      });
+      insert.run(JSON.stringify(stored), pack.encoding, pack.bytes);
+    }
+    if (taken !== undefined) remove.run(taken);
+  });
+
+  return {
+    record(deliveries) {
+      if (damage !== undefined) throw damage;
+      try {
+        failing(() => recordAll.immediate(deliveries));
+        taken = undefined;
+      } catch (error) {
+        unwritable = true;
+        if (isDamage(error)) damage ??= error;
+        throw error;
+      }
+    },
+    forget(last) {
+      taken = last;
+    },
+    check() {
+      if (damage !== undefined) throw damage;
+      if (!unwritable) return;
+      const { bavail, bsize } = statfsSync(path);
+      // One written page is no proof, because it fits into the space that a failed commit left in the log.
+      if (bavail * bsize < ROOM_BYTES) throw new CountersignError('storage.unavailable', diskIsFull(path));
+      failing(() => rewrite.run());
+      unwritable = false;
+    },
+    close() {
+      if (taken !== undefined && !unwritable) failing(() => remove.run(taken));
+      db.close();
+    },
+  };
+}
+
+/** A delivery that comes alone stays as it is: its sender waits for nothing else, and compressing takes 0.1 ms. */
+function packsOf(deliveries: readonly NewDelivery[]): Iterable<Packed> {
+  const [only, ...others] = deliveries;
+  if (!only || others.length > 0) return packBodies(deliveries);
+  const place = { start: 0, length: only.body.byteLength };
+  return [{ pack: { encoding: 'none', bytes: only.body }, contents: [{ item: only, place }] }];
+}
+
+/** Opens an inbox that `openInbox` has made, for reading. */
+export function readInbox(path: string): Inbox {
+  const db = new BetterSqlite3(path, { readonly: true, timeout: OPENING_MS });
+  const id = String(db.prepare('SELECT id FROM identity').pluck().get());
+  const after = db.prepare<[number, number], Pack & { id: number; deliveries: string }>(
+    'SELECT * FROM recorded WHERE id > ? ORDER BY id LIMIT ?',
+  );
+  return {
+    id,
+    after(last, most) {
+      try {
+        return after.all(last, most).map(({ id: number, deliveries, encoding, bytes }) => ({
+          id: number,
+          deliveries: (JSON.parse(deliveries) as Stored[]).map(({ start, length, receivedAt, ...rest }) => ({
+            ...rest,
+            receivedAt: new Date(receivedAt),
+            body: unpackBody({ encoding, bytes }, { start, length }),
+          })),
+        }));
+      } catch (error) {
+        throw sqliteFailure(error, path);
+      }
+    },
+    close: () => void db.close(),
+  };
+}

@@ -1,0 +1,146 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type InboxWriter, openInbox, readInbox } from '../../../src/adapters/sqlite/inbox.ts';
+import { openStorage } from '../../../src/composition/storage.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { createDrain } from '../../../src/entrypoints/webhook/delivery/drain.ts';
+import type { NewDelivery, Storage } from '../../../src/ports/storage.ts';
+import { temporaryFolders } from '../../support/temp.ts';
+
+const newFolder = temporaryFolders();
+
+function delivery(guid: string, body = `{"guid":"${guid}"}`): NewDelivery {
+  return {
+    guid,
+    event: 'push',
+    action: null,
+    installationId: 7,
+    body: Buffer.from(body),
+    receivedAt: new Date('2026-03-02T09:00:00.000Z'),
+    queueKey: 'repo:1',
+  };
+}
+
+/** An inbox with its reader, and a database, in files that can be closed and opened again. */
+async function scene() {
+  const path = join(newFolder(), 'countersign.db-inbox');
+  const storage = await openStorage(`sqlite:${path.slice(0, -'-inbox'.length)}`);
+  onTestFinished(() => storage.close());
+  let inbox = openInbox(path);
+  onTestFinished(() => inbox.close());
+  const taken: number[] = [];
+  return {
+    storage,
+    taken,
+    inbox: () => inbox,
+    reopen(remove = false): InboxWriter {
+      inbox.close();
+      if (remove) for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+      inbox = openInbox(path);
+      return inbox;
+    },
+    drainOf: (to: Pick<Storage, 'transaction' | 'read'> = storage) =>
+      createDrain({
+        inbox: readInbox(path),
+        storage: to,
+        onTaken: (last) => void taken.push(last),
+        clock: systemClock,
+        log: silentLog,
+      }),
+    read: () => readInbox(path),
+    guids: async () => (await storage.read.deliveries.list({ limit: 100 })).map(({ guid }) => guid).reverse(),
+  };
+}
+
+describe('the inbox', () => {
+  it('gives back what was recorded, byte for byte and in order', async () => {
+    const { inbox, read } = await scene();
+    const all = [delivery('a', '{"text":"ü\\u0000"}'), delivery('b', 'x'.repeat(600_000)), delivery('c')];
+    inbox().record(all);
+    inbox().record([delivery('d')]);
+    const reader = read();
+    onTestFinished(() => reader.close());
+    const found = reader.after(0, 100).flatMap(({ deliveries }) => deliveries);
+    expect(found.map(({ guid }) => guid)).toEqual(['a', 'b', 'c', 'd']);
+    for (const [index, { body, ...rest }] of [...all, delivery('d')].entries()) {
+      const { body: foundBody, ...foundRest } = found[index] ?? delivery('none');
+      expect(Buffer.from(foundBody).equals(body)).toBe(true);
+      expect(foundRest).toEqual(rest);
+    }
+  });
+
+  it('never gives a number out again, although everything before was forgotten and the file opened again', async () => {
+    const { inbox, reopen, read } = await scene();
+    inbox().record([delivery('a')]);
+    const first = read();
+    const [{ id } = { id: 0 }] = first.after(0, 1);
+    first.close();
+    inbox().forget(id);
+    reopen().record([delivery('b')]);
+    const second = read();
+    expect(second.after(0, 10).map((commit) => commit.id)).toEqual([id + 1]);
+    second.close();
+  });
+});
+
+describe('the drain', () => {
+  it('moves everything to the database, once, and tells the inbox', async () => {
+    const { inbox, drainOf, storage, guids, taken } = await scene();
+    inbox().record([delivery('a'), delivery('b')]);
+    inbox().record([delivery('c')]);
+    const drain = drainOf();
+    await drain.drain();
+    await drain.drain();
+    await drain.stop();
+    expect(await guids()).toEqual(['a', 'b', 'c']);
+    expect(taken).toEqual([2]);
+    expect(new TextDecoder().decode((await storage.read.deliveries.byGuid('b'))?.body)).toBe('{"guid":"b"}');
+  });
+
+  it('does not move again what a process had moved that died before the inbox forgot it', async () => {
+    const { inbox, drainOf, storage } = await scene();
+    inbox().record([delivery('a')]);
+    const before = drainOf();
+    await before.drain();
+    await before.stop();
+    const { id = 0 } = (await storage.read.deliveries.byGuid('a')) ?? {};
+    await storage.transaction((tx) => tx.deliveries.setStatus(id, 'failed', new Date(), 'unreadable'));
+    const after = drainOf();
+    await after.drain();
+    await after.stop();
+    expect((await storage.read.deliveries.byGuid('a'))?.status).toBe('failed');
+  });
+
+  it('moves what comes to an inbox that took the place of another one', async () => {
+    const { inbox, reopen, drainOf, guids } = await scene();
+    inbox().record([delivery('a')]);
+    inbox().record([delivery('b')]);
+    const before = drainOf();
+    await before.drain();
+    await before.stop();
+    reopen(true).record([delivery('c')]);
+    const after = drainOf();
+    await after.drain();
+    await after.stop();
+    expect(await guids()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('tries again after the database failed, and loses nothing', async () => {
+    const { inbox, drainOf, storage, guids, taken } = await scene();
+    inbox().record([delivery('a')]);
+    let failures = 1;
+    const drain = drainOf({
+      read: storage.read,
+      transaction(work) {
+        if (failures-- > 0) return Promise.reject(new Error('the disk is full'));
+        return storage.transaction(work);
+      },
+    });
+    drain.wake();
+    await expect.poll(guids).toEqual(['a']);
+    await expect.poll(() => taken).toEqual([1]);
+    await drain.stop();
+  });
+});

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks the probes in turn until it is told to stop: a process of its own, because the one that plays GitHub has
+ * Asks the probes in turn until it gets "stop". It is a process of its own, because the one that plays GitHub has
  * a low priority, and its waiting would count as the app's.
  */
 export interface ProbeOrder {

@@ -121,8 +121,8 @@ export interface Delivery extends Omit<NewDelivery, 'queueKey'> {
 export type DeliverySummary = Omit<Delivery, 'body'>;
 
 /**
- * Deliveries that were accepted and answered, and that the database does not have yet. Whoever takes them
- * keeps the number of the last one in the database, in the transaction that records them there.
+ * Deliveries that were accepted and answered, and that the database does not have yet. The code that moves them
+ * there keeps the number of the last commit, in the same transaction.
  */
 export interface Inbox {
   /** Differs for each inbox, so that a number of one never counts for another. */

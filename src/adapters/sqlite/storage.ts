@@ -209,24 +209,18 @@ export class SqliteStorage implements Storage {
     { run, settle }: Waiting,
     hasOthers: boolean,
   ): Promise<Attempt | undefined> {
-    if (!hasOthers) {
-      try {
-        return await run(transaction);
-      } catch (error) {
-        settle({ error });
-        throw error;
-      }
-    }
-    await SAVE.execute(transaction);
+    let attempt: Attempt | undefined;
     try {
-      const attempt = await run(transaction);
-      await RELEASE.execute(transaction);
+      if (hasOthers) await SAVE.execute(transaction);
+      attempt = await run(transaction);
+      if (hasOthers) await RELEASE.execute(transaction);
       return attempt;
     } catch (error) {
+      attempt?.unit.ended(false);
       settle({ error });
       const [, writer] = this.#connections;
       // On a full disk, SQLite has undone the whole transaction.
-      if (!writer.inTransaction) throw error;
+      if (!hasOthers || !writer.inTransaction) throw error;
       await UNDO.execute(transaction);
       await RELEASE.execute(transaction);
       return undefined;

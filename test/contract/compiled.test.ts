@@ -11,12 +11,15 @@ afterEach(async () => {
   for (const db of open.splice(0)) await db.destroy();
 });
 
-function database(): Kysely<Database> {
+function database(log: (text: string) => void = () => undefined): Kysely<Database> {
   const file = new BetterSqlite3(':memory:');
   file.exec('CREATE TABLE cursors (name TEXT PRIMARY KEY, position_json TEXT, updated_at TEXT)');
   const insert = file.prepare('INSERT INTO cursors VALUES (?, ?, ?)');
   for (const name of ['a', 'b', 'c']) insert.run(name, `"${name}"`, '2026-01-01');
-  const db = new Kysely<Database>({ dialect: sqliteDialect(file, (error) => error) });
+  const db = new Kysely<Database>({
+    dialect: sqliteDialect(file, (error) => error),
+    log: ({ query }) => log(query.sql),
+  });
   open.push(db);
   return db;
 }
@@ -49,4 +52,18 @@ test('a statement that reads its parameters while it is compiled is refused, bec
     db.selectFrom('cursors').select('name').where('name', '=', `${name}`),
   );
   await expect(async () => find(database(), { name: 'a' })).rejects.toThrow('changes its parameters');
+});
+
+test('a compiled statement hides its values from SQLite, which would prepare it again for each of them', async () => {
+  const find = compiledOnce((db, { name, most }: { name: string; most: number }) =>
+    db.selectFrom('cursors').select('name').where('name', '=', name).orderBy('updated_at').limit(most),
+  );
+  const texts: string[] = [];
+  await find(
+    database((text) => texts.push(text)),
+    { name: 'a', most: 1 },
+  );
+  expect(texts).toEqual([
+    'select "name" from "cursors" where "name" = +? order by "updated_at" limit (? + 0)',
+  ]);
 });

@@ -87,7 +87,7 @@ test('the sentence names three rules, and the evidence all of them', async () =>
 test('an input whose expression has no value breaks its rule', async () => {
   const scene = await start(
     flowChain(
-      'id: say, action: gh-comment, with: { body: Hello, for: "{{ trigger.nobody }}" }, validate: [{ rule_id: there, field: for, check: pattern, pattern: ".*" }]',
+      'id: say, action: gh-comment, with: { body: Hello, for: "{{ trigger.input_nobody }}" }, validate: [{ rule_id: there, field: for, check: pattern, pattern: ".*" }]',
     ),
   );
   const { number } = await scene.open();

@@ -139,7 +139,11 @@ describe('a module', () => {
   it('whose model is slow fails for that reason, and leaves the process to the others', {
     tags: 'slow',
   }, async () => {
+    // Any question starts the process.
+    t.stub.answers(text(GOOD));
+    await run();
     const before = sidecar.pid();
+    expect(before).toBeDefined();
     t.stub.answers({ silent: true });
     expect(await run({ module: module({ limits: { timeout_seconds: 3 } }) })).toMatchObject({
       kind: 'failed',

@@ -40,6 +40,12 @@ type Stored = Omit<NewDelivery, 'body' | 'receivedAt'> & {
 
 /** The side of the inbox that records. It blocks its thread, which has nothing else to do meanwhile. */
 export interface InboxWriter {
+  readonly id: string;
+  /**
+   * Gives out only higher numbers from now on. An older copy of the file would otherwise give out numbers again
+   * that count as taken: after a backup was put back, say.
+   */
+  startAfter(last: number): void;
   /**
    * Records all or none of them, durably.
    * @throws CountersignError `storage.unavailable` if the disk is full or fails
@@ -76,6 +82,7 @@ export function openInbox(path: string): InboxWriter {
       .run(randomUUID());
     return opened;
   });
+  const id = String(db.prepare('SELECT id FROM identity').pluck().get());
   const insert = db.prepare('INSERT INTO recorded (deliveries, encoding, bytes) VALUES (?, ?, ?)');
   const remove = db.prepare('DELETE FROM recorded WHERE id <= ?');
   const rewrite = db.prepare('UPDATE identity SET id = id');
@@ -96,6 +103,16 @@ export function openInbox(path: string): InboxWriter {
   });
 
   return {
+    id,
+    startAfter(last) {
+      failing(() => {
+        // https://sqlite.org/autoinc.html: "The SQLITE_SEQUENCE table can be modified"
+        const known = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'recorded'").pluck().get();
+        if (known === undefined) db.prepare("INSERT INTO sqlite_sequence VALUES ('recorded', ?)").run(last);
+        else if (Number(known) < last)
+          db.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'recorded'").run(last);
+      });
+    },
     record(deliveries) {
       if (damage !== undefined) throw damage;
       try {

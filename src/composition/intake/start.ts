@@ -1,6 +1,6 @@
-import { readInbox } from '../../adapters/sqlite/inbox.ts';
+import { openInbox, readInbox } from '../../adapters/sqlite/inbox.ts';
 import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
-import { createDrain, type Drain } from '../../entrypoints/webhook/delivery/drain.ts';
+import { createDrain, type Drain, takenFrom } from '../../entrypoints/webhook/delivery/drain.ts';
 import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
 import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.ts';
 import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
@@ -40,6 +40,7 @@ export async function startIntake(
       log,
     });
   }
+  await readyInbox(inboxPath, storage);
   let drain: Drain | undefined;
   const thread = await startIntakeThread(config, {
     ...place,
@@ -76,6 +77,16 @@ export async function startIntake(
       await opened.stop();
     },
   };
+}
+
+/** Before anything is recorded: the file may be an older one than the database. */
+async function readyInbox(path: string, storage: Platform['storage']): Promise<void> {
+  const inbox = openInbox(path);
+  try {
+    inbox.startAfter(await takenFrom(inbox, storage));
+  } finally {
+    inbox.close();
+  }
 }
 
 function engineReports(

@@ -1,11 +1,11 @@
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type InboxWriter, openInbox, readInbox } from '../../../src/adapters/sqlite/inbox.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import { createDrain } from '../../../src/entrypoints/webhook/delivery/drain.ts';
+import { createDrain, takenFrom } from '../../../src/entrypoints/webhook/delivery/drain.ts';
 import type { NewDelivery, Storage } from '../../../src/ports/storage.ts';
 import { temporaryFolders } from '../../support/temp.ts';
 
@@ -31,15 +31,32 @@ async function scene() {
   let inbox = openInbox(path);
   onTestFinished(() => inbox.close());
   const taken: number[] = [];
+  const remove = () => {
+    for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+  };
   return {
     storage,
     taken,
     inbox: () => inbox,
-    reopen(remove = false): InboxWriter {
+    /** @param meanwhile happens to the file while it is closed */
+    async reopen(meanwhile = () => {}): Promise<InboxWriter> {
       inbox.close();
-      if (remove) for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+      meanwhile();
       inbox = openInbox(path);
+      inbox.startAfter(await takenFrom(inbox, storage));
       return inbox;
+    },
+    remove,
+    /** Returns what puts the copy back. */
+    copy(): () => void {
+      const copied = `${path}-copy`;
+      inbox.close();
+      cpSync(path, copied);
+      inbox = openInbox(path);
+      return () => {
+        remove();
+        cpSync(copied, path);
+      };
     },
     drainOf: (to: Pick<Storage, 'transaction' | 'read'> = storage) =>
       createDrain({
@@ -78,7 +95,7 @@ describe('the inbox', () => {
     const [{ id } = { id: 0 }] = first.after(0, 1);
     first.close();
     inbox().forget(id);
-    reopen().record([delivery('b')]);
+    (await reopen()).record([delivery('b')]);
     const second = read();
     expect(second.after(0, 10).map((commit) => commit.id)).toEqual([id + 1]);
     second.close();
@@ -114,17 +131,35 @@ describe('the drain', () => {
   });
 
   it('moves what comes to an inbox that took the place of another one', async () => {
-    const { inbox, reopen, drainOf, guids } = await scene();
+    const { inbox, reopen, remove, drainOf, guids } = await scene();
     inbox().record([delivery('a')]);
     inbox().record([delivery('b')]);
     const before = drainOf();
     await before.drain();
     await before.stop();
-    reopen(true).record([delivery('c')]);
+    (await reopen(remove)).record([delivery('c')]);
     const after = drainOf();
     await after.drain();
     await after.stop();
     expect(await guids()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('moves what comes to an older copy of the inbox, as after a backup was put back', async () => {
+    const { inbox, copy, reopen, drainOf, guids } = await scene();
+    inbox().record([delivery('a')]);
+    const putBack = copy();
+    inbox().record([delivery('b')]);
+    inbox().record([delivery('c')]);
+    const before = drainOf();
+    await before.drain();
+    await before.stop();
+    (await reopen(putBack)).record([delivery('d')]);
+    const after = drainOf();
+    await after.drain();
+    inbox().record([delivery('e')]);
+    await after.drain();
+    await after.stop();
+    expect(await guids()).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
   it('tries again after the database failed, and loses nothing', async () => {

@@ -31,7 +31,7 @@ export function createDrain(deps: {
   log: Log;
 }): Drain {
   const { inbox, storage, onTaken, clock, log } = deps;
-  const cursor = `inbox:${inbox.id}`;
+  const cursor = cursorOf(inbox);
   let last: number | undefined;
   let woken = false;
   let stopped = false;
@@ -39,7 +39,7 @@ export function createDrain(deps: {
   let timer: NodeJS.Timeout | undefined;
 
   async function drain(): Promise<void> {
-    last ??= z.int().parse((await storage.read.cursors.get(cursor)) ?? 0);
+    last ??= await takenFrom(inbox, storage);
     for (;;) {
       const commits = inbox.after(last, MAX_COMMITS);
       const reached = commits.at(-1)?.id;
@@ -81,4 +81,13 @@ export function createDrain(deps: {
       inbox.close();
     },
   };
+}
+
+/** The number up to which the database has everything from an inbox. */
+export async function takenFrom(inbox: Pick<Inbox, 'id'>, { read }: Pick<Storage, 'read'>): Promise<number> {
+  return z.int().parse((await read.cursors.get(cursorOf(inbox))) ?? 0);
+}
+
+function cursorOf({ id }: Pick<Inbox, 'id'>): string {
+  return `inbox:${id}`;
 }

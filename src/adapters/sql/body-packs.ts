@@ -13,16 +13,19 @@ export interface Place {
   length: number;
 }
 
-/**
- * Per pack, except for a single larger body. The fastest level of zstd searches about this far back for
- * repetitions, and reading one body unpacks the whole pack (0.3 ms).
- */
-export const MAX_PACK_BYTES = 512 * 1_024;
+/** How bodies are packed. */
+export interface Packing {
+  /** Bytes per pack before compression, except for a single larger body. Reading a body unpacks its whole pack. */
+  maxBytes: number;
+  /** Of zstd. */
+  level: number;
+}
 
-/** Slower levels save too little for their time. The checksum detects a damaged pack. */
-const FASTEST = {
-  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-};
+/** While senders wait. This level searches about half a megabyte back for repetitions; slower ones save little. */
+const WHILE_RECORDING: Packing = { maxBytes: 512 * 1_024, level: 1 };
+
+/** For bodies that were processed and are rarely read again. This level searches two megabytes back. */
+export const AT_REST: Packing = { maxBytes: 2_048 * 1_024, level: 6 };
 
 /**
  * Packs with the positions of their bodies, in the given order. Made one at a time, because bodies can be
@@ -30,8 +33,11 @@ const FASTEST = {
  */
 export function* packBodies<Item extends { body: Uint8Array }>(
   items: readonly Item[],
+  { maxBytes, level }: Packing = WHILE_RECORDING,
 ): Generator<{ pack: Pack; contents: { item: Item; place: Place }[] }> {
-  for (const group of groupsOf(items)) {
+  // The checksum detects a damaged pack.
+  const params = { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 1 };
+  for (const group of groupsOf(items, maxBytes)) {
     let start = 0;
     const contents = group.map((item) => {
       const place = { start, length: item.body.byteLength };
@@ -40,7 +46,7 @@ export function* packBodies<Item extends { body: Uint8Array }>(
     });
     const [first] = group;
     const text = first && group.length === 1 ? first.body : Buffer.concat(group.map(({ body }) => body));
-    yield { pack: { encoding: 'zstd', bytes: zstdCompressSync(text, FASTEST) }, contents };
+    yield { pack: { encoding: 'zstd', bytes: zstdCompressSync(text, { params }) }, contents };
   }
 }
 
@@ -51,7 +57,7 @@ export function unpackBody(pack: Pack, { start, length }: Place): Uint8Array {
   return all.subarray(start, start + length);
 }
 
-function groupsOf<Item extends { body: Uint8Array }>(items: readonly Item[]): Item[][] {
+function groupsOf<Item extends { body: Uint8Array }>(items: readonly Item[], maxBytes: number): Item[][] {
   const groups: Item[][] = [];
   let space = 0;
   for (const item of items) {
@@ -59,7 +65,7 @@ function groupsOf<Item extends { body: Uint8Array }>(items: readonly Item[]): It
     if (group && item.body.byteLength <= space) group.push(item);
     else {
       groups.push([item]);
-      space = MAX_PACK_BYTES;
+      space = maxBytes;
     }
     space -= item.body.byteLength;
   }

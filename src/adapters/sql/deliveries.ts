@@ -7,7 +7,7 @@ import {
   type DeliverySummary,
   type NewDelivery,
 } from '../../ports/storage.ts';
-import { MAX_PACK_BYTES, type Pack, type Place, packBodies, unpackBody } from './body-packs.ts';
+import { AT_REST, type Pack, type Packing, type Place, packBodies, unpackBody } from './body-packs.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -15,7 +15,7 @@ import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 
 /** The packs that are read at once, to be packed together. */
-const PACKS_AT_ONCE = 64;
+const PACKS_AT_ONCE = 96;
 
 /** GUIDs per statement. */
 const BATCH = 500;
@@ -145,12 +145,15 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       .orderBy('delivery_id')
       .execute();
     const bodies = rows.map((row) => ({ delivery_id: row.delivery_id, body: unpackBody(row, row) }));
-    await insertPacked(bodies);
+    await insertPacked(bodies, AT_REST);
     await db.deleteFrom('body_packs').where('id', 'in', ids).execute();
   }
 
-  async function insertPacked(bodies: readonly { delivery_id: number; body: Uint8Array }[]): Promise<void> {
-    for (const { pack, contents } of packBodies(bodies)) {
+  async function insertPacked(
+    bodies: readonly { delivery_id: number; body: Uint8Array }[],
+    packing?: Packing,
+  ): Promise<void> {
+    for (const { pack, contents } of packBodies(bodies, packing)) {
       const [recorded] = await insertPacks(db, [pack]);
       if (!recorded) throw new Error('a pack of bodies was not recorded');
       await insertBodies(
@@ -272,7 +275,7 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
 /** The first run of packs that fit into one together. */
 function smallPacks<Sized extends { bytes: number }>(packs: readonly Sized[]): Sized[] {
   const small: Sized[] = [];
-  let space = MAX_PACK_BYTES;
+  let space = AT_REST.maxBytes;
   for (const pack of packs) {
     if (pack.bytes <= space) {
       small.push(pack);
@@ -281,7 +284,7 @@ function smallPacks<Sized extends { bytes: number }>(packs: readonly Sized[]): S
     else {
       // Large enough by itself.
       small.splice(0, 1, pack);
-      space = MAX_PACK_BYTES - pack.bytes;
+      space = AT_REST.maxBytes - pack.bytes;
     }
   }
   return small;

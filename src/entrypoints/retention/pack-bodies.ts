@@ -11,7 +11,7 @@ const REST_MS = 600_000;
 /** From one pass to the next, and between two turns of a pass. */
 const NEXT_PASS_MS = 3_600_000;
 const PAUSE_MS = 1_000;
-/** Packs of about half a megabyte in one turn. */
+/** Packs of at most two megabytes in one turn. */
 const PACKS_A_TURN = 8;
 
 const CURSOR = 'packed_bodies';
@@ -19,7 +19,7 @@ const CURSOR = 'packed_bodies';
 /**
  * Packs the bodies of deliveries together, some time after they were processed. GitHub sends about twenty
  * deliveries for one pull request, mostly one at a time and with mostly the same text: together, they take a
- * fifth of the space (docs/adr/0037).
+ * tenth of the space (docs/adr/0037).
  */
 export function bodyJobs(deps: {
   storage: Storage;

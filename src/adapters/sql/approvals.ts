@@ -37,6 +37,24 @@ const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
   db.selectFrom('approvals').selectAll().where('run_id', '=', runId).orderBy('asked_at').orderBy('id'),
 );
 
+const updateApproval = compiledOnce((db, row: ReturnType<typeof approvalRow>) =>
+  db
+    .updateTable('approvals')
+    .set({
+      status: row.status,
+      looked_at: row.looked_at,
+      decision_json: row.decision_json,
+      countersigned_by_json: row.countersigned_by_json,
+      rejected_by_json: row.rejected_by_json,
+      authorship_json: row.authorship_json,
+      watch_json: row.watch_json,
+      asked_at: row.asked_at,
+      head_sha: row.head_sha,
+      base_ref: row.base_ref,
+    })
+    .where('id', '=', row.id),
+);
+
 /** Literals, because SQLite uses a partial index only for a condition that it can read. */
 const openWatched = (db: Kysely<Database>) =>
   db
@@ -69,12 +87,8 @@ export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approva
           known.map((other) => (other.id === row.id ? { ...other, ...row } : other)),
         );
       }
-      const { numUpdatedRows } = await db
-        .updateTable('approvals')
-        .set(approvalRow(approval))
-        .where('id', '=', approval.id)
-        .executeTakeFirst();
-      mustExist(numUpdatedRows > 0n, 'approvals', approval.id);
+      const { numAffectedRows = 0n } = await updateApproval(db, approvalRow(approval));
+      mustExist(numAffectedRows > 0n, 'approvals', approval.id);
     },
 
     async saveAnswers({ id, answers }) {

@@ -1,18 +1,22 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { Artifacts } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
+import { insertOnceCompiled } from './insert.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
 
 const ENDED = RUN_STATUSES.filter(isRunOver);
 
+const insertArtifacts = insertOnceCompiled((db, rows: readonly Insertable<ArtifactsTable>[]) =>
+  db.insertInto('artifacts').values(rows),
+);
+
 export function artifactsTable(db: Kysely<Database>): Artifacts {
   return {
     async insert(artifact) {
-      await db
-        .insertInto('artifacts')
-        .values({
+      await insertArtifacts(db, [
+        {
           id: artifact.id,
           run_id: artifact.runId,
           invocation_id: artifact.invocationId,
@@ -22,8 +26,8 @@ export function artifactsTable(db: Kysely<Database>): Artifacts {
           name: artifact.name,
           content: artifact.content,
           file_path: artifact.filePath,
-        })
-        .execute();
+        },
+      ]);
     },
 
     async ofRun(runId) {

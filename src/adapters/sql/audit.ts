@@ -1,10 +1,18 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import { auditEntrySchema } from '../../domain/audit/entry.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import { reading, toDate, toText } from './columns.ts';
+import { insertOnceCompiled } from './insert.ts';
 import type { AuditLogTable, Database } from './schema.ts';
+
+const insertOnce = insertOnceCompiled((db, rows: readonly Insertable<AuditLogTable>[]) =>
+  db
+    .insertInto('audit_log')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing()),
+);
 
 /** The table of the audit log. It redacts entries, so that no caller can forget it. */
 export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
@@ -21,9 +29,8 @@ export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
         run_id,
         ...details
       } = auditEntrySchema.parse(entry);
-      await db
-        .insertInto('audit_log')
-        .values({
+      await insertOnce(db, [
+        {
           at: toText(clock.now()),
           kind,
           repository_id: repository?.id ?? null,
@@ -36,9 +43,8 @@ export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
           by_json: JSON.stringify(redactValue(by)),
           details_json: JSON.stringify(redactValue(details)),
           once_key: onceKey ?? null,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+        },
+      ]);
     },
 
     async lastConfiguration(repositoryId, baseRef) {

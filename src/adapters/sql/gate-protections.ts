@@ -1,17 +1,21 @@
 import type { Kysely } from 'kysely';
 import type { GateProtections } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import type { Database } from './schema.ts';
+
+const ofBranch = compiledOnce((db, { repositoryId, branch }: { repositoryId: number; branch: string }) =>
+  db
+    .selectFrom('gate_protections')
+    .selectAll()
+    .where('repository_id', '=', repositoryId)
+    .where('branch', '=', branch),
+);
 
 export function gateProtectionsTable(db: Kysely<Database>): GateProtections {
   return {
     async get(repositoryId, branch) {
-      const row = await db
-        .selectFrom('gate_protections')
-        .selectAll()
-        .where('repository_id', '=', repositoryId)
-        .where('branch', '=', branch)
-        .executeTakeFirst();
+      const [row] = (await ofBranch(db, { repositoryId, branch })).rows;
       return (
         row &&
         reading('gate_protections', `${repositoryId} ${branch}`, () => ({

@@ -1,17 +1,31 @@
 import type { Kysely } from 'kysely';
 import type { PullRequests } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import type { Database } from './schema.ts';
+
+const byNumber = compiledOnce((db, { repositoryId, number }: { repositoryId: number; number: number }) =>
+  db
+    .selectFrom('pull_requests')
+    .selectAll()
+    .where('repository_id', '=', repositoryId)
+    .where('number', '=', number),
+);
+
+const openOnHead = compiledOnce((db, { repositoryId, headSha }: { repositoryId: number; headSha: string }) =>
+  db
+    .selectFrom('pull_requests')
+    .select(['number', 'paused_by'])
+    .where('repository_id', '=', repositoryId)
+    .where('head_sha', '=', headSha)
+    .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
+    .orderBy('number'),
+);
 
 export function pullRequestsTable(db: Kysely<Database>): PullRequests {
   return {
     async get(repositoryId, number) {
-      const row = await db
-        .selectFrom('pull_requests')
-        .selectAll()
-        .where('repository_id', '=', repositoryId)
-        .where('number', '=', number)
-        .executeTakeFirst();
+      const [row] = (await byNumber(db, { repositoryId, number })).rows;
       return (
         row &&
         reading('pull_requests', `${repositoryId}#${number}`, () => ({
@@ -29,14 +43,7 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
     },
 
     async openWithHead(repositoryId, headSha) {
-      const rows = await db
-        .selectFrom('pull_requests')
-        .select(['number', 'paused_by'])
-        .where('repository_id', '=', repositoryId)
-        .where('head_sha', '=', headSha)
-        .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
-        .orderBy('number')
-        .execute();
+      const { rows } = await openOnHead(db, { repositoryId, headSha });
       return rows.map(({ number, paused_by }) => ({ number, pausedBy: paused_by }));
     },
 

@@ -41,6 +41,24 @@ const sessionById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('sessions').selectAll().where('id', '=', id),
 );
 
+const outlines = (db: Kysely<Database>, repositoryId: number) =>
+  db
+    .selectFrom('chain_runs')
+    .select(['id', 'pull_request', 'chain', 'status'])
+    .where('repository_id', '=', repositoryId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc');
+
+const outlinesOfHead = compiledOnce(
+  (db, { repositoryId, headSha }: { repositoryId: number; headSha: string }) =>
+    outlines(db, repositoryId).where('head_sha', '=', headSha),
+);
+
+const outlinesOfPullRequest = compiledOnce(
+  (db, { repositoryId, pullRequest }: { repositoryId: number; pullRequest: number }) =>
+    outlines(db, repositoryId).where('pull_request', '=', pullRequest),
+);
+
 const insertRun = insertOnceCompiled((db, rows: readonly Insertable<ChainRunsTable>[]) =>
   db.insertInto('chain_runs').values(rows),
 );
@@ -206,21 +224,12 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     },
 
     async list(filter) {
-      const rows = await matching(db, filter).execute();
+      const { rows } = await listBy(filter)(db, filter);
       return rows.map((row) => runOf(keep(runs, row.id, row)));
     },
 
     async current(of) {
-      const outlines = db
-        .selectFrom('chain_runs')
-        .select(['id', 'pull_request', 'chain', 'status'])
-        .where('repository_id', '=', of.repositoryId)
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc');
-      const all = await ('headSha' in of
-        ? outlines.where('head_sha', '=', of.headSha)
-        : outlines.where('pull_request', '=', of.pullRequest)
-      ).execute();
+      const { rows: all } = await ('headSha' in of ? outlinesOfHead(db, of) : outlinesOfPullRequest(db, of));
       const seen = new Set<string>();
       const wanted = all.filter(({ pull_request, chain, status }) => {
         const key = `${pull_request}:${chain}`;
@@ -346,6 +355,24 @@ function stepsIn(db: Kysely<Database>) {
     .leftJoin('sessions', 'sessions.id', 'invocations.session_id')
     .selectAll('invocations')
     .select(['sessions.artifact_verification_json', 'sessions.choice_json']);
+}
+
+/** One statement for each set of conditions. */
+const lists = new Map<string, ReturnType<typeof listOf>>();
+
+function listBy({ active, ...values }: RunFilter): ReturnType<typeof listOf> {
+  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name));
+  const shape = [active, ...given.toSorted()].join();
+  const found = lists.get(shape) ?? listOf(given as (keyof typeof values)[], active);
+  lists.set(shape, found);
+  return found;
+}
+
+function listOf(given: readonly Exclude<keyof RunFilter, 'active'>[], active: boolean | undefined) {
+  return compiledOnce((db, filter: RunFilter) => {
+    const values = Object.fromEntries(given.map((name) => [name, filter[name]]));
+    return matching(db, active === undefined ? values : { ...values, active });
+  });
 }
 
 function matching(db: Kysely<Database>, filter: RunFilter) {

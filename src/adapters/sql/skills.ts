@@ -2,19 +2,22 @@ import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Skills, StoredSkill, StoredSkillArtifact } from '../../ports/storage.ts';
 import { fromJson, fromJsonOrNull, reading, toDate, toJsonOrNull, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import type { Database, SkillArtifactsTable, SkillsTable } from './schema.ts';
 
 const textsSchema = z.array(z.string());
 const metadataSchema = z.record(z.string(), z.json());
 
-export function skillsTable(db: Kysely<Database>): Skills {
-  const inForce = () =>
-    db
-      .selectFrom('skills')
-      .select(['id', 'name', 'version', 'marketplace_id', 'sync_etag'])
-      .where('source', '=', 'community')
-      .where('marketplace_id', 'is not', null);
+const inForce = (db: Kysely<Database>) =>
+  db
+    .selectFrom('skills')
+    .select(['id', 'name', 'version', 'marketplace_id', 'sync_etag'])
+    .where('source', '=', 'community')
+    .where('marketplace_id', 'is not', null);
 
+const allInForce = compiledOnce((db) => inForce(db).orderBy('name'));
+
+export function skillsTable(db: Kysely<Database>): Skills {
   const table: Skills = {
     async keep(skill) {
       const { numInsertedOrUpdatedRows } = await db
@@ -102,7 +105,7 @@ export function skillsTable(db: Kysely<Database>): Skills {
     },
 
     async adopted() {
-      const rows = await inForce().orderBy('name').execute();
+      const { rows } = await allInForce(db, {});
       return rows.map(({ id, name, version, marketplace_id, sync_etag }) => ({
         id,
         name,
@@ -113,7 +116,7 @@ export function skillsTable(db: Kysely<Database>): Skills {
     },
 
     async adopt(skill) {
-      const before = await inForce().where('name', '=', skill.name).execute();
+      const before = await inForce(db).where('name', '=', skill.name).execute();
       for (const { id } of before) await table.withdraw(id);
       await table.keep(skill);
       const { marketplaceId: marketplace_id, syncEtag: sync_etag, updatedAt } = skill;

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { open as openFile, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { opendir, open as openFile, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 import type { BlobFacts, Blobs } from '../../ports/blobs.ts';
-import { expectBlobPath, OWN_FOLDER } from '../blobs/blob-path.ts';
+import { expectBlobPath, isBlobPath, OWN_FOLDER } from '../blobs/blob-path.ts';
 import { checkedRead, wholeOf } from '../blobs/checked-read.ts';
-import { appendLine, removeEmptyFolders, replaceFile } from './durable.ts';
+import { appendLine, removeEmptyFolders, replaceFile, TEMPORARY } from './durable.ts';
 import { isAbsence, safeJoin } from './safe-join.ts';
-import { filesBelow } from './walk.ts';
 
 /**
  * Blobs as files below `root`, which is created if it does not exist. The hashes are in `.countersign/sha256`
@@ -139,3 +138,20 @@ const DISK_FAILURES: Readonly<Record<string, string>> = {
   ENOTDIR: 'there is a file in its place',
   EIO: "its disk failed; the system's log says how",
 };
+
+/**
+ * The paths of all blobs below the root. Skips links, whose targets are either found by their own names or
+ * outside, and names that no blob can have, which another program created.
+ */
+async function* filesBelow(root: string, folder = ''): AsyncIterable<string> {
+  try {
+    for await (const entry of await opendir(join(root, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (!isBlobPath(path)) continue;
+      if (entry.isDirectory()) yield* filesBelow(root, path);
+      else if (entry.isFile() && !entry.name.startsWith(TEMPORARY)) yield path;
+    }
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+  }
+}

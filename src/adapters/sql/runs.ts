@@ -1,8 +1,10 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
+import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
+import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
 import type { RunFilter, Runs } from '../../ports/storage.ts';
-import { mustExist } from './columns.ts';
+import { fromJson, mustExist, reading } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import {
@@ -18,7 +20,6 @@ import type { ChainRunsTable, Database, InvocationsTable, SessionsTable } from '
 import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
-import { verdictsOf } from './verdicts.ts';
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
 
@@ -388,4 +389,23 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
   if (filter.active === false) query = query.where('status', 'not in', ACTIVE);
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   return query;
+}
+
+/**
+ * The newest verdict of each gate of a run. Verdicts are artifacts like other outcomes. Rejected: a separate
+ * table, which would store them twice, and the copies could differ.
+ */
+async function verdictsOf(db: Kysely<Database>, runId: string): Promise<GateVerdict[]> {
+  const rows = await db
+    .selectFrom('artifacts')
+    .select(['id', 'content'])
+    .where('run_id', '=', runId)
+    .where('kind', '=', 'gate_verdict')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  const verdicts = rows.map(({ id, content }) =>
+    reading('artifacts', id, () => fromJson(gateVerdictSchema, content ?? 'null')),
+  );
+  return newestVerdicts(verdicts);
 }

@@ -3,11 +3,12 @@ import type { Event, EventOf } from '../../domain/event/event.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { governingBranch } from '../../domain/run/run.ts';
 import type { Cause } from '../../ports/jobs.ts';
+import type { Storage } from '../../ports/storage.ts';
 import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts';
 import { auditPush } from './audit-configuration.ts';
+import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { fireOnce } from './fire-once.ts';
-import { onBaseMoved } from './on-base-moved.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
@@ -100,5 +101,25 @@ async function onApproval(
     });
     for (const run of runs) await deps.engine.signal(tx, run.id, RECHECK, by);
     await cause?.end?.(tx);
+  });
+}
+
+/**
+ * After a push to a branch, rechecks the steps that wait because of a conflict with it. GitHub sends no event
+ * when a pull request becomes mergeable. Other waits are left alone, because a busy base branch would
+ * otherwise wake every open approval.
+ */
+async function onBaseMoved(
+  { storage, engine }: { storage: Storage; engine: Engine },
+  { repository, branch }: EventOf<'file.changed'>,
+  by: Actor,
+): Promise<void> {
+  const active = await storage.read.runs.list({ repositoryId: repository.id, active: true, limit: 1_000 });
+  const conflicting = active.filter(
+    ({ baseRef, reason }) => baseRef === branch && reason?.code === 'step.waiting.conflict',
+  );
+  if (conflicting.length === 0) return;
+  await storage.transaction(async (tx) => {
+    for (const { id } of conflicting) await engine.signal(tx, id, RECHECK, by);
   });
 }

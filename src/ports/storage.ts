@@ -128,8 +128,16 @@ export interface Inbox {
   /** Differs for each inbox, so that a number of one never counts for another. */
   readonly id: string;
   /** What was recorded after this number, oldest first, at most so many commits. */
-  after(last: number, most: number): { id: number; deliveries: NewDelivery[] }[];
+  after(last: number, most: number): Commit[];
   close(): void;
+}
+
+/** What one commit of an inbox recorded. */
+export interface Commit {
+  id: number;
+  deliveries: NewDelivery[];
+  /** It cannot be read any more. The GUIDs are those that can. */
+  damaged?: { guids: string[]; err: unknown };
 }
 
 export interface Deliveries {

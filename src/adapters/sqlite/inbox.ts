@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statfsSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { CountersignError } from '../../core/errors.ts';
-import type { Inbox, NewDelivery } from '../../ports/storage.ts';
+import type { Commit, Inbox, NewDelivery } from '../../ports/storage.ts';
 import { type Pack, type Place, packBodies, unpackBody } from '../sql/body-packs.ts';
 import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
@@ -162,18 +162,30 @@ export function readInbox(path: string): Inbox {
     id,
     after(last, most) {
       try {
-        return after.all(last, most).map(({ id: number, deliveries, encoding, bytes }) => ({
-          id: number,
-          deliveries: (JSON.parse(deliveries) as Stored[]).map(({ start, length, receivedAt, ...rest }) => ({
-            ...rest,
-            receivedAt: new Date(receivedAt),
-            body: unpackBody({ encoding, bytes }, { start, length }),
-          })),
-        }));
+        return after.all(last, most).map(commitOf);
       } catch (error) {
         throw sqliteFailure(error, path);
       }
     },
     close: () => void db.close(),
   };
+}
+
+/** Other commits must not wait for one that cannot be read. */
+function commitOf({ id, deliveries, encoding, bytes }: Pack & { id: number; deliveries: string }): Commit {
+  let guids: string[] = [];
+  try {
+    const stored = JSON.parse(deliveries) as Stored[];
+    guids = stored.map(({ guid }) => guid);
+    return {
+      id,
+      deliveries: stored.map(({ start, length, receivedAt, ...rest }) => ({
+        ...rest,
+        receivedAt: new Date(receivedAt),
+        body: unpackBody({ encoding, bytes }, { start, length }),
+      })),
+    };
+  } catch (err) {
+    return { id, deliveries: [], damaged: { guids, err } };
+  }
 }

@@ -1,5 +1,6 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type InboxWriter, openInbox, readInbox } from '../../../src/adapters/sqlite/inbox.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
@@ -31,11 +32,14 @@ async function scene() {
   let inbox = openInbox(path);
   onTestFinished(() => inbox.close());
   const taken: number[] = [];
+  const errors: object[] = [];
   const remove = () => {
     for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
   };
   return {
+    path,
     storage,
+    errors,
     taken,
     inbox: () => inbox,
     /** @param meanwhile happens to the file while it is closed */
@@ -64,7 +68,7 @@ async function scene() {
         storage: to,
         onTaken: (last) => void taken.push(last),
         clock: systemClock,
-        log: silentLog,
+        log: { ...silentLog, error: (fields) => void errors.push(fields) },
       }),
     read: () => readInbox(path),
     guids: async () => (await storage.read.deliveries.list({ limit: 100 })).map(({ guid }) => guid).reverse(),
@@ -160,6 +164,20 @@ describe('the drain', () => {
     await after.drain();
     await after.stop();
     expect(await guids()).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('moves what came after a commit that cannot be read any more, and logs whose bodies are lost', async () => {
+    const { inbox, path, drainOf, guids, errors } = await scene();
+    inbox().record([delivery('a'), delivery('b')]);
+    inbox().record([delivery('c')]);
+    const raw = new BetterSqlite3(path);
+    raw.prepare("UPDATE recorded SET bytes = x'00' WHERE id = 1").run();
+    raw.close();
+    const drain = drainOf();
+    await drain.drain();
+    await drain.stop();
+    expect(await guids()).toEqual(['c']);
+    expect(errors).toEqual([expect.objectContaining({ deliveries: ['a', 'b'] })]);
   });
 
   it('tries again after the database failed, and loses nothing', async () => {

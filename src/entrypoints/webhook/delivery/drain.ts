@@ -44,6 +44,13 @@ export function createDrain(deps: {
       const commits = inbox.after(last, MAX_COMMITS);
       const reached = commits.at(-1)?.id;
       if (reached === undefined || stopped) return;
+      for (const { id, damaged } of commits) {
+        if (damaged)
+          log.error(
+            { commit: id, deliveries: damaged.guids, err: damaged.err },
+            'accepted deliveries are damaged and cannot be read: redeliver them in the settings of the GitHub App',
+          );
+      }
       await storage.transaction(async (tx) => {
         await tx.deliveries.record(commits.flatMap(({ deliveries }) => deliveries));
         await tx.cursors.set(cursor, reached, clock.now());

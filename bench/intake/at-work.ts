@@ -50,7 +50,10 @@ async function run({ pullRequests, loads }: AtWorkOrder): Promise<AtWork> {
   const github = await startGitHub();
   const loader = fork(join(import.meta.dirname, 'load.ts'));
   const prober = fork(join(import.meta.dirname, 'probe.ts'));
-  const app = await startListening(github, folder, { environment: { METRICS_TOKEN: TOKEN } });
+  const app = await startListening(github, folder, {
+    program: { kind: 'built' },
+    environment: { METRICS_TOKEN: TOKEN },
+  });
   github.setWebhookUrl(app.webhookUrl);
   // After the others have started, because a process inherits the priority.
   setPriority(19);

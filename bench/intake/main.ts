@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -37,6 +37,7 @@ const MAX_PROBE_MS = 20;
 /** Sent to the peer first and not counted, so that it is compiled and connected. */
 const WARM_UP = 2_000;
 
+execFileSync('npm', ['run', 'build'], { cwd: join(import.meta.dirname, '../..'), stdio: 'ignore' });
 const ours: AtWork[] = [];
 const peers: Record<number, LoadResult>[] = [];
 for (let round = 0; round < rounds; round++) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { cpuOf } from '../cpu-of.ts';
 
 /**
- * What the whole app, in its own process with the shipped chain and no model, needs for pull requests with one
+ * What the whole app, built and started as the container image starts it, with the shipped chain and no model, needs for pull requests with one
  * file whose CI is green already:
  *
  * - one at a time: milliseconds from the delivery to the approval comment, and CPU time;
@@ -35,9 +36,10 @@ const atOnce = Number(options['at-once']);
 const UNTIL_IDLE_MS = 10_000;
 /** The first pull requests compile the code, and are not counted. */
 const WARM_UP = 5;
+execFileSync('npm', ['run', 'build'], { cwd: join(import.meta.dirname, '../..'), stdio: 'ignore' });
 const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
 const github = await startGitHub();
-const app = await startListening(github, folder);
+const app = await startListening(github, folder, { program: { kind: 'built' } });
 github.setWebhookUrl(app.webhookUrl);
 setPriority(10);
 try {

@@ -31,10 +31,15 @@ export interface Ended {
 }
 
 /**
- * The real app as `npm start` runs it, optionally without a time limit for GitHub; or the same app, watched: it reports its fault
- * points, and may die at one.
+ * The real app as `npm start` runs it, optionally without a time limit for GitHub; the built one, as the container image runs it; or the
+ * real one, watched: it reports its fault points, and may die at one.
  */
-export type Program = { kind: 'real'; endlessPatience?: boolean } | { kind: 'watched'; diesAt?: string };
+export type Program =
+  | { kind: 'real'; endlessPatience?: boolean }
+  | { kind: 'built' }
+  | { kind: 'watched'; diesAt?: string };
+
+const MAIN = { real: 'src/main.ts', built: 'dist/main.js', watched: 'test/crash/app-main.ts' };
 
 /** Starts the app on the database in the folder. @param environment Settings beside those that every app needs. */
 export function startAppProcess(
@@ -49,7 +54,8 @@ export function startAppProcess(
       ...(program.kind === 'real' && program.endlessPatience === true
         ? ['--import', join(ROOT, 'test/load/unlimited-wait.ts')]
         : []),
-      join(ROOT, program.kind === 'real' ? 'src/main.ts' : 'test/crash/app-main.ts'),
+      ...(program.kind === 'built' ? ['--max-semi-space-size=4'] : []),
+      join(ROOT, MAIN[program.kind]),
     ],
     {
       cwd: ROOT,
@@ -99,9 +105,12 @@ export type ListeningApp = Omit<AppProcess, 'pid' | 'webhookUrl'> & { pid: numbe
 export async function startListening(
   github: GitHubStandIn,
   folder: string,
-  { environment, ...how }: { endlessPatience?: boolean; environment?: Record<string, string> } = {},
+  {
+    environment,
+    program = { kind: 'real' },
+  }: { program?: Program; environment?: Record<string, string> } = {},
 ): Promise<ListeningApp> {
-  const app = startAppProcess(github, folder, { kind: 'real', ...how }, environment);
+  const app = startAppProcess(github, folder, program, environment);
   const webhookUrl = await app.webhookUrl;
   if (webhookUrl === undefined || app.pid === undefined) {
     throw new Error(`the app ended before it listened:\n${app.log.join('\n')}`);

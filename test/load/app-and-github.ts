@@ -23,7 +23,11 @@ export async function startApp(
 ): Promise<AppAndGitHub> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-load-'));
   const github = await startGitHub();
-  const world: AppAndGitHub = { github, folder, app: await startListening(github, folder, how) };
+  const world: AppAndGitHub = {
+    github,
+    folder,
+    app: await startListening(github, folder, { program: { kind: 'real', ...how } }),
+  };
   // GitHub sends nothing, now or later, to an app without an address, so the address comes first.
   github.setWebhookUrl(world.app.webhookUrl);
   atEnd(async () => {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import type { JobResult } from '../../src/ports/jobs.ts';
 import type { JobHandler } from '../../src/ports/queue.ts';
 import { watchedStorage } from '../crash/durable-writes.ts';
 import type { OpenDatabase } from '../support/database.ts';
 import { type CreateQueue, type QueueBench, useQueueBench } from './queue-bench.ts';
+import { rawJob } from './raw-job.ts';
 
 const DONE: JobResult = { kind: 'done' };
 
@@ -223,6 +224,35 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
       await stopped;
       expect(events).toEqual(['a begins', 'a ends']);
       expect(await bench.storage.read.jobs.countDue(bench.clock.now())).toBe(1);
+    });
+
+    it('waits for a job that a transaction claimed just before', async () => {
+      const events: string[] = [];
+      let stopped: Promise<void> | undefined;
+      bench.start(async ({ key }, signal) => {
+        if (key === 'a') {
+          // So that no turn of the queue is under way.
+          await sleep(50);
+          await bench.storage.transaction(async (tx) => {
+            await bench.queue.enqueue(tx, rawJob({ kind: 'wake', key: 'b', payload: null }));
+            // After the queue has claimed the job, and before the commit.
+            const last = (left: number) => async () => {
+              if (left > 0) tx.beforeCommit(last(left - 1));
+              else stopped = bench.queue.stop(60_000);
+            };
+            tx.beforeCommit(last(5));
+          });
+          return DONE;
+        }
+        await sleep(20);
+        events.push(signal.aborted ? `${key} is aborted` : `${key} ends`);
+        return DONE;
+      });
+      await bench.enqueue('a');
+      await vi.waitFor(() => expect(stopped).toBeDefined());
+      await stopped;
+      expect(events).toEqual(['b ends']);
+      expect(await bench.storage.read.jobs.countDue(bench.clock.now())).toBe(0);
     });
 
     it('aborts what takes too long and returns it at once, uncounted', async () => {

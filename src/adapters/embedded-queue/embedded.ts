@@ -391,12 +391,17 @@ class EmbeddedQueue implements Queue {
       });
   }
 
-  /** Resolves when no job is running, or after `ms`. */
+  /** Resolves when no job is running, also none that a transaction had claimed, or after `ms`. */
   async #untilIdle(ms: number): Promise<void> {
     if (this.#underWay.size === 0) return;
+    let isLate = false;
     const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
+    const timer = setTimeout(() => {
+      isLate = true;
+      resolve();
+    }, ms);
+    while (this.#underWay.size > 0 && !isLate)
+      await Promise.race([late, Promise.all([...this.#underWay].map((work) => work.over))]);
     clearTimeout(timer);
   }
 }

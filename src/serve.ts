@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { startApp } from './app.ts';
 import { claimDatabase } from './composition/storage.ts';
@@ -36,9 +37,10 @@ const TIMEOUT_MS = 15_000;
 /**
  * The engine and its child processes give way to the intake: with all cores busy, the intake gets nearly all of
  * the one that it needs (a weight of 1,024 against 15 in the Linux scheduler). Other services are not
- * affected: containers and systemd units have a share of their own, within which this counts.
+ * affected: containers and systemd units have a share of their own, within which this counts. On a single core,
+ * the engine must not wait for long behind a burst: steps have time limits, and an open gate check a lease.
  */
-const ENGINE_NICENESS = 19;
+const ENGINE_NICENESS = availableParallelism() > 1 ? 19 : 10;
 
 /** How often a process started by npm checks that its parent still runs, in milliseconds. */
 const PARENT_CHECK_MS = 500;

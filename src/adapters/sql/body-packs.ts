@@ -52,9 +52,14 @@ export function* packBodies<Item extends { body: Uint8Array }>(
 
 /** @throws if the pack is damaged, or too short for the position */
 export function unpackBody(pack: Pack, { start, length }: Place): Uint8Array {
-  const all = pack.encoding === 'zstd' ? zstdDecompressSync(pack.bytes) : pack.bytes;
+  const all = unpack(pack).bytes;
   if (start + length > all.byteLength) throw new Error('the pack of its body is too short');
   return all.subarray(start, start + length);
+}
+
+/** The same pack, uncompressed: for reading many of its bodies. */
+export function unpack({ encoding, bytes }: Pack): Pack {
+  return { encoding: 'none', bytes: encoding === 'zstd' ? zstdDecompressSync(bytes) : bytes };
 }
 
 function groupsOf<Item extends { body: Uint8Array }>(items: readonly Item[], maxBytes: number): Item[][] {

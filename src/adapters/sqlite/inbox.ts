@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import { CountersignError } from '../../core/errors.ts';
 import type { Commit, Inbox, NewDelivery } from '../../ports/storage.ts';
-import { type Pack, type Place, packBodies, unpackBody } from '../sql/body-packs.ts';
+import { type Pack, type Place, packBodies, unpack, unpackBody } from '../sql/body-packs.ts';
 import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 
@@ -27,6 +27,9 @@ const ROOM_BYTES = 1_048_576;
 
 /** The size of the log, in pages, at which it is moved into the file: 32 MB. Senders wait for the move. */
 const PAGES_OF_LOG = 8_000;
+
+/** Bodies that are read at once, so that no transaction grows with them. One commit may have more. */
+const MAX_BYTES_AT_ONCE = 8 * 1_048_576;
 
 /** How long opening waits for another process's lock, in ms. Later, no other process writes. */
 const OPENING_MS = 5_000;
@@ -162,7 +165,15 @@ export function readInbox(path: string): Inbox {
     id,
     after(last, most) {
       try {
-        return after.all(last, most).map(commitOf);
+        const commits: Commit[] = [];
+        let bytes = 0;
+        for (const row of after.iterate(last, most)) {
+          const commit = commitOf(row);
+          commits.push(commit);
+          bytes += commit.deliveries.reduce((sum, { body }) => sum + body.byteLength, 0);
+          if (bytes >= MAX_BYTES_AT_ONCE) break;
+        }
+        return commits;
       } catch (error) {
         throw sqliteFailure(error, path);
       }
@@ -177,12 +188,13 @@ function commitOf({ id, deliveries, encoding, bytes }: Pack & { id: number; deli
   try {
     const stored = JSON.parse(deliveries) as Stored[];
     guids = stored.map(({ guid }) => guid);
+    const pack = unpack({ encoding, bytes });
     return {
       id,
       deliveries: stored.map(({ start, length, receivedAt, ...rest }) => ({
         ...rest,
         receivedAt: new Date(receivedAt),
-        body: unpackBody({ encoding, bytes }, { start, length }),
+        body: unpackBody(pack, { start, length }),
       })),
     };
   } catch (err) {

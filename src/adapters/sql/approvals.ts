@@ -20,6 +20,7 @@ import {
   toText,
 } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import { parsedOnce } from './parsed-once.ts';
 import type { ApprovalsTable, Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
@@ -64,6 +65,7 @@ const openWatched = (db: Kysely<Database>) =>
 
 const logins = z.array(z.string());
 const answers = z.array(spokenAnswerSchema);
+const decisionIn = parsedOnce(explanationSchema);
 
 export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approvals {
   /** What the transaction has read, until it writes one of them. */
@@ -187,7 +189,7 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     status: row.status,
     askedAt: toDate(row.asked_at),
     lookedAt: toDateOrNull(row.looked_at),
-    decision: fromJsonOrNull(explanationSchema, row.decision_json),
+    decision: row.decision_json === null ? null : decisionIn(row.decision_json),
     countersignedBy: fromJson(logins, row.countersigned_by_json),
     rejectedBy: fromJson(answeringPeopleSchema, row.rejected_by_json),
     answers: fromJson(answers, row.answers_json),

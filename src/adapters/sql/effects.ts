@@ -7,15 +7,19 @@ import {
   effectSchema,
 } from '../../domain/effect/effect.ts';
 import type { Effects } from '../../ports/storage.ts';
-import { fromJson, mustExist, reading, toDate, toText } from './columns.ts';
+import { mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
+import { parsedOnce } from './parsed-once.ts';
 import { runOfEffect } from './run-rows.ts';
 import type { Database, EffectsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 type Row = Selectable<EffectsTable>;
+
+const effectIn = parsedOnce(effectSchema);
+const progressIn = parsedOnce(effectProgressSchema);
 
 const upsert = insertOnceCompiled((db, rows: readonly Row[]) =>
   db
@@ -310,7 +314,7 @@ function inOrder(row: Row): Row {
 
 function rests({ id, status, progress_json }: Row, at: Date): boolean {
   if (status !== 'failed') return false;
-  const { rests_until: until } = reading('effects', id, () => fromJson(effectProgressSchema, progress_json));
+  const { rests_until: until } = reading('effects', id, () => progressIn(progress_json));
   return until !== undefined && new Date(until) > at;
 }
 
@@ -318,13 +322,13 @@ function effectOf(row: Row): EffectRow {
   return reading('effects', row.id, () => ({
     id: row.id,
     key: row.key,
-    effect: fromJson(effectSchema, row.effect_json),
+    effect: effectIn(row.effect_json),
     desiredHash: row.wished_hash,
     appliedHash: row.applied_hash,
     status: row.status,
     githubId: row.github_id,
     begun: row.begun === 1,
-    progress: fromJson(effectProgressSchema, row.progress_json),
+    progress: progressIn(row.progress_json),
     attempts: row.attempts,
     error: row.error,
     runId: row.run_id,

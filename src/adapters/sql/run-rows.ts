@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { z } from 'zod';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import { verificationSchema } from '../../domain/artifact/verification.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
@@ -10,7 +11,17 @@ import type { Invocation, Run, RunFacts, Session } from '../../domain/run/run.ts
 import { type SkillChoice, skillChoiceSchema } from '../../domain/skill/decision.ts';
 import type { RunOfEffect } from '../../ports/storage.ts';
 import { fromJson, fromJsonOrNull, reading, toDate, toDateOrNull, toJsonOrNull, toText } from './columns.ts';
+import { parsedOnce } from './parsed-once.ts';
 import type { ChainRunsTable, InvocationsTable, SessionsTable } from './schema.ts';
+
+const eventIn = parsedOnce(eventSchema);
+const outcomeIn = parsedOnce(outcomeSchema);
+const verificationIn = parsedOnce(verificationSchema);
+// Not validated: they were validated before they were stored as a snapshot, and a later version's schema could
+// make an old run unreadable.
+const definitionIn = parsedOnce(z.custom<Chain>());
+const settingsIn = parsedOnce(z.custom<Settings>());
+const factsIn = parsedOnce(z.custom<RunFacts>());
 
 export function runRow(run: Run): Selectable<ChainRunsTable> {
   return {
@@ -37,10 +48,6 @@ export function runRow(run: Run): Selectable<ChainRunsTable> {
   };
 }
 
-/**
- * Does not validate definition, settings and facts: they were validated before they were stored as a
- * snapshot, and a later version's schema could make an old run unreadable.
- */
 export function runOf(row: Selectable<ChainRunsTable>): Run {
   return reading('chain_runs', row.id, () => ({
     id: row.id,
@@ -52,10 +59,10 @@ export function runOf(row: Selectable<ChainRunsTable>): Run {
     baseRef: row.base_ref,
     baseSha: row.base_sha,
     chain: row.chain,
-    definition: JSON.parse(row.definition_json) as Chain,
-    settings: JSON.parse(row.settings_json) as Settings,
-    facts: JSON.parse(row.facts_json) as RunFacts,
-    event: fromJson(eventSchema, row.event_json),
+    definition: definitionIn(row.definition_json),
+    settings: settingsIn(row.settings_json),
+    facts: factsIn(row.facts_json),
+    event: eventIn(row.event_json),
     deliveryId: row.delivery_id,
     status: row.status,
     reason: fromJsonOrNull(reasonSchema, row.reason_json),
@@ -75,8 +82,8 @@ export function runOfEffect(row: ColumnsOfEffect): RunOfEffect {
   return {
     repositoryId: row.repository_id,
     pullRequest: row.pull_request,
-    event: fromJson(eventSchema, row.event_json),
-    facts: JSON.parse(row.facts_json) as RunFacts,
+    event: eventIn(row.event_json),
+    facts: factsIn(row.facts_json),
     reason: fromJsonOrNull(reasonSchema, row.reason_json),
     finishedAt: toDateOrNull(row.finished_at),
   };
@@ -117,9 +124,10 @@ export function invocationOf(row: InvocationRow): Invocation {
     sessionId: row.session_id,
     waitUntil: toDateOrNull(row.wait_until),
     deadlineAt: toDateOrNull(row.deadline_at),
-    outcome: fromJsonOrNull(outcomeSchema, row.outcome_json),
+    outcome: row.outcome_json === null ? null : outcomeIn(row.outcome_json),
     outcomeArtifactId: row.outcome_artifact_id,
-    verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
+    verification:
+      row.artifact_verification_json === null ? null : verificationIn(row.artifact_verification_json),
     ...choiceIn(row),
     startedAt: toDateOrNull(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),
@@ -150,7 +158,8 @@ export function sessionOf(row: Selectable<SessionsTable>): Session {
     reason: fromJsonOrNull(reasonSchema, row.reason_json),
     contract:
       row.artifact_contract_json === null ? null : (JSON.parse(row.artifact_contract_json) as Contract),
-    verification: fromJsonOrNull(verificationSchema, row.artifact_verification_json),
+    verification:
+      row.artifact_verification_json === null ? null : verificationIn(row.artifact_verification_json),
     ...choiceIn(row),
     startedAt: toDate(row.started_at),
     finishedAt: toDateOrNull(row.finished_at),

@@ -22,6 +22,13 @@ const MAX_SHORT_LIVED = 2_000;
 
 const SHORTEST = 8;
 
+let changes = 0;
+
+/** How often the list has changed. What was redacted before a change may have to be redacted again. */
+export function changesOfKnown(): number {
+  return changes;
+}
+
 /**
  * Hides this value from now on: as it is, in base64 (its own, or as part of a longer text), in hex, and
  * encoded for a URL or JSON. A PEM key is hidden line by line and in both of its encodings.
@@ -54,6 +61,7 @@ export function rememberPassing(name: string, value: string): void {
 }
 
 function index(form: string, name: string): void {
+  changes++;
   forms.set(form, name);
   const end = form.slice(-SHORTEST);
   byEnd.set(end, [...(byEnd.get(end) ?? []), form]);
@@ -62,6 +70,7 @@ function index(form: string, name: string): void {
 }
 
 function forget(form: string): void {
+  changes++;
   forms.delete(form);
   const end = form.slice(-SHORTEST);
   const others = (byEnd.get(end) ?? []).filter((other) => other !== form);

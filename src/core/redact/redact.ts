@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { KINDS } from './kinds.ts';
-import { knownSecrets, remember, rememberPassing } from './known.ts';
+import { changesOfKnown, knownSecrets, remember, rememberPassing } from './known.ts';
 import { looksSecret, SECRET_NAME } from './likely.ts';
 import { type Shown, shownMarkdown, shownUrl } from './shown.ts';
 import { merged, type Span } from './span.ts';
@@ -34,6 +35,27 @@ export function neverShowSecretsOf(environment: Readonly<Record<string, string |
   for (const { name, value } of secretsOf(environment)) remember(name, value);
 }
 
+/** Characters of texts whose redaction is remembered. A pull request's texts are stored and sent many times. */
+const REMEMBERED = 400_000;
+
+/** Remembers results until the list of known secrets changes. */
+function once(hidden: (text: string) => string): (text: string) => string {
+  const results = new LRUCache<string, string>({
+    maxSize: REMEMBERED,
+    sizeCalculation: (result, text) => 1 + text.length + result.length,
+  });
+  let changes = changesOfKnown();
+  return (text) => {
+    if (changes !== changesOfKnown()) results.clear();
+    changes = changesOfKnown();
+    const found = results.get(text);
+    if (found !== undefined) return found;
+    const result = hidden(text);
+    results.set(text, result);
+    return result;
+  };
+}
+
 const MARK = '[redacted';
 /** Each pass hides something or is the last one. Only crafted texts need more than two. */
 const MAX_PASSES = 8;
@@ -43,14 +65,14 @@ const MAX_PASSES = 8;
  * never longer than the text, so GitHub's limits still hold. It is idempotent and takes linear time for any
  * text.
  */
-export function redact(text: string): string {
-  return untilUnchanged(text, (current) => hideShown(hide(current, secretsIn(current)), shownUrl));
-}
+export const redact = once((text) =>
+  untilUnchanged(text, (current) => hideShown(hide(current, secretsIn(current)), shownUrl)),
+);
 
 /** The same for Markdown that our encoder made of untrusted text, where a token appears as `ghp\_…`. */
-export function redactMarkdown(source: string): string {
-  return untilUnchanged(source, (current) => hideShown(redact(current), shownMarkdown));
-}
+export const redactMarkdown = once((source) =>
+  untilUnchanged(source, (current) => hideShown(redact(current), shownMarkdown)),
+);
 
 /** Hides secrets that appear only after decoding. */
 function hideShown(source: string, show: (source: string) => Shown | undefined): string {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Json } from '../../core/canonical.ts';
 import { notAllowed } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
@@ -28,12 +29,22 @@ export const ROOTS = ['trigger', 'repo', 'steps', 'state'] as const;
 /** The members of a step that expressions can read. */
 const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
 
+/** Those compiled last: every transition of a run compiles its chain's conditions. */
+const compiledOf = new LRUCache<string, CompiledExpression>({ max: 500 });
+
 /**
  * Compiles one expression, bare or as exactly one `{{ … }}`.
  * @param roots the names that it may start with
  * @throws ExpressionError, and no other error
  */
 export function compileExpression(source: string, roots: readonly string[] = ROOTS): CompiledExpression {
+  const key = JSON.stringify([source, roots]);
+  const compiled = compiledOf.get(key) ?? compiledNow(source, roots);
+  compiledOf.set(key, compiled);
+  return compiled;
+}
+
+function compiledNow(source: string, roots: readonly string[]): CompiledExpression {
   const bare = !source.includes('{{');
   const shift = bare ? -3 : 0;
   try {

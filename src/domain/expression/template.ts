@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Json } from '../../core/canonical.ts';
 import { type CompiledExpression, compileParsed } from './expression.ts';
 import { type Expression, parseSegments } from './syntax.ts';
@@ -7,6 +8,8 @@ import { type Expression, parseSegments } from './syntax.ts';
  */
 export type CompiledTemplate = CompiledExpression;
 
+const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
+
 /**
  * Compiles a value of `with:` or of a filter. Text that is a single `{{ … }}` keeps the value's type, so that
  * `pr: "{{ trigger.pr_number }}"` passes a number. Text without `{{ … }}` evaluates to itself and can have
@@ -15,6 +18,12 @@ export type CompiledTemplate = CompiledExpression;
  */
 export function compileTemplate(source: string): CompiledTemplate {
   if (!/\{[{%#]/.test(source)) return { source, references: [], evaluate: () => source };
+  const compiled = compiledOf.get(source) ?? compiledNow(source);
+  compiledOf.set(source, compiled);
+  return compiled;
+}
+
+function compiledNow(source: string): CompiledTemplate {
   const segments = parseSegments(source);
   const filled = segments.filter((segment) => segment.kind === 'expression' || segment.text.trim() !== '');
   const only = filled.length === 1 ? filled[0] : undefined;

@@ -3,7 +3,13 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { learningCredentials } from '../../../src/adapters/octokit/learn-credentials.ts';
-import { neverShow, neverShowForNow, neverShowSecretsOf, redact } from '../../../src/core/redact/redact.ts';
+import {
+  neverShow,
+  neverShowForNow,
+  neverShowSecretsOf,
+  redact,
+  redactMarkdown,
+} from '../../../src/core/redact/redact.ts';
 import { withinEffort } from '../../support/effort.ts';
 
 /** Matches no known pattern of a secret. */
@@ -101,4 +107,12 @@ test('a temporary credential that must later never be shown is not forgotten', (
   for (let number = 0; number < 1_000; number++)
     neverShowForNow('GitHub token', `more.of.them.${number}.end`);
   expect(redact('it is a.token.that-became.a-setting')).toBe('it is [redacted: GitHub token]');
+});
+
+test('a value that becomes a secret is hidden in a text that was shown before', () => {
+  const text = 'The deployment uses late-but-secret-4711 now.';
+  expect([redact(text), redactMarkdown(text)]).toEqual([text, text]);
+  neverShow('late', 'late-but-secret-4711');
+  const hidden = 'The deployment uses [redacted: late] now.';
+  expect([redact(text), redactMarkdown(text)]).toEqual([hidden, hidden]);
 });

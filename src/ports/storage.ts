@@ -213,6 +213,11 @@ export interface Runs {
    * Every transition of the run, its invocations and its sessions, oldest first; empty for an unknown run.
    */
   historyOf(runId: string): Promise<PastTransition[]>;
+  /**
+   * Stores the large texts of runs that ended before the time in less space, oldest first. They read as before.
+   * Returns how many runs it packed.
+   */
+  packEnded(before: Date, limit: number): Promise<number>;
   /** Whether a run with this identity existed and was deleted. */
   wasFired(fired: FiredOnce): Promise<boolean>;
   countByStatus(): Promise<Record<RunStatus, number>>;

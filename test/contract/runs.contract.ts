@@ -4,7 +4,17 @@ import { criterion } from '../../src/domain/explanation/explanation.ts';
 import type { Actor } from '../../src/domain/run/actor.ts';
 import type { Run, RunState } from '../../src/domain/run/run.ts';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
-import { approval, at, completed, delivery, merged, run, runState, session } from '../support/rows.ts';
+import {
+  approval,
+  at,
+  comment,
+  completed,
+  delivery,
+  merged,
+  run,
+  runState,
+  session,
+} from '../support/rows.ts';
 
 const byApp: Actor = { kind: 'app' };
 
@@ -106,6 +116,66 @@ export function runsContract(open: OpenDatabase): void {
         [verification, null],
       );
       expect(await db.storage.read.runs.sessionsOf('run1')).toMatchObject([{ contract, verification }]);
+    });
+
+    it('that ended are packed once, read as before, and are packed again after they continued', async () => {
+      const long = (text: string) => text.repeat(50);
+      const state = runState('run1', { status: 'completed', reason: completed, finishedAt: at(9) });
+      const [review] = state.invocations;
+      if (!review) throw new Error('a run has steps');
+      Object.assign(review, { sessionId: 'ses1', outcome: { ...merged, summary: long('Merged. ') } });
+      const effect = (key: string) => ({
+        id: key,
+        key,
+        effect: comment(long(key)),
+        runId: 'run1',
+        at: at(8),
+      });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(state);
+        await tx.runs.insert(runState('open', { headSha: 'e'.repeat(40) }));
+        await tx.runs.insertSession(session('ses1', review.id, { reason: completed }));
+        await tx.approvals.insert(
+          approval('apr1', 'run1', { status: 'void', decision: criterion('met', long('yes ')) }),
+        );
+        await tx.artifacts.insert({
+          id: 'art1',
+          runId: 'run1',
+          invocationId: review.id,
+          sessionId: 'ses1',
+          createdAt: at(2),
+          kind: 'action_result',
+          name: 'outcome',
+          content: JSON.stringify({ summary: long('Merged. ') }),
+          filePath: null,
+        });
+        for (const key of ['done', 'pending']) await tx.effects.request(effect(key));
+      });
+      const done = await db.storage.read.effects.get('done');
+      if (!done) throw new Error('the effect is not there');
+      const carriedOut = { ...done, status: 'done' as const, appliedHash: done.desiredHash };
+      await db.storage.transaction((tx) => tx.effects.saveProgress(carriedOut));
+
+      const { read } = db.storage;
+      const everything = async () => [
+        await read.runs.load('run1'),
+        await read.runs.sessionsOf('run1'),
+        await read.approvals.ofRun('run1'),
+        await read.artifacts.ofRun('run1'),
+        await read.effects.ofRun('run1'),
+      ];
+      const pack = (second: number) => db.storage.transaction((tx) => tx.runs.packEnded(at(second), 5));
+      const before = await everything();
+      expect(await pack(9)).toBe(0);
+      expect([await pack(10), await pack(10)]).toEqual([1, 0]);
+      expect(await everything()).toEqual(before);
+
+      // What is packed is compared with what is desired as before.
+      expect(await db.storage.transaction((tx) => tx.effects.request(effect('done')))).toBe(false);
+      await db.storage.transaction(async (tx) => tx.runs.save(state, byApp));
+      expect(await everything()).toEqual(before);
+      expect([await pack(10), await pack(10)]).toEqual([1, 0]);
+      expect(await everything()).toEqual(before);
     });
 
     it('cannot refer to a session that does not exist', async () => {

@@ -68,6 +68,7 @@ describe('no query reads a whole table row by row', () => {
     ['runs.saveSession', (tx) => tx.runs.saveSession(session('ses1', 'run1-inv0'), byApp)],
     ['runs.historyOf', (tx) => tx.runs.historyOf('run1')],
     ['runs.sessionsOf', (tx) => tx.runs.sessionsOf('run1')],
+    ['runs.packEnded', (tx) => tx.runs.packEnded(at(9), 5)],
     ['runs.countByStatus', (tx) => tx.runs.countByStatus()],
     ['runs.renameRepository', (tx) => tx.runs.renameRepository(70, 'acme/comet')],
     ['approvals.ofInvocation', (tx) => tx.approvals.ofInvocation('run1-inv0')],

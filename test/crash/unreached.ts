@@ -29,6 +29,7 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'pruning.remove': 'a pass begins ten minutes after a start; see scenario/retention and storage/pruning',
   'pruning.forgetBlobs': 'the same',
   'deliveries.packTogether': 'one transaction, an hour after a start; see contract/deliveries',
+  'runs.packEnded': 'the same; see contract/runs',
   'pullRequests.areGone': 'in one transaction with the ends of the runs of what is gone',
   'artifacts.remove':
     'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',

@@ -4,6 +4,7 @@ import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { Artifacts } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
+import { unpackJson } from './packed-json.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
 
 const ENDED = RUN_STATUSES.filter(isRunOver);
@@ -83,7 +84,7 @@ function artifactOf(row: Selectable<ArtifactsTable>): Artifact {
     createdAt: toDate(row.created_at),
     kind: row.kind,
     name: row.name,
-    content: row.content,
+    content: row.content && unpackJson(row.content),
     filePath: row.file_path,
   }));
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { CountersignError, messageOf } from '../../core/errors.ts';
+import { unpackJson } from './packed-json.ts';
 
 /** A time as the tables store it. */
 export function toText(date: Date): string;
@@ -19,9 +20,14 @@ export function toDateOrNull(text: string | null): Date | null {
   return text === null ? null : toDate(text);
 }
 
+/** Does not validate JSON, for what was validated before it was stored. */
+export function parseJson<T>(text: string): T {
+  return JSON.parse(unpackJson(text)) as T;
+}
+
 /** Validates JSON that may contain data from outside, or from another version. */
 export function fromJson<T>(schema: z.ZodType<T>, text: string): T {
-  return schema.parse(JSON.parse(text));
+  return schema.parse(parseJson(text));
 }
 
 export function fromJsonOrNull<T>(schema: z.ZodType<T>, text: string | null): T | null {

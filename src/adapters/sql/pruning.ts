@@ -3,7 +3,7 @@ import { unreachable } from '../../core/errors.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../ports/retention.ts';
-import { toText } from './columns.ts';
+import { parseJson, toText } from './columns.ts';
 import { endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
@@ -189,7 +189,7 @@ async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise
     .where(sql<string>`event_json ->> 'kind'`, 'in', ONCE)
     .execute();
   for (const { repository_id, head_sha, chain, facts_json } of rows) {
-    const { trigger } = JSON.parse(facts_json) as RunFacts;
+    const { trigger } = parseJson<RunFacts>(facts_json);
     await db
       .insertInto('fired_once')
       .values({ repository_id, head_sha, chain, subject: firedOnce(trigger) })

@@ -10,7 +10,16 @@ import { outcomeSchema } from '../../domain/outcome/outcome.ts';
 import type { Invocation, Run, RunFacts, Session } from '../../domain/run/run.ts';
 import { type SkillChoice, skillChoiceSchema } from '../../domain/skill/decision.ts';
 import type { RunOfEffect } from '../../ports/storage.ts';
-import { fromJson, fromJsonOrNull, reading, toDate, toDateOrNull, toJsonOrNull, toText } from './columns.ts';
+import {
+  fromJson,
+  fromJsonOrNull,
+  parseJson,
+  reading,
+  toDate,
+  toDateOrNull,
+  toJsonOrNull,
+  toText,
+} from './columns.ts';
 import { parsedOnce } from './parsed-once.ts';
 import type { ChainRunsTable, InvocationsTable, SessionsTable } from './schema.ts';
 
@@ -23,7 +32,10 @@ const definitionIn = parsedOnce(z.custom<Chain>());
 const settingsIn = parsedOnce(z.custom<Settings>());
 const factsIn = parsedOnce(z.custom<RunFacts>());
 
-export function runRow(run: Run): Selectable<ChainRunsTable> {
+/** `packed` is only of the tables. */
+export type ChainRunRow = Omit<Selectable<ChainRunsTable>, 'packed'>;
+
+export function runRow(run: Run): ChainRunRow {
   return {
     id: run.id,
     installation_id: run.installationId,
@@ -48,7 +60,7 @@ export function runRow(run: Run): Selectable<ChainRunsTable> {
   };
 }
 
-export function runOf(row: Selectable<ChainRunsTable>): Run {
+export function runOf(row: ChainRunRow): Run {
   return reading('chain_runs', row.id, () => ({
     id: row.id,
     installationId: row.installation_id,
@@ -156,8 +168,7 @@ export function sessionOf(row: Selectable<SessionsTable>): Session {
     attempt: row.attempt,
     status: row.status,
     reason: fromJsonOrNull(reasonSchema, row.reason_json),
-    contract:
-      row.artifact_contract_json === null ? null : (JSON.parse(row.artifact_contract_json) as Contract),
+    contract: row.artifact_contract_json === null ? null : parseJson<Contract>(row.artifact_contract_json),
     verification:
       row.artifact_verification_json === null ? null : verificationIn(row.artifact_verification_json),
     ...choiceIn(row),

@@ -4,10 +4,12 @@ import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-v
 import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
 import type { RunFilter, Runs } from '../../ports/storage.ts';
-import { fromJson, mustExist, reading } from './columns.ts';
+import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
+import { packEndedRuns } from './pack-runs.ts';
 import {
+  type ChainRunRow,
   type InvocationRow,
   invocationOf,
   invocationRow,
@@ -83,6 +85,7 @@ const updateRun = compiledOnce(
         paused: run.paused,
         updated_at: run.updated_at,
         finished_at: run.finished_at,
+        packed: 0,
       })
       .where('id', '=', run.id),
 );
@@ -121,7 +124,6 @@ const updateSession = compiledOnce((db, session: ReturnType<typeof sessionRow>) 
     .where('id', '=', session.id),
 );
 
-type ChainRunRow = Selectable<ChainRunsTable>;
 type SessionRow = Selectable<SessionsTable>;
 
 /**
@@ -311,6 +313,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
       await transitions.flush();
       return transitionsOf(db, runId);
     },
+
+    packEnded: (before, limit) => packEndedRuns(db, toText(before), limit),
 
     countByStatus: () => statusCounts(db, 'run', RUN_STATUSES),
 

@@ -157,6 +157,7 @@ export interface ChainRunsTable {
   created_at: string;
   updated_at: string;
   finished_at: string | null;
+  packed: Generated<number>;
 }
 
 export interface InvocationsTable {

@@ -1,0 +1,77 @@
+import { type Kysely, sql } from 'kysely';
+import { packJson } from './packed-json.ts';
+import type { Database } from './schema.ts';
+
+/**
+ * What is packed of a run. SQL reads the rest: a run's event (`pruning.ts`), and the gate checks, which are
+ * looked up by installation and head.
+ */
+const PACKED: readonly { table: string; rows: string; columns: readonly string[] }[] = [
+  {
+    table: 'chain_runs',
+    rows: 'id = :run',
+    columns: ['definition_json', 'settings_json', 'facts_json', 'reason_json'],
+  },
+  { table: 'invocations', rows: 'run_id = :run', columns: ['outcome_json', 'reason_json'] },
+  {
+    table: 'sessions',
+    rows: 'invocation_id IN (SELECT id FROM invocations WHERE run_id = :run)',
+    columns: ['reason_json', 'artifact_contract_json', 'artifact_verification_json'],
+  },
+  { table: 'artifacts', rows: 'run_id = :run', columns: ['content'] },
+  {
+    table: 'approvals',
+    rows: `run_id = :run AND +status <> 'open'`,
+    columns: ['decision_json', 'watch_json'],
+  },
+  {
+    table: 'effects',
+    rows: `run_id = :run AND +status = 'done' AND key NOT LIKE 'gate_check:%'`,
+    columns: ['effect_json', 'progress_json'],
+  },
+];
+
+/** Packs the oldest runs that ended before the time and are not packed. Returns how many there were. */
+export async function packEndedRuns(db: Kysely<Database>, before: string, limit: number): Promise<number> {
+  const runs = await db
+    .selectFrom('chain_runs')
+    .select('id')
+    // A literal, because SQLite uses a partial index only for a condition that it can read.
+    .where('packed', '=', sql.lit(0))
+    .where('finished_at', '<', before)
+    .orderBy('finished_at')
+    .limit(limit)
+    .execute();
+  for (const { id } of runs) {
+    for (const { table, rows, columns } of PACKED) await packRows(db, id, table, rows, columns);
+    await db.updateTable('chain_runs').set({ packed: 1 }).where('id', '=', id).execute();
+  }
+  return runs.length;
+}
+
+async function packRows(
+  db: Kysely<Database>,
+  runId: string,
+  table: string,
+  condition: string,
+  columns: readonly string[],
+): Promise<void> {
+  const [before = '', after = ''] = condition.split(':run');
+  const { rows } = await sql<Record<string, string | null>>`
+    SELECT id, ${sql.join(columns.map((column) => sql.ref(column)))} FROM ${sql.table(table)}
+      WHERE ${sql.raw(before)}${runId}${sql.raw(after)}`.execute(db);
+  // SQLite would leave a row that became smaller where it is, in a page that nothing else can use: new rows have
+  // higher numbers. So the row moves to the end, and its page is merged or reused. References are to `id`.
+  const toTheEnd = sql`rowid = (SELECT max(rowid) + 1 FROM ${sql.table(table)})`;
+  for (const row of rows) {
+    const changed = columns.flatMap((column) => {
+      const text = row[column] ?? '';
+      const packed = packJson(text);
+      return packed === text ? [] : [sql`${sql.ref(column)} = ${packed}`];
+    });
+    if (changed.length === 0) continue;
+    await sql`UPDATE ${sql.table(table)} SET ${sql.join([...changed, toTheEnd])} WHERE id = ${row.id}`.execute(
+      db,
+    );
+  }
+}

@@ -15,9 +15,11 @@ export function parsedOnce<T extends object | null>(schema: z.ZodType<T>): (text
     sizeCalculation: (_, text) => text.length + 1,
   });
   return (text) => {
-    const found = parsed.get(text) ?? { value: frozen(fromJson(schema, text)) };
-    parsed.set(text, found);
-    return found.value;
+    const found = parsed.get(text);
+    if (found) return found.value;
+    const value = frozen(fromJson(schema, text));
+    parsed.set(text, { value });
+    return value;
   };
 }
 

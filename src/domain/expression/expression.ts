@@ -39,7 +39,9 @@ const compiledOf = new LRUCache<string, CompiledExpression>({ max: 500 });
  */
 export function compileExpression(source: string, roots: readonly string[] = ROOTS): CompiledExpression {
   const key = JSON.stringify([source, roots]);
-  const compiled = compiledOf.get(key) ?? compiledNow(source, roots);
+  const known = compiledOf.get(key);
+  if (known) return known;
+  const compiled = compiledNow(source, roots);
   compiledOf.set(key, compiled);
   return compiled;
 }

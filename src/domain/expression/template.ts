@@ -18,7 +18,9 @@ const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
  */
 export function compileTemplate(source: string): CompiledTemplate {
   if (!/\{[{%#]/.test(source)) return { source, references: [], evaluate: () => source };
-  const compiled = compiledOf.get(source) ?? compiledNow(source);
+  const known = compiledOf.get(source);
+  if (known) return known;
+  const compiled = compiledNow(source);
   compiledOf.set(source, compiled);
   return compiled;
 }

@@ -25,12 +25,12 @@ const foldersOf = (own: readonly string[], layer: string) =>
 
 describe('a command that only describes the program', () => {
   it.each([['--help'], ['--version']])(
-    'loads commander and at most 22 of our files for %s',
+    'loads no package but commander and the cache of the redaction, and at most 22 of our files, for %s',
     async (option) => {
       const { code, own, packages } = await loadedBy([CLI, option]);
 
       expect(code).toBe(0);
-      expect(packages).toEqual(['commander']);
+      expect(packages).toEqual(['commander', 'lru-cache']);
       expect(own.length).toBeLessThanOrEqual(22);
     },
   );
@@ -50,7 +50,14 @@ describe('a command that reads the database', () => {
       const { code, own, packages } = await loadedBy([CLI, ...line.split(' ')], env);
 
       expect(code).toBe(0);
-      expect(packages).toEqual(['better-sqlite3', 'commander', 'fastest-levenshtein', 'kysely', 'zod']);
+      expect(packages).toEqual([
+        'better-sqlite3',
+        'commander',
+        'fastest-levenshtein',
+        'kysely',
+        'lru-cache',
+        'zod',
+      ]);
       expect(foldersOf(own, 'adapters')).toEqual(['adapters/sql', 'adapters/sqlite']);
       expect(foldersOf(own, 'engine')).toEqual([]);
       expect(foldersOf(own, 'skills')).toEqual([]);

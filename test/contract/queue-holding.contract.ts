@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import type { JobResult } from '../../src/ports/jobs.ts';
 import type { JobHandler } from '../../src/ports/queue.ts';
@@ -249,7 +249,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
         return DONE;
       });
       await bench.enqueue('a');
-      await vi.waitFor(() => expect(stopped).toBeDefined());
+      await expect.poll(() => stopped).toBeDefined();
       await stopped;
       expect(events).toEqual(['b ends']);
       expect(await bench.storage.read.jobs.countDue(bench.clock.now())).toBe(0);

@@ -249,7 +249,7 @@ export function queueHoldingContract(open: OpenDatabase, create: CreateQueue): v
         return DONE;
       });
       await bench.enqueue('a');
-      await expect.poll(() => stopped).toBeDefined();
+      await expect.poll(() => stopped !== undefined).toBe(true);
       await stopped;
       expect(events).toEqual(['b ends']);
       expect(await bench.storage.read.jobs.countDue(bench.clock.now())).toBe(0);

@@ -56,6 +56,6 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
 }
 
 function within(unit: UnitOfWork | undefined): UnitOfWork {
-  if (!unit) throw new Error('there is no transaction that could end');
+  if (!unit) throw new Error('no transaction is open that could end a job');
   return unit;
 }

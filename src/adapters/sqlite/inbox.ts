@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { statfsSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
-import { CountersignError } from '../../core/errors.ts';
 import type { Commit, Inbox, NewDelivery } from '../../ports/storage.ts';
 import { type Pack, type Place, packBodies, unpack, unpackBody } from '../sql/body-packs.ts';
-import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
+import { expectRoom, makeDurable } from './durable.ts';
+import { isDamage, sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 
 /**
@@ -21,12 +20,6 @@ const SCHEMA = `
     bytes      BLOB NOT NULL
   ) STRICT;
 `;
-
-/** Free space in bytes that a formerly full disk needs to count as usable: enough for a few deliveries. */
-const ROOM_BYTES = 1_048_576;
-
-/** The size of the log, in pages, at which it is moved into the file: 32 MB. Senders wait for the move. */
-const PAGES_OF_LOG = 8_000;
 
 /** Bodies that are read at once, so that no transaction grows with them. One commit may have more. */
 const MAX_BYTES_AT_ONCE = 8 * 1_048_576;
@@ -56,8 +49,8 @@ export interface InboxWriter {
   record(deliveries: readonly NewDelivery[]): void;
   /** Removes what was taken up to this number, with the next commit. */
   forget(last: number): void;
-  /** @throws CountersignError with a sentence if nothing can be recorded */
-  check(): void;
+  /** Rejects with a sentence if nothing can be recorded. */
+  check(): Promise<void>;
   close(): void;
 }
 
@@ -76,9 +69,7 @@ export function openInbox(path: string): InboxWriter {
   };
   const db = failing(() => {
     const opened = new BetterSqlite3(path, { timeout: OPENING_MS });
-    opened.pragma('journal_mode = WAL');
-    opened.pragma('synchronous = FULL');
-    opened.pragma(`wal_autocheckpoint = ${PAGES_OF_LOG}`);
+    makeDurable(opened);
     opened.exec(SCHEMA);
     opened
       .prepare('INSERT INTO identity SELECT ? WHERE NOT EXISTS (SELECT 1 FROM identity)')
@@ -130,12 +121,10 @@ export function openInbox(path: string): InboxWriter {
     forget(last) {
       taken = last;
     },
-    check() {
+    async check() {
       if (damage !== undefined) throw damage;
       if (!unwritable) return;
-      const { bavail, bsize } = statfsSync(path);
-      // One written page is no proof, because it fits into the space that a failed commit left in the log.
-      if (bavail * bsize < ROOM_BYTES) throw new CountersignError('storage.unavailable', diskIsFull(path));
+      await expectRoom(path);
       failing(() => rewrite.run());
       unwritable = false;
     },

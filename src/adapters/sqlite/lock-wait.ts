@@ -9,9 +9,9 @@ import { StorageLocked } from '../../ports/locked.ts';
 export const BUSY_TIMEOUT_MS = 25;
 
 /**
- * How long work waits for another process's lock in total, in milliseconds. A webhook waits for the group
- * before its own and for its own, so twice this must be less than the ten seconds after which GitHub stops
- * waiting.
+ * How long work waits for another process's lock in total, in milliseconds. Where the intake
+ * shares the database, a webhook waits for the group before its own and for its own, so twice this must be less
+ * than the ten seconds after which GitHub stops waiting.
  */
 export const LOCK_WAIT_MS = 3_500;
 

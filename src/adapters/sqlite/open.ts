@@ -6,6 +6,7 @@ import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { readMigrations } from '../sql/migrate.ts';
+import { makeDurable } from './durable.ts';
 import { sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 import { BUSY_TIMEOUT_MS } from './lock-wait.ts';
@@ -19,13 +20,6 @@ export const SQLITE_MIGRATIONS = join(PACKAGE_ROOT, 'migrations/sqlite');
  * so it may block.
  */
 const OPENING_MS = 5_000;
-
-/**
- * The size of the log, in pages, at which it is moved into the database file: 32 MB, or 64 MB if the file was
- * created with pages of 8 KB. Senders wait for the two syncs of each move: with SQLite's default of 1,000
- * pages, 5 % fewer deliveries per second are recorded.
- */
-const PAGES_OF_LOG = 8_000;
 
 export interface SqliteOptions {
   clock: Clock;
@@ -48,11 +42,7 @@ export function openSqlite(
     writer = new BetterSqlite3(path, { timeout: OPENING_MS });
     // Only for an empty file. `countersign db vacuum` changes an existing one.
     if (writer.pragma('page_count', { simple: true }) === 0) writer.pragma('auto_vacuum = INCREMENTAL');
-    writer.pragma('journal_mode = WAL');
-    // better-sqlite3 is compiled to open WAL files with NORMAL, which can lose an acknowledged delivery in a
-    // power cut.
-    writer.pragma('synchronous = FULL');
-    writer.pragma(`wal_autocheckpoint = ${PAGES_OF_LOG}`);
+    makeDurable(writer);
     // An INSERT of many rows keeps the pages that it changes until it ends. Beyond 64 KB, SQLite would create
     // a temporary file for them each time, outside our own folder.
     writer.pragma('temp_store = MEMORY');

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { open, rm, statfs } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
 import { Kysely, sql } from 'kysely';
@@ -10,13 +10,9 @@ import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
 import { UnitOfWork } from '../sql/unit-of-work.ts';
 import { sqliteDialect } from './dialect.ts';
-import { diskIsFull, isDamage, sqliteFailure } from './failure.ts';
+import { expectRoom } from './durable.ts';
+import { isDamage, sqliteFailure } from './failure.ts';
 import { createLockWait, type LockWait } from './lock-wait.ts';
-
-/**
- * The free space, in bytes, that a formerly full disk needs to count as usable: enough for a few deliveries.
- */
-const ROOM_BYTES = 1_048_576;
 
 /** SQLite's number for it: https://sqlite.org/pragma.html#pragma_auto_vacuum */
 const INCREMENTAL = 2;
@@ -177,7 +173,7 @@ export class SqliteStorage implements Storage {
     try {
       await first?.begin(() =>
         this.#writer.transaction().execute(async (transaction) => {
-          for (let next = this.#line.shift(); next; next = await this.#next(done.length)) {
+          for (let next = this.#line.shift(); next; next = this.#next(done.length)) {
             const attempt = await this.#isolated(transaction, next, done.length > 0);
             if (attempt) done.push({ settle: next.settle, attempt });
           }
@@ -198,7 +194,7 @@ export class SqliteStorage implements Storage {
     }
   }
 
-  async #next(done: number): Promise<Waiting | undefined> {
+  #next(done: number): Waiting | undefined {
     if (done === 0 || done >= MAX_GROUP) return undefined;
     return this.#line.shift();
   }
@@ -245,7 +241,7 @@ export class SqliteStorage implements Storage {
     try {
       await sql`select max(version) from schema_migrations`.execute(this.#reader);
       if (!this.#unwritable) return;
-      await this.#expectRoom();
+      await expectRoom(this.#path);
       // Rewrites a page: SQLite also writes an UPDATE that changes nothing.
       const rewrite = sql`update schema_migrations set name = name where version = 1`;
       // One attempt, because the caller wants the current state.
@@ -258,14 +254,6 @@ export class SqliteStorage implements Storage {
       throw new CountersignError('storage.unavailable', `The database ${this.#path} does not answer.`, {
         cause: error,
       });
-    }
-  }
-
-  /** Writing one page is no proof, because it fits into the log space that a failed transaction left. */
-  async #expectRoom(): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#path);
-    if (bavail * bsize < ROOM_BYTES) {
-      throw new CountersignError('storage.unavailable', diskIsFull(this.#path));
     }
   }
 

@@ -25,8 +25,7 @@ export type FromIntake =
   /** It cannot start; the error is one for people. */
   | { kind: 'refused'; code: string; message: string }
   | { kind: 'recorded' }
-  | { kind: 'ask'; id: number; report: keyof Reports }
-  | { kind: 'closed' };
+  | { kind: 'ask'; id: number; report: keyof Reports };
 
 export type ToIntake =
   | { kind: 'report'; id: number; value: Reports[keyof Reports] }

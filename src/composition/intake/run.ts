@@ -58,7 +58,7 @@ export async function runIntake(
     try {
       const listening = await listenForRequests(settings, {
         recorder: overrides.recorder?.(real) ?? real,
-        check: async () => opened.check(),
+        check: () => opened.check(),
         engine: {
           metrics: () => reports.ask('metrics'),
           readiness: () => reports.ask('readiness'),

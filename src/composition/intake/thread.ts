@@ -94,8 +94,6 @@ export async function startIntakeThread(
             send({ kind: 'no_report', id: message.id });
           },
         );
-      case 'closed':
-        return;
       default:
         return unreachable(message);
     }

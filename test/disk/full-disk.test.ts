@@ -83,7 +83,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     expectWhole(harness);
   });
 
-  it('does everything once when the disk fills up while GitHub carries out a write', {
+  it('does everything once when the disk fills up while GitHub executes a write', {
     tags: 'slow',
   }, async () => {
     const { harness, lines } = await startOnDisk();

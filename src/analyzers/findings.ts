@@ -28,18 +28,17 @@ interface LocatedFinding {
   rank: number;
 }
 
-/** Maps categories to families, because analyzers use different categories for the same cause. */
-export const FAMILY: Readonly<Record<Finding['category'], string>> = {
-  secret: 'secret',
-  injection: 'security',
-  security: 'security',
-  workflow: 'security',
-  correctness: 'correctness',
-  style: 'correctness',
-  'error-handling': 'error-handling',
-  debugging: 'debugging',
-  container: 'container',
-};
+/** Categories that analyzers use for the same cause as another one. */
+const SAME_CAUSE: ReadonlyMap<string, string> = new Map([
+  ['injection', 'security'],
+  ['workflow', 'security'],
+  ['style', 'correctness'],
+]);
+
+/** The family of causes that a category belongs to; mostly only itself. */
+export function familyOf(category: string): string {
+  return SAME_CAUSE.get(category) ?? category;
+}
 
 /** The most findings of one review. */
 export const MAX_FINDINGS = 1_000;
@@ -116,7 +115,7 @@ function distinct(sorted: readonly LocatedFinding[]): LocatedFinding[] {
   const kept: LocatedFinding[] = [];
   const byPlace = new Map<string, LocatedFinding[]>();
   for (const one of sorted) {
-    const family = FAMILY[one.text.category];
+    const family = familyOf(one.text.category);
     const last = family === 'secret' ? one.endLine : one.line;
     const keys = Array.from({ length: last - one.line + 1 }, (_, offset) =>
       JSON.stringify([one.file.path, family, one.line + offset]),

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
-import { CATEGORIES, severitySchema } from '../domain/outcome/finding.ts';
+import { categorySchema, severitySchema } from '../domain/outcome/finding.ts';
 
 const ruleSchema = z.strictObject({
   severity: severitySchema,
   /** The severity in test and example code, where invented values and shortcuts are normal. */
   severity_in_tests: severitySchema.optional(),
-  category: z.enum(CATEGORIES),
+  category: categorySchema,
   description: z.string().min(1).max(1_000),
   suggestion: z.string().min(1).max(1_000),
 });

@@ -162,7 +162,7 @@ test('configuration in the pull request is never read or executed', async () => 
     added('Dockerfile', 'FROM node\n'),
   ]);
   expect(
-    placesOf(report.findings.filter(({ file }) => /^(?:src\/a\.ts|app\.py|Dockerfile)$/.test(file))),
+    placesOf(report.findings.filter(({ file }) => /^(?:src\/a\.ts|app\.py|Dockerfile)$/.test(file ?? ''))),
   ).toEqual(['medium ruff/F821:1', 'medium oxlint/eslint/no-debugger:1', 'low dockerfilelint/missing_tag:1']);
   expect(existsSync(proof)).toBe(false);
 });

@@ -112,6 +112,63 @@ test.skipIf(network === 'open')(
   },
 );
 
+const findings = (...list: object[]) =>
+  `submit(${JSON.stringify({
+    summary: 'Slow.',
+    verdict: 'REQUEST_CHANGES',
+    findings: list.map((more) => ({
+      severity: 'high',
+      category: 'performance',
+      file: 'docs/page.txt',
+      line: null,
+      description: 'A request per row.',
+      suggestion: null,
+      ...more,
+    })),
+  })})`;
+
+test('a finding can have any category, and neither a file nor a suggestion', async () => {
+  const program = findings({}, { category: 'Error handling' }, { category: 'ADR *consistency*', file: null });
+  const scene = await startScene(repository('review_verdict', { 'code/check.js': program }));
+  const { headSha } = await scene.open();
+  expect(await outcomeOf(scene)).toMatchObject({
+    findings: [
+      { category: 'performance', file: 'docs/page.txt', suggestion: null },
+      { category: 'error-handling' },
+      { category: 'ADR *consistency*', file: null },
+    ],
+  });
+  const check = scene.check(headSha, 'flow');
+  expect(check?.summary).toContain('By kind: error-handling 1, performance 1, ADR \\*consistency\\* 1.');
+  expect(check?.summary).toContain(
+    '**high** · ADR \\*consistency\\* · the change as a whole<br>\n  A request per row.',
+  );
+  expect(check?.annotations.map(({ path, title }) => `${path} ${title}`)).toEqual([
+    'docs/page.txt high: performance (checker/check.js)',
+    'docs/page.txt high: error-handling (checker/check.js)',
+  ]);
+});
+
+test('a condition can ask for findings of a category', async () => {
+  const program = findings({}, { file: null, category: 'testing' });
+  const files = repository('review_verdict', { 'code/check.js': program });
+  const flow = Object.keys(files).find((path) => path.endsWith('flow.yaml')) ?? '';
+  const chain = (files[flow] ?? '').replace(
+    'action: gh-comment,',
+    `action: gh-comment, condition: "{{ steps.ask.outcome.findings | selectattr('category', 'equalto', 'performance') | list | length == 1 }}",`,
+  );
+  const scene = await startScene({ ...files, [flow]: chain });
+  const { number } = await scene.open();
+  expect(said(scene, number)).toEqual(['Slow.']);
+});
+
+test('a category with characters that cannot be seen is no result', async () => {
+  const program = findings({ category: 'per\u202eformance' });
+  const scene = await startScene(repository('review_verdict', { 'code/check.js': program }));
+  await scene.open();
+  expect(await outcomeOf(scene)).toBeNull();
+});
+
 test('a package with a program and a prompt runs the program, which reads the prompt', async () => {
   const program = "submit({ summary: input.package['prompts/ask.md'].trim(), passed: true, criteria: [] });";
   const files = { 'code/check.js': program, 'prompts/ask.md': 'Is it good?\n' };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingSchema } from './finding.ts';
+import { findingSchema, safePathSchema } from './finding.ts';
 
 /**
  * The pieces of a pull request that a language model has read and its findings, up to and including this
@@ -19,7 +19,7 @@ export const modelMemorySchema = z.strictObject({
       of: z.string(),
       /** The line within the piece, from 0; `null` for the whole file. */
       offset: z.int().min(0).nullable(),
-      finding: findingSchema,
+      finding: findingSchema.extend({ file: safePathSchema }),
     }),
   ),
 });

@@ -6,7 +6,7 @@ import { dependenciesOf } from '../chain/graph.ts';
 import type { EvidenceRef } from '../explanation/evidence.ts';
 import { combined, criterion, type Explanation, labelOf } from '../explanation/explanation.ts';
 import type { CiResult } from '../outcome/ci-result.ts';
-import { isBlocking, SEVERITIES } from '../outcome/finding.ts';
+import { isBlocking, placeInWords, SEVERITIES } from '../outcome/finding.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -285,12 +285,7 @@ function reviewReasons(outcome: ReviewVerdict): Explanation[] {
         .filter(isBlocking)
         .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
         .map((finding) =>
-          criterion(
-            'unmet',
-            `${finding.severity}: ${finding.description}`,
-            [],
-            [finding.line === undefined ? finding.file : `${finding.file}:${finding.line}`],
-          ),
+          criterion('unmet', `${finding.severity}: ${finding.description}`, [], [placeInWords(finding)]),
         ),
     ],
     'finding',

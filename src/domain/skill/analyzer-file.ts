@@ -4,7 +4,7 @@ import { memberOf } from '../../core/mapping.ts';
 import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
-import { CATEGORIES, SEVERITIES, severitySchema } from '../outcome/finding.ts';
+import { categorySchema, SEVERITIES, severitySchema } from '../outcome/finding.ts';
 import { type AnalyzerName, RULES } from './analyzer-rules.ts';
 
 const paths = listOrOne(globSchema)
@@ -61,7 +61,7 @@ const OWN_RULE = /^[a-z][a-z0-9-]{0,59}$/;
 const ownRule = z.strictObject({
   severity: severitySchema,
   severity_in_tests: severitySchema.optional().describe('In test and example code.'),
-  category: z.enum(CATEGORIES),
+  category: categorySchema.describe('Any word; docs/review.md lists the known ones.'),
   description: z.string().min(1).max(500).describe('What is wrong, as one sentence.'),
   suggestion: z.string().min(1).max(500).describe('What to do about it.'),
   languages: listOrOne(z.enum(['javascript', 'typescript', 'tsx', 'python'])),

@@ -1,4 +1,10 @@
-import { CATEGORIES, type Finding, isBlocking, SEVERITIES } from '../../domain/outcome/finding.ts';
+import {
+  type Finding,
+  isBlocking,
+  KNOWN_CATEGORIES,
+  placeInWords,
+  SEVERITIES,
+} from '../../domain/outcome/finding.ts';
 import type { AnalyzerReport, LeftOut, ReviewVerdict, Since } from '../../domain/outcome/review-verdict.ts';
 import { severities } from '../run/run-sentence.ts';
 import { fitting } from '../text/fitting.ts';
@@ -75,20 +81,35 @@ function fixedPart({ fixed, fixed_findings }: Since): string[] {
 
 /** Without its line, which was a line of another version of the file. */
 function fixedFinding({ file, description }: Finding): string {
-  return `- ✅ ${code(clip(file, 200))} ${prose(description, 200)}`;
+  return `- ✅ ${placed({ file })} ${prose(description, 200)}`;
+}
+
+function placed(place: Pick<Finding, 'file' | 'line'>): string {
+  const words = placeInWords(place);
+  return place.file === null ? words : code(clip(words, 200));
 }
 
 function counts(findings: readonly Finding[]): string {
   const of = (key: 'severity' | 'category', value: string) =>
     findings.filter((finding) => finding[key] === value).length;
-  const categories = CATEGORIES.filter((category) => of('category', category) > 0);
   return [
     `| ${SEVERITIES.map((severity) => `${SEVERITY_MARK[severity]} ${severity}`).join(' | ')} |`,
     `|${'---:|'.repeat(SEVERITIES.length)}`,
     `| ${SEVERITIES.map((severity) => of('severity', severity)).join(' | ')} |`,
     '',
-    `By kind: ${categories.map((category) => `${category} ${of('category', category)}`).join(', ')}.`,
+    `By kind: ${categoriesOf(findings)
+      .map((category) => `${inline(category, 50)} ${of('category', category)}`)
+      .join(', ')}.`,
   ].join('\n');
+}
+
+const MAX_CATEGORIES = 30;
+
+/** The known ones first, then the others by name; of very many, the first. */
+function categoriesOf(findings: readonly Finding[]): string[] {
+  const said = new Set(findings.map(({ category }) => category));
+  const known = KNOWN_CATEGORIES.filter((category) => said.delete(category));
+  return [...known, ...[...said].sort()].slice(0, MAX_CATEGORIES);
 }
 
 /** Most severe first; equal ones in the order of the files. */
@@ -96,22 +117,22 @@ export function worstFirst(findings: readonly Finding[]): Finding[] {
   return [...findings].sort(
     (a, b) =>
       SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
-      (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)),
+      compared(a.file ?? '', b.file ?? '') ||
+      (a.line ?? 0) - (b.line ?? 0),
   );
 }
 
-/** `src/db.ts:12`, or only the file for a finding about the whole file. */
-function place({ file, line }: Finding): string {
-  return line === undefined ? file : `${file}:${line}`;
+function compared(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function fullFinding(finding: Finding): string {
   const { severity, category, description, suggestion, evidence, rule } = finding;
   return [
-    `- ${SEVERITY_MARK[severity]} **${severity}** · ${category} · ${code(clip(place(finding), 200))}`,
+    `- ${SEVERITY_MARK[severity]} **${severity}** · ${inline(category, 50)} · ${placed(finding)}`,
     prose(description, 400),
     ...(evidence === undefined || evidence.trim() === '' ? [] : [code(clip(evidence, 160))]),
-    ...(suggestion === ''
+    ...(suggestion === null || suggestion === ''
       ? []
       : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${prose(suggestion, 400)}`]),
     `<sub>${inline(rule, 100)}</sub>`,

@@ -31,14 +31,18 @@ export function annotations(findings: readonly Finding[]): Annotation[] {
  * The findings shown in the diff, most severe first. Of a model's findings, only as many as the review card
  * lists (docs/adr/0015).
  */
-export function annotated(findings: readonly Finding[]): Finding[] {
+export function annotated(findings: readonly Finding[]): InFile[] {
   let left = MAX_SHOWN;
   return worstFirst(findings)
+    .filter((finding): finding is InFile => finding.file !== null)
     .filter(({ rule }) => !rule.startsWith('model/') || left-- > 0)
     .slice(0, MAX_ANNOTATIONS);
 }
 
-function annotation(finding: Finding): Annotation {
+/** GitHub has no annotation without a file. */
+type InFile = Finding & { file: string };
+
+function annotation(finding: InFile): Annotation {
   const { severity, category, description, suggestion, rule } = finding;
   const start = finding.line ?? 1;
   return {
@@ -50,7 +54,7 @@ function annotation(finding: Finding): Annotation {
     title: clip(plainLine(`${severity}: ${category} (${rule})`), 255),
     message: [
       plainLine(description),
-      ...(suggestion === ''
+      ...(suggestion === null || suggestion === ''
         ? []
         : [`${isBlocking(finding) ? 'Fix' : 'Suggestion'}: ${plainLine(suggestion)}`]),
     ].join('\n\n'),

@@ -1,3 +1,4 @@
+import { placeInWords } from '../../domain/outcome/finding.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { asSentence } from '../text/pretty.ts';
@@ -23,10 +24,10 @@ export function skillRunText(
 
 function linesOf(outcome: Outcome): string[] {
   if (outcome.outcome_kind === 'review_verdict') {
-    return outcome.findings.map(({ severity, file, line, description, rule }) => {
-      const location = line === undefined ? file : `${file}:${line}`;
-      return `- ${severity} ${plainLine(location)}: ${plainLine(description)} (${plainLine(rule)})`;
-    });
+    return outcome.findings.map(
+      ({ severity, description, rule, ...place }) =>
+        `- ${severity} ${plainLine(placeInWords(place))}: ${plainLine(description)} (${plainLine(rule)})`,
+    );
   }
   if (outcome.outcome_kind !== 'gate_verdict') return [];
   return outcome.criteria.map(

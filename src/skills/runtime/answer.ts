@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
-import { CATEGORIES, SEVERITIES } from '../../domain/outcome/finding.ts';
+import {
+  asKnownCategory,
+  categorySchema,
+  KNOWN_CATEGORIES,
+  SEVERITIES,
+} from '../../domain/outcome/finding.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
 import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 
@@ -39,11 +44,15 @@ const reviewAnswer = z.strictObject({
     .array(
       z.strictObject({
         severity: z.enum(SEVERITIES),
-        category: z.enum(CATEGORIES),
-        file: z.string().min(1).max(1_000),
+        category: categorySchema.describe(`A word, such as ${KNOWN_CATEGORIES.join(', ')}.`),
+        file: z.string().min(1).max(1_000).nullable().describe('null: the change as a whole.'),
         line: z.int().min(1).nullable().describe('A line that the change adds; null: the file as a whole.'),
         description: z.string().min(1).max(2_000),
-        suggestion: z.string().max(2_000),
+        suggestion: z
+          .string()
+          .max(2_000)
+          .nullable()
+          .describe('What to do about it; null: nothing to suggest.'),
       }),
     )
     .max(200),
@@ -88,11 +97,12 @@ function review(
     passed: verdict === 'APPROVE' || verdict === 'APPROVE_WITH_SUGGESTIONS',
     files_reviewed: added.size - leftOut.length,
     left_out: leftOut.map((file) => ({ ...file })),
-    findings: findings.map(({ line, ...finding }) => ({
+    findings: findings.map(({ line, category, ...finding }) => ({
       ...finding,
+      category: asKnownCategory(category),
       rule,
       // If the change does not add the line, the model invented it. The finding then applies to the file.
-      ...(line !== null && added.get(finding.file)?.has(line) ? { line } : {}),
+      ...(line !== null && finding.file !== null && added.get(finding.file)?.has(line) ? { line } : {}),
     })),
   };
 }

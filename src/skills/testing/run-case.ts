@@ -1,4 +1,4 @@
-import type { Finding } from '../../domain/outcome/finding.ts';
+import { type Finding, placeInWords } from '../../domain/outcome/finding.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
 import { executedWith } from '../../domain/skill/executed-with.ts';
@@ -119,8 +119,8 @@ function differencesOf({ expect }: SkillCase, result: SkillResult): Difference[]
 }
 
 /** Format: `high sql/drop-table db/1.sql:3`, as in cases. */
-function asWritten({ severity, rule, file, line }: Finding): string {
-  return `${severity} ${rule} ${file}${line === undefined ? '' : `:${line}`}`;
+function asWritten({ severity, rule, ...place }: Finding): string {
+  return `${severity} ${rule} ${placeInWords(place)}`;
 }
 
 /** Removes one occurrence from the list for each entry of the other list. */

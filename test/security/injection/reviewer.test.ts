@@ -36,7 +36,7 @@ function partOf(injection: Injection, diagnostic: string): ReviewReport {
   const { report } = analysis;
   return {
     ...report,
-    findings: report.findings.filter(({ file }) => file.startsWith(folder)),
+    findings: report.findings.filter(({ file }) => file?.startsWith(folder)),
     leftOut: report.leftOut.filter(({ path }) => path.startsWith(folder)),
   };
 }

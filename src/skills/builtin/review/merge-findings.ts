@@ -1,4 +1,4 @@
-import { FAMILY } from '../../../analyzers/findings.ts';
+import { familyOf } from '../../../analyzers/findings.ts';
 import { type Finding, SEVERITIES } from '../../../domain/outcome/finding.ts';
 import { weighedHigher } from '../../../messages/cards/review.ts';
 import { worstFirst } from '../../../messages/cards/review-card.ts';
@@ -34,7 +34,7 @@ export function mergeFindings(analyzers: readonly Finding[], model: readonly Fin
 function isSame(analyzer: Finding, { file, line, category }: Finding): boolean {
   return (
     analyzer.file === file &&
-    FAMILY[analyzer.category] === FAMILY[category] &&
+    familyOf(analyzer.category) === familyOf(category) &&
     line !== undefined &&
     analyzer.line !== undefined &&
     analyzer.line <= line &&

@@ -1,4 +1,4 @@
-import { FAMILY } from '../../../analyzers/findings.ts';
+import { familyOf } from '../../../analyzers/findings.ts';
 import type { Finding } from '../../../domain/outcome/finding.ts';
 import type { ReviewVerdict, Since } from '../../../domain/outcome/review-verdict.ts';
 import { worstFirst } from '../../../messages/cards/review-card.ts';
@@ -37,9 +37,9 @@ export function sinceEarlier(earlier: ReviewVerdict, now: RoundFacts): Since | u
 }
 
 function wasReviewed({ file, rule }: Finding, { present, unread, analyzers }: RoundFacts): boolean {
-  if (!present.has(file)) return true;
+  if (file !== null && !present.has(file)) return true;
   const analyzer = analyzers.find(({ name }) => rule.startsWith(`${name}/`));
-  return analyzer?.status === 'ok' && !unread.has(file);
+  return analyzer?.status === 'ok' && (file === null ? unread.size === 0 : !unread.has(file));
 }
 
 /**
@@ -48,7 +48,7 @@ function wasReviewed({ file, rule }: Finding, { present, unread, analyzers }: Ro
  * replaces the rule: it calls the same problem `security` in one round and `injection` in the next.
  */
 export function fingerprint({ file, rule, category, evidence, description }: Finding): string {
-  const cause = rule.startsWith('model/') ? `model/${FAMILY[category]}` : rule;
+  const cause = rule.startsWith('model/') ? `model/${familyOf(category)}` : rule;
   return JSON.stringify([file, cause, (evidence ?? description).replaceAll(/\s+/g, '')]);
 }
 

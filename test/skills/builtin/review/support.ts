@@ -22,16 +22,16 @@ export function admitted(...files: ChangedFile[]): AdmittedFile[] {
   return admit(files).files;
 }
 
-export function finding(more: Partial<Finding> = {}): Finding {
+export function finding(more: Partial<Finding> = {}): RememberedFinding['finding'] {
   return {
     severity: 'high',
     category: 'correctness',
-    file: 'src/a.ts',
     line: 2,
     description: 'It is wrong.',
     suggestion: '',
     rule: 'model/correctness',
     ...more,
+    file: more.file ?? 'src/a.ts',
   };
 }
 

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { shown } from '../../../../analyzers/mask.ts';
 import type { Json } from '../../../../core/canonical.ts';
-import { CATEGORIES, type Finding, SEVERITIES, type Severity } from '../../../../domain/outcome/finding.ts';
+import {
+  KNOWN_CATEGORIES,
+  type KnownCategory,
+  SEVERITIES,
+  type Severity,
+} from '../../../../domain/outcome/finding.ts';
 import type { RememberedFinding } from '../../../../domain/outcome/model-memory.ts';
 import { anchorOf } from './anchor.ts';
 import { type Piece, printOfFile } from './piece.ts';
@@ -30,7 +35,8 @@ export function answerSchema(files: number) {
       .array(
         z.strictObject({
           severity: z.enum(SEVERITIES),
-          category: z.enum(CATEGORIES),
+          // Only known ones: with a word of its own for style, a model could block over a matter of taste.
+          category: z.enum(KNOWN_CATEGORIES),
           file: z.int().min(1).max(files).describe('The number of the file.'),
           anchor: z
             .string()
@@ -49,7 +55,7 @@ export function answerSchema(files: number) {
  * The highest severity for findings of these categories, whatever the model says: matters of taste must not
  * block a merge.
  */
-const MAX_SEVERITY: Partial<Record<Finding['category'], Severity>> = { style: 'low', debugging: 'medium' };
+const MAX_SEVERITY: Partial<Record<KnownCategory, Severity>> = { style: 'low', debugging: 'medium' };
 
 /**
  * The model's findings with their locations. If it names a line wrongly, the finding applies to the file,
@@ -65,7 +71,7 @@ export function locatedFindings(
     .findings.flatMap(({ file: number, anchor, severity, category, ...words }): RememberedFinding[] => {
       const file = files[number - 1];
       if (!file) return [];
-      const finding: Finding = {
+      const finding: RememberedFinding['finding'] = {
         severity: clamped(severity, category),
         category,
         file: file.path,
@@ -92,7 +98,7 @@ function placeOf(anchor: string, pieces: readonly Piece[]) {
   return undefined;
 }
 
-function clamped(severity: Severity, category: Finding['category']): Severity {
+function clamped(severity: Severity, category: KnownCategory): Severity {
   const most = MAX_SEVERITY[category];
   return most !== undefined && SEVERITIES.indexOf(severity) < SEVERITIES.indexOf(most) ? most : severity;
 }

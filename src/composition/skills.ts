@@ -9,21 +9,23 @@ import { createModel } from '../engine/models/ask.ts';
 import { createLedger, type Ledger } from '../engine/models/ledger.ts';
 import { createRegistry, type Registry } from '../engine/sessions/registry.ts';
 import type { StepHandler } from '../engine/steps/step.ts';
+import { describeAgentFault } from '../messages/skills/agent.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { GitHub } from '../ports/github.ts';
 import type { Model } from '../ports/model.ts';
 import type { Storage } from '../ports/storage.ts';
+import type { CodexReview } from '../skills/builtin/review/codex-pr-review.ts';
 import { builtInSkills, ci } from '../skills/builtin/shipped.ts';
 import { type Activation, createActivation } from '../skills/catalogue/activation/activation.ts';
 import { autoSkill } from '../skills/catalogue/activation/auto.ts';
 import { createSelect } from '../skills/catalogue/activation/select.ts';
-import { agentSkill } from '../skills/kinds/agent/agent-skill.ts';
+import { type AgentDeps, agentSkill, usableAgent } from '../skills/kinds/agent/agent-skill.ts';
 import { analyzerSkill } from '../skills/kinds/analyzer/analyzer-skill.ts';
 import { codeSkill } from '../skills/kinds/code/code-skill.ts';
 import { moduleSkill } from '../skills/kinds/module/module-skill.ts';
 import { createSidecar, type Sidecar } from '../skills/kinds/module/sidecar.ts';
 import { promptSkill } from '../skills/kinds/prompt/prompt-skill.ts';
-import { type ActivationDeps, createRunPackage, packageSkill } from '../skills/runtime/activate.ts';
+import { type ActivationDeps, createRunPackage, ownerOf, packageSkill } from '../skills/runtime/activate.ts';
 import { createArtifactExecutor } from '../skills/runtime/trace/execute-artifact.ts';
 import { createRecorder } from '../skills/runtime/trace/record.ts';
 import { watchModel } from '../skills/runtime/trace/watch-model.ts';
@@ -36,6 +38,8 @@ export interface SkillOverrides {
   policy?: PolicyEngine;
   /** The handlers that execute artifacts of skill packages. */
   artifactHandlers?: ActivationDeps['handlers'];
+  /** What agents are run with. */
+  agents?: AgentDeps;
   /** The process for modules. Its creator stops it. */
   sidecar?: Sidecar;
   /** The processes for analyzers. Their creator stops them. */
@@ -69,27 +73,45 @@ export async function createSkills(
   const record = createRecorder({ storage, blobs });
   const executeArtifact = createArtifactExecutor({ watch, record, clock });
   const prompt = promptSkill({ model });
+  const agents: AgentDeps = overrides.agents ?? {
+    agents: config.agents ?? {},
+    model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
+    async gitAccess({ installationId, repositoryId, repository }) {
+      const token = await github.app.readToken(installationId, repositoryId);
+      return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
+    },
+  };
   const handlers = overrides.artifactHandlers ?? [
     prompt,
     codeSkill({ model }),
     moduleSkill({ model, sidecar, skills, modelFamily, prompt, executeArtifact }),
     analyzerSkill({ ci, pool }),
-    agentSkill({
-      agents: config.agents ?? {},
-      model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
-      async gitAccess({ installationId, repositoryId, repository }) {
-        const token = await github.app.readToken(installationId, repositoryId);
-        return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
-      },
-    }),
+    agentSkill(agents),
   ];
   const runPackage = createRunPackage({ skills, handlers, modelFamily, executeArtifact });
+  const codex: CodexReview = {
+    policy,
+    async unusable() {
+      const usable = await usableAgent('codex', agents);
+      return 'kind' in usable ? describeAgentFault(usable) : undefined;
+    },
+    run(step) {
+      const skill = shippedSkill('codex-pr-review');
+      const run = createRunPackage({
+        skills: { get: async () => skill },
+        handlers: [agentSkill(agents)],
+        modelFamily,
+        executeArtifact,
+      });
+      return run({ name: skill.name, id: skill.id, owner: ownerOf(step) }, step);
+    },
+  };
   const select = createSelect({ skills, kinds: handlers.map(({ kind }) => kind), model });
   const activation = createActivation({ select, runPackage, policy });
   const [named, auto] = [packageSkill(runPackage), autoSkill({ storage, activation })];
   const registry = createRegistry(
     [
-      ...builtInSkills({ model, pool, traces: { record, skill: () => shippedSkill('pr-review') } }),
+      ...builtInSkills({ model, pool, traces: { record, skill: () => shippedSkill('pr-review') }, codex }),
       ...(overrides.skills ?? []),
     ],
     policy,

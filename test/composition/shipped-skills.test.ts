@@ -15,6 +15,7 @@ const cases = packages.flatMap((skill) =>
 test('every shipped package has a case that requests changes and one that is approved', () => {
   expect(packages.map(({ name }) => name)).toEqual([
     'ci',
+    'codex-pr-review',
     'dependency-review',
     'docs-review',
     'migration-review',

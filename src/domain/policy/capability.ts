@@ -24,6 +24,12 @@ export interface Capability {
 /** The declarations of the built-in skills. */
 const SKILLS = {
   'pr-review': { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  'codex-pr-review': {
+    name: 'codex-pr-review',
+    minimumTrust: 'sandbox',
+    sideEffects: false,
+    confirmation: 'none',
+  },
   ci: { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
 } as const satisfies Readonly<Record<string, Capability>>;
 

@@ -56,7 +56,9 @@ export function createRegistry(
   const named = (step: Step) => {
     const { uses } = step;
     if (uses.kind === 'action') return actions.get(uses.name);
-    return skills.get(uses.name) ?? (uses.package || uses.candidates ? ofPackage?.(step) : undefined);
+    const builtIn = skills.get(uses.name);
+    if (builtIn) return (step.requiresApproval ? builtIn.countersigned : undefined) ?? builtIn;
+    return uses.package || uses.candidates ? ofPackage?.(step) : undefined;
   };
   const found = (step: Step): StepHandler | AnsweredHandler => {
     const handler = named(step);

@@ -84,6 +84,8 @@ export interface StepHandler extends StepDeclaration {
    * current state.
    */
   readonly refresh?: (context: StepContext) => Promise<Outcome | undefined>;
+  /** Replaces it in steps that ask for a countersign first, which may do more. Gates never use it. */
+  readonly countersigned?: StepHandler;
 }
 
 export function pullRequestOf({ state }: Pick<StepContext, 'state'>): number {

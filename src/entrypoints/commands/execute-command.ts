@@ -36,12 +36,12 @@ export async function executeCommand(command: Command, context: CommandContext):
     case 'rerun':
       return rerun(context, command.step);
     case 'review':
-      return rerunSkill(context, 'review', 'pr-review', {
+      return rerunSkill(context, 'review', REVIEW_SKILLS, {
         kind: 'review_started',
         head: pullRequest.headSha,
       });
     case 'ci':
-      return rerunSkill(context, 'ci', 'ci', { kind: 'ci_read_again' });
+      return rerunSkill(context, 'ci', ['ci'], { kind: 'ci_read_again' });
     case 'approve':
     case 'reject':
       return confirm(command, context);
@@ -205,11 +205,14 @@ function firstUnmet(state: RunState): Invocation | undefined {
   );
 }
 
-/** Runs every step that uses the skill again, or wakes it if it waits. */
+/** The built-in skills that `/countersign review` runs again. */
+const REVIEW_SKILLS = ['pr-review', 'codex-pr-review'];
+
+/** Runs every step that uses one of the skills again, or wakes it if it waits. */
 async function rerunSkill(
   context: CommandContext,
   verb: 'review' | 'ci',
-  skill: string,
+  skills: readonly string[],
   result: CommandResult,
 ): Promise<Reply> {
   const { states, none } = await runsOfHead(context);
@@ -217,8 +220,8 @@ async function rerunSkill(
   const refusals: CommandResult[] = [];
   for (const state of states) {
     const { run } = state;
-    const uses = state.invocations.filter(
-      ({ stepIndex }) => run.definition.steps[stepIndex]?.uses.name === skill,
+    const uses = state.invocations.filter(({ stepIndex }) =>
+      skills.includes(run.definition.steps[stepIndex]?.uses.name ?? ''),
     );
     const step = uses.find(({ status }) => status !== 'pending');
     if (!step) {
@@ -251,7 +254,7 @@ async function rerunSkill(
     );
   }
   if (refusals[0]) return replyFor(refusals[0]);
-  return states.length > 0 ? replyFor({ kind: 'skill_not_used', skill }) : none;
+  return states.length > 0 ? replyFor({ kind: 'skill_not_used', skill: skills[0] ?? verb }) : none;
 }
 
 async function cancel(context: CommandContext): Promise<Reply> {

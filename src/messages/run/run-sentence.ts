@@ -103,6 +103,7 @@ function working(steps: readonly { stepIndex: number; stepId: string }[], run: R
   const parts = steps.map((step) => {
     switch (run.definition.steps[step.stepIndex]?.uses.name) {
       case 'pr-review':
+      case 'codex-pr-review':
         return reviewing(run);
       case 'ci':
         return 'reading the results of CI';

@@ -1,13 +1,17 @@
 import type { StepHandler } from '../../engine/steps/step.ts';
 import { ci } from './ci/ci.ts';
-
+import { type CodexReview, codexPrReview } from './review/codex-pr-review.ts';
 import { type PrReviewDeps, prReview } from './review/pr-review.ts';
 
 export { ci };
 
 /** The built-in skills. */
-export function builtInSkills(deps: PrReviewDeps): readonly StepHandler[] {
-  return [prReview(deps), ci];
+export function builtInSkills({
+  codex,
+  ...deps
+}: PrReviewDeps & { codex?: CodexReview }): readonly StepHandler[] {
+  const review = prReview(deps);
+  return [review, codexPrReview(review, codex), ci];
 }
 
 /** The same without a model, for callers that only need their names and declarations. */

@@ -9,7 +9,6 @@ import { contractOf, filesOf, type SkillPackage } from '../../domain/skill/packa
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { pathOf } from '../../domain/skill/place.ts';
 import type { Blob, StepContext, StepHandler, StepResult } from '../../engine/steps/step.ts';
-import type { Skills } from '../../ports/storage.ts';
 import type { AnyHandler, Waiting } from './handler.ts';
 import { outcomeOf } from './outcome-of.ts';
 import type { Owner, SkillContext } from './skill-context.ts';
@@ -17,7 +16,7 @@ import { type ExecuteArtifact, type ExecutedArtifact, logWithWarnings } from './
 import { variantFor } from './variant.ts';
 
 export interface ActivationDeps {
-  skills: Pick<Skills, 'get'>;
+  skills: { get(id: string): Promise<Pick<SkillPackage, 'artifacts'> | undefined> };
   /** One handler for each kind of artifact that can be executed here. */
   handlers: readonly AnyHandler<SkillContext>[];
   /** The family of the configured model; `null` if there is none. */

@@ -188,6 +188,7 @@ describe('list', () => {
     expect((await skill(cwd, 'list')).out).toMatchInlineSnapshot(`
       "SKILL              FROM       FOLDER                             COMES TO        ARTIFACTS
       ci                 shipped    skills/ci                                          description
+      codex-pr-review    shipped    skills/codex-pr-review             review_verdict  description, agent, prompt_template
       dependency-review  shipped    skills/dependency-review           review_verdict  description, analyzer
       docs-review        shipped    skills/docs-review                 review_verdict  description, analyzer
       empty              workspace  .github/countersign/skills/empty                   1 error: is not used

@@ -29,7 +29,7 @@ const LOG = 'analyzers.log';
  */
 const REVIEW_TIMEOUT_MS = 3 * 60_000;
 
-const inputsSchema = z.object({
+export const inputsSchema = z.object({
   /** How much of a large change a model is asked about. */
   effort: z.enum(EFFORTS, { error: INPUT.effort }).default('high'),
   /** `false` uses only the analyzers, even if a model is configured. */

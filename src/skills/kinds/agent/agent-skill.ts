@@ -22,7 +22,7 @@ import { purposeOf } from '../../runtime/purpose.ts';
 import type { SkillContext } from '../../runtime/skill-context.ts';
 import { promptValues } from '../../runtime/values.ts';
 import { variantFor } from '../../runtime/variant.ts';
-import { PROVIDERS_OF } from './command.ts';
+import { effortIn, PROVIDERS_OF } from './command.ts';
 import { type AgentModel, startProxy } from './proxy.ts';
 import { DEFAULT_AGENT_LIMITS, PORT, runAgent, withScratch } from './run-agent.ts';
 import { INSIDE, isSandboxAvailable } from './sandbox.ts';
@@ -54,7 +54,6 @@ export interface AgentDeps {
  * may do that was decided before, by its trust: see `KIND_CAPABILITIES`.
  */
 export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
-  const { sandboxAvailable = isSandboxAvailable } = deps;
   return {
     kind: 'agent',
 
@@ -67,16 +66,12 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
         filesOf(skill).map(({ path }) => path),
       );
       if (!file) return failed({ kind: 'not_started', detail: `${pathOf(artifact)} has errors` });
-      const program = deps.agents[file.agent];
-      if (program === undefined) return failed({ kind: 'not_turned_on', agent: file.agent });
-      const needs = PROVIDERS_OF[file.agent];
-      const { model } = deps;
-      if (!model || !needs.includes(model.name.provider))
-        return failed({ kind: 'no_model', agent: file.agent, needs });
+      const usable = await usableAgent(file.agent, deps);
+      if ('kind' in usable) return failed(usable);
+      const { program, model } = usable;
       const named = placeOf(file.prompt)?.name ?? '';
       const template = variantFor(skill.artifacts, named, familyOf(model.name));
       if (!template) return failed({ kind: 'not_started', detail: `${file.prompt} is not there` });
-      if (!(await sandboxAvailable())) return failed({ kind: 'no_sandbox' });
       if (run.pullRequest === null) return logged(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return logged(TOO_MANY_FILES);
@@ -105,6 +100,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
           },
           prompt,
           schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+          effort: effortIn(step.inputs),
           limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
           signal: step.signal,
         }).finally(() => proxy.stop());
@@ -130,6 +126,18 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       });
     },
   };
+}
+
+/** What an agent is run with, or why none can be run here. */
+export async function usableAgent(
+  agent: AgentName,
+  { agents, model, sandboxAvailable = isSandboxAvailable }: Omit<AgentDeps, 'gitAccess' | 'head'>,
+): Promise<{ program: string; model: AgentModel } | AgentFault> {
+  const program = agents[agent];
+  if (program === undefined) return { kind: 'not_turned_on', agent };
+  const needs = PROVIDERS_OF[agent];
+  if (!model || !needs.includes(model.name.provider)) return { kind: 'no_model', agent, needs };
+  return (await sandboxAvailable()) ? { program, model } : { kind: 'no_sandbox' };
 }
 
 /** @returns the paths that were left out, or why there are no files */

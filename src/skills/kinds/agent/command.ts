@@ -3,6 +3,15 @@ import type { ProviderName } from '../../../domain/model/name.ts';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import { INSIDE } from './sandbox.ts';
 
+/** How hard a model thinks; each agent has its own option for it. */
+const EFFORTS = ['low', 'medium', 'high'] as const;
+export type AgentEffort = (typeof EFFORTS)[number];
+
+/** A step's input `effort`, if an agent knows it. */
+export function effortIn({ effort }: Readonly<Record<string, unknown>>): AgentEffort | undefined {
+  return EFFORTS.find((known) => known === effort);
+}
+
 /** The address and credentials of an agent's model. They identify the run. */
 export interface Endpoint {
   /** Such as `http://127.0.0.1:8377/<secret>/v1`. */
@@ -23,7 +32,12 @@ export const PROVIDERS_OF: Readonly<Record<AgentName, readonly ProviderName[]>> 
  * An agent's arguments. They disable the agent's own sandbox, which cannot be created inside ours, and
  * everything that it would do besides the task.
  */
-export function argumentsOf(agent: AgentName, { url, model }: Endpoint, schema: string): string[] {
+export function argumentsOf(
+  agent: AgentName,
+  { url, model }: Endpoint,
+  schema: string,
+  effort?: AgentEffort,
+): string[] {
   switch (agent) {
     case 'codex':
       return [
@@ -39,6 +53,8 @@ export function argumentsOf(agent: AgentName, { url, model }: Endpoint, schema: 
           'web_search="disabled"',
           'analytics.enabled=false',
           'check_for_update_on_startup=false',
+          // https://github.com/openai/codex/blob/main/docs/config.md#model_reasoning_effort
+          ...(effort === undefined ? [] : [`model_reasoning_effort="${effort}"`]),
         ].flatMap((setting) => ['--config', setting]),
         '--output-schema',
         INSIDE.schema,

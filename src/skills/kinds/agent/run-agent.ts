@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/skills/agent.ts';
 import { runProcess } from '../../../sandbox/process.ts';
-import { ANSWER_FILE, answerIn, argumentsOf, type Endpoint, environmentOf } from './command.ts';
+import {
+  type AgentEffort,
+  ANSWER_FILE,
+  answerIn,
+  argumentsOf,
+  type Endpoint,
+  environmentOf,
+} from './command.ts';
 import { commandInside, filesOfProgram, INSIDE, isRoot, NOBODY, PROGRAMS } from './sandbox.ts';
 
 export interface AgentLimits {
@@ -31,6 +38,8 @@ export interface AgentTask {
   prompt: string;
   /** JSON Schema of the answer. */
   schema: object;
+  /** By default, the agent chooses. */
+  effort?: AgentEffort | undefined;
   limits: AgentLimits;
   signal: AbortSignal;
 }
@@ -77,7 +86,7 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     port: PORT,
     socket: INSIDE.socket,
     command: program,
-    args: argumentsOf(agent, task.endpoint, JSON.stringify(task.schema)),
+    args: argumentsOf(agent, task.endpoint, JSON.stringify(task.schema), task.effort),
     env: environmentOf(agent, task.endpoint),
     cwd: INSIDE.work,
     prompt: task.prompt,

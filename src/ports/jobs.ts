@@ -4,6 +4,7 @@ import { eventSchema, type RepositoryEvent, repositoryRefSchema } from '../domai
 import { reasonSchema } from '../domain/explanation/reason.ts';
 import { actorSchema } from '../domain/run/actor.ts';
 import type { Signal } from '../domain/run/transition.ts';
+import { pullRequestKey } from './job-keys.ts';
 import type { Tx } from './storage.ts';
 
 /**
@@ -167,9 +168,4 @@ export type JobRunners = { readonly [K in JobKind]: JobRunner<K> };
 /** The job for an event about a pull request without a delivery. */
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {
   return { kind: 'event', key: pullRequestKey(event.repository.id, event.pull_request), payload: { event } };
-}
-
-/** The key of all jobs about one pull request, so that they run one after the other. */
-export function pullRequestKey(repositoryId: number, pullRequest: number): string {
-  return `pr:${repositoryId}#${pullRequest}`;
 }

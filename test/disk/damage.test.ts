@@ -5,7 +5,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { openStorage } from '../../src/composition/storage.ts';
-import { pullRequestKey } from '../../src/ports/jobs.ts';
+import { pullRequestKey } from '../../src/ports/job-keys.ts';
 import { MERGE_ONLY, open, start } from '../scenario/support.ts';
 import { REPO } from '../support/harness.ts';
 import { at, delivery, runState } from '../support/rows.ts';

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
 import { claimToServe } from '../../src/adapters/sqlite/serving.ts';
@@ -14,6 +13,7 @@ import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createIntake, recordIn } from '../../src/entrypoints/webhook/delivery/intake.ts';
+import { countAnswers } from '../../src/entrypoints/webhook/metrics-page.ts';
 import { createHttpServer } from '../../src/entrypoints/webhook/server.ts';
 import { listen, SECRET, sign } from '../entrypoints/webhook/support.ts';
 import { temporaryFolders } from '../support/temp.ts';
@@ -38,7 +38,7 @@ describe('the webhook server with a database that cannot be written to', () => {
       secret: SECRET,
       intake: createIntake({ recorder: recordIn(storage), queue, clock: systemClock }),
       health: { database: () => storage.check() },
-      metrics: new Registry(),
+      answers: countAnswers(),
       log: silentLog,
     });
     ({ url } = await listen(server));

@@ -20,6 +20,8 @@ export interface Loaded {
   own: string[];
   /** The packages of npm, each once, in alphabetical order. */
   packages: string[];
+  /** The modules of Node that our own files import, such as `node:fs`. */
+  builtins: string[];
 }
 
 /** Runs a program of the checkout as a process, and lists the modules that its main thread loads. */
@@ -33,8 +35,8 @@ export function loadedBy(args: readonly string[], env: Record<string, string> = 
   return new Promise((resolve, reject) => {
     execFile(process.execPath, ['--import', hook, ...args], options, (error, stdout) => {
       const code = error === null ? 0 : error.code;
-      const files = readFileSync(list, 'utf8')
-        .split('\n')
+      const urls = readFileSync(list, 'utf8').split('\n');
+      const files = urls
         .filter((url) => url.startsWith('file:') && !url.endsWith('/hook.mjs'))
         .map((url) => fileURLToPath(url).slice(ROOT.length));
       rmSync(folder, { recursive: true });
@@ -45,6 +47,7 @@ export function loadedBy(args: readonly string[], env: Record<string, string> = 
         stdout,
         own: files.filter((file) => !file.includes('node_modules/')),
         packages: [...new Set(packages)].sort(),
+        builtins: [...new Set(urls.filter((url) => url.startsWith('node:')))].sort(),
       });
     });
   });

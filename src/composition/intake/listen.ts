@@ -1,12 +1,11 @@
 import type { Server } from 'node:http';
-import { Registry } from 'prom-client';
 import type { AppConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { createIntake, type Recorder } from '../../entrypoints/webhook/delivery/intake.ts';
 import { close, listen } from '../../entrypoints/webhook/listen.ts';
-import { createMetricsServer } from '../../entrypoints/webhook/metrics-page.ts';
+import { countAnswers, createMetricsServer } from '../../entrypoints/webhook/metrics-page.ts';
 import { createHttpServer, type EngineReports } from '../../entrypoints/webhook/server.ts';
 import { noMetrics } from '../../messages/cli/process.ts';
 
@@ -42,19 +41,19 @@ export async function listenForRequests(
   { webhookSecret, metricsAccess, ...address }: IntakeSettings,
   { recorder, check, engine, onRecorded, clock, log }: IntakeParts,
 ): Promise<Listening> {
-  const metrics = new Registry();
+  const answers = countAnswers();
   const { own, token } = metricsAccess;
   const server = createHttpServer({
     secret: webhookSecret,
     intake: createIntake({ recorder, queue: { wake: onRecorded }, clock }),
     health: { database: check },
     engine,
-    metrics,
+    answers,
     metricsToken: token,
     log,
   });
   const ownMetrics =
-    own && (await listenForMetrics(own, { metrics, engineMetrics: engine.metrics, token, log }));
+    own && (await listenForMetrics(own, { answers, engineMetrics: engine.metrics, token, log }));
   try {
     const url = await listen(server, address);
     const servers = [server, ...(ownMetrics ? [ownMetrics.server] : [])];

@@ -1,11 +1,10 @@
 import type { Server } from 'node:http';
-import { Counter, type Registry } from 'prom-client';
 import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
 import type { Log } from '../../core/log.ts';
 import { createBodyReader } from './body.ts';
 import { type BodyLimits, createBodyShares } from './body-shares.ts';
 import type { Intake } from './delivery/intake.ts';
-import { METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from './metrics-page.ts';
+import { type AnswerCounts, METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from './metrics-page.ts';
 import { type Checks, failedChecks, publicNames, type Readiness } from './readiness.ts';
 import { createReceiver } from './receive.ts';
 import { engineIsSilent, notReady } from './refusals.ts';
@@ -37,8 +36,8 @@ export interface ServerParts {
   health: Checks;
   /** What the engine says about itself. By default, there is none, as in tests of the server alone. */
   engine?: EngineReports;
-  /** The server adds its own metrics. */
-  metrics: Registry;
+  /** The server counts its answers to webhooks here. */
+  answers: AnswerCounts;
   /** If set, the metrics are served here too, to requests with this token. */
   metricsToken?: string | undefined;
   log: Log;
@@ -87,7 +86,7 @@ function routesOf(
     intake,
     health,
     engine = NO_ENGINE,
-    metrics,
+    answers,
     metricsToken,
     log,
     now = () => performance.now(),
@@ -100,12 +99,6 @@ function routesOf(
     log,
     readBody: createBodyReader(maxBodyBytes, createBodyShares(bodyLimits(maxBodyBytes), now)),
   });
-  const answers = new Counter({
-    name: 'countersign_webhook_answers_total',
-    help: 'Webhooks answered, by HTTP status.',
-    labelNames: ['status'],
-    registers: [metrics],
-  });
 
   return new Map<string, Route>([
     [
@@ -116,10 +109,10 @@ function routesOf(
           const received = await receive(request, response);
           switch (received.kind) {
             case 'accepted':
-              answers.inc({ status: 202 });
+              answers.add(202);
               return send(response, 202, { delivery: received.guid, status: received.receipt });
             case 'refused':
-              answers.inc({ status: received.refusal.status });
+              answers.add(received.refusal.status);
               return refuse(response, received.refusal);
             case 'cut':
               return;
@@ -157,7 +150,7 @@ function routesOf(
       METRICS_PATH,
       metricsToken === undefined
         ? METRICS_ELSEWHERE
-        : metricsRoute({ metrics, engineMetrics: engine.metrics, token: metricsToken }),
+        : metricsRoute({ answers, engineMetrics: engine.metrics, token: metricsToken }),
     ],
   ]);
 }

@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
-import { Registry } from 'prom-client';
 import { afterEach, expect, it } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
-import { createMetricsServer } from '../../../src/entrypoints/webhook/metrics-page.ts';
+import { countAnswers, createMetricsServer } from '../../../src/entrypoints/webhook/metrics-page.ts';
 import { createHttpServer } from '../../../src/entrypoints/webhook/server.ts';
 import { listen, SECRET } from './support.ts';
 
@@ -17,15 +16,15 @@ afterEach(() => {
 
 /** The page on the port of the webhooks, or on its own. */
 async function pageOn(port: 'main' | 'own', token?: string, engineMetrics = async () => '') {
-  const metrics = new Registry();
+  const answers = countAnswers();
   const server =
     port === 'own'
-      ? createMetricsServer({ metrics, engineMetrics, token, log: silentLog })
+      ? createMetricsServer({ answers, engineMetrics, token, log: silentLog })
       : createHttpServer({
           secret: SECRET,
           intake: { accept: () => Promise.reject(new Error('nothing is sent')) },
           health: {},
-          metrics,
+          answers,
           engine: {
             metrics: engineMetrics,
             readiness: async () => ({ failures: [], warnings: [] }),

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { WEBHOOK_PATH } from '../../../src/config/webhook-path.ts';
@@ -8,6 +7,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createIntake, recordIn } from '../../../src/entrypoints/webhook/delivery/intake.ts';
 import { jobsOfNewDeliveries } from '../../../src/entrypoints/webhook/delivery/new-jobs.ts';
+import { countAnswers } from '../../../src/entrypoints/webhook/metrics-page.ts';
 import { createHttpServer } from '../../../src/entrypoints/webhook/server.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { EXAMPLES, listen, SECRET, sign } from './support.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
       clock: systemClock,
     }),
     health: { database: () => storage.check() },
-    metrics: new Registry(),
+    answers: countAnswers(),
     log: silentLog,
   });
   ({ url } = await listen(server));

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_PATH } from '../../../src/config/webhook-path.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Receipt, Webhook } from '../../../src/entrypoints/webhook/delivery/intake.ts';
+import { countAnswers } from '../../../src/entrypoints/webhook/metrics-page.ts';
 import { createHttpServer, type ServerParts } from '../../../src/entrypoints/webhook/server.ts';
 import { listen, SECRET, sign } from './support.ts';
 
@@ -35,12 +35,12 @@ async function startServer(parts: Partial<ServerParts> = {}) {
       return 'recorded';
     },
   };
-  const metrics = new Registry();
+  const answers = countAnswers();
   const server = createHttpServer({
     secret: SECRET,
     intake,
     health: {},
-    metrics,
+    answers,
     log: silentLog,
     maxBodyBytes: LIMIT,
     ...parts,
@@ -49,7 +49,7 @@ async function startServer(parts: Partial<ServerParts> = {}) {
   const { url, port } = await listen(server);
   const post = (headers: Record<string, string>, sent: string | Uint8Array<ArrayBuffer> = body) =>
     fetch(url + WEBHOOK_PATH, { method: 'POST', headers, body: sent });
-  return { accepted, metrics, url, port, post };
+  return { accepted, answers, url, port, post };
 }
 
 /** The first line of the answer to these exact bytes; the rest of the request may never come. */
@@ -262,7 +262,7 @@ describe('the webhook server', () => {
     const running = await startServer();
     await running.post(right);
     await running.post(without('x-hub-signature-256'));
-    expect(await running.metrics.metrics()).toMatch(
+    expect(running.answers.page()).toMatch(
       /answers_total\{status="202"\} 1\n.*answers_total\{status="401"\} 1\n/s,
     );
   });

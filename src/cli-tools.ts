@@ -83,8 +83,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
           import('./composition/shipped.ts'),
           import('./domain/skill/package.ts'),
         ]);
-      const { skills, actions, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
-      const known = { skills, actions };
+      const { skills, actions, outcomes, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
+      const known = { skills, actions, outcomes };
       return {
         known,
         shipped: shippedChains(known),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { CognitiveState } from '../../src/domain/expression/state-schema.ts';
 import { memoryOf } from '../../src/domain/run/context.ts';
-import type { CognitiveState } from '../../src/domain/run/state/state.ts';
 import { REPO } from '../support/harness.ts';
 import { A_RECHECK, approvalOf, approvals, open, react, reportCi, start } from './support.ts';
 import { chainComments, flowChain } from './support-chains.ts';

@@ -1,11 +1,13 @@
 import { formatDiagnostic } from '../../src/core/diagnostic.ts';
 import type { Chain } from '../../src/domain/chain/chain.ts';
+import type { KnownNames } from '../../src/domain/chain/known-names.ts';
 import { parseChain } from '../../src/domain/chain/parse.ts';
 
 export const KNOWN = {
   skills: ['pr-review', 'ci'],
   actions: ['gh-merge', 'gh-comment', 'gh-label'],
-};
+  outcomes: { 'pr-review': 'review_verdict', ci: 'ci_result' },
+} satisfies KnownNames;
 
 /** The errors of a chain file, as an editor lists them. */
 export function errorsOf(text: string): string[] {

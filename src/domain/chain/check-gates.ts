@@ -47,6 +47,7 @@ export function checkGates(
         unreadable: (reference, position) =>
           checkReference(reference, steps, {
             mayRead: new Set(position === 'post' ? [...before, step.id] : before),
+            known,
             event,
           }),
       }),

@@ -5,6 +5,7 @@ import { actionNamed, byThen } from '../policy/capability.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
 import { duplicate, rangeDiagnostic } from '../rule/rule-set.ts';
+import type { KnownNames } from './known-names.ts';
 import { outcomeFieldsOf } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
@@ -21,11 +22,15 @@ interface Tried {
 /**
  * Diagnostics of `validate:` and `expect:` that the schema cannot express. The schema reports wrong types.
  */
-export function checkRules(source: YamlSource, steps: readonly StepOutline[]): Diagnostic[] {
+export function checkRules(
+  source: YamlSource,
+  steps: readonly StepOutline[],
+  known: KnownNames,
+): Diagnostic[] {
   const tried: Tried = { tooLarge: false };
   return steps.flatMap((step) => {
     const inputs = isMapping(step.with) ? Object.keys(step.with) : step.with === undefined ? [] : undefined;
-    const fields = outcomeFieldsOf(step);
+    const fields = outcomeFieldsOf(step, known);
     return [
       ...checkList(source, ['steps', step.index, 'validate'], step.validate, 'input', inputs, tried),
       ...checkList(source, ['steps', step.index, 'expect'], step.expect, 'outcome', fields, tried),

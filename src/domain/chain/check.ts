@@ -2,6 +2,7 @@ import type { Json } from '../../core/canonical.ts';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import {
+  type CompiledExpression,
   compileExpression,
   compileTemplate,
   ExpressionError,
@@ -11,7 +12,7 @@ import { actionNamed } from '../policy/capability.ts';
 import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, type TriggerEvent } from './chain.ts';
 import { dependenciesOf, findCycle } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
-import { outcomeFieldsOf } from './outcome-fields.ts';
+import { missingInOutcome } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { missingMember } from './trigger-members.ts';
@@ -114,13 +115,14 @@ function cycleDiagnostics(source: YamlSource, steps: readonly StepOutline[]): Di
 export function checkExpressions(
   source: YamlSource,
   steps: readonly StepOutline[],
+  known: KnownNames,
   event: TriggerEvent | undefined,
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     const mayRead = new Set(dependenciesOf(steps, step.id));
     const check = (path: Path, text: string, compile: Compile): Diagnostic[] =>
       checkExpression(source, path, text, compile, (reference) =>
-        checkReference(reference, steps, { mayRead, event }),
+        checkReference(reference, steps, { mayRead, known, event }),
       );
     const condition =
       step.condition === undefined
@@ -133,7 +135,7 @@ export function checkExpressions(
   });
 }
 
-export type Compile = (source: string) => { references: readonly Reference[] };
+export type Compile = (source: string) => Pick<CompiledExpression, 'references' | 'attributes'>;
 
 export function checkExpression(
   source: YamlSource,
@@ -143,7 +145,8 @@ export function checkExpression(
   checkOne: (reference: Reference) => string | undefined,
 ): Diagnostic[] {
   try {
-    return compile(text).references.flatMap((reference) => {
+    const { references, attributes } = compile(text);
+    return [...references, ...attributes].flatMap((reference) => {
       const message = checkOne(reference);
       return message === undefined ? [] : [source.diagnostic(path, message, { offset: reference.offset })];
     });
@@ -157,11 +160,15 @@ export function checkExpression(
 export function checkReference(
   reference: Reference,
   steps: readonly StepOutline[],
-  { mayRead, event }: { mayRead: ReadonlySet<string>; event: TriggerEvent | undefined },
+  {
+    mayRead,
+    known,
+    event,
+  }: { mayRead: ReadonlySet<string>; known: KnownNames; event: TriggerEvent | undefined },
 ): string | undefined {
   const {
     root,
-    path: [key, member, field],
+    path: [key, member, ...fields],
   } = reference;
   if (root === 'state' && key === 'working' && mayRead.size === 0)
     return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
@@ -177,10 +184,7 @@ export function checkReference(
     return `the step "${step.id}" does not come before this one, so its outcome cannot be read here; add it to depends_on`;
   // A field that no outcome has would be undefined in every run. A condition on it would never hold, with no
   // explanation.
-  if (member !== 'outcome' || field === undefined) return undefined;
-  const fields = outcomeFieldsOf(step);
-  if (fields.includes(String(field))) return undefined;
-  return notAllowed(`no outcome of the step "${step.id}" has "${field}"`, fields, String(field));
+  return member === 'outcome' ? missingInOutcome(`the step "${step.id}"`, step, fields, known) : undefined;
 }
 
 /** The event of a file's trigger, if it is a valid one. */

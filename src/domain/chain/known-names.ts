@@ -1,3 +1,5 @@
+import type { OutcomeKind } from '../outcome/outcome.ts';
+
 /** The skills and actions that a chain can use. */
 export interface KnownNames {
   skills: readonly string[];
@@ -6,6 +8,8 @@ export interface KnownNames {
   builtIn?: readonly string[];
   /** Skills that only describe something. A step that names one would fail when it runs. */
   withoutOutcome?: readonly string[];
+  /** The kind of outcome that each skill comes to, by its name. A skill that is missing here can have any. */
+  outcomes?: Readonly<Record<string, OutcomeKind>>;
   /** Skills whose packages have diagnostics. */
   broken?: readonly string[];
 }

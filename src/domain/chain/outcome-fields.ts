@@ -1,13 +1,39 @@
+import { noSuchMember } from '../expression/members.ts';
+import type { Reference } from '../expression/reference.ts';
 import { actionResultSchema } from '../outcome/action-result.ts';
-import { OUTCOME_FIELDS } from '../outcome/outcome.ts';
+import { OUTCOME_FIELDS, outcomeSchema } from '../outcome/outcome.ts';
+import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 
-const ACTION_FIELDS: readonly string[] = Object.keys(actionResultSchema.shape);
+type Named = Pick<StepOutline, 'skill' | 'action'>;
+
+/** All top-level fields that an outcome of the step can have. */
+export function outcomeFieldsOf(step: Named, known: KnownNames): readonly string[] {
+  const schema = schemaOf(step, known);
+  return 'shape' in schema ? Object.keys(schema.shape) : OUTCOME_FIELDS;
+}
 
 /**
- * All top-level fields that an outcome of the step can have. A skill can have any kind of outcome, so all
- * kinds count.
+ * Why no outcome of the step has the path, or `undefined` if one can have it.
+ * @param whose such as `this step`
  */
-export function outcomeFieldsOf({ action }: Pick<StepOutline, 'action'>): readonly string[] {
-  return action === undefined ? OUTCOME_FIELDS : ACTION_FIELDS;
+export function missingInOutcome(
+  whose: string,
+  step: Named,
+  path: Reference['path'],
+  known: KnownNames,
+): string | undefined {
+  return noSuchMember(
+    'outcome',
+    schemaOf(step, known),
+    path,
+    (word) => `no outcome of ${whose} has "${word}"`,
+  );
+}
+
+/** A skill whose kind of outcome is not known can have any. */
+function schemaOf({ skill, action }: Named, { outcomes = {} }: KnownNames) {
+  if (action !== undefined) return actionResultSchema;
+  const kind = skill !== undefined && Object.hasOwn(outcomes, skill) ? outcomes[skill] : undefined;
+  return outcomeSchema.options.find(({ shape }) => shape.outcome_kind.value === kind) ?? outcomeSchema;
 }

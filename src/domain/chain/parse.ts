@@ -37,10 +37,10 @@ export function parseChain(
     ...checkTrigger(source, memberOf(source.value, 'trigger')),
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
-    ...checkExpressions(source, steps, event),
-    ...checkRules(source, steps),
+    ...checkExpressions(source, steps, known, event),
+    ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
-    ...checkMappings(source, steps),
+    ...checkMappings(source, steps, known),
     ...checkGates(source, steps, known, event),
   ];
   if (shape.value === undefined || diagnostics.length > 0)

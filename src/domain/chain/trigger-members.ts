@@ -1,5 +1,7 @@
 import { notAllowed } from '../../core/diagnostic.ts';
+import { noSuchMember } from '../expression/members.ts';
 import type { Reference } from '../expression/reference.ts';
+import { cognitiveStateSchema } from '../expression/state-schema.ts';
 import type { TriggerEvent } from './chain.ts';
 
 const PULL_REQUEST = [
@@ -40,14 +42,16 @@ const REPOSITORY_MEMBERS = ['full_name', 'owner', 'name', 'default_branch'] as c
 const INPUT = /^input_/;
 
 /**
- * Why no run of the chain has this member of `trigger` or `repo`, or `undefined` if runs can have it. Without
+ * Why no run of the chain has this member of `trigger`, `repo` or `state`, or `undefined` if runs can have it. Without
  * this diagnostic, a misspelled member would silently be missing in every run.
  * @param event the chain's event; `undefined` if it is not valid
  */
 export function missingMember(
-  { root, path: [member] }: Reference,
+  { root, path }: Reference,
   event: TriggerEvent | undefined,
 ): string | undefined {
+  if (root === 'state') return noSuchMember('state', cognitiveStateSchema, path);
+  const [member] = path;
   if (typeof member !== 'string') return undefined;
   if (root === 'repo') return unknown('the repository', REPOSITORY_MEMBERS, member);
   if (root !== 'trigger' || event === undefined || INPUT.test(member)) return undefined;

@@ -22,6 +22,8 @@ export interface CompiledExpression {
    */
   evaluate(context: object): Json | undefined;
   readonly references: readonly Reference[];
+  /** What filters read of the entries of a list, as paths to the first entry. */
+  readonly attributes: readonly Reference[];
 }
 
 /** The names that an expression can start with. */
@@ -49,6 +51,7 @@ export function compileExpression(source: string, roots: readonly string[] = ROO
 function compiledNow(source: string, roots: readonly string[]): CompiledExpression {
   const bare = !source.includes('{{');
   const shift = bare ? -3 : 0;
+  const moved = (reference: Reference) => ({ ...reference, offset: reference.offset + shift });
   try {
     const filled = parseSegments(bare ? `{{ ${source} }}` : source).filter(
       (segment) => segment.kind === 'expression' || segment.text.trim() !== '',
@@ -64,10 +67,8 @@ function compiledNow(source: string, roots: readonly string[]): CompiledExpressi
     return {
       source,
       evaluate: compiled.evaluate,
-      references: compiled.references.map((reference) => ({
-        ...reference,
-        offset: reference.offset + shift,
-      })),
+      references: compiled.references.map(moved),
+      attributes: compiled.attributes.map(moved),
     };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -85,6 +86,7 @@ export function compileParsed(
   const run = compile(expression);
   return {
     references,
+    attributes: attributesOf(expression),
     evaluate(context) {
       const budget = new Budget();
       try {
@@ -99,40 +101,69 @@ export function compileParsed(
 
 function referencesOf(expression: Expression): Reference[] {
   switch (expression.kind) {
-    case 'literal':
-      return [];
     case 'name':
       return [{ root: expression.name, path: [], offset: expression.offset }];
     case 'member':
       return memberReferences(expression);
+    default:
+      return partsOf(expression).flatMap(referencesOf);
+  }
+}
+
+function partsOf(expression: Expression): Expression[] {
+  switch (expression.kind) {
+    case 'literal':
+    case 'name':
+      return [];
+    case 'member':
+      return [expression.target, expression.key];
     case 'list':
-      return expression.items.flatMap(referencesOf);
+      return expression.items;
     case 'dict':
-      return expression.entries.flatMap((entry) => referencesOf(entry.value));
+      return expression.entries.map(({ value }) => value);
     case 'not':
     case 'negative':
     case 'positive':
     case 'test':
-      return referencesOf(expression.operand);
+      return [expression.operand];
     case 'concat':
-      return expression.parts.flatMap(referencesOf);
+      return expression.parts;
     case 'and':
     case 'or':
     case 'in':
     case 'compare':
     case 'arithmetic':
-      return [...referencesOf(expression.left), ...referencesOf(expression.right)];
+      return [expression.left, expression.right];
     case 'choice':
-      return [expression.condition, expression.yes, expression.no].flatMap((part) =>
-        part ? referencesOf(part) : [],
-      );
-    case 'filter': {
-      const named = expression.named.map(({ value }) => value);
-      return [expression.operand, ...expression.args, ...named].flatMap(referencesOf);
-    }
+      return [expression.condition, expression.yes, expression.no].flatMap((part) => part ?? []);
+    case 'filter':
+      return [expression.operand, ...expression.args, ...expression.named.map(({ value }) => value)];
     default:
       return unreachable(expression);
   }
+}
+
+/** Filters whose result is a list of entries of their operand. */
+const KEEPS_ENTRIES: readonly string[] = ['list', 'selectattr', 'rejectattr', 'sort', 'unique'];
+
+function attributesOf(expression: Expression): Reference[] {
+  const nested = partsOf(expression).flatMap(attributesOf);
+  if (expression.kind !== 'filter') return nested;
+  const { name, args, named, operand } = expression;
+  const attribute = EXPRESSION_FILTERS.get(name)?.hasTest
+    ? args[0]
+    : named.find((argument) => argument.name === 'attribute')?.value;
+  if (attribute?.kind !== 'literal' || typeof attribute.value !== 'string') return nested;
+  let list = operand;
+  while (list.kind === 'filter' && KEEPS_ENTRIES.includes(list.name)) list = list.operand;
+  const [of] = list.kind === 'member' ? memberReferences(list) : [];
+  if (!of || of.path.length < depthOf(list)) return nested;
+  const path = [...of.path, 0, ...attribute.value.split('.')];
+  return [...nested, { root: of.root, path, offset: attribute.offset }];
+}
+
+function depthOf(expression: Expression): number {
+  return expression.kind === 'member' ? 1 + depthOf(expression.target) : 0;
 }
 
 function memberReferences(expression: Extract<Expression, { kind: 'member' }>): Reference[] {

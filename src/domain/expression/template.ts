@@ -17,7 +17,7 @@ const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
  * @throws ExpressionError, and no other error
  */
 export function compileTemplate(source: string): CompiledTemplate {
-  if (!/\{[{%#]/.test(source)) return { source, references: [], evaluate: () => source };
+  if (!/\{[{%#]/.test(source)) return { source, references: [], attributes: [], evaluate: () => source };
   const known = compiledOf.get(source);
   if (known) return known;
   const compiled = compiledNow(source);

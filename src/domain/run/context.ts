@@ -1,8 +1,9 @@
 import { dependenciesOf } from '../chain/graph.ts';
 import { stepsContext } from '../expression/condition.ts';
+import type { CognitiveState } from '../expression/state-schema.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { RunState } from './run.ts';
-import { type CognitiveState, cognitiveState } from './state/state.ts';
+import { cognitiveState } from './state/state.ts';
 
 /**
  * The context of a step's expressions: `steps`, `trigger`, `repo`, and `state` as written by earlier steps.

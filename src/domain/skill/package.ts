@@ -78,6 +78,13 @@ export function withoutOutcome(packages: readonly SkillPackage[], builtIn: reado
     .map(({ name }) => name);
 }
 
+/** The kind of outcome of each package that a step can run, by its name. */
+export function outcomesOf(packages: readonly SkillPackage[]): Record<string, SkillOutcome> {
+  return Object.fromEntries(
+    packages.flatMap(({ name, outcome }) => (outcome === null ? [] : [[name, outcome]])),
+  );
+}
+
 /** The contract of a step that runs the package, as far as the package declares it. */
 export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contract['expected'] {
   const outcomeEntry: Contract['expected'] =

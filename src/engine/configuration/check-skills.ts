@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { withoutOutcome } from '../../domain/skill/package.ts';
+import { outcomesOf, withoutOutcome } from '../../domain/skill/package.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../../ports/github.ts';
 import { SKILLS_FOLDER } from './configuration-files.ts';
@@ -67,6 +67,7 @@ function namesAfter(
   return {
     ...names,
     skills: [...new Set([...names.skills, ...sound.map(({ name }) => name)])],
+    outcomes: { ...names.outcomes, ...outcomesOf(sound) },
     withoutOutcome: [...others(names.withoutOutcome), ...withoutOutcome(sound, names.builtIn)],
     broken: [...others(names.broken), ...broken.map(({ name }) => name)],
   };

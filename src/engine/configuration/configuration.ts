@@ -9,6 +9,7 @@ import { openToWriters } from '../../domain/policy/branch-guard.ts';
 import { isTrusted, type TrustLevel } from '../../domain/policy/trust.ts';
 import {
   contractOf,
+  outcomesOf,
   type ParsedPackage,
   referenceTo,
   type SkillPackage,
@@ -142,6 +143,7 @@ export function createConfigurationLoader(deps: {
       ...names,
       builtIn: names.skills,
       skills: [...all].sort(),
+      outcomes: { ...outcomesOf(skills.map(({ skill }) => skill)), ...names.outcomes },
       withoutOutcome: withoutOutcome(
         skills.map(({ skill }) => skill),
         names.skills,

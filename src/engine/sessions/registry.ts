@@ -2,6 +2,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { contractSchema, type Expected } from '../../domain/artifact/contract.ts';
 import type { Step } from '../../domain/chain/chain.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
+import type { OutcomeKind } from '../../domain/outcome/outcome.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
 import { builtInPolicy, type PolicyEngine } from '../../domain/policy/engine.ts';
 import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
@@ -15,6 +16,8 @@ import { type Attempt, attemptStep, judgeMergeStep } from './pipeline.ts';
 export interface Registry {
   readonly skills: string[];
   readonly actions: string[];
+  /** The kind of outcome of each skill that declares one. */
+  readonly outcomes: Readonly<Record<string, OutcomeKind>>;
   /** @throws CountersignError if there is no such skill or action */
   handlerOf(step: Step): StepHandler | AnsweredHandler;
   /** One attempt at the step, through all checks. */
@@ -70,6 +73,7 @@ export function createRegistry(
   return {
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
+    outcomes: Object.fromEntries(skillHandlers.flatMap(outcomeOfHandler)),
     useOf(step) {
       const { capability } = found(step);
       return { capability, needsApproval: needsApproval(step, capability) };
@@ -84,4 +88,9 @@ export function createRegistry(
     },
     producesOf: (step) => named(step)?.cognitiveHints?.produces ?? [],
   };
+}
+
+function outcomeOfHandler({ name, artifactDefaults = [] }: StepHandler): [string, OutcomeKind][] {
+  const [outcome] = artifactDefaults.flatMap((entry) => (entry.kind === 'outcome' ? entry.outcome : []));
+  return outcome === undefined ? [] : [[name, outcome]];
 }

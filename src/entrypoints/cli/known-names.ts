@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
+import { outcomesOf, type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
 import type { Tools } from './context.ts';
 import { localSkills } from './skill-files.ts';
 
@@ -23,6 +23,7 @@ export async function namesKnownIn(
     ...known,
     builtIn: account.builtIn,
     skills: [...new Set(names)].sort(),
+    outcomes: { ...outcomesOf(packages), ...known.outcomes },
     withoutOutcome: withoutOutcome(packages, account.builtIn),
     broken: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
     packages,

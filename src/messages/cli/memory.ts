@@ -1,6 +1,6 @@
+import type { CognitiveState } from '../../domain/expression/state-schema.ts';
 import { SLOTS } from '../../domain/expression/state-slot.ts';
 import { plainLine } from '../../domain/run/explain.ts';
-import type { CognitiveState } from '../../domain/run/state/state.ts';
 import { listed, plural } from '../text/pretty.ts';
 import { table } from './terminal.ts';
 

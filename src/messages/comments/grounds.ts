@@ -1,9 +1,9 @@
+import type { CognitiveState } from '../../domain/expression/state-schema.ts';
 import { SEVERITIES, type Severity } from '../../domain/outcome/finding.ts';
 import type { OutcomeKind } from '../../domain/outcome/outcome.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
 import { memoryOf } from '../../domain/run/context.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import type { CognitiveState } from '../../domain/run/state/state.ts';
 import { artifactsInWords } from '../run/artifacts.ts';
 import { gateGrounds } from '../run/gates.ts';
 import { fitting } from '../text/fitting.ts';

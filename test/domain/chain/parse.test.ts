@@ -414,6 +414,61 @@ describe('the parser of chain files', () => {
     },
   );
 
+  const REVIEW = '  - { id: a, skill: pr-review }\n  - skill: ci\n';
+
+  test.each([
+    [
+      'steps.a.outcome.tests_passed',
+      'no outcome of the step "a" has "tests_passed"; allowed: outcome_kind, ',
+    ],
+    [
+      'steps.a.outcome.findings[0].severty',
+      '"outcome.findings[0]" has no "severty": did you mean "severity"?',
+    ],
+    ['steps.a.outcome.findings.severity', '"outcome.findings" has no "severity"; allowed: length'],
+    ['steps.a.outcome.summary.length', '"outcome.summary" has no members'],
+    ['steps.a.outcome.since.fixd', '"outcome.since" has no "fixd": did you mean "fixed"?'],
+    ['state.working.risks[0].severty', '"state.working.risks[0]" has no "severty": did you mean "severity"?'],
+    ['state.frame.goals', '"state.frame" has no "goals": did you mean "goal"?'],
+  ])('reports a member that the outcome or the memory never has: %s', (expression, message) => {
+    const [diagnostic, ...others] = errorsOf(withSteps(`${REVIEW}    condition: "{{ ${expression} }}"`));
+    expect(diagnostic).toContain(`chain.yaml:7:20: ${message}`);
+    expect(others).toEqual([]);
+  });
+
+  test.each([
+    ["steps.a.outcome.findings | selectattr('severty', 'eq', 'high')", 'severty', 'severity'],
+    ["steps.a.outcome.findings | rejectattr('rule') | map(attribute='fille')", 'fille', 'file'],
+    ["state.working.risks | sort(attribute='lime')", 'lime', 'line'],
+  ])('reports an attribute that no entry has: %s', (expression, word, meant) => {
+    const [diagnostic, ...others] = errorsOf(
+      withSteps(`${REVIEW}    condition: "{{ (${expression}) | length > 0 }}"`),
+    );
+    expect(diagnostic).toContain(`has no "${word}": did you mean "${meant}"?`);
+    expect(diagnostic).toMatch(/^chain\.yaml:7:/);
+    expect(others).toEqual([]);
+  });
+
+  test.each([
+    'steps.a.outcome.findings[0].line',
+    'steps.a.outcome.findings.length',
+    "steps.a.outcome.findings | selectattr('severity', 'eq', 'high') | map(attribute='file') | first == 'a'",
+    'steps.a.outcome.analyzers[1].status',
+    'state.working.risks[0].step',
+    "state.output.results | map(attribute='passed') | first",
+  ])('accepts %s', (expression) => {
+    expect(errorsOf(withSteps(`${REVIEW}    condition: "{{ ${expression} }}"`))).toEqual([]);
+  });
+
+  test('reads every field of every outcome if the kind of the skill is not known', () => {
+    const text = withSteps(
+      '  - { id: a, skill: auto }\n  - skill: ci\n    condition: "{{ steps.a.outcome.tests_passed and steps.a.outcome.findings[0].fil }}"',
+    );
+    expect(errorsOf(text)).toEqual([
+      expect.stringContaining('"outcome.findings[0]" has no "fil": did you mean "file"?'),
+    ]);
+  });
+
   test('reports all errors at once, in file order', () => {
     const diagnostics = errorsOf(
       [

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { reason } from '../../../src/domain/explanation/reason.ts';
-import { cognitiveStateSchema } from '../../../src/domain/run/state/state.ts';
+import { cognitiveStateSchema } from '../../../src/domain/expression/state-schema.ts';
 import { runJsonSchema, whyJsonSchema } from '../../../src/messages/cli/run-json.ts';
 import { JOB_PAYLOADS } from '../../../src/ports/jobs.ts';
 import { at, invocation, merged, runState } from '../../support/rows.ts';

@@ -1,22 +1,13 @@
-import { z } from 'zod';
 import { formatDuration } from '../../../core/duration.ts';
 import { entryLabel } from '../../artifact/contract.ts';
 import { merges, type Step } from '../../chain/chain.ts';
+import type { Frame } from '../../expression/state-schema.ts';
 import { gatesOfStep } from '../../policy/gate/gates-of-step.ts';
 import type { Run } from '../run.ts';
 import { shortened } from './limits.ts';
 
 /** Per list of the frame: a chain has at most 50 steps, and each a few criteria. */
 const MAX_FRAME_ENTRIES = 100;
-
-export const frameSchema = z.strictObject({
-  goal: z.string(),
-  constraints: z.array(z.string()),
-  /** The criteria of each step, by step id. */
-  success_criteria: z.array(z.strictObject({ step: z.string(), text: z.string() })),
-});
-/** The goal and the constraints of a run. */
-export type Frame = z.infer<typeof frameSchema>;
 
 /**
  * The frame of a run, unchanged since it began: derived only from what was stored then (definition, settings,

@@ -1,76 +1,16 @@
-import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 import type { Step } from '../../chain/chain.ts';
 import { compileExpression, compileTemplate, type Reference } from '../../expression/condition.ts';
-import { ENTRY_SCHEMAS, SLOTS, type Slot, slotSchema } from '../../expression/state-slot.ts';
-import { OUTCOME_KINDS, type Outcome } from '../../outcome/outcome.ts';
+import type { CognitiveState } from '../../expression/state-schema.ts';
+import { SLOTS, type Slot } from '../../expression/state-slot.ts';
+import type { Outcome } from '../../outcome/outcome.ts';
 import type { Run } from '../run.ts';
-import { frameOf, frameSchema } from './frame.ts';
+import { frameOf } from './frame.ts';
 import { shortened } from './limits.ts';
 import { type Write, writesOf, writesSlot } from './writes.ts';
 
 /** Per step. */
 const MAX_READS = 20;
-
-const stepId = z.string();
-const written = <Shape extends z.ZodRawShape>(entry: z.ZodObject<Shape, z.core.$strict>) =>
-  z.array(entry.extend({ step: stepId }));
-
-/** Shown by `run show --state`, read as `state.*` by expressions. */
-export const cognitiveStateSchema = z.strictObject({
-  frame: frameSchema,
-  /** Entries in step order, each with the step that wrote it. */
-  working: z.strictObject({
-    entities: written(ENTRY_SCHEMAS.entities),
-    options: written(ENTRY_SCHEMAS.options),
-    criteria: written(ENTRY_SCHEMAS.criteria),
-    evidence: written(ENTRY_SCHEMAS.evidence),
-    risks: written(ENTRY_SCHEMAS.risks),
-    hypotheses: written(ENTRY_SCHEMAS.hypotheses),
-    uncertainties: written(ENTRY_SCHEMAS.uncertainties),
-    decisions: written(ENTRY_SCHEMAS.decisions),
-    messages: written(ENTRY_SCHEMAS.messages),
-  }),
-  /**
-   * Slots that may be incomplete, so that nothing follows from an entry that they do not have: no step wrote
-   * them, or a step that should have has not, has no verdict, or had more entries than fit.
-   */
-  gaps: z.array(slotSchema),
-  output: z.strictObject({
-    results: z.array(
-      z.strictObject({
-        step: stepId,
-        outcome_kind: z.enum(OUTCOME_KINDS),
-        passed: z.boolean().nullable(),
-        content_hash: z.string(),
-        artifact_id: z.string().nullable(),
-      }),
-    ),
-  }),
-  /** The writes of each step and their sources: the paths that it read, and the outcome with that hash. */
-  trace: z.array(
-    z.strictObject({
-      step: stepId,
-      session_id: z.string().nullable(),
-      read: z.array(z.string()),
-      from: z.string(),
-      wrote: z.array(
-        z.strictObject({
-          slot: slotSchema,
-          by: z.enum(['produces', 'output_mapping']),
-          entries: z.int().min(0),
-          /** Entries that did not fit. */
-          cut: z.int().min(0),
-          /** Values of an `output_mapping` that do not fit the slot. */
-          unfit: z.int().min(0),
-          /** Entries whose text was truncated. */
-          shortened: z.int().min(0),
-        }),
-      ),
-    }),
-  ),
-});
-export type CognitiveState = z.infer<typeof cognitiveStateSchema>;
 
 /** A step with its outcome, if it has one. */
 export interface StepResult {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { cognitiveStateSchema } from '../../../../src/domain/expression/state-schema.ts';
 import { ENTRY_SCHEMAS, SLOTS } from '../../../../src/domain/expression/state-slot.ts';
 import {
   MAX_ENTRY_TEXT,
@@ -7,7 +8,6 @@ import {
   MAX_STATE_BYTES,
   shareOf,
 } from '../../../../src/domain/run/state/limits.ts';
-import { cognitiveStateSchema } from '../../../../src/domain/run/state/state.ts';
 import { SHIPPED_SKILLS } from '../../../../src/skills/builtin/shipped.ts';
 import { errorsOf } from '../../../support/chains.ts';
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../../src/domain/chain/chain.ts';
+import { type CognitiveState, cognitiveStateSchema } from '../../../../src/domain/expression/state-schema.ts';
 import { SLOTS } from '../../../../src/domain/expression/state-slot.ts';
 import type { Outcome } from '../../../../src/domain/outcome/outcome.ts';
 import { conditionContext, memoryOf } from '../../../../src/domain/run/context.ts';
 import { MAX_SLOT_ENTRIES, MAX_STATE_BYTES } from '../../../../src/domain/run/state/limits.ts';
 import { entriesOf } from '../../../../src/domain/run/state/outcome-entries.ts';
-import { type CognitiveState, cognitiveStateSchema } from '../../../../src/domain/run/state/state.ts';
 import { writesOf } from '../../../../src/domain/run/state/writes.ts';
 import { check, finding, makeCi, makeReview } from '../../../messages/builders.ts';
 import { chainOfSteps, ciOutcome } from '../../../support/builders.ts';

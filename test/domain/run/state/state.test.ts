@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { defaultSettings } from '../../../../src/domain/chain/settings.ts';
 import { compileExpression, evaluateCondition } from '../../../../src/domain/expression/condition.ts';
+import { cognitiveStateSchema } from '../../../../src/domain/expression/state-schema.ts';
 import type { Slot } from '../../../../src/domain/expression/state-slot.ts';
 import { conditionContext, memoryOf } from '../../../../src/domain/run/context.ts';
 import { foldHints } from '../../../../src/domain/run/state/hints.ts';
-import { cognitiveStateSchema } from '../../../../src/domain/run/state/state.ts';
 import { check, finding, makeCi, makeReview } from '../../../messages/builders.ts';
 import { chain, chainOfSteps, ciOutcome, reviewOutcome } from '../../../support/builders.ts';
 import { errorsOf, withSteps } from '../../../support/chains.ts';

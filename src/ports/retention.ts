@@ -3,6 +3,7 @@ import type { Json } from '../core/canonical.ts';
 /** The kinds of rows that retention deletes, each in its own batches. */
 export const PRUNED_KINDS = [
   'traces',
+  'archives',
   'artifacts',
   'bodies',
   'runs',

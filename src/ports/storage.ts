@@ -182,6 +182,12 @@ export interface RunFilter {
   limit?: number;
 }
 
+/** In the order of their ends. */
+export interface RunPosition {
+  finishedAt: string;
+  id: string;
+}
+
 export interface Runs {
   insert(state: RunState): Promise<void>;
   /** The run and its invocations with their outcomes, by step index. */
@@ -218,6 +224,20 @@ export interface Runs {
    * Returns how many runs it packed.
    */
   packEnded(before: Date, limit: number): Promise<number>;
+  /**
+   * Ended runs whose rows may go into an archive, oldest first, after a position of an earlier page: nothing is left
+   * to do for them, and their pull request is closed.
+   */
+  archivable(page: {
+    after: RunPosition | undefined;
+    before: Date;
+    limit: number;
+  }): Promise<{ ids: string[]; next: RunPosition | undefined }>;
+  /**
+   * Moves everything that belongs to these runs into archives, if they still may be archived. They read as before,
+   * and are as they were before once a transaction touches them.
+   */
+  archive(ids: readonly string[], before: Date): Promise<void>;
   /** Whether a run with this identity existed and was deleted. */
   wasFired(fired: FiredOnce): Promise<boolean>;
   countByStatus(): Promise<Record<RunStatus, number>>;

@@ -5,7 +5,7 @@ import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import type { AppConfig } from '../../src/config/config.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
-import type { Ids } from '../../src/core/ids.ts';
+import { type Ids, timeSortedIds } from '../../src/core/ids.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { ManualClock } from './clock.ts';
 import { type GitHubStandIn, type StandInOptions, startGitHub } from './github/stand-in.ts';
@@ -60,6 +60,8 @@ export interface HarnessOptions {
   retention?: AppConfig['retention'];
   blobs?: AppOverrides['blobs'];
   storage?: AppOverrides['storage'];
+  /** `real`: as long and as random as the app's own, for tests that count bytes. */
+  ids?: 'counting' | 'real';
   /** An empty folder for the database; by default one in memory, if the system has such a place. */
   folder?: string;
 }
@@ -119,7 +121,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.model ? { model: options.model } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
   };
-  const ids = countingIds();
+  const ids = options.ids === 'real' ? timeSortedIds(() => clock.now()) : countingIds();
   const start = async () => {
     const app = await startApp(config, options.log ?? silentLog, {
       intake: 'here',

@@ -9,6 +9,7 @@ import {
 } from '../../domain/policy/approval.ts';
 import { questionWatchSchema } from '../../domain/policy/question-watch.ts';
 import type { Approvals } from '../../ports/storage.ts';
+import { type Archives, byTime } from './archives.ts';
 import {
   fromJson,
   fromJsonOrNull,
@@ -35,7 +36,14 @@ const newestOfInvocation = compiledOnce((db, { invocationId }: { invocationId: s
 );
 
 const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
-  db.selectFrom('approvals').selectAll().where('run_id', '=', runId).orderBy('asked_at').orderBy('id'),
+  db
+    .selectFrom('chain_runs')
+    .leftJoin('approvals', 'approvals.run_id', 'chain_runs.id')
+    .selectAll('approvals')
+    .select('chain_runs.archive_id')
+    .where('chain_runs.id', '=', runId)
+    .orderBy('asked_at')
+    .orderBy('approvals.id'),
 );
 
 const updateApproval = compiledOnce((db, row: ReturnType<typeof approvalRow>) =>
@@ -56,6 +64,14 @@ const updateApproval = compiledOnce((db, row: ReturnType<typeof approvalRow>) =>
     .where('id', '=', row.id),
 );
 
+const archivedRunsOfHead = (db: Kysely<Database>, repositoryId: number, headSha: string) =>
+  db
+    .selectFrom('chain_runs')
+    .select(['chain', 'archive_id'])
+    .where('head_sha', '=', headSha)
+    .where('repository_id', '=', repositoryId)
+    .where('archive_id', 'is not', null);
+
 /** Literals, because SQLite uses a partial index only for a condition that it can read. */
 const openWatched = (db: Kysely<Database>) =>
   db
@@ -67,9 +83,33 @@ const logins = z.array(z.string());
 const answers = z.array(spokenAnswerSchema);
 const decisionIn = parsedOnce(explanationSchema);
 
-export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approvals {
+export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Approvals {
   /** What the transaction has read, until it writes one of them. */
   const ofRuns = new Map<string, Selectable<ApprovalsTable>[]>();
+
+  /** An approval has the head of its run. */
+  async function archivedOfHead(of: { repositoryId: number; pullRequest?: number; headSha: string }) {
+    const runs = await archivedRunsOfHead(db, of.repositoryId, of.headSha)
+      .$if(of.pullRequest !== undefined, (query) => query.where('pull_request', '=', of.pullRequest ?? null))
+      .execute();
+    const found: (Selectable<ApprovalsTable> & { chain: string })[] = [];
+    for (const { chain, archive_id } of runs) {
+      const archived = archive_id === null ? undefined : await archives.peek(archive_id);
+      found.push(...(archived?.approvals ?? []).map((row) => ({ ...row, chain })));
+    }
+    return found;
+  }
+
+  async function rowsOfRun(runId: string): Promise<Selectable<ApprovalsTable>[]> {
+    const { rows } = await allOfRun(db, { runId });
+    const archiveId = rows[0]?.archive_id ?? null;
+    const archived = await archives.get(archiveId);
+    if (archiveId !== null && !archived) return rowsOfRun(runId);
+    const stored = rows.flatMap(({ archive_id, ...row }) =>
+      row.id === null ? [] : [row as Selectable<ApprovalsTable>],
+    );
+    return [...stored, ...byTime(archived?.approvals ?? [], ({ asked_at }) => asked_at)];
+  }
 
   return {
     async insert(approval) {
@@ -109,7 +149,7 @@ export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approva
     },
 
     async ofRun(runId) {
-      const rows = ofRuns.get(runId) ?? (await allOfRun(db, { runId })).rows;
+      const rows = ofRuns.get(runId) ?? (await rowsOfRun(runId));
       if (unit) ofRuns.set(runId, rows);
       return rows.map(approvalOf);
     },
@@ -137,6 +177,7 @@ export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approva
     },
 
     async answered({ repositoryId, pullRequest, headSha, baseRef }) {
+      const archived = await archivedOfHead({ repositoryId, pullRequest, headSha });
       const query = db
         .selectFrom('approvals')
         .innerJoin('chain_runs', 'chain_runs.id', 'approvals.run_id')
@@ -152,7 +193,13 @@ export function approvalsTable(db: Kysely<Database>, unit?: UnitOfWork): Approva
         ? query
         : query.where('chain_runs.pull_request', '=', pullRequest)
       ).execute();
-      return rows.map(({ chain, ...row }) => ({ approval: approvalOf(row), chain }));
+      const ofArchives = archived.filter(
+        ({ base_ref, status }) =>
+          base_ref === baseRef && (status === 'countersigned' || status === 'rejected'),
+      );
+      return byTime([...rows, ...ofArchives], ({ asked_at }) => asked_at)
+        .toReversed()
+        .map(({ chain, ...row }) => ({ approval: approvalOf(row), chain }));
     },
   };
 }

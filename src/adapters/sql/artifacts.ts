@@ -2,10 +2,13 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { Artifacts } from '../../ports/storage.ts';
+import { type Archives, byTime } from './archives.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { unpackJson } from './packed-json.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
+
+type Row = Selectable<ArtifactsTable>;
 
 const ENDED = RUN_STATUSES.filter(isRunOver);
 
@@ -13,7 +16,7 @@ const insertArtifacts = insertOnceCompiled((db, rows: readonly Insertable<Artifa
   db.insertInto('artifacts').values(rows),
 );
 
-export function artifactsTable(db: Kysely<Database>): Artifacts {
+export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifacts {
   return {
     async insert(artifact) {
       await insertArtifacts(db, [
@@ -39,40 +42,79 @@ export function artifactsTable(db: Kysely<Database>): Artifacts {
         .orderBy('created_at')
         .orderBy('id')
         .execute();
-      return rows.map(artifactOf);
+      const archived = (await archives.ofRun(runId))?.artifacts ?? [];
+      return [...byTime(archived, ({ created_at }) => created_at), ...rows].map(artifactOf);
     },
 
     async get(id) {
       const row = await db.selectFrom('artifacts').selectAll().where('id', '=', id).executeTakeFirst();
-      return row && artifactOf(row);
+      if (row) return artifactOf(row);
+      const { found, restored } = await archives.withKeys([id]);
+      if (restored) return this.get(id);
+      const archived = found.flatMap(({ artifacts }) => artifacts).find((one) => one.id === id);
+      return archived && artifactOf(archived);
     },
 
     async page({ after, limit, runOverBefore }) {
-      let query = db.selectFrom('artifacts').selectAll().where('id', '>', after).orderBy('id').limit(limit);
-      if (runOverBefore !== undefined) {
-        // EXISTS per artifact: with a join, SQLite might start at the runs and read all of them for every
-        // page.
-        query = query.where(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('chain_runs')
-              .select('chain_runs.id')
-              .whereRef('chain_runs.id', '=', 'artifacts.run_id')
-              .where('chain_runs.status', 'in', ENDED)
-              .where(
-                ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
-                '<',
-                toText(runOverBefore),
-              ),
-          ),
-        );
-      }
-      return (await query.execute()).map(artifactOf);
+      const archive = after === '' ? undefined : await archives.withArtifact(after);
+      const rows = archive === undefined ? await stored(after, limit, runOverBefore) : [];
+      return rows.length > 0 ? rows : archived(archive ?? 0, limit, runOverBefore);
     },
 
     async remove(ids) {
-      if (ids.length > 0) await db.deleteFrom('artifacts').where('id', 'in', ids).execute();
+      if (ids.length === 0) return;
+      await archives.withKeys(ids);
+      await db.deleteFrom('artifacts').where('id', 'in', ids).execute();
     },
   };
+
+  async function stored(after: string, limit: number, runOverBefore: Date | undefined): Promise<Artifact[]> {
+    let query = db.selectFrom('artifacts').selectAll().where('id', '>', after).orderBy('id').limit(limit);
+    if (runOverBefore !== undefined) {
+      // EXISTS per artifact: with a join, SQLite might start at the runs and read all of them for every
+      // page.
+      query = query.where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('chain_runs')
+            .select('chain_runs.id')
+            .whereRef('chain_runs.id', '=', 'artifacts.run_id')
+            .where('chain_runs.status', 'in', ENDED)
+            .where(
+              ({ fn, ref }) => fn.coalesce(ref('chain_runs.finished_at'), ref('chain_runs.updated_at')),
+              '<',
+              toText(runOverBefore),
+            ),
+        ),
+      );
+    }
+    return (await query.execute()).map(artifactOf);
+  }
+
+  /** Each page has all artifacts of some archives, so a page may be longer than asked for. */
+  async function archived(
+    after: number,
+    limit: number,
+    runOverBefore: Date | undefined,
+  ): Promise<Artifact[]> {
+    for (let position = after; ; ) {
+      const { last, artifacts } = await archives.artifactsAfter(position, limit);
+      if (last === undefined) return [];
+      const wanted = runOverBefore ? await ofRunsOver(artifacts, runOverBefore) : artifacts;
+      if (wanted.length > 0) return wanted.map(artifactOf);
+      position = last;
+    }
+  }
+
+  async function ofRunsOver(rows: readonly Row[], before: Date): Promise<Row[]> {
+    const over = await db
+      .selectFrom('chain_runs')
+      .select('id')
+      .where('id', 'in', [...new Set(rows.map(({ run_id }) => run_id))])
+      .where('finished_at', '<', toText(before))
+      .execute();
+    const ids = new Set(over.map(({ id }) => id));
+    return rows.filter(({ run_id }) => ids.has(run_id));
+  }
 }
 
 function artifactOf(row: Selectable<ArtifactsTable>): Artifact {

@@ -7,6 +7,7 @@ import {
   effectSchema,
 } from '../../domain/effect/effect.ts';
 import type { Effects } from '../../ports/storage.ts';
+import { type Archives, byTime } from './archives.ts';
 import { mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -107,7 +108,7 @@ const withRun = compiledOnce((db, { key }: { key: string }) =>
  * The outbox. A transaction reads a row once, compares what is desired with it, and writes it once at the end,
  * if it differs.
  */
-export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
+export function effectsTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Effects {
   const known = new Map<string, Row | undefined>();
   const changed = new Set<string>();
 
@@ -126,17 +127,35 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
       more.length === 0 && only !== undefined
         ? (await byKey(db, { key: only })).rows
         : await db.selectFrom('effects').selectAll().where('key', 'in', unread).execute();
-    for (const key of unread)
-      known.set(
-        key,
-        rows.find((row) => row.key === key),
-      );
+    for (const row of rows) known.set(row.key, row);
+    const missing = unread.filter((key) => !known.has(key));
+    const { restored } = await archives.withKeys(missing);
+    if (restored) return preload(keys);
+    for (const key of missing) known.set(key, undefined);
+  }
+
+  /** For the reader: a row of an archive. */
+  async function archivedRow(key: string): Promise<Row | undefined> {
+    const { found } = await archives.withKeys([key]);
+    return found.flatMap(({ effects }) => effects).find((row) => row.key === key);
   }
 
   async function find(key: string): Promise<Row | undefined> {
-    if (!unit) return (await byKey(db, { key })).rows[0];
+    if (!unit) return (await byKey(db, { key })).rows[0] ?? archivedRow(key);
     await preload([key]);
     return known.get(key);
+  }
+
+  async function archivedWithRun(key: string): ReturnType<Effects['getWithRun']> {
+    const { found, restored } = await archives.withKeys([key]);
+    if (restored) return table.getWithRun(key);
+    const row = found.flatMap(({ effects }) => effects).find((one) => one.key === key);
+    const run = await db
+      .selectFrom('chain_runs')
+      .selectAll()
+      .where('id', '=', row?.run_id ?? null)
+      .executeTakeFirst();
+    return row && { row: effectOf(row), run: run && runOfEffect(run) };
   }
 
   async function put(row: Row): Promise<void> {
@@ -145,7 +164,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
     changed.add(row.key);
   }
 
-  return {
+  const table: Effects = {
     async request({ id, key, effect, runId, at, retryNow = false }) {
       const row = await find(key);
       const desired = {
@@ -191,7 +210,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
     async getWithRun(key) {
       await flush();
       const [found] = (await withRun(db, { key })).rows;
-      if (!found) return undefined;
+      if (!found) return archivedWithRun(key);
       const { repository_id, event_json, facts_json } = found;
       return {
         row: effectOf(found),
@@ -224,7 +243,10 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
         await put({ ...before, ...progress, status });
         return status === 'pending';
       }
-      const [saved] = (await updateProgress(db, { key, ...progress })).rows;
+      let [saved] = (await updateProgress(db, { key, ...progress })).rows;
+      if (!saved && (await archives.withKeys([key])).restored) {
+        [saved] = (await updateProgress(db, { key, ...progress })).rows;
+      }
       mustExist(saved !== undefined, 'effects', key);
       known.delete(key);
       return saved?.status === 'pending';
@@ -232,6 +254,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
 
     async ofRun(runId) {
       await flush();
+      const archived = (await archives.ofRun(runId))?.effects ?? [];
       const rows = await db
         .selectFrom('effects')
         .selectAll()
@@ -239,11 +262,23 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
         .orderBy('created_at')
         .orderBy('id')
         .execute();
-      return rows.map(effectOf);
+      return byTime([...rows, ...archived], ({ created_at }) => created_at).map(effectOf);
     },
 
     async mergesSent(repositoryId, pullRequest) {
       await flush();
+      const ofArchives: Row[] = [];
+      const runs = await db
+        .selectFrom('chain_runs')
+        .select('archive_id')
+        .where('repository_id', '=', repositoryId)
+        .where('pull_request', '=', pullRequest)
+        .where('archive_id', 'is not', null)
+        .execute();
+      for (const { archive_id } of runs) {
+        const { effects = [] } = (archive_id && (await archives.peek(archive_id))) || {};
+        ofArchives.push(...effects.filter(({ key, begun }) => key.startsWith('merge:') && begun === 1));
+      }
       const rows = await db
         .selectFrom('chain_runs')
         .innerJoin('effects', 'effects.run_id', 'chain_runs.id')
@@ -255,7 +290,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
         .orderBy('effects.created_at')
         .orderBy('effects.id')
         .execute();
-      return rows.map(effectOf);
+      return byTime([...ofArchives, ...rows], ({ created_at }) => created_at).map(effectOf);
     },
 
     async gatesToClose(installationId) {
@@ -290,6 +325,7 @@ export function effectsTable(db: Kysely<Database>, unit?: UnitOfWork): Effects {
       return statusCounts(db, 'effect', EFFECT_STATUSES);
     },
   };
+  return table;
 }
 
 /** All rows of one statement need their columns in one order. */

@@ -42,11 +42,13 @@ export async function packEndedRuns(db: Kysely<Database>, before: string, limit:
     .orderBy('finished_at')
     .limit(limit)
     .execute();
-  for (const { id } of runs) {
-    for (const { table, rows, columns } of PACKED) await packRows(db, id, table, rows, columns);
-    await db.updateTable('chain_runs').set({ packed: 1 }).where('id', '=', id).execute();
-  }
+  for (const { id } of runs) await packRun(db, id);
   return runs.length;
+}
+
+export async function packRun(db: Kysely<Database>, id: string): Promise<void> {
+  for (const { table, rows, columns } of PACKED) await packRows(db, id, table, rows, columns);
+  await db.updateTable('chain_runs').set({ packed: 1 }).where('id', '=', id).execute();
 }
 
 async function packRows(

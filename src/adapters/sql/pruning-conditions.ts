@@ -12,7 +12,7 @@ import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 const ENDED = sql.join(RUN_STATUSES.filter(isRunOver).map((status) => sql.lit(status)));
 
 /** The run `r` ended before the time, and neither an approval comment nor a job of it is open. */
-const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
+export const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
   +r.status IN (${ENDED}) AND coalesce(r.finished_at, r.updated_at) < ${before}
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE run_id = r.id AND status = 'open')
   AND NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND +status = 'pending')
@@ -25,7 +25,7 @@ const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
     SELECT 1 FROM deliveries WHERE deliveries.id = r.delivery_id AND deliveries.status IN ('received', 'processing'))`;
 
 /** The pull request `p` of the run `r` is closed, merged or gone. */
-const isClosed = sql<boolean>`p.state IN ('closed', 'merged', 'gone')`;
+export const isClosed = sql<boolean>`p.state IN ('closed', 'merged', 'gone')`;
 
 /** The runs among these ids that may be deleted. */
 export const removableRuns = (ids: readonly unknown[], before: string): RawBuilder<{ id: string }> => sql`

@@ -41,6 +41,10 @@ function selectOf(kind: PrunedKind, after: Json, before: string): RawBuilder<unk
     case 'traces':
       return sql`SELECT id, json_array(id) AS place, ${isOld(sql`completed_at`)}
         FROM skill_execution_traces WHERE id > ${first} ORDER BY id`;
+    case 'archives':
+      return sql`SELECT r.id, json_array(a.id) AS place, ${isOld(sql`r.finished_at`)}
+        FROM run_archives AS a INDEXED BY run_archives_with_artifacts JOIN chain_runs AS r ON r.archive_id = a.id
+        WHERE a.artifacts > 0 AND a.id > ${first} ORDER BY a.id`;
     case 'artifacts':
       return sql`SELECT id, json_array(id) AS place, ${isOld(sql`created_at`)}
         FROM artifacts WHERE id > ${text} ORDER BY id`;

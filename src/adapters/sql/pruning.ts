@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { unreachable } from '../../core/errors.ts';
+import { CountersignError, unreachable } from '../../core/errors.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../ports/retention.ts';
+import type { Archives } from './archives.ts';
 import { parseJson, toText } from './columns.ts';
 import { endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
@@ -11,12 +12,12 @@ import type { Database } from './schema.ts';
 /** Events that happen only once. A run that they began must not begin again after it was deleted. */
 const ONCE = ['pr.merged', 'pr.closed', 'issue.created', 'file.changed'];
 
-export function pruningTable(db: Kysely<Database>): Pruning {
+export function pruningTable(db: Kysely<Database>, archives: Archives): Pruning {
   return {
     page: (kind, page) => pageOf(db, kind, page),
 
     async remove(kind, ids, before) {
-      return ids.length === 0 ? 0 : removeOf(kind)(db, ids, toText(before));
+      return ids.length === 0 ? 0 : removeOf(kind)(db, ids, toText(before), archives);
     },
 
     async unknownPullRequests(runIds, before) {
@@ -49,12 +50,19 @@ export function pruningTable(db: Kysely<Database>): Pruning {
   };
 }
 
-type Remove = (db: Kysely<Database>, ids: readonly PrunedId[], before: string) => Promise<number>;
+type Remove = (
+  db: Kysely<Database>,
+  ids: readonly PrunedId[],
+  before: string,
+  archives: Archives,
+) => Promise<number>;
 
 function removeOf(kind: PrunedKind): Remove {
   switch (kind) {
     case 'traces':
       return removeTraces;
+    case 'archives':
+      return restoreRuns;
     case 'artifacts':
       return removeArtifacts;
     case 'bodies':
@@ -119,6 +127,25 @@ async function removeTraces(db: Kysely<Database>, ids: readonly PrunedId[], befo
   return removed(db, sql`DELETE FROM skill_execution_traces WHERE ${old}`);
 }
 
+async function restored(archives: Archives, runId: string): Promise<void> {
+  try {
+    await archives.ofRun(runId);
+  } catch (error) {
+    if (!(error instanceof CountersignError) || error.code !== 'storage.unreadable_row') throw error;
+  }
+}
+
+/** Puts archived artifacts back into their table, whose turn is next. What is left is archived again. */
+async function restoreRuns(
+  db: Kysely<Database>,
+  ids: readonly PrunedId[],
+  before: string,
+  archives: Archives,
+): Promise<number> {
+  for (const id of await idsOf(db, endedRuns(sql.join(ids), before))) await restored(archives, id);
+  return 0;
+}
+
 /** Keeps verdicts of gates with their run: a degraded outcome must stay degraded if the run continues. */
 async function removeArtifacts(
   db: Kysely<Database>,
@@ -151,9 +178,19 @@ async function removeBodies(db: Kysely<Database>, ids: readonly PrunedId[], befo
   return count;
 }
 
-async function removeRuns(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+async function removeRuns(
+  db: Kysely<Database>,
+  ids: readonly PrunedId[],
+  before: string,
+  archives: Archives,
+): Promise<number> {
   const runs = await idsOf(db, removableRuns(ids, before));
   if (runs.length === 0) return 0;
+  // Some of their effects stay. A damaged archive is only deleted.
+  for (const id of runs) await restored(archives, id);
+  await sql`DELETE FROM run_archives WHERE id IN (SELECT archive_id FROM chain_runs WHERE id IN (${sql.join(runs)}))`.execute(
+    db,
+  );
   const idList = sql.join(runs);
   await noteFired(db, runs);
   await noteBlobs(

@@ -32,8 +32,8 @@ const definitionIn = parsedOnce(z.custom<Chain>());
 const settingsIn = parsedOnce(z.custom<Settings>());
 const factsIn = parsedOnce(z.custom<RunFacts>());
 
-/** `packed` is only of the tables. */
-export type ChainRunRow = Omit<Selectable<ChainRunsTable>, 'packed'>;
+/** `packed` and `archive_id` are only of the tables. */
+export type ChainRunRow = Omit<Selectable<ChainRunsTable>, 'packed' | 'archive_id'>;
 
 export function runRow(run: Run): ChainRunRow {
   return {

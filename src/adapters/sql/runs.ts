@@ -4,10 +4,11 @@ import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-v
 import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
 import type { RunFilter, Runs } from '../../ports/storage.ts';
+import { type ArchivedRows, type Archives, archivableRuns, archiveRun, byTime } from './archives.ts';
 import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
-import { packEndedRuns } from './pack-runs.ts';
+import { packEndedRuns, packRun } from './pack-runs.ts';
 import {
   type ChainRunRow,
   type InvocationRow,
@@ -18,7 +19,7 @@ import {
   sessionOf,
   sessionRow,
 } from './run-rows.ts';
-import type { ChainRunsTable, Database, InvocationsTable, SessionsTable } from './schema.ts';
+import type { ArtifactsTable, ChainRunsTable, Database, InvocationsTable, SessionsTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -125,14 +126,16 @@ const updateSession = compiledOnce((db, session: ReturnType<typeof sessionRow>) 
 );
 
 type SessionRow = Selectable<SessionsTable>;
+/** `archive_id` may name an archive that this transaction has restored since. */
+type StoredRun = ChainRunRow & Pick<Selectable<ChainRunsTable>, 'archive_id'>;
 
 /**
  * Runs with their invocations and sessions. Every change of a status adds a row to `transitions`. Of the rows,
  * only those are written that differ.
  */
-export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): Runs {
+export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives, unit?: UnitOfWork): Runs {
   /** What the transaction has read; nothing outside of one. */
-  const runs = new Map<string, ChainRunRow>();
+  const runs = new Map<string, StoredRun>();
   const steps = new Map<string, InvocationRow[]>();
   const sessions = new Map<string, SessionRow>();
   const transitions = recordTransitions(db, unit);
@@ -142,15 +145,19 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     return row;
   }
 
-  async function runRowOf(id: string): Promise<ChainRunRow | undefined> {
+  async function runRowOf(id: string): Promise<StoredRun | undefined> {
     const known = runs.get(id);
     if (known) return known;
     const [row] = (await runById(db, { id })).rows;
     return row && keep(runs, id, row);
   }
 
-  async function stepRowsOf(runId: string): Promise<InvocationRow[]> {
-    return steps.get(runId) ?? keep(steps, runId, (await stepsOfRun(db, { runId })).rows);
+  async function stepRowsOf({ id, archive_id }: StoredRun): Promise<InvocationRow[]> {
+    const known = steps.get(id);
+    if (known) return known;
+    const archived = await archives.get(archive_id);
+    const { rows } = await stepsOfRun(db, { runId: id });
+    return keep(steps, id, archived && rows.length === 0 ? archivedSteps(archived) : rows);
   }
 
   async function sessionRowOf(id: string): Promise<SessionRow | undefined> {
@@ -160,6 +167,17 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     return row && keep(sessions, id, row);
   }
 
+  /** Also of a run that is archived. */
+  async function anySession(id: string): Promise<{ session?: SessionRow; archived?: ArchivedRows }> {
+    const session = await sessionRowOf(id);
+    if (session) return { session };
+    const { found, restored } = await archives.withKeys([id]);
+    if (restored) return { session: await sessionRowOf(id) };
+    const [archived] = found;
+    const row = archived?.sessions.find((one) => one.id === id);
+    return archived && row ? { session: row, archived } : {};
+  }
+
   /** The steps of a run show columns of their current sessions. */
   function forgetSteps(invocationId: string): void {
     for (const [runId, rows] of steps) if (rows.some(({ id }) => id === invocationId)) steps.delete(runId);
@@ -167,20 +185,22 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
 
   async function load(id: string): Promise<RunState | undefined> {
     const run = await runRowOf(id);
-    return run && stateOf(run, await stepRowsOf(id));
+    return run && stateOf(run, await stepRowsOf(run));
   }
 
-  async function stateOf(row: ChainRunRow, stepRows: readonly InvocationRow[]): Promise<RunState> {
+  async function stateOf(row: StoredRun, stepRows: readonly InvocationRow[]): Promise<RunState> {
     const run = runOf(row);
     const state = { run, invocations: stepRows.map(invocationOf) };
-    return hasGates(run) ? { ...state, verdicts: await verdictsOf(db, run.id) } : state;
+    if (!hasGates(run)) return state;
+    const archived = await archives.get(row.archive_id);
+    return { ...state, verdicts: await verdictsOf(db, run.id, archived?.artifacts) };
   }
 
   return {
     async insert({ run, invocations }) {
       await insertRun(db, [runRow(run)]);
       if (invocations.length > 0) await insertSteps(db, invocations.map(invocationRow));
-      keep(runs, run.id, runRow(run));
+      keep(runs, run.id, { ...runRow(run), archive_id: null });
       const rows = invocations.map((step) => ({ ...invocationRow(step), ...NO_SESSION }));
       // A step that begins with a session would show columns of it.
       if (invocations.every(({ sessionId }) => sessionId === null)) {
@@ -202,10 +222,14 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     async save({ run, invocations }, by) {
       const before = await runRowOf(run.id);
       mustExist(before !== undefined, 'chain_runs', run.id);
-      const stepsBefore = new Map((await stepRowsOf(run.id)).map((row) => [row.id, row]));
+      const stepsBefore = new Map((before ? await stepRowsOf(before) : []).map((row) => [row.id, row]));
       const after = runRow(run);
       await updateRun(db, after);
-      keep(runs, run.id, { ...after, repository: before?.repository ?? after.repository });
+      keep(runs, run.id, {
+        ...after,
+        repository: before?.repository ?? after.repository,
+        archive_id: null,
+      });
       const changes: Change[] = [{ kind: 'run', from: before?.status, to: run }];
       const rows: InvocationRow[] = [];
       const changed: Insertable<InvocationsTable>[] = [];
@@ -256,10 +280,10 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     },
 
     async getSession(id) {
-      const session = await sessionRowOf(id);
+      const { session, archived } = await anySession(id);
       if (!session) return undefined;
       const invocationId = session.invocation_id;
-      const { rows } = await stepsBeside(db, { id: invocationId });
+      const rows = archived ? archivedSteps(archived) : (await stepsBeside(db, { id: invocationId })).rows;
       const index = rows.findIndex((row) => row.id === invocationId);
       const runId = rows[index]?.run_id;
       const run = runId === undefined ? undefined : await runRowOf(runId);
@@ -271,7 +295,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
     },
 
     async saveSession(session, by) {
-      const before = await sessionRowOf(session.id);
+      const { session: before } = await anySession(session.id);
       mustExist(before !== undefined, 'sessions', session.id);
       if (!before) return;
       const row = sessionRow(session);
@@ -306,15 +330,36 @@ export function runsTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork)
         .orderBy('sessions.started_at')
         .orderBy('sessions.id')
         .execute();
-      return rows.map(sessionOf);
+      const archived = rows.length === 0 ? ((await archives.ofRun(runId))?.sessions ?? []) : [];
+      return [...rows, ...byTime(archived, ({ started_at }) => started_at)].map(sessionOf);
     },
 
     async historyOf(runId) {
       await transitions.flush();
-      return transitionsOf(db, runId);
+      const archived = await archives.ofRun(runId);
+      return transitionsOf(db, runId, archived?.transitions);
     },
 
     packEnded: (before, limit) => packEndedRuns(db, toText(before), limit),
+
+    async archivable({ after, before, limit }) {
+      const rows = await archivableRuns(db, {
+        after: [after?.finishedAt ?? '', after?.id ?? ''],
+        before: toText(before),
+        limit,
+      });
+      const last = rows.at(-1);
+      return {
+        ids: rows.flatMap(({ id, archivable }) => (archivable === 1 ? [id] : [])),
+        next: last && rows.length === limit ? { finishedAt: last.finished_at, id: last.id } : undefined,
+      };
+    },
+
+    async archive(ids, before) {
+      for (const id of ids) {
+        if (await archiveRun(db, id, toText(before))) await packRun(db, id);
+      }
+    },
 
     countByStatus: () => statusCounts(db, 'run', RUN_STATUSES),
 
@@ -352,6 +397,17 @@ function ofSession({ artifact_verification_json, choice_json }: InvocationRow) {
 
 function differs<Row extends object>(row: Row, other: Row): boolean {
   return Object.entries(row).some(([column, value]) => other[column as keyof Row] !== value);
+}
+
+/** As the tables would return them. */
+function archivedSteps({ invocations, sessions }: ArchivedRows): InvocationRow[] {
+  return invocations
+    .map((row) => {
+      const { artifact_verification_json = null, choice_json = null } =
+        sessions.find(({ id }) => id === row.session_id) ?? {};
+      return { ...row, artifact_verification_json, choice_json };
+    })
+    .toSorted((a, b) => a.step_index - b.step_index);
 }
 
 function stepsIn(db: Kysely<Database>) {
@@ -399,8 +455,12 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
  * The newest verdict of each gate of a run. Verdicts are artifacts like other outcomes. Rejected: a separate
  * table, which would store them twice, and the copies could differ.
  */
-async function verdictsOf(db: Kysely<Database>, runId: string): Promise<GateVerdict[]> {
-  const rows = await db
+async function verdictsOf(
+  db: Kysely<Database>,
+  runId: string,
+  archived: readonly Selectable<ArtifactsTable>[] = [],
+): Promise<GateVerdict[]> {
+  const stored = await db
     .selectFrom('artifacts')
     .select(['id', 'content'])
     .where('run_id', '=', runId)
@@ -408,6 +468,8 @@ async function verdictsOf(db: Kysely<Database>, runId: string): Promise<GateVerd
     .orderBy('created_at')
     .orderBy('id')
     .execute();
+  const ofArchive = archived.filter(({ kind }) => kind === 'gate_verdict');
+  const rows = [...stored, ...byTime(ofArchive, ({ created_at }) => created_at)];
   const verdicts = rows.map(({ id, content }) =>
     reading('artifacts', id, () => fromJson(gateVerdictSchema, content ?? 'null')),
   );

@@ -22,6 +22,8 @@ export interface Database {
   pull_requests: PullRequestsTable;
   pushes: PushesTable;
   chain_runs: ChainRunsTable;
+  run_archives: { id: Generated<number>; effects: number; artifacts: number; content: Uint8Array };
+  archived_keys: { hash: number; archive_id: number };
   invocations: InvocationsTable;
   sessions: SessionsTable;
   artifacts: ArtifactsTable;
@@ -158,6 +160,7 @@ export interface ChainRunsTable {
   updated_at: string;
   finished_at: string | null;
   packed: Generated<number>;
+  archive_id: Generated<number | null>;
 }
 
 export interface InvocationsTable {

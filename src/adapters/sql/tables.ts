@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { appliedCommandsTable } from './applied-commands.ts';
 import { approvalsTable } from './approvals.ts';
+import { archivesOn } from './archives.ts';
 import { artifactsTable } from './artifacts.ts';
 import { auditTable } from './audit.ts';
 import { cursorsTable } from './cursors.ts';
@@ -28,12 +29,13 @@ import type { UnitOfWork } from './unit-of-work.ts';
  * @param unit of a transaction
  */
 export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): Tx {
+  const archives = archivesOn(db, unit);
   return {
     deliveries: deliveriesTable(db),
-    runs: runsTable(db, clock, unit),
-    approvals: approvalsTable(db, unit),
-    effects: effectsTable(db, unit),
-    artifacts: artifactsTable(db),
+    runs: runsTable(db, clock, archives, unit),
+    approvals: approvalsTable(db, archives, unit),
+    effects: effectsTable(db, archives, unit),
+    artifacts: artifactsTable(db, archives),
     pullRequests: pullRequestsTable(db),
     gateProtections: gateProtectionsTable(db),
     pushes: pushesTable(db),
@@ -46,7 +48,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
     skillTraces: skillTracesTable(db),
     audit: auditTable(db, clock),
     appliedCommands: appliedCommandsTable(db),
-    pruning: pruningTable(db),
+    pruning: pruningTable(db, archives),
     beforeCommit: (work) => within(unit).beforeCommit(work),
     afterwards: (work) => within(unit).afterwards(work),
     endJob() {

@@ -49,7 +49,11 @@ export function recordTransitions(db: Kysely<Database>, unit: UnitOfWork | undef
 }
 
 /** In insertion order, because all transitions of one transaction have the same time. */
-export async function transitionsOf(db: Kysely<Database>, runId: string): Promise<PastTransition[]> {
+export async function transitionsOf(
+  db: Kysely<Database>,
+  runId: string,
+  archived: readonly Selectable<TransitionsTable>[] = [],
+): Promise<PastTransition[]> {
   const invocations = db.selectFrom('invocations').select('id').where('run_id', '=', runId);
   const sessions = db.selectFrom('sessions').select('id').where('invocation_id', 'in', invocations);
   const rows = await db
@@ -64,7 +68,7 @@ export async function transitionsOf(db: Kysely<Database>, runId: string): Promis
     )
     .orderBy('id')
     .execute();
-  return rows.map(transitionOf);
+  return [...archived, ...rows].map(transitionOf);
 }
 
 /** Statuses are not validated, like those of the rows that they are about. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { RunPosition, Storage } from '../../ports/storage.ts';
 
 /** How long a body stays as it was recorded, in milliseconds: it is read when its delivery is processed. */
 const REST_MS = 600_000;
@@ -16,12 +16,16 @@ const PACKS_A_TURN = 8;
 /** Runs in one transaction, which others wait for: each takes about 4 ms. */
 const RUNS_AT_ONCE = 3;
 
+/** Runs that are examined at once. */
+const RUNS_A_PAGE = 200;
+
 const CURSOR = 'packed_bodies';
 
 /**
  * Packs the bodies of deliveries together, some time after they were processed. GitHub sends about twenty
  * deliveries for one pull request, mostly one at a time and with mostly the same text: together, they take a
- * tenth of the space (docs/adr/0037). It also packs the large texts of runs that ended.
+ * tenth of the space (docs/adr/0037). It also packs the large texts of runs that ended, and archives runs whose pull request is
+ * closed (docs/adr/0039).
  */
 export function bodyJobs(deps: {
   storage: Storage;
@@ -31,10 +35,29 @@ export function bodyJobs(deps: {
 }): JobRunner<'bodies'> {
   const { storage, queue, clock, log } = deps;
   const later = (ms: number) => new Date(clock.now().getTime() + ms);
+  /** Returns whether there are more. */
+  async function archiveRuns(signal: AbortSignal): Promise<boolean> {
+    const before = later(-REST_MS);
+    let left = PACKS_A_TURN;
+    for (let after: RunPosition | undefined; !signal.aborted; ) {
+      const { ids, next } = await storage.read.runs.archivable({ after, before, limit: RUNS_A_PAGE });
+      for (; ids.length > 0 && left > 0 && !signal.aborted; left--) {
+        const some = ids.splice(0, RUNS_AT_ONCE);
+        await storage.transaction((tx) => tx.runs.archive(some, before));
+        await nextTurn();
+      }
+      if (ids.length > 0) return true;
+      if (!next) return false;
+      after = next;
+    }
+    return true;
+  }
+
   return {
     async run(_, signal) {
       let more = true;
       let moreRuns = true;
+      const moreToArchive = await archiveRuns(signal);
       for (let left = PACKS_A_TURN; moreRuns && left > 0 && !signal.aborted; left--) {
         moreRuns =
           (await storage.transaction((tx) => tx.runs.packEnded(later(-REST_MS), RUNS_AT_ONCE))) ===
@@ -50,7 +73,7 @@ export function bodyJobs(deps: {
         });
         await nextTurn();
       }
-      return { kind: 'reschedule', at: later(more || moreRuns ? PAUSE_MS : NEXT_PASS_MS) };
+      return { kind: 'reschedule', at: later(more || moreRuns || moreToArchive ? PAUSE_MS : NEXT_PASS_MS) };
     },
     async onRetriesExhausted(_, err) {
       log.error({ job: 'bodies', err }, 'gave up on packing bodies of deliveries; tried again later');

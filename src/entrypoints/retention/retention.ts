@@ -79,6 +79,7 @@ const BLOBS_AT_ONCE = 8;
  */
 const BATCH: Readonly<Record<PrunedKind, number>> = {
   traces: 200,
+  archives: 25,
   artifacts: 200,
   bodies: 500,
   runs: 25,
@@ -94,6 +95,7 @@ const BATCH: Readonly<Record<PrunedKind, number>> = {
  */
 const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
   { kind: 'traces', period: 'traces' },
+  { kind: 'archives', period: 'artifacts' },
   { kind: 'artifacts', period: 'artifacts' },
   { kind: 'bodies', period: 'bodies' },
   { kind: 'runs', period: 'runs' },

@@ -75,6 +75,12 @@ async function given(...acts: Act[]): Promise<void> {
   });
 }
 
+/** What retention deletes does not depend on what is archived. */
+async function archiveAll(): Promise<void> {
+  const { ids } = await storage.read.runs.archivable({ after: undefined, before: now, limit: 99 });
+  await storage.transaction((tx) => tx.runs.archive(ids, now));
+}
+
 const remove = (...args: Parameters<Tx['pruning']['remove']>) =>
   storage.transaction((tx) => tx.pruning.remove(...args));
 
@@ -213,6 +219,14 @@ describe('a run that ended long ago', () => {
     expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
   });
 
+  it.each(cases)('%s, also if it was archived', async (_, isRemoved, ...acts) => {
+    await given(...acts);
+    await archiveAll();
+    expect(await remove('runs', ['run1'], BEFORE)).toBe(isRemoved ? 1 : 0);
+    expect((await storage.read.runs.load('run1')) === undefined).toBe(isRemoved);
+    expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
+  });
+
   it('is deleted completely, except for the paths of its blobs', async () => {
     const end = { ...runState('run1', { ...OVER, status: 'running', finishedAt: null }) };
     await given(
@@ -275,6 +289,16 @@ describe('the files of a run that ended long ago', () => {
 
   it.each(cases)('%s', async (_, isRemoved, ...acts) => {
     await given(...acts);
+    expect(await remove('artifacts', ['art-run1'], BEFORE)).toBe(isRemoved ? 1 : 0);
+    expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
+    expect(await storage.read.runs.load('run1')).toBeDefined();
+  });
+
+  it.each(cases)('%s, also if they were archived', async (_, isRemoved, ...acts) => {
+    await given(...acts);
+    await archiveAll();
+    const { ids } = await storage.read.pruning.page('archives', { after: null, before: BEFORE, limit: 9 });
+    await remove('archives', ids, BEFORE);
     expect(await remove('artifacts', ['art-run1'], BEFORE)).toBe(isRemoved ? 1 : 0);
     expect(await storage.read.pruning.blobsToDelete(9)).toEqual(isRemoved ? ['run1/a.log'] : []);
     expect(await storage.read.runs.load('run1')).toBeDefined();

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { ARCHIVE_DICTIONARY } from './archive-dictionary.ts';
+import { reading } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
+import { unpackJson } from './packed-json.ts';
+import { isClosed, isDone } from './pruning-conditions.ts';
+import type { Database } from './schema.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
+
+/** The first byte of a content: how the rest is packed. A better dictionary gets a number of its own. */
+const FORMAT = 1;
+
+const dictionary = Buffer.from(ARCHIVE_DICTIONARY);
+const params = {
+  [constants.ZSTD_c_compressionLevel]: 12,
+  // It detects damage.
+  [constants.ZSTD_c_checksumFlag]: 1,
+  [constants.ZSTD_c_contentSizeFlag]: 1,
+};
+
+/** In the order in which they are inserted again: references between the others are checked at the commit. */
+const TABLES = ['invocations', 'sessions', 'artifacts', 'approvals', 'effects', 'transitions'] as const;
+type Table = (typeof TABLES)[number];
+/** Rows of an ended run, by table, as they were in their tables. */
+export type ArchivedRows = { [T in Table]: Selectable<Database[T]>[] };
+
+const idOfRun = compiledOnce((db, { runId }: { runId: string }) =>
+  db.selectFrom('chain_runs').select('archive_id').where('id', '=', runId),
+);
+
+/** Archives of runs, as one transaction or the reader sees them. */
+export interface Archives {
+  /**
+   * The archived rows. A transaction gets none: they are back in their tables then, because it may change them.
+   * A reader cannot write and gets them from the archive.
+   */
+  get(archiveId: number | null): Promise<ArchivedRows | undefined>;
+  ofRun(runId: string): Promise<ArchivedRows | undefined>;
+  /** The archived rows, also for a transaction, which must not change what they are about. */
+  peek(archiveId: number): Promise<ArchivedRows | undefined>;
+  /** The archive that has this artifact. */
+  withArtifact(id: string): Promise<number | undefined>;
+  /** The artifacts of the next archives. `last` is the last of these, if there was any. */
+  artifactsAfter(
+    archiveId: number,
+    limit: number,
+  ): Promise<{ last: number | undefined; artifacts: ArchivedRows['artifacts'] }>;
+  /** Those with an effect of this key, or a session or an artifact with this id. Also says whether any were restored. */
+  withKeys(keys: readonly string[]): Promise<{ found: ArchivedRows[]; restored: boolean }>;
+}
+
+export function archivesOn(db: Kysely<Database>, unit: UnitOfWork | undefined): Archives {
+  async function get(archiveId: number | null): Promise<ArchivedRows | undefined> {
+    if (archiveId === null) return undefined;
+    if (!unit) return read(db, archiveId);
+    await restore(db, archiveId);
+    return undefined;
+  }
+
+  return {
+    get,
+
+    async ofRun(runId) {
+      const [run] = (await idOfRun(db, { runId })).rows;
+      return get(run?.archive_id ?? null);
+    },
+
+    peek: (archiveId) => read(db, archiveId),
+
+    async withArtifact(artifactId) {
+      const ids = await db
+        .selectFrom('archived_keys')
+        .select('archive_id')
+        .where('hash', '=', hashOf(artifactId))
+        .execute();
+      for (const { archive_id } of ids) {
+        const rows = await read(db, archive_id);
+        if (rows?.artifacts.some(({ id }) => id === artifactId)) return archive_id;
+      }
+      return undefined;
+    },
+
+    async artifactsAfter(archiveId, limit) {
+      const rows = await db
+        .selectFrom('run_archives')
+        .select(['id', 'content'])
+        .where('id', '>', archiveId)
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      const artifacts = rows.flatMap(
+        ({ id, content }) => reading('run_archives', id, () => unpackRows(content)).artifacts,
+      );
+      return { last: rows.at(-1)?.id, artifacts };
+    },
+
+    async withKeys(keys) {
+      const found: ArchivedRows[] = [];
+      let restored = false;
+      if (keys.length === 0) return { found, restored };
+      const ids = await db
+        .selectFrom('archived_keys')
+        .select('archive_id')
+        .distinct()
+        .where('hash', 'in', keys.map(hashOf))
+        .execute();
+      for (const { archive_id } of ids) {
+        const rows = await read(db, archive_id);
+        // Different keys may have the same hash.
+        if (!rows || !keysOf(rows).some((key) => keys.includes(key))) continue;
+        if (unit) {
+          await restore(db, archive_id);
+          restored = true;
+        } else found.push(rows);
+      }
+      return { found, restored };
+    },
+  };
+}
+
+/** In the order of a time, and of ids at equal times. */
+export function byTime<Row extends { id: string }>(rows: readonly Row[], time: (row: Row) => string): Row[] {
+  const keyOf = (row: Row) => `${time(row)} ${row.id}`;
+  return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** 48 bits, which fit into a number. */
+function hashOf(key: string): number {
+  return createHash('sha256').update(key).digest().readUIntBE(0, 6);
+}
+
+function keysOf({ effects, sessions, artifacts }: ArchivedRows): string[] {
+  return [...effects.map(({ key }) => key), ...[...sessions, ...artifacts].map(({ id }) => id)];
+}
+
+async function read(db: Kysely<Database>, archiveId: number): Promise<ArchivedRows | undefined> {
+  const row = await db
+    .selectFrom('run_archives')
+    .select('content')
+    .where('id', '=', archiveId)
+    .executeTakeFirst();
+  return row && reading('run_archives', archiveId, () => unpackRows(row.content));
+}
+
+/** Puts the rows back into their tables, if they are not there yet. */
+async function restore(db: Kysely<Database>, archiveId: number): Promise<void> {
+  const rows = await read(db, archiveId);
+  if (!rows) return;
+  // Before the effects are counted again.
+  await db.deleteFrom('run_archives').where('id', '=', archiveId).execute();
+  const hashes = [...new Set(keysOf(rows).map(hashOf))];
+  if (hashes.length > 0) {
+    await db
+      .deleteFrom('archived_keys')
+      .where('hash', 'in', hashes)
+      .where('archive_id', '=', archiveId)
+      .execute();
+  }
+  for (const table of TABLES) {
+    for (const row of rows[table]) {
+      // Other rows may have the old numbers of transitions by now. New ones keep their order within the run.
+      const values = table === 'transitions' ? { ...row, id: undefined } : row;
+      await db.insertInto(table).values(values).execute();
+    }
+  }
+  await sql`UPDATE chain_runs SET archive_id = NULL, packed = 0 WHERE id = ${runOf(rows)}`.execute(db);
+}
+
+/** Each archive has a row that names its run: a run begins with a transition or an effect. */
+function runOf({
+  invocations,
+  artifacts,
+  approvals,
+  effects,
+  transitions,
+}: ArchivedRows): string | undefined {
+  const [owned] = [...invocations, ...artifacts, ...approvals, ...effects];
+  return owned?.run_id ?? transitions.find(({ subject_kind }) => subject_kind === 'run')?.subject_id;
+}
+
+/**
+ * The ids of runs that may be archived, after a position: nothing is left to do for them, and their pull request
+ * is closed, so that what continues them is rare.
+ */
+export async function archivableRuns(
+  db: Kysely<Database>,
+  page: { after: readonly [finishedAt: string, id: string]; before: string; limit: number },
+): Promise<{ id: string; finished_at: string; archivable: number }[]> {
+  const [finishedAt, id] = page.after;
+  const { rows } = await sql<{ id: string; finished_at: string; archivable: number }>`
+    SELECT r.id, r.finished_at, (${isArchivable(page.before)}) AS archivable
+      FROM chain_runs AS r
+      LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
+      WHERE r.archive_id IS NULL AND r.finished_at IS NOT NULL
+        AND (r.finished_at, r.id) > (${finishedAt}, ${id}) AND r.finished_at < ${page.before}
+      ORDER BY r.finished_at, r.id LIMIT ${page.limit}`.execute(db);
+  return rows;
+}
+
+const isArchivable = (before: string): RawBuilder<boolean> => sql<boolean>`
+  ${isDone(before)} AND (r.pull_request IS NULL OR coalesce(${isClosed} AND p.state_at < ${before}, FALSE))`;
+
+/** Moves what belongs to the run into an archive, if it still may be. Returns whether it did. */
+export async function archiveRun(db: Kysely<Database>, runId: string, before: string): Promise<boolean> {
+  const { rows: found } = await sql<{ merged: number }>`
+    SELECT (r.pull_request IS NULL OR p.state = 'merged') AS merged
+      FROM chain_runs AS r
+      LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
+      WHERE r.id = ${runId} AND r.archive_id IS NULL AND r.finished_at IS NOT NULL AND ${isArchivable(before)}`.execute(
+    db,
+  );
+  const [run] = found;
+  if (!run) return false;
+  const rows = await rowsToArchive(db, runId, run.merged === 1);
+  if (runOf(rows) === undefined) return false;
+  const [archive] = await db
+    .insertInto('run_archives')
+    .values({
+      effects: rows.effects.length,
+      artifacts: rows.artifacts.filter(({ kind }) => kind !== 'gate_verdict').length,
+      content: packRows(rows),
+    })
+    .returning('id')
+    .execute();
+  if (!archive) throw new Error('an archive was not recorded');
+  const hashes = [...new Set(keysOf(rows).map(hashOf))];
+  if (hashes.length > 0) {
+    await db
+      .insertInto('archived_keys')
+      .values(hashes.map((hash) => ({ hash, archive_id: archive.id })))
+      .execute();
+  }
+  // Sessions last: rows of other tables refer to them.
+  for (const table of TABLES.toReversed()) {
+    const ids = rows[table].map(({ id }) => id);
+    if (ids.length > 0) await sql`DELETE FROM ${sql.table(table)} WHERE id IN (${sql.join(ids)})`.execute(db);
+  }
+  await db.updateTable('chain_runs').set({ archive_id: archive.id }).where('id', '=', runId).execute();
+  return true;
+}
+
+async function rowsToArchive(db: Kysely<Database>, runId: string, merged: boolean): Promise<ArchivedRows> {
+  const ofRun = sql`run_id = ${runId}`;
+  const select = async <T extends Table>(table: T, where: RawBuilder<unknown>, order = 'rowid') =>
+    (
+      await sql<
+        ArchivedRows[T][number]
+      >`SELECT * FROM ${sql.table(table)} WHERE ${where} ORDER BY ${sql.ref(order)}`.execute(db)
+    ).rows;
+  const steps = sql`(SELECT id FROM invocations WHERE ${ofRun})`;
+  const sessions = sql`(SELECT id FROM sessions WHERE invocation_id IN ${steps})`;
+  const rows: ArchivedRows = {
+    invocations: await select('invocations', ofRun),
+    sessions: await select('sessions', sql`invocation_id IN ${steps}`),
+    artifacts: await select('artifacts', ofRun),
+    // Answers hold for their head as long as a pull request can be reopened, so retention reads them.
+    approvals: merged ? await select('approvals', ofRun) : [],
+    effects: await select('effects', sql`${ofRun} AND +status = 'done'`),
+    transitions: await select(
+      'transitions',
+      sql`subject_id = ${runId} OR subject_id IN ${steps} OR subject_id IN ${sessions}`,
+      'id',
+    ),
+  };
+  // Foreign keys would delete traces of skills, and forget the sessions of calls to models.
+  const { rows: references } = await sql`
+    SELECT 1 FROM model_calls WHERE session_id IN ${sessions}
+    UNION ALL SELECT 1 FROM skill_execution_traces WHERE session_id IN ${sessions}
+    UNION ALL SELECT 1 FROM approvals WHERE ${ofRun} AND ${merged ? 0 : 1} LIMIT 1`.execute(db);
+  return references.length === 0 ? rows : { ...rows, invocations: [], sessions: [], artifacts: [] };
+}
+
+type Value = string | number | null;
+
+/** By column, because values of one column resemble each other: a tenth smaller than by row. */
+export function packRows(rows: ArchivedRows): Buffer {
+  const columns = Object.fromEntries(
+    TABLES.map((table) => {
+      const all = rows[table] as readonly Record<string, Value>[];
+      const names = Object.keys(all[0] ?? {});
+      return [table, Object.fromEntries(names.map((name) => [name, all.map((row) => plain(row[name]))]))];
+    }),
+  );
+  const packed = zstdCompressSync(JSON.stringify(columns), { dictionary, params });
+  return Buffer.concat([Buffer.of(FORMAT), packed]);
+}
+
+function plain(value: Value | undefined): Value {
+  return typeof value === 'string' ? unpackJson(value) : (value ?? null);
+}
+
+/** @throws if the content is damaged, or was packed by a later version */
+export function unpackRows(content: Uint8Array): ArchivedRows {
+  if (content[0] !== FORMAT) throw new Error('it was archived by a later version of Countersign');
+  const text = zstdDecompressSync(content.subarray(1), { dictionary }).toString();
+  const columns = JSON.parse(text) as Record<Table, Record<string, Value[]>>;
+  const rowsOf = (table: Table) => {
+    const entries = Object.entries(columns[table]);
+    const [, first] = entries[0] ?? ['', []];
+    return first.map((_, at) => Object.fromEntries(entries.map(([name, values]) => [name, values[at]])));
+  };
+  return Object.fromEntries(TABLES.map((table) => [table, rowsOf(table)])) as unknown as ArchivedRows;
+}

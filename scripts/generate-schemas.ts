@@ -1,12 +1,13 @@
 /**
- * Writes `docs/schema/*.json`, the JSON Schemas with which editors validate and complete YAML files. They are
- * generated from the zod schemas of the parsers. A test fails if the files are outdated.
+ * Writes `docs/schema/*.json`: the JSON Schemas with which editors validate and complete YAML files, and the one
+ * of outcomes. They are generated from the zod schemas. A test fails if the files are outdated.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { chainFileSchema } from '../src/domain/chain/chain-file.ts';
 import { settingsFileSchema } from '../src/domain/chain/settings.ts';
+import { outcomeSchema } from '../src/domain/outcome/outcome.ts';
 
 const FOLDER = new URL('../docs/schema/', import.meta.url);
 
@@ -17,6 +18,7 @@ const SOURCES = [
     title: 'Countersign settings (.github/countersign.yml)',
     schema: settingsFileSchema,
   },
+  { file: 'outcome.schema.json', title: 'An outcome of a step', schema: outcomeSchema },
 ];
 
 /** The schemas by file name in `docs/schema/`. */

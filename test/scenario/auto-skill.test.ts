@@ -119,7 +119,7 @@ describe('a step that leaves its skill open, without a model,', () => {
     const lines = 'paths: ["src/**"]\nartifact_defaults: [{ id: report, path: report.json }]';
     const scene = await start(auto(), skill('naming', lines));
     await scene.open({ files: { 'src/a.ts': 'a\n' } });
-    expect(await failure(scene)).toContain('ended without what it must leave behind: report (report.json)');
+    expect(await failure(scene)).toContain('ended without a required file: report (report.json)');
   });
 });
 

@@ -236,7 +236,7 @@ const failures = [
   ['asks a model that does not exist', "llm_query('good?');", 'set COUNTERSIGN\\_MODEL'],
   ...(LONG
     ? ([
-        ['never submits', 'get_diff();', 'it came to its end without a result'],
+        ['never submits', 'get_diff();', 'it ended without a result'],
         ['throws', "throw new Error('no luck');", 'it threw an error: Error: no luck'],
       ] as const)
     : []),

@@ -65,7 +65,7 @@ eachFirstQuick([
   [
     'another outcome',
     '{ id: x, kind: outcome, outcome: review_verdict }',
-    'failure: the session came to no such outcome',
+    'failure: the session has no such outcome',
   ],
 ])('a step that leaves behind %s is judged by that', async (_, entry, expected) => {
   const chain = `name: pr-review

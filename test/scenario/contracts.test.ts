@@ -69,7 +69,7 @@ test('a step that ends well without a required artifact fails its run with its n
   expect(run?.reason?.evidence).toContainEqual({ kind: 'artifact', id: 'report', label: 'report.json' });
   expect(approvals(harness, number)).toEqual([]);
   expect(checkLines(harness, headSha)).toEqual([
-    'failure: Step ci failed: it ended without what it must leave behind: report (report.json): it is not there',
+    'failure: Step ci failed: it ended without what its contract requires: report (report.json): it is not there',
   ]);
   expect(await sessions(harness, headSha)).toEqual([
     'failed (step.failed.missing_artifact): failed, missing report',
@@ -103,8 +103,8 @@ test('the check run and run show list what was expected beside what was produced
     ci    outcome ci_result  required  recorded
     ci    report.json        required  missing: it is not there
 
-    ✘ not merged: ci failed: it ended without what it must leave behind: report (report.json): it is not there
-      ✘ ci failed: it ended without what it must leave behind: report (report.json): it is not there (report.json)
+    ✘ not merged: ci failed: it ended without what its contract requires: report (report.json): it is not there
+      ✘ ci failed: it ended without what its contract requires: report (report.json): it is not there (report.json)
       ✘ merge was skipped: ci failed before it
       ✘ delivery: partial"
   `);
@@ -116,7 +116,7 @@ test('a missing optional artifact only warns, also in the approval comment', asy
   await reportCi(harness, headSha, 'success');
   await harness.advance(A_RECHECK);
   expect(approvalOf(harness, number).body).toContain(
-    '**Artifacts:** 1 of 2 expected artifacts was left behind; missing: report.json',
+    '**Artifacts:** 1 of 2 expected artifacts is there; missing: report.json',
   );
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);

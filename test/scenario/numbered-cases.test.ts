@@ -88,7 +88,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     - ✅ **Review:** approved: no findings in 1 file
     - ✅ **CI:** the only check passed
-    - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind
+    - ✅ **Artifacts:** 3 of 3 expected artifacts are there
 
     #### How to answer
 
@@ -135,7 +135,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     - ✅ **Review:** approved: no findings in 1 file
     - ✅ **CI:** the only check passed
-    - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind"
+    - ✅ **Artifacts:** 3 of 3 expected artifacts are there"
   `);
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   expect(readable(harness, ownCheck(harness, headSha).summary ?? '', commits)).toMatchInlineSnapshot(`

@@ -42,7 +42,7 @@ test('suggestions about changed lines appear in the diff and in the approval com
 
     - ✅ **Review:** approved, with suggestions: 1 medium finding in 2 files, and nothing that stands in the way of merging
     - ✅ **CI:** the only check passed
-    - ✅ **Artifacts:** 3 of 3 expected artifacts were left behind
+    - ✅ **Artifacts:** 3 of 3 expected artifacts are there
     - ⚠️ **Risks:** one is known
       - 🟡 \`src/send.ts:4\` An error is caught and thrown away, so nobody will know that it happened.
 

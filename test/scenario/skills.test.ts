@@ -168,7 +168,7 @@ test('an invalid skill is reported with every error, stops the chains that name 
   expect(told.split('\n').filter((line) => line.startsWith('- '))).toMatchInlineSnapshot(`
     [
       "- \`.github/countersign/chains/flow.yaml:5:23\` the skill "naming" has errors of its own, which countersign skill lint shows; no step can run it until they are fixed",
-      "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, trust, artifact\\_defaults, cognitive\\_hints, artifacts, license, compatibility, allowed-tools, metadata",
+      "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, outcome\\_schema, trust, artifact\\_defaults, cognitive\\_hints, artifacts, license, compatibility, allowed-tools, metadata",
       "- \`.github/countersign/skills/naming/SKILL.md:5:10\` a version is a text such as 1.2.0",
       "- \`.github/countersign/skills/naming/notes.txt:1:1\` a package has no such file; allowed: SKILL.md, prompts/\\*.md, code/\\*.py, code/\\*.js, modules/\\*.json, analyzers/\\*.yml, agents/\\*.yml, tests/\\*.yml",
     ]
@@ -180,7 +180,7 @@ test('a chain is judged again when an organisation’s skill becomes one that st
   const scene = await start(only({ flow: asking('naming') }));
   organisation(scene, { 'countersign/skills/naming/SKILL.md': skillMd('naming', '') });
   const early = await scene.open();
-  expect(scene.check(early.headSha, 'base configuration')?.summary).toContain('says no outcome');
+  expect(scene.check(early.headSha, 'base configuration')?.summary).toContain('names no outcome');
   await scene.github.push({
     repo: 'octo/.github',
     branch: 'main',

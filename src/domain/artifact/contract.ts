@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unreachable } from '../../core/errors.ts';
-import { OUTCOME_KINDS } from '../outcome/outcome.ts';
+import { outcomeKindSchema } from '../outcome/outcome.ts';
 import { schemaDiagnostics } from './json-schema.ts';
 import { MIME_TYPES } from './mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from './place.ts';
@@ -43,7 +43,7 @@ export const expectedSchema = z.discriminatedUnion('kind', [
     count: z.strictObject({ min: z.int().positive(), max: z.int().positive() }),
     ...content,
   }),
-  z.strictObject({ kind: z.literal('outcome'), ...base, outcome: z.enum(OUTCOME_KINDS) }),
+  z.strictObject({ kind: z.literal('outcome'), ...base, outcome: outcomeKindSchema }),
 ]);
 export type Expected = z.infer<typeof expectedSchema>;
 

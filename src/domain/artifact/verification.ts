@@ -103,7 +103,7 @@ function check(
           path: outcome.outcome_kind,
           size: Buffer.byteLength(canonicalJson(outcome)),
         })),
-        lack: found.length > 0 ? undefined : absent('the session came to no such outcome'),
+        lack: found.length > 0 ? undefined : absent('the session has no such outcome'),
       };
     }
     case 'file': {

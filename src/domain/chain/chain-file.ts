@@ -4,7 +4,7 @@ import { MIME_TYPES } from '../artifact/mime-type.ts';
 import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place.ts';
 import { SLOTS, type Slot } from '../expression/state-slot.ts';
 import { writtenStepGatesSchema } from '../gate/gate.ts';
-import { OUTCOME_KINDS } from '../outcome/outcome.ts';
+import { outcomeKindSchema } from '../outcome/outcome.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { chainCheckName, isReservedChainName } from './check-name.ts';
@@ -71,7 +71,7 @@ export const expectedInFileSchema = z.strictObject({
     })
     .optional()
     .describe('How many files the glob must match.'),
-  outcome: z.enum(OUTCOME_KINDS).optional().describe('With kind: outcome, which one the step must come to.'),
+  outcome: outcomeKindSchema.optional().describe('With kind: outcome, the kind that the step must have.'),
   required: z.boolean().optional().describe('Left out, true: the step fails when it is missing.'),
   description: z.string().max(500).optional(),
   min_size: z.int().min(1).max(1_000_000_000).optional().describe('In bytes.'),
@@ -122,7 +122,7 @@ const step = z.strictObject({
   requires_approval: z.boolean().optional().describe('Waits for a countersign. gh-merge always needs true.'),
   validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
   expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
-  artifacts: artifacts.optional().describe('What the step must leave behind.'),
+  artifacts: artifacts.optional().describe('What the step must leave.'),
   output_mapping: outputMapping
     .optional()
     .describe("By slot of the run's working memory, an expression over the step's outcome."),

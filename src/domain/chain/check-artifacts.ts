@@ -93,5 +93,5 @@ function checkAction(source: YamlSource, path: Path, entry: Json, { action }: St
     return [source.diagnostic(path, 'an action leaves no files behind')];
   return outcome === undefined || outcome === ACTION_OUTCOME
     ? []
-    : [source.diagnostic([...path, 'outcome'], `an action comes to the outcome ${ACTION_OUTCOME}`)];
+    : [source.diagnostic([...path, 'outcome'], `the outcome of an action is ${ACTION_OUTCOME}`)];
 }

@@ -47,7 +47,7 @@ function checkUses(
   const name = skill ?? action;
   const allowed = hasSkill ? known.skills : known.actions;
   if (hasSkill && name !== undefined && known.withoutOutcome?.includes(name)) {
-    const message = `the SKILL.md of "${name}" says no outcome that it comes to, so no step can run it`;
+    const message = `the SKILL.md of "${name}" names no outcome, so no step can run it`;
     return [source.diagnostic(['steps', index, kind], message)];
   }
   if (name === undefined || allowed.includes(name) || (hasSkill && name === AUTO_SKILL)) return [];

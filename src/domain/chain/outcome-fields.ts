@@ -1,7 +1,7 @@
 import { noSuchMember } from '../expression/members.ts';
 import type { Reference } from '../expression/reference.ts';
 import { actionResultSchema } from '../outcome/action-result.ts';
-import { OUTCOME_FIELDS, outcomeSchema } from '../outcome/outcome.ts';
+import { OUTCOME_FIELDS, outcomeSchema, schemaOfKind } from '../outcome/outcome.ts';
 import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 
@@ -35,5 +35,5 @@ export function missingInOutcome(
 function schemaOf({ skill, action }: Named, { outcomes = {} }: KnownNames) {
   if (action !== undefined) return actionResultSchema;
   const kind = skill !== undefined && Object.hasOwn(outcomes, skill) ? outcomes[skill] : undefined;
-  return outcomeSchema.options.find(({ shape }) => shape.outcome_kind.value === kind) ?? outcomeSchema;
+  return kind === undefined ? outcomeSchema : schemaOfKind(kind);
 }

@@ -8,6 +8,7 @@ export const REASON_CODES = [
   'run.completed',
   'run.completed.changes_requested',
   'run.completed.not_merged',
+  'run.completed.ended_early',
   'run.failed.step',
   'run.failed.missing_artifact',
   'run.timed_out.step',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OUTCOME_KINDS } from '../outcome/outcome.ts';
+import { outcomeKindSchema } from '../outcome/outcome.ts';
 import { ENTRY_SCHEMAS, slotSchema } from './state-slot.ts';
 
 const frameSchema = z.strictObject({
@@ -39,7 +39,7 @@ export const cognitiveStateSchema = z.strictObject({
     results: z.array(
       z.strictObject({
         step: stepId,
-        outcome_kind: z.enum(OUTCOME_KINDS),
+        outcome_kind: outcomeKindSchema,
         passed: z.boolean().nullable(),
         content_hash: z.string(),
         artifact_id: z.string().nullable(),

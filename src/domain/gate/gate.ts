@@ -97,7 +97,7 @@ function toCriterion({ id, if: expression, because, codeowners, freeze }: Writte
 const writtenGatesSchema = z.array(writtenGateSchema).min(1).max(MAX_GATES);
 const lists = {
   pre: writtenGatesSchema.optional().describe('Judged before the step does anything.'),
-  post: writtenGatesSchema.optional().describe('Judged on what the step came to, before it counts.'),
+  post: writtenGatesSchema.optional().describe('Judged on the step’s outcome, before it counts.'),
 };
 /** A step's `gates:` as people write it. */
 export const writtenStepGatesSchema = z.strictObject(lists);

@@ -4,22 +4,40 @@ import { actionResultSchema } from './action-result.ts';
 import { withHash } from './base.ts';
 import { ciResultSchema } from './ci-result.ts';
 import { gateVerdictSchema } from './gate-verdict.ts';
+import { kindSchema, ownOutcomeSchema } from './own-outcome.ts';
 import { reviewVerdictSchema } from './review-verdict.ts';
+import { statedSchemas } from './stated.ts';
 
-/** Every typed result that a step can have; stored in full as an artifact. */
-export const outcomeSchema = z.discriminatedUnion('outcome_kind', [
+/** The kinds that Countersign knows. */
+export const knownOutcomeSchema = z.discriminatedUnion('outcome_kind', [
   reviewVerdictSchema,
   ciResultSchema,
   gateVerdictSchema,
   actionResultSchema,
+  ...statedSchemas,
 ]);
+/** Every typed result that a step can have; stored in full as an artifact. */
+export const outcomeSchema = z.union([knownOutcomeSchema, ownOutcomeSchema]);
 export type Outcome = z.infer<typeof outcomeSchema>;
 export type OutcomeKind = Outcome['outcome_kind'];
-export const OUTCOME_KINDS = outcomeSchema.options.map(({ shape }) => shape.outcome_kind.value);
+export type KnownOutcomeKind = z.infer<typeof knownOutcomeSchema>['outcome_kind'];
+const OUTCOME_KINDS = knownOutcomeSchema.options.map(({ shape }) => shape.outcome_kind.value);
+
+/** A known kind, or one of a package. */
+export const outcomeKindSchema = kindSchema(OUTCOME_KINDS);
+
+const KNOWN_SCHEMAS = new Map<string, (typeof knownOutcomeSchema.options)[number]>(
+  knownOutcomeSchema.options.map((schema) => [schema.shape.outcome_kind.value, schema]),
+);
+
+/** The schema of one kind of outcome. */
+export function schemaOfKind(kind: OutcomeKind) {
+  return KNOWN_SCHEMAS.get(kind) ?? ownOutcomeSchema;
+}
 
 /** All top-level fields of all kinds of outcome. */
 export const OUTCOME_FIELDS: readonly string[] = [
-  ...new Set(outcomeSchema.options.flatMap(({ shape }) => Object.keys(shape))),
+  ...new Set([...knownOutcomeSchema.options, ownOutcomeSchema].flatMap(({ shape }) => Object.keys(shape))),
 ];
 
 type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
@@ -31,5 +49,7 @@ type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
 export function makeOutcome<K extends OutcomeKind>(
   value: Unhashed<Extract<Outcome, { outcome_kind: K }>>,
 ): Extract<Outcome, { outcome_kind: K }> {
-  return outcomeSchema.parse(withHash(redactValue(value))) as Extract<Outcome, { outcome_kind: K }>;
+  // Chosen by kind, because the errors of a union do not say what is wrong.
+  const schema = schemaOfKind(value.outcome_kind);
+  return schema.parse(withHash(redactValue(value))) as Extract<Outcome, { outcome_kind: K }>;
 }

@@ -11,6 +11,13 @@ export function doneReason({ outcome, artifactId }: { outcome: Outcome; artifact
   ]);
 }
 
+/** Whether the step's outcome says that no further step of the run begins. */
+export function endsChain({ status, outcome }: Invocation): boolean {
+  return (
+    status === 'completed' && outcome?.outcome_kind === 'flow_control_verdict' && !outcome.should_continue
+  );
+}
+
 /** The reason of a completed run, derived from its outcomes. */
 export function completedReason({ run, invocations }: RunState): Reason {
   const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
@@ -24,6 +31,8 @@ export function completedReason({ run, invocations }: RunState): Reason {
       return reason('run.completed.changes_requested', outcome.summary, [stepRef(step)]);
     }
   }
+  const ending = invocations.find(endsChain);
+  if (ending) return reason('run.completed.ended_early', ending.outcome?.summary ?? '', [stepRef(ending)]);
   const merge = invocations.find((step) => actionOfStep(run, step)?.merges);
   if (!merge)
     return reason(

@@ -257,8 +257,15 @@ function outcomeCriterion(
       );
     case 'action_result':
       return criterion(verdict(outcome), summary, asked?.reasons ?? []);
+    case 'flow_control_verdict':
+      return criterion(verdict(outcome), summary, [
+        criterion(
+          outcome.should_continue ? 'met' : 'unmet',
+          `${outcome.should_continue ? 'the chain goes on' : 'the chain ends here'}: ${outcome.reason}`,
+        ),
+      ]);
     default:
-      return unreachable(outcome);
+      return criterion(verdict(outcome), summary);
   }
 }
 

@@ -4,7 +4,7 @@ import { type EvidenceRef, stepRef, subjectRef } from '../explanation/evidence.t
 import { pointingTo, type Reason, reason } from '../explanation/reason.ts';
 import { asksAbout, compileExpression, evaluateCondition } from '../expression/condition.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import { completedReason, doneReason } from './completed.ts';
+import { completedReason, doneReason, endsChain } from './completed.ts';
 import { conditionContext } from './context.ts';
 import {
   type Invocation,
@@ -220,9 +220,17 @@ class Transition {
         this.breakRun(broken);
         return;
       }
+      if (invocations.some(endsChain)) break;
       for (const step of invocations) {
         if (step.status === 'pending' && this.dependenciesAreOver(step))
           changed = this.enter(step) || changed;
+      }
+    }
+    const ending = invocations.find(endsChain);
+    if (ending) {
+      for (const step of invocations) {
+        if (isStepOver(step.status)) continue;
+        this.cutShort(step, `${ending.stepId} ended the chain`, [stepRef(ending)]);
       }
     }
     if (invocations.every((step) => isStepOver(step.status))) {

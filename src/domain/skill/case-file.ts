@@ -78,10 +78,12 @@ export function readCaseFile(
       : [],
   );
   const inapplicable = value.cases.flatMap(({ expect }, index) =>
-    OF_A_REVIEW.filter((key) => outcome === 'gate_verdict' && expect[key] !== undefined).map((key) =>
+    OF_A_REVIEW.filter(
+      (key) => outcome !== undefined && outcome !== 'review_verdict' && expect[key] !== undefined,
+    ).map((key) =>
       source.diagnostic(
         ['cases', index, 'expect', key],
-        `a gate_verdict has no ${key}; a case of it expects passed, or that it fails`,
+        `a ${outcome} has no ${key}; a case of it expects passed, or that it fails`,
         { part: 'key' },
       ),
     ),

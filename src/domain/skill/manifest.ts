@@ -3,6 +3,8 @@ import { MAX_EXPECTED } from '../artifact/contract.ts';
 import { expectedInFileSchema, globSchema } from '../chain/chain-file.ts';
 import { listOrOne } from '../chain/shape.ts';
 import { slotSchema } from '../expression/state-slot.ts';
+import { kindSchema, type OwnKind } from '../outcome/own-outcome.ts';
+import { STATED_KINDS, type StatedKind } from '../outcome/stated.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { assertionsSchema } from './assertion.ts';
 
@@ -13,8 +15,10 @@ export const MAX_NAME_LENGTH = 64;
  * The outcomes that a package can have. Not `ci_result` and `action_result`: those report what GitHub and
  * this app did, and conditions and the merge gate rely on that. A package could only claim it.
  */
-export const SKILL_OUTCOMES = ['review_verdict', 'gate_verdict'] as const;
-export type SkillOutcome = (typeof SKILL_OUTCOMES)[number];
+export const SKILL_OUTCOMES = ['review_verdict', 'gate_verdict', ...STATED_KINDS] as const;
+export type KnownSkillOutcome = 'review_verdict' | 'gate_verdict' | StatedKind;
+/** One of those, or a kind that the package registers. */
+export type SkillOutcome = KnownSkillOutcome | OwnKind;
 
 const phrases = (longest: number) => listOrOne(z.string().min(1).max(longest)).optional();
 
@@ -52,10 +56,15 @@ export const manifestSchema = z.strictObject({
   paths: listOrOne(globSchema)
     .optional()
     .describe('Globs; a changed file that matches one speaks for the skill.'),
-  outcome: z
-    .enum(SKILL_OUTCOMES)
+  outcome: kindSchema(SKILL_OUTCOMES)
     .optional()
-    .describe('What the skill comes to; without it no step can run it.'),
+    .describe(
+      'The kind of the skill’s outcome; without it no step can run it. A kind of its own is two words with a "/".',
+    ),
+  outcome_schema: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('With a kind of its own: the JSON Schema of the outcome’s data.'),
   trust: z
     .enum(TRUST_LEVELS)
     .optional()
@@ -64,7 +73,7 @@ export const manifestSchema = z.strictObject({
     .array(expectedInFileSchema)
     .max(MAX_EXPECTED)
     .optional()
-    .describe('What the skill leaves behind whenever it is done, beside its outcome.'),
+    .describe('The files that the skill always leaves, beside its outcome.'),
   cognitive_hints: z
     .strictObject({ produces: listOrOne(slotSchema) })
     .optional()

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { readYaml, type YamlSource } from '../chain/positions.ts';
 import { checkShape, inFileOrder } from '../chain/shape.ts';
-import type { SkillOutcome } from './manifest.ts';
+import { isOwnKind } from '../outcome/own-outcome.ts';
+import type { KnownSkillOutcome, SkillOutcome } from './manifest.ts';
 import type { PackageFile } from './package.ts';
 import { placeOf } from './place.ts';
 
@@ -35,11 +36,61 @@ export const KNOWN_INPUTS = {
   diff: 'string',
 } as const satisfies Readonly<Record<string, (typeof INPUT_TYPES)[number]>>;
 
-/** The outputs that each kind of outcome requires. */
-export const NEEDED_OUTPUTS = {
+/** The outputs that each known kind of outcome requires. */
+const NEEDED_OUTPUTS = {
   gate_verdict: { summary: 'string', passed: 'boolean', criteria: 'json' },
   review_verdict: { summary: 'string', verdict: 'string', findings: 'json' },
-} as const satisfies Readonly<Record<SkillOutcome, Readonly<Record<string, OutputType>>>>;
+  lint_result: {
+    summary: 'string',
+    passed: 'boolean',
+    tool: 'string',
+    errors: 'number',
+    warnings: 'number',
+    messages: 'json',
+  },
+  test_result: {
+    summary: 'string',
+    passed: 'boolean',
+    total: 'number',
+    failed: 'number',
+    skipped: 'number',
+    duration_ms: 'number',
+    coverage: 'number',
+    failures: 'json',
+  },
+  research_analysis: {
+    summary: 'string',
+    passed: 'boolean',
+    question: 'string',
+    conclusions: 'json',
+    sources: 'json',
+    open_questions: 'string[]',
+  },
+  impact_report: {
+    summary: 'string',
+    passed: 'boolean',
+    risk: 'string',
+    areas: 'json',
+    breaking_changes: 'string[]',
+    recommendations: 'string[]',
+  },
+  flow_plan: { summary: 'string', passed: 'boolean', goal: 'string', steps: 'json' },
+  show_plan: { summary: 'string', passed: 'boolean', topic: 'string', plays: 'json' },
+  flow_control_verdict: {
+    summary: 'string',
+    passed: 'boolean',
+    should_continue: 'boolean',
+    reason: 'string',
+    next_steps: 'string[]',
+  },
+} as const satisfies Readonly<Record<KnownSkillOutcome, Readonly<Record<string, OutputType>>>>;
+
+const OWN_OUTPUTS = { summary: 'string', passed: 'boolean', data: 'json' } as const;
+
+/** The outputs that an outcome of this kind requires. */
+export function neededOutputs(outcome: SkillOutcome): Readonly<Record<string, OutputType>> {
+  return isOwnKind(outcome) ? OWN_OUTPUTS : NEEDED_OUTPUTS[outcome];
+}
 
 /** The field names that the module engine accepts. */
 const fieldName = z
@@ -183,7 +234,7 @@ function checkTools({ template, tools = [] }: Module, source: YamlSource): Diagn
 }
 
 function checkNeeded({ signature }: Module, source: YamlSource, outcome: SkillOutcome): Diagnostic[] {
-  return Object.entries(NEEDED_OUTPUTS[outcome]).flatMap(([name, type]) => {
+  return Object.entries(neededOutputs(outcome)).flatMap(([name, type]) => {
     const output = signature.outputs[name];
     const at = ['signature', 'outputs'];
     if (!output)

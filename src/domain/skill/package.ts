@@ -1,4 +1,4 @@
-import { shortHash } from '../../core/canonical.ts';
+import { type Json, shortHash } from '../../core/canonical.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { type Contract, resolve } from '../artifact/contract.ts';
 import type { PackageReference } from '../chain/chain.ts';
@@ -26,6 +26,8 @@ export interface SkillDescription {
   paths: string[];
   /** `null`: the skill is only for readers, and no step can run it. */
   outcome: SkillOutcome | null;
+  /** The JSON Schema of the data of a kind of its own. */
+  outcomeSchema: { [key: string]: Json } | null;
   artifactDefaults: Contract['expected'];
   cognitiveHints: { produces: Slot[] };
 }

@@ -1,17 +1,19 @@
 import type { Json } from '../../core/canonical.ts';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
+import { schemaDiagnostics } from '../artifact/json-schema.ts';
 import { checkExpected } from '../chain/check-artifacts.ts';
 import { toContract } from '../chain/expected.ts';
 import { readYaml, type YamlSource } from '../chain/positions.ts';
 import { checkShape, inFileOrder } from '../chain/shape.ts';
+import { isOwnKind } from '../outcome/own-outcome.ts';
 import { highestOf, KIND_CAPABILITIES } from '../policy/capability.ts';
 import type { TrustLevel } from '../policy/trust.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { checkAssertions } from './check-assertions.ts';
 import { checkFiles, MAX_FILES } from './check-files.ts';
 import { compileIntent } from './intent.ts';
-import { type Manifest, manifestSchema, SKILL_OUTCOMES } from './manifest.ts';
+import { type Manifest, manifestSchema } from './manifest.ts';
 import { checkModules } from './module.ts';
 import {
   type PackageFile,
@@ -68,6 +70,7 @@ function readManifest(
     ...shape.diagnostics,
     ...checkName(source, name, memberOf(value, 'name')),
     ...checkPatterns(source, memberOf(value, 'intent_patterns')),
+    ...checkOwnKind(source, value),
     ...checkDefaults(source, value),
     ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
     ...checkAssertions(source, memberOf(value, 'artifacts')),
@@ -97,6 +100,32 @@ function checkPatterns(source: YamlSource, written: Json | undefined): Diagnosti
   });
 }
 
+/** A kind of its own needs a schema, and the known kinds have theirs. */
+function checkOwnKind(source: YamlSource, manifest: Json): Diagnostic[] {
+  const outcome = memberOf(manifest, 'outcome');
+  const schema = memberOf(manifest, 'outcome_schema');
+  const isOwn = typeof outcome === 'string' && isOwnKind(outcome);
+  if (schema === undefined)
+    return isOwn
+      ? [
+          source.diagnostic(
+            ['outcome'],
+            'a kind of your own needs an outcome_schema: a JSON Schema of its data',
+          ),
+        ]
+      : [];
+  if (!isOwn)
+    return [
+      source.diagnostic(['outcome_schema'], 'only a kind of your own has an outcome_schema', { part: 'key' }),
+    ];
+  const type = memberOf(schema, 'type');
+  if (type !== 'object')
+    return [source.diagnostic(['outcome_schema'], 'the data of an outcome is an object: write type: object')];
+  return schemaDiagnostics(schema).map(({ path, message }) =>
+    source.diagnostic(['outcome_schema', ...path], message),
+  );
+}
+
 function checkDefaults(source: YamlSource, manifest: Json): Diagnostic[] {
   const defaults = memberOf(manifest, 'artifact_defaults');
   if (!Array.isArray(defaults)) return [];
@@ -105,8 +134,9 @@ function checkDefaults(source: YamlSource, manifest: Json): Diagnostic[] {
     const outcome = memberOf(entry, 'outcome');
     const isOther = memberOf(entry, 'kind') === 'outcome' && outcome !== undefined && outcome !== declared;
     if (!isOther) return [];
-    const allowed = SKILL_OUTCOMES.filter((kind) => kind === declared);
-    const message = notAllowed('the skill does not come to this outcome', allowed, '');
+    const valid = manifestSchema.shape.outcome.safeParse(declared).data;
+    const allowed = valid === undefined ? [] : [valid];
+    const message = notAllowed('the skill has another outcome', allowed, '');
     return [source.diagnostic(['artifact_defaults', index, 'outcome'], message)];
   });
   return [...checkExpected(source, ['artifact_defaults'], defaults), ...others];
@@ -162,6 +192,7 @@ function toDescription(manifest: Manifest): SkillDescription {
     triggerPhrases: manifest.trigger_phrases ?? [],
     paths: manifest.paths ?? [],
     outcome: manifest.outcome ?? null,
+    outcomeSchema: manifest.outcome_schema ?? null,
     artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
     cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
   };

@@ -35,7 +35,7 @@ function missingArtifact({ missing_required }: Verification): Reason {
   const each = missing_required.map(({ id, path, because }) => `${id} (${path}): ${because}`);
   return reason(
     'step.failed.missing_artifact',
-    `it ended without what it must leave behind: ${each.join('; ')}`,
+    `it ended without what its contract requires: ${each.join('; ')}`,
     missing_required.map(({ id, path }) => ({ kind: 'artifact', id, label: path })),
   );
 }

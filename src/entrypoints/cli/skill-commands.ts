@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { SKILL_OUTCOMES } from '../../domain/skill/manifest.ts';
 import type { Perform } from './context.ts';
 import { example } from './help.ts';
 import { changedPath, demos, duration, input, pullRequestOf, seed } from './options.ts';
@@ -7,7 +6,7 @@ import type { SkillMatchOptions } from './skill-match.ts';
 import type { SkillNewOptions } from './skill-new.ts';
 import type { SkillOptimizeOptions } from './skill-optimize.ts';
 import type { SkillRunOptions } from './skill-run.ts';
-import { PROGRAM_LANGUAGES } from './skill-scaffold-program.ts';
+import { PROGRAM_LANGUAGES, SCAFFOLD_OUTCOMES } from './skill-scaffold-program.ts';
 import type { SkillSyncOptions } from './skill-sync.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
@@ -74,9 +73,9 @@ export function addSkill(skill: Command, perform: Perform): void {
     .addOption(
       new Option(
         '--outcome <kind>',
-        'what it produces: a review_verdict has findings, a gate_verdict passes or fails',
+        'what it produces: a review_verdict has findings, a gate_verdict passes or fails; docs/skills.md has others',
       )
-        .choices(SKILL_OUTCOMES)
+        .choices(SCAFFOLD_OUTCOMES)
         .default('gate_verdict'),
     )
     .addOption(new Option('--program <language>', 'a program instead of a prompt').choices(PROGRAM_LANGUAGES))

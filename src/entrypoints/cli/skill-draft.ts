@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { CountersignError } from '../../core/errors.ts';
-import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 import { notDrafted } from '../../messages/cli/skill.ts';
 import { describeFailure } from '../../messages/skills/model.ts';
 import type { Model } from '../../ports/model.ts';
+import type { ScaffoldOutcome } from './skill-scaffold-program.ts';
 
 /** Braces would be tags of the template. The scaffold adds the variables; the draft must not. */
 const prose = (max: number) =>
@@ -20,7 +20,7 @@ const draftSchema = z.strictObject({
     .max(6)
     .describe('Single words it is found by.'),
   trigger_phrases: z.array(prose(60)).max(6).describe('What somebody would say who wants it.'),
-  body: prose(2_000).describe('For people: what it looks at, and how it comes to its verdict.'),
+  body: prose(2_000).describe('For people: what it looks at, and how it decides.'),
   prompt: prose(4_000).describe('For the model that will judge: what to look for, and when it passes.'),
 });
 export type Draft = z.infer<typeof draftSchema>;
@@ -34,12 +34,12 @@ const NO_RUN = { runId: null, sessionId: null, repositoryId: null, pullRequest: 
  * @throws CountersignError if the model returned no valid draft
  */
 export async function draftOf(
-  { name, sentence, outcome }: { name: string; sentence: string; outcome: SkillOutcome },
+  { name, sentence, outcome }: { name: string; sentence: string; outcome: ScaffoldOutcome },
   model: Model,
   signal: AbortSignal,
 ): Promise<Draft> {
   const prompt = [
-    `Draft a skill named "${name}" for a code review bot. It looks at the title and the diff of a pull request and comes to a ${outcome}.`,
+    `Draft a skill named "${name}" for a code review bot. It looks at the title and the diff of a pull request, and its outcome is a ${outcome}.`,
     `Its author says: ${sentence}`,
     'Be concrete about what to look for and what to leave alone. The title and the diff are added after your prompt, and so is the shape of the answer.',
   ].join('\n\n');

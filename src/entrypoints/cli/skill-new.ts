@@ -1,4 +1,4 @@
-import { MAX_NAME_LENGTH, SKILL_NAME, type SkillOutcome } from '../../domain/skill/manifest.ts';
+import { MAX_NAME_LENGTH, SKILL_NAME } from '../../domain/skill/manifest.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/cli/skill.ts';
@@ -6,11 +6,11 @@ import { type Context, type DatabaseOption, type Output, UsageError } from './co
 import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';
 import { emptyDraft, scaffold } from './skill-scaffold.ts';
-import type { ProgramLanguage } from './skill-scaffold-program.ts';
+import type { ProgramLanguage, ScaffoldOutcome } from './skill-scaffold-program.ts';
 
 export interface SkillNewOptions extends DatabaseOption {
   description?: string;
-  outcome: SkillOutcome;
+  outcome: ScaffoldOutcome;
   /** Lets the model draft the skill from the description. */
   draft?: true;
   /** Starts with a program in this language instead of a prompt. */

@@ -1,5 +1,8 @@
-import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 import type { PackageFile } from '../../domain/skill/package.ts';
+
+/** The outcomes that `skill new` can begin with. */
+export const SCAFFOLD_OUTCOMES = ['review_verdict', 'gate_verdict'] as const;
+export type ScaffoldOutcome = (typeof SCAFFOLD_OUTCOMES)[number];
 
 export const PROGRAM_LANGUAGES = ['js', 'py'] as const;
 export type ProgramLanguage = (typeof PROGRAM_LANGUAGES)[number];
@@ -10,7 +13,7 @@ export type ProgramLanguage = (typeof PROGRAM_LANGUAGES)[number];
  */
 export function programScaffold(
   name: string,
-  outcome: SkillOutcome,
+  outcome: ScaffoldOutcome,
   language: ProgramLanguage,
 ): PackageFile[] {
   const [stops, passes] = EXPECTED[outcome];
@@ -38,9 +41,9 @@ export function programScaffold(
 const EXPECTED = {
   gate_verdict: ['{ passed: false }', '{ passed: true }'],
   review_verdict: ['{ verdict: REQUEST_CHANGES }', '{ verdict: APPROVE }'],
-} satisfies Record<SkillOutcome, [string, string]>;
+} satisfies Record<ScaffoldOutcome, [string, string]>;
 
-const PROGRAMS: Record<ProgramLanguage, Record<SkillOutcome, string>> = {
+const PROGRAMS: Record<ProgramLanguage, Record<ScaffoldOutcome, string>> = {
   js: {
     gate_verdict: `// A beginning to be replaced: it passes unless a changed file says FIXME.
 const found = search('FIXME');

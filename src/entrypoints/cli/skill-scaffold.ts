@@ -1,23 +1,22 @@
-import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 import type { PackageFile } from '../../domain/skill/package.ts';
 import type { Draft } from './skill-draft.ts';
-import { type ProgramLanguage, programScaffold } from './skill-scaffold-program.ts';
+import { type ProgramLanguage, programScaffold, type ScaffoldOutcome } from './skill-scaffold-program.ts';
 
 /** The content without a model's draft. Sentences say what the author must replace. */
-export function emptyDraft(name: string, description: string | undefined, outcome: SkillOutcome): Draft {
+export function emptyDraft(name: string, description: string | undefined, outcome: ScaffoldOutcome): Draft {
   const sentence = description ?? 'Says in one sentence what this skill does and when to use it.';
   return {
     description: sentence,
     tags: [name],
     trigger_phrases: [name.replaceAll('-', ' ')],
-    body: `What the skill looks at, and how it comes to its ${outcome}, for whoever reads it.`,
+    body: `What the skill looks at, and how it decides on its ${outcome}. People read this.`,
     prompt: sentence,
   };
 }
 
 export interface ScaffoldOptions {
   name: string;
-  outcome: SkillOutcome;
+  outcome: ScaffoldOutcome;
   draft: Draft;
   /** The language of the program; without one, the package gets a prompt. */
   program?: ProgramLanguage | undefined;
@@ -32,7 +31,7 @@ export function scaffold({ name, outcome, draft, program }: ScaffoldOptions): Pa
   return [{ path: 'SKILL.md', text: manifest(name, outcome, draft) }, ...files];
 }
 
-function manifest(name: string, outcome: SkillOutcome, draft: Draft): string {
+function manifest(name: string, outcome: ScaffoldOutcome, draft: Draft): string {
   const { description, tags, trigger_phrases: phrases, body } = draft;
   const list = (texts: readonly string[]) => `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
   return `---
@@ -51,7 +50,7 @@ ${body}
 `;
 }
 
-function promptScaffold(name: string, outcome: SkillOutcome, prompt: string): PackageFile[] {
+function promptScaffold(name: string, outcome: ScaffoldOutcome, prompt: string): PackageFile[] {
   return [
     {
       path: `prompts/${name}.md`,
@@ -99,4 +98,4 @@ const ANSWERS = {
             description: This subtracts.
             suggestion: Write a + b.
     expect: { verdict: REQUEST_CHANGES }`,
-} satisfies Record<SkillOutcome, string>;
+} satisfies Record<ScaffoldOutcome, string>;

@@ -5,6 +5,7 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { explain, plainLine } from '../../domain/run/explain.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { everyFileLeftOut, reviewCard } from '../cards/review-card.ts';
+import { statedCard, statedOutcome } from '../cards/stated-card.ts';
 import { artifactsSection } from '../run/artifacts.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
 import { explanationList } from '../run/explanation-list.ts';
@@ -72,6 +73,10 @@ function output(
     `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${explanationList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
     ...cards.map(({ card }) => card.markdown),
     ...matrices.map(({ matrix }) => matrix.markdown),
+    ...state.invocations.flatMap(({ outcome }) => {
+      const stated = statedOutcome(outcome);
+      return stated ? [statedCard(stated)] : [];
+    }),
     ...[gatesSection(state)].filter((section) => section !== undefined),
     `### Steps\n\n${stepsTable(state)}`,
     ...[artifactsSection(state)].filter((section) => section !== undefined),

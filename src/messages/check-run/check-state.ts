@@ -53,6 +53,7 @@ const PRESENTATION: Readonly<Record<RunSummary['kind'], Presentation>> = {
   step_failed: { conclusion: 'failure', mark: '❌', buttons: ['rerun'] },
   timed_out: { conclusion: 'timed_out', mark: '⌛', buttons: ['rerun'] },
   not_merged: { conclusion: 'neutral', mark: '⚪', buttons: ['rerun'] },
+  ended_early: { conclusion: 'neutral', mark: '⚪', buttons: ['rerun'] },
   superseded: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
   newer_run: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
   closed: { conclusion: 'cancelled', mark: '🚫', buttons: [] },

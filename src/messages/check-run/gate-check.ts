@@ -59,6 +59,7 @@ const CLOSED_AS: Readonly<Record<RunSummary['kind'], ClosedAs>> = {
   step_failed: 'failing',
   timed_out: 'failing',
   not_merged: 'failing',
+  ended_early: 'failing',
   superseded: 'over',
   closed: 'over',
   merged_elsewhere: 'over',

@@ -10,10 +10,9 @@ export function skillRunText(
 ): string {
   const logLines = log.trim() === '' ? [] : ['', 'It said:', ...log.trimEnd().split('\n').map(plainLine)];
   if (!outcome)
-    return [
-      asSentence(`the skill ${name} came to no outcome: ${plainLine(because ?? '')}`),
-      ...logLines,
-    ].join('\n');
+    return [asSentence(`the skill ${name} has no outcome: ${plainLine(because ?? '')}`), ...logLines].join(
+      '\n',
+    );
   const passed = outcome.passed === null ? 'no verdict' : outcome.passed ? 'passed' : 'not passed';
   return [
     `${outcome.outcome_kind}: ${passed}. ${plainLine(outcome.summary)}`,

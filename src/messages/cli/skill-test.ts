@@ -74,7 +74,7 @@ function linesOf(result: Tested): string[] {
 const LEFT_OUT = {
   no_model: 'it asks a model, and the case has no answers of one',
   no_ci: 'it needs what CI leaves behind',
-  no_outcome: 'its SKILL.md says no outcome that it comes to',
+  no_outcome: 'its SKILL.md names no outcome',
   kind_not_known: 'nothing here carries out what its skill begins with',
 };
 

@@ -54,7 +54,7 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
     `${skill.name}${version} (${FROM[scope]}: ${plainLine(folder)})`,
     asSentence(plainLine(skill.description)),
     ...(isBuiltIn ? ['It is built in: Countersign carries it out itself.'] : []),
-    ...(skill.outcome === null ? [] : [asSentence(`comes to a ${skill.outcome}`)]),
+    ...(skill.outcome === null ? [] : [asSentence(`its outcome is a ${skill.outcome}`)]),
     ...(skill.outcome === null && !isBuiltIn ? ['No step can run it: it says no outcome.'] : []),
     ...selectors
       .filter(([, said]) => said.length > 0)
@@ -145,7 +145,7 @@ export function skillBegun(name: string, files: readonly string[]): string {
   return [
     ...files.map((file) => `Wrote ${plainLine(file)}`),
     '',
-    'Say in the first what the skill does, in the second how, and in the third what it must come to.',
+    'Say in the first what the skill does, in the second how, and in the third what must be the result.',
     `Then: countersign skill lint checks the files, and countersign skill test ${name} runs the cases.`,
     `A step of a chain asks it with skill: ${name}; countersign chain lint checks that.`,
   ].join('\n');

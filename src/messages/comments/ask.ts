@@ -1,5 +1,6 @@
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { reviewCard } from '../cards/review-card.ts';
+import { statedCard } from '../cards/stated-card.ts';
 import { code, inline, prose } from '../text/markdown.ts';
 import { asSentence, plural } from '../text/pretty.ts';
 import { commandReply } from './command-reply.ts';
@@ -65,6 +66,8 @@ function outcomeText(outcome: Outcome): string {
     case 'ci_result':
     case 'action_result':
       return prose(outcome.summary, MAX_LINE);
+    default:
+      return statedCard(outcome);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { CognitiveState } from '../../domain/expression/state-schema.ts';
 import { SEVERITIES, type Severity } from '../../domain/outcome/finding.ts';
-import type { OutcomeKind } from '../../domain/outcome/outcome.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
 import { memoryOf } from '../../domain/run/context.ts';
 import type { RunState } from '../../domain/run/run.ts';
@@ -8,6 +7,7 @@ import { artifactsInWords } from '../run/artifacts.ts';
 import { gateGrounds } from '../run/gates.ts';
 import { fitting } from '../text/fitting.ts';
 import { code, inline } from '../text/markdown.ts';
+import { kindInWords } from '../text/outcome-kind.ts';
 import { asSentence, clip, plural, SEVERITY_MARK, VERDICT_WORDS } from '../text/pretty.ts';
 
 /** In the approval comment. The check run lists all risks. */
@@ -76,17 +76,11 @@ function asClause(text: string): string {
   return `${first.toLowerCase()}${text.slice(first.length)}`.replace(/\.$/, '');
 }
 
-const LABELS: Readonly<Record<OutcomeKind, string>> = {
-  review_verdict: 'Review',
-  ci_result: 'CI',
-  gate_verdict: 'Gate',
-  action_result: 'Action',
-};
-
 /** With the step's name if several steps have this kind of outcome. */
 function labelOf({ outcome_kind, step }: Result, results: readonly Result[]): string {
   const isOnly = results.filter((other) => other.outcome_kind === outcome_kind).length === 1;
-  return isOnly ? LABELS[outcome_kind] : `${LABELS[outcome_kind]} ${code(clip(step, 50))}`;
+  const label = kindInWords(outcome_kind);
+  return isOnly ? label : `${label} ${code(clip(step, 50))}`;
 }
 
 function riskRows({ trace, working: { risks } }: CognitiveState): string[] {

@@ -77,7 +77,7 @@ function producedText(expectation: Expectation): string {
 }
 
 /**
- * `2 of 3 expected artifacts were left behind; missing: report.json`; `undefined` if nothing has been checked
+ * `2 of 3 expected artifacts are there; missing: report.json`; `undefined` if nothing has been checked
  * yet.
  */
 export function artifactsInWords(state: RunState): { met: boolean; words: string } | undefined {
@@ -85,7 +85,7 @@ export function artifactsInWords(state: RunState): { met: boolean; words: string
   const checked = expectations(state).filter((one) => one.state !== 'open' && one.state !== 'not_run');
   const present = checked.filter((one) => one.state === 'produced');
   const missing = checked.filter((one) => one.state !== 'produced').map(({ entry }) => entryLabel(entry));
-  const words = `${present.length} of ${plural(checked.length, 'expected artifact')} ${present.length === 1 ? 'was' : 'were'} left behind`;
+  const words = `${present.length} of ${plural(checked.length, 'expected artifact')} ${present.length === 1 ? 'is' : 'are'} there`;
   return {
     met: missing.length === 0,
     words:

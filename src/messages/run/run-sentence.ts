@@ -68,6 +68,8 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
       return `Step ${where.step} took longer than it may`;
     case 'not_merged':
       return `Not merged: ${where.because}`;
+    case 'ended_early':
+      return `Step ${where.step} ended the chain: ${where.because}`;
     case 'superseded':
       return 'Superseded by a newer push';
     case 'newer_run':
@@ -201,6 +203,8 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       return '`/countersign rerun` tries again.';
     case 'not_merged':
       return '`/countersign why` says what was missing.';
+    case 'ended_early':
+      return 'If it should have gone on, comment `/countersign rerun`.';
     case 'superseded':
       return 'If a chain is for the newer commit, it has a run of its own. If there is none, `/countersign why` says why.';
     case 'newer_run':

@@ -6,6 +6,7 @@ import type { Outcome, OutcomeKind } from '../../domain/outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { actionNamed } from '../../domain/policy/capability.ts';
+import { endsChain } from '../../domain/run/completed.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState } from '../../domain/run/run.ts';
 
 /**
@@ -37,6 +38,7 @@ export type RunSummary =
   | { kind: 'step_failed'; step: string; because: string }
   | { kind: 'timed_out'; step: string }
   | { kind: 'not_merged'; because: string }
+  | { kind: 'ended_early'; step: string; because: string }
   | { kind: 'superseded' }
   /** A person started the same chain again for the same head. */
   | { kind: 'newer_run'; by: readonly string[] }
@@ -161,6 +163,13 @@ function completed(state: RunState): RunSummary {
   const notPassed = invocations.find((step) => step.outcome?.passed === false);
   if (notPassed?.outcome)
     return { kind: 'not_passed', step: notPassed.stepId, because: notPassed.outcome.summary };
+  const ending = invocations.find(endsChain);
+  if (ending)
+    return {
+      kind: 'ended_early',
+      step: ending.stepId,
+      because: ending.outcome?.summary ?? 'no reason is recorded',
+    };
   if (run.reason?.code === 'run.completed') return { kind: 'done' };
   // A step with `on_failure: continue` failed, so the steps that depend on it did not run.
   if (failedStep(state)) return failedRun(state);

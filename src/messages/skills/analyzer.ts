@@ -3,8 +3,7 @@ import { formatDiagnostic } from '../../core/diagnostic.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 
 /** Why the analyzers of a package gave no verdict, as parts of a sentence. */
-export const NEEDS_A_REVIEW =
-  'what analyzers come to is a review_verdict, and the SKILL.md says another outcome';
+export const NEEDS_A_REVIEW = 'analyzers produce a review_verdict, and the SKILL.md names another outcome';
 
 export const NO_LIST_OF_FILES =
   'the repository has more files than GitHub lists, so nobody can tell which there are';

@@ -59,7 +59,7 @@ export function describeCodeFault(diagnostic: CodeFault): string {
     case 'threw':
       return `it threw an error${withDetail(diagnostic.message)}`;
     case 'no_result':
-      return `it came to its end without a result${withDetail(diagnostic.message)}`;
+      return `it ended without a result${withDetail(diagnostic.message)}`;
     case 'printed_too_much':
       return `it printed more than ${count(diagnostic.limit)} bytes`;
     case 'too_much_output':

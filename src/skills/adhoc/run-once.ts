@@ -38,6 +38,7 @@ export async function runPackageOnce(
     headSha: step.state.run.headSha,
     round: 1,
     skill: skill.name,
+    ownSchema: skill.outcomeSchema,
     step: step.step.id,
     inputsHash: '',
     notes: output.warnings,

@@ -72,6 +72,6 @@ async function programDiagnostic(text: string): Promise<Place | undefined> {
  */
 export function missingArtifact({ outcome, artifacts }: SkillPackage, folder: string): Diagnostic[] {
   if (outcome === null || artifacts.some(({ kind }) => kind !== 'description')) return [];
-  const message = `no file of the package says how it comes to a ${outcome}; add one of ${ARTIFACT_PATHS.join(', ')}`;
+  const message = `no file of the package produces its outcome (${outcome}); add one of ${ARTIFACT_PATHS.join(', ')}`;
   return [{ file: `${folder}/${SKILL_FILE}`, line: 1, column: 1, message }];
 }

@@ -90,7 +90,7 @@ export function createRunPackage({
     if (skill.id !== id) return failed(`the skill ${name} is not what this run began with`);
     const { outcome } = skill;
     if (outcome === null) {
-      return failed(`the skill ${name} says no outcome that it comes to, so no step can run it`);
+      return failed(`the SKILL.md of ${name} has no outcome, so no step can run it`);
     }
     const first = skill.artifacts.find(
       (one) => one.kind !== 'description' && (wanted ?? pathOf(one)) === pathOf(one),
@@ -114,6 +114,7 @@ export function createRunPackage({
       headSha: run.headSha,
       round: await step.round(),
       skill: name,
+      ownSchema: skill.outcomeSchema,
       step: step.step.id,
       inputsHash: contentHash({ skill: skill.id, artifact: artifact.name, inputs: step.inputs }),
       notes: output.warnings,
@@ -123,7 +124,7 @@ export function createRunPackage({
     const missing = contract === undefined ? undefined : missingOf(skill, made.outcome, blobs, step);
     return missing === undefined
       ? { kind: 'done', outcome: made.outcome, blobs }
-      : failed(`the skill ${name} ended without what it must leave behind: ${missing}`, {
+      : failed(`the skill ${name} ended without a required file: ${missing}`, {
           retryable: true,
           blobs,
         });

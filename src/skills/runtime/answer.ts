@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
-import { unreachable } from '../../core/errors.ts';
+import { isMapping } from '../../core/mapping.ts';
 import {
   asKnownCategory,
   categorySchema,
   KNOWN_CATEGORIES,
   SEVERITIES,
 } from '../../domain/outcome/finding.ts';
+import { isOwnKind } from '../../domain/outcome/own-outcome.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
+import { statedMembers } from '../../domain/outcome/stated.ts';
 import type { SkillOutcome } from '../../domain/skill/manifest.ts';
 
 /** What a model saw of the change. */
@@ -58,18 +60,27 @@ const reviewAnswer = z.strictObject({
     .max(200),
 });
 
+/** The JSON Schema of a package's own kind of outcome. */
+type OwnSchema = { [key: string]: Json } | null;
+
+function ownAnswer(own: OwnSchema) {
+  const data = own === null ? z.record(z.string(), z.json()) : z.fromJSONSchema(own);
+  return z.strictObject({ summary, passed: z.boolean().nullable(), data });
+}
+
 /**
  * The schema of a model's answer. It has less than the outcome: facts that the run knows are not the model's
  * to state, and nothing appears twice, so that it cannot contradict itself.
  */
-export function answerSchema(kind: SkillOutcome): z.ZodType<Json> {
+export function answerSchema(kind: SkillOutcome, own: OwnSchema = null): z.ZodType<Json> {
+  if (isOwnKind(kind)) return ownAnswer(own) as z.ZodType<Json>;
   switch (kind) {
     case 'gate_verdict':
       return gateAnswer as z.ZodType<Json>;
     case 'review_verdict':
       return reviewAnswer as z.ZodType<Json>;
     default:
-      return unreachable(kind);
+      return statedMembers(kind) as unknown as z.ZodType<Json>;
   }
 }
 
@@ -83,7 +94,7 @@ export function asOutcomeValue(answer: Json, kind: SkillOutcome, shown: Shown): 
     case 'review_verdict':
       return review(reviewAnswer.parse(answer), shown);
     default:
-      return unreachable(kind);
+      return isMapping(answer) ? answer : {};
   }
 }
 

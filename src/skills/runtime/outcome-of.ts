@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
-import { messageOf, unreachable } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { isMapping } from '../../core/mapping.ts';
+import { schemaMismatch } from '../../domain/artifact/json-schema.ts';
 import { isBlocking } from '../../domain/outcome/finding.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import { makeOutcome, type Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
+import { contradictionInStated } from '../../domain/outcome/stated.ts';
 import type { SkillOutcome } from '../../domain/skill/manifest.ts';
+import type { SkillPackage } from '../../domain/skill/package.ts';
 
 /** Facts that the run knows, so that a skill cannot state them. */
 export interface KnownFacts {
@@ -16,6 +19,8 @@ export interface KnownFacts {
   step: string;
   /** A hash of the package and its inputs. */
   inputsHash: string;
+  /** The JSON Schema of its package's own kind of outcome. */
+  ownSchema: SkillPackage['outcomeSchema'];
   /** Notes to add to a gate's verdict. */
   notes?: readonly string[];
 }
@@ -33,13 +38,13 @@ export function outcomeOf(
   if (!isMapping(value)) return { because: `what it gave back is no ${kind}: it is not an object` };
   const { content_hash, ...given } = value;
   if (given.outcome_kind !== undefined && given.outcome_kind !== kind) {
-    return { because: `it gave back a ${short(given.outcome_kind)}, and the skill comes to a ${kind}` };
+    return { because: `it gave back a ${short(given.outcome_kind)}, and the skill's outcome is a ${kind}` };
   }
   const full = { ...completed(given, kind, known), outcome_kind: kind };
   try {
     // The cast is safe because the schema validates the value.
     const outcome = makeOutcome(full as unknown as Parameters<typeof makeOutcome>[0]);
-    const because = contradictionIn(outcome);
+    const because = contradictionIn(outcome, known);
     return because === undefined ? { outcome } : { because: `its ${kind} contradicts itself: ${because}` };
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
@@ -71,7 +76,7 @@ function completed(given: { [key: string]: Json }, kind: SkillOutcome, known: Kn
         inputs_hash: known.inputsHash,
       };
     default:
-      return unreachable(kind);
+      return given;
   }
 }
 
@@ -81,7 +86,7 @@ function criteriaOf(criteria: Json | undefined): Json {
   return criteria.map((one) => (isMapping(one) ? { ...one, may_change: false } : one));
 }
 
-function contradictionIn(outcome: Outcome): string | undefined {
+function contradictionIn(outcome: Outcome, { ownSchema }: KnownFacts): string | undefined {
   switch (outcome.outcome_kind) {
     case 'review_verdict':
       return inReview(outcome);
@@ -90,8 +95,18 @@ function contradictionIn(outcome: Outcome): string | undefined {
     case 'ci_result':
     case 'action_result':
       return 'a skill cannot state it';
+    case 'lint_result':
+    case 'test_result':
+    case 'research_analysis':
+    case 'impact_report':
+    case 'flow_plan':
+    case 'show_plan':
+    case 'flow_control_verdict':
+      return contradictionInStated(outcome);
     default:
-      return unreachable(outcome);
+      return ownSchema === null
+        ? 'its package has no schema for it'
+        : schemaMismatch(ownSchema, outcome.data);
   }
 }
 

@@ -65,7 +65,14 @@ export async function runCase(
   const owner = { callId: step.session.id };
   const output = await handler.execute(artifact, { step, skill, outcome, owner });
   if (output.kind === 'waits') return { kind: 'left_out', because: 'no_ci' };
-  const known = { headSha: HEAD_SHA, round: 1, skill: skill.name, step: 'test', inputsHash: '' };
+  const known = {
+    headSha: HEAD_SHA,
+    round: 1,
+    skill: skill.name,
+    ownSchema: skill.outcomeSchema,
+    step: 'test',
+    inputsHash: '',
+  };
   const because =
     output.kind === 'failed'
       ? output.because

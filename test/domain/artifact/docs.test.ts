@@ -46,7 +46,7 @@ test('a chain cannot ask an action for files, because the check would come after
     errorsOf(withSteps(`  - { ${merge}, artifacts: { expected: [${entry}] } }\n`));
   expect(asking('{ id: a, path: a }')).toEqual([expect.stringContaining('an action leaves no files behind')]);
   expect(asking('{ id: a, kind: outcome, outcome: ci_result }')).toEqual([
-    expect.stringContaining('an action comes to the outcome action_result'),
+    expect.stringContaining('the outcome of an action is action_result'),
   ]);
   expect(asking('{ id: a, kind: outcome, outcome: action_result }')).toEqual([]);
 });

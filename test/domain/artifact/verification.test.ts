@@ -99,7 +99,7 @@ describe('verify', () => {
       [produced('a/b.json')],
       'absent: no file matches it',
     ],
-    ['an outcome', outcome, [], 'absent: the session came to no such outcome'],
+    ['an outcome', outcome, [], 'absent: the session has no such outcome'],
   ])('checks an entry against %s', (_, entry, there, said) => {
     expect(came(entry, ...there)).toBe(said);
   });

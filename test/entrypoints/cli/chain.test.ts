@@ -48,7 +48,7 @@ it('lint refuses a step whose skill has no outcome', async () => {
     '.github/countersign/chains/read.yaml': GOOD.replace('skill: ci', 'skill: notes'),
   });
   expect((await chainLint(cwd)).stdout).toMatch(
-    /^\S+read\.yaml:4:14: the SKILL\.md of "notes" says no outcome that it comes to, so no step can run it\n/,
+    /^\S+read\.yaml:4:14: the SKILL\.md of "notes" names no outcome, so no step can run it\n/,
   );
 });
 

@@ -30,7 +30,7 @@ describe('new', () => {
       Wrote .github/countersign/skills/naming/prompts/naming.md
       Wrote .github/countersign/skills/naming/tests/naming.yml
 
-      Say in the first what the skill does, in the second how, and in the third what it must come to.
+      Say in the first what the skill does, in the second how, and in the third what must be the result.
       Then: countersign skill lint checks the files, and countersign skill test naming runs the cases.
       A step of a chain asks it with skill: naming; countersign chain lint checks that.
       ",

@@ -92,7 +92,7 @@ describe('skill run on a local change', () => {
     const { code, out } = await run(cwd, ['tested', '--diff', 'change.diff']);
     expect({ code, out }).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^The skill tested came to no outcome: /),
+      out: expect.stringMatching(/^The skill tested has no outcome: /),
     });
   });
 

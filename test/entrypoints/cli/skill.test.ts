@@ -20,7 +20,7 @@ describe('lint', () => {
     expect(await skill(cwd, 'lint')).toMatchObject({
       code: 1,
       out: expect.stringContaining(
-        'naming/SKILL.md:1:1: no file of the package says how it comes to a gate_verdict',
+        'naming/SKILL.md:1:1: no file of the package produces its outcome (gate_verdict)',
       ),
     });
   });
@@ -49,7 +49,7 @@ describe('lint', () => {
     expect(out).toMatchInlineSnapshot(`
       ".github/countersign/skills/ci/SKILL.md:1:1: "ci" is built in, and a package of that name would silently take its place in chains; give it another name
       .github/countersign/skills/good/prompts:1:1: this is a symbolic link, and those are not followed
-      .github/countersign/skills/naming/SKILL.md:4:1: unknown key "vresion": did you mean "version"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, trust, artifact_defaults, cognitive_hints, artifacts, license, compatibility, allowed-tools, metadata
+      .github/countersign/skills/naming/SKILL.md:4:1: unknown key "vresion": did you mean "version"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, outcome_schema, trust, artifact_defaults, cognitive_hints, artifacts, license, compatibility, allowed-tools, metadata
       .github/countersign/skills/naming/notes.txt:1:1: a package has no such file; allowed: SKILL.md, prompts/*.md, code/*.py, code/*.js, modules/*.json, analyzers/*.yml, agents/*.yml, tests/*.yml
 
       Checked 3 skills: 4 errors in 3 of them.
@@ -177,7 +177,7 @@ describe('test', () => {
       ),
     });
     writeFileSync(join(cwd, SKILLS, 'naming', 'SKILL.md'), NAMING.replace(/^outcome: .*\n/m, ''));
-    expect((await skill(cwd, 'test', 'naming')).out).toContain('its SKILL.md says no outcome');
+    expect((await skill(cwd, 'test', 'naming')).out).toContain('its SKILL.md names no outcome');
   });
 });
 
@@ -218,7 +218,7 @@ describe('show', () => {
     expect((await skill(cwd, 'show', 'naming')).out).toMatchInlineSnapshot(`
       "naming 1.2.0 (of the repository: .github/countersign/skills/naming)
       Looks at the names of things.
-      Comes to a gate_verdict.
+      Its outcome is a gate_verdict.
       Tags: names.
       Trigger phrases: check the names.
       Paths: src/**.

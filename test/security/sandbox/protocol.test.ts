@@ -81,7 +81,7 @@ test.concurrent.each([
   [
     'an end without a result',
     "say({ kind: 'end', how: 'returned', message: '', at: null, details: '' });",
-    'it came to its end without a result',
+    'it ended without a result',
   ],
   ['nothing, and dies', 'process.exit(3);', 'its process ended with exit code 3 and no result'],
   [

@@ -102,7 +102,7 @@ describe('a step that names a package', () => {
   });
 
   test.each<[string, PackageFile[], string]>([
-    ['declares no outcome', files({ 'prompts/a.md': 'a' }), 'says no outcome'],
+    ['declares no outcome', files({ 'prompts/a.md': 'a' }), 'has no outcome'],
     ['has only a SKILL.md', files({}, GATE), 'has nothing to run'],
     [
       'begins with a kind that cannot run here',

@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../../src/core/canonical.ts';
 import { outcomeOf } from '../../../src/skills/runtime/outcome-of.ts';
 
-const known = { headSha: 'a'.repeat(40), round: 2, skill: 'naming', step: 'names', inputsHash: 'sha256:1' };
+const known = {
+  headSha: 'a'.repeat(40),
+  round: 2,
+  skill: 'naming',
+  ownSchema: null,
+  step: 'names',
+  inputsHash: 'sha256:1',
+};
 
 const review = (more: Record<string, Json> = {}): Json => ({
   summary: 'Fine.',

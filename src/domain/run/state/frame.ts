@@ -62,7 +62,7 @@ function criteriaOf(step: Step, { settings }: Run): string[] {
     ...validate.map(({ rule_id }) => `its inputs keep the rule ${rule_id}`),
     ...(artifacts?.expected ?? [])
       .filter(({ required }) => required)
-      .map((entry) => `leaves behind ${entry.id} (${entryLabel(entry)})`),
+      .map((entry) => `leaves ${entry.id} (${entryLabel(entry)})`),
     ...expect.map(({ rule_id }) => `its outcome keeps the rule ${rule_id}`),
   ];
 }

@@ -1,10 +1,11 @@
-import { unreachable } from '../../../core/errors.ts';
 import type { Entries, Entry } from '../../expression/state-slot.ts';
 import type { CiCheck, CiResult } from '../../outcome/ci-result.ts';
 import { type Finding, isBlocking, SEVERITIES } from '../../outcome/finding.ts';
 import type { GateVerdict } from '../../outcome/gate-verdict.ts';
 import type { Outcome } from '../../outcome/outcome.ts';
+import type { OwnOutcome } from '../../outcome/own-outcome.ts';
 import { type AnalyzerReport, brokenOff, type ReviewVerdict } from '../../outcome/review-verdict.ts';
+import type { StatedOutcome } from '../../outcome/stated.ts';
 
 /**
  * The entries of an outcome, slot by slot, most important first. They depend on the kind of outcome and not
@@ -21,7 +22,47 @@ export function entriesOf(outcome: Outcome): Entries {
     case 'action_result':
       return { messages: [{ text: outcome.summary }] };
     default:
-      return unreachable(outcome);
+      return ofStated(outcome);
+  }
+}
+
+/** What a skill states is evidence for or against going on, and no decision that a later step relies on. */
+function ofStated(outcome: StatedOutcome | OwnOutcome): Entries {
+  const evidence = [{ text: outcome.summary, supports: outcome.passed }];
+  switch (outcome.outcome_kind) {
+    case 'test_result':
+      return {
+        evidence,
+        risks: outcome.failures.map(({ name, message, file }) => ({
+          text: `the test ${name} failed: ${message}`,
+          severity: 'high',
+          file,
+          line: null,
+        })),
+      };
+    case 'research_analysis':
+      return {
+        evidence: [
+          ...evidence,
+          ...outcome.conclusions.map(({ statement }) => ({ text: statement, supports: null })),
+        ],
+        uncertainties: outcome.open_questions.map((text) => ({ text })),
+      };
+    case 'impact_report':
+      return {
+        evidence,
+        risks: outcome.areas.map(({ name, description, risk }) => ({
+          text: `${name}: ${description}`,
+          severity: risk,
+          file: null,
+          line: null,
+        })),
+        messages: outcome.recommendations.map((text) => ({ text })),
+      };
+    case 'flow_control_verdict':
+      return { evidence, messages: [outcome.reason, ...outcome.next_steps].map((text) => ({ text })) };
+    default:
+      return { evidence };
   }
 }
 

@@ -78,7 +78,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
       if ('because' in filled) return logged(filled.because);
 
-      const schema = answerSchema(outcome);
+      const schema = answerSchema(outcome, skill.outcomeSchema);
       const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
       return withScratch(async (folder): Promise<ArtifactOutput> => {
         const work = join(folder, 'work');

@@ -69,7 +69,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
       const log = output.log + notes.join('');
       if (output.kind === 'failed') return { ...output, log };
 
-      const answer = checkValue(answerSchema(outcome), output.value);
+      const answer = checkValue(answerSchema(outcome, skill.outcomeSchema), output.value);
       if (!answer.ok) {
         const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.detail };
         return { ...failed(codeFailure(pathOf(artifact), fault)), log };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 import { unreachable } from '../../../core/errors.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
-import { type Module, NEEDED_OUTPUTS, REASONING } from '../../../domain/skill/module.ts';
+import { type Module, neededOutputs, REASONING } from '../../../domain/skill/module.ts';
 import { answerSchema } from '../../runtime/answer.ts';
 import { toolCallSchema } from './sidecar/protocol.ts';
 
@@ -47,7 +47,7 @@ export function answerTo(module: Module, outcome: SkillOutcome): z.ZodType<Value
 
 /** The outputs that form the outcome. The others only guide the model. */
 export function outcomeValue(outputs: Values, outcome: SkillOutcome): Values {
-  const names = Object.keys(NEEDED_OUTPUTS[outcome]);
+  const names = Object.keys(neededOutputs(outcome));
   return Object.fromEntries(Object.entries(outputs).filter(([name]) => names.includes(name)));
 }
 

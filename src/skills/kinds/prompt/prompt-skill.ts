@@ -25,7 +25,7 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
       if (truncated) return failed(TOO_MANY_FILES);
       const output = await handler.execute(artifact, {
         ...(await promptValues(step, files)),
-        schema: answerSchema(outcome),
+        schema: answerSchema(outcome, skill.outcomeSchema),
         purpose: purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) }),
         signal: step.signal,
       });

@@ -65,7 +65,7 @@ steps:
         'ci may take 30 min',
       ],
       success_criteria: [
-        { step: 'ci', text: 'leaves behind result (outcome ci_result)' },
+        { step: 'ci', text: 'leaves result (outcome ci_result)' },
         { step: 'ci', text: 'its outcome keeps the rule few' },
         { step: 'gh-merge', text: 'runs only when `{{ steps.ci.outcome.passed }}`' },
         { step: 'gh-merge', text: 'is countersigned by a maintainer' },

@@ -73,7 +73,7 @@ const placed = (path: string, because: string) => `${path}:${/^\d/.test(because)
 
 describe('a JavaScript program has failed when it', () => {
   const forms: [string, string, string][] = [
-    ['does not submit', 'get_diff();', 'it came to its end without a result'],
+    ['does not submit', 'get_diff();', 'it ended without a result'],
     [
       'throws deep inside',
       'const outer = (list) => list.map(inner);\nfunction inner(one) {\n  return one.a.b;\n}\nouter([{}]);',
@@ -97,7 +97,7 @@ describe('a JavaScript program has failed when it', () => {
     [
       'awaits for ever',
       'await new Promise(() => {}); submit(1);',
-      'it came to its end without a result: it awaits what never comes',
+      'it ended without a result: it awaits what never comes',
     ],
     ['submits nothing', 'submit();', '1:7: it threw an error: TypeError: undefined is no JSON'],
     ['submits NaN', 'submit({ n: [NaN] });', '1:7: it threw an error: TypeError: NaN is no JSON'],
@@ -116,7 +116,7 @@ describe('a JavaScript program has failed when it', () => {
 describe.skipIf(!LONG || network === 'open')('a Python program has failed when it', () => {
   const quick: Partial<CodeLimits> = { timeoutMs: 4_000 };
   const forms: [string, string, string, Partial<CodeLimits>?][] = [
-    ['does not submit', 'get_diff()', 'it came to its end without a result'],
+    ['does not submit', 'get_diff()', 'it ended without a result'],
     ['throws', "def f():\n  raise ValueError('no luck')\n\nf()", '2: it threw an error: ValueError: no luck'],
     ['is not Python', 'submit(', "1: it threw an error: SyntaxError: '(' was never closed"],
     ['leaves', 'import sys; sys.exit(0)', '1: it threw an error: SystemExit: 0'],

@@ -4,7 +4,7 @@ import { SKILL_OUTCOMES } from '../../../../src/domain/skill/manifest.ts';
 import {
   INPUT_TYPES,
   KNOWN_INPUTS,
-  NEEDED_OUTPUTS,
+  neededOutputs,
   parseModule,
 } from '../../../../src/domain/skill/module.ts';
 import { parsePackage } from '../../../../src/domain/skill/parse.ts';
@@ -177,7 +177,7 @@ describe('the shapes of a module', () => {
   const answer = { reasoning: 'r', summary: 's', passed: true, criteria: [], risk: 'low' };
 
   it.each(SKILL_OUTCOMES)('need the same outputs as prompts for a %s', (outcome) => {
-    expect(Object.keys(NEEDED_OUTPUTS[outcome]).sort()).toEqual(Object.keys(membersOf(outcome)).sort());
+    expect(Object.keys(neededOutputs(outcome)).sort()).toEqual(Object.keys(membersOf(outcome)).sort());
   });
 
   it('know every type of an input', () => {

@@ -7,11 +7,14 @@ export interface Diagnostic {
   column: number;
   /** What is wrong and what is allowed, as one sentence without the position. */
   message: string;
+  /** A warning does not keep the file from being used. Left out: an error, which does. */
+  severity?: 'warning';
 }
 
-/** `file:line:col: message`, which editors and terminals turn into links. */
+/** `file:line:col: message`, with `warning: ` before the message of a warning, which editors and terminals turn into links. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
-  return `${diagnostic.file}:${diagnostic.line}:${diagnostic.column}: ${diagnostic.message}`;
+  const { file, line, column, message, severity } = diagnostic;
+  return `${file}:${line}:${column}: ${severity === undefined ? '' : `${severity}: `}${message}`;
 }
 
 /** The allowed word that `word` is probably a misspelling of: at most a third of its letters differ. */

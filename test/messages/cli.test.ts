@@ -99,6 +99,7 @@ describe('lint', () => {
   const checked = (diagnostics: ReturnType<typeof diagnostic>[]) => ({
     file: 'a.yaml',
     diagnostics,
+    warnings: [],
     contracts: [],
   });
 
@@ -112,9 +113,15 @@ describe('lint', () => {
     `);
   });
 
-  it('says that there is no error, or no file', () => {
+  it('says that there is no error', () => {
     expect(lintText([checked([])])).toBe('Checked 1 file: no errors.');
-    expect(lintText([])).toBe('Nothing to check: there are no chain files and no settings here.');
+  });
+
+  it('lists warnings after errors and counts them', () => {
+    const warning = { ...diagnostic(3, 'odd'), severity: 'warning' as const };
+    expect(lintText([{ ...checked([diagnostic(4, 'one')]), warnings: [warning] }])).toBe(
+      'a.yaml:4:3: one\na.yaml:3:3: warning: odd\n\nChecked 1 file: 1 error, 1 warning.',
+    );
   });
 
   it('leaves out everything in a file that would control a terminal', () => {

@@ -19,7 +19,12 @@ const about = { headSha: HEAD, externalId: 'configuration:acme/shop', at: at('12
 
 describe('a pull request that changes the configuration', () => {
   it('passes if it is valid', () => {
-    const content = configurationCheck({ ...about, diagnostics: [], files: ['.github/countersign.yml'] });
+    const content = configurationCheck({
+      ...about,
+      warnings: [],
+      diagnostics: [],
+      files: ['.github/countersign.yml'],
+    });
     expect(content.state).toMatchObject({ conclusion: 'success' });
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
       "1 configuration file checked, no errors
@@ -33,7 +38,12 @@ describe('a pull request that changes the configuration', () => {
   });
 
   it('fails with each error at its place', () => {
-    const content = configurationCheck({ ...about, diagnostics, files: diagnostics.map(({ file }) => file) });
+    const content = configurationCheck({
+      ...about,
+      warnings: [],
+      diagnostics,
+      files: diagnostics.map(({ file }) => file),
+    });
     expect(content.state).toMatchObject({ conclusion: 'failure' });
     expect(content.annotations.map(({ path, start_line }) => `${path}:${start_line}`)).toEqual([
       '.github/countersign/chains/pr.yaml:4',
@@ -53,6 +63,15 @@ describe('a pull request that changes the configuration', () => {
     `);
   });
 
+  it('passes with warnings, and shows each at its place', () => {
+    const warnings = [{ file: 'a.yaml', line: 4, column: 7, message: 'odd', severity: 'warning' as const }];
+    const content = configurationCheck({ ...about, warnings, diagnostics: [], files: ['a.yaml'] });
+    expect(content.state).toMatchObject({ conclusion: 'success' });
+    expect(content.title).toBe('1 configuration file checked, no errors, 1 warning');
+    expect(content.summary).toContain('- `a.yaml:4:7` odd');
+    expect(content.annotations).toMatchObject([{ path: 'a.yaml', start_line: 4, level: 'warning' }]);
+  });
+
   it('keeps 5,000 errors inside GitHub’s limits', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => ({
       file: `${'`é'.repeat(500)}${index}`,
@@ -60,7 +79,12 @@ describe('a pull request that changes the configuration', () => {
       column: 1,
       message: '<é|'.repeat(1_000),
     }));
-    const content = configurationCheck({ ...about, diagnostics: many, files: many.map(({ file }) => file) });
+    const content = configurationCheck({
+      ...about,
+      warnings: [],
+      diagnostics: many,
+      files: many.map(({ file }) => file),
+    });
     expect(Buffer.byteLength(content.summary)).toBeLessThanOrEqual(65_535);
     expect(content.annotations).toHaveLength(500);
     expect(content.summary).toMatch(/… and [\d]+ more, which `countersign chain lint` prints/);

@@ -77,8 +77,8 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
       ...(['open', 'countersigned', 'rejected', 'void'] as const).map((status) =>
         approvalComment({ state, pages: PAGES, approval: { ...approval, status } }),
       ),
-      configurationCheck({ ...about, files: [text] }).summary,
-      configurationCheck({ ...about, diagnostics: [], files: [text] }).summary,
+      configurationCheck({ ...about, warnings: about.diagnostics, files: [text] }).summary,
+      configurationCheck({ ...about, diagnostics: [], warnings: [], files: [text] }).summary,
       baseConfigurationCheck({
         ...about,
         baseRef: text,

@@ -35,6 +35,19 @@ test('a chain that a pull request adds is checked, but does not run for it', asy
   });
 });
 
+test('a step that can never run is a warning at its line, and the check passes', async () => {
+  const scene = await start(only({ first: labelChain('first', 'first') }));
+  const odd = `name: first\ntrigger: { event: pr.opened }\nsteps:\n  - skill: ci\n    condition: "{{ false }}"\n`;
+  const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: odd } });
+  expect(scene.check(headSha, 'configuration')).toMatchObject({
+    conclusion: 'success',
+    title: '1 configuration file checked, no errors, 1 warning',
+    annotations: [
+      { level: 'warning', startLine: 5, message: expect.stringContaining('its condition is never true') },
+    ],
+  });
+});
+
 test('errors in a chain that a pull request changes appear at their lines', async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   const broken = `name: first

@@ -10,6 +10,7 @@ import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
 import type { KnownNames } from './known-names.ts';
+import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
@@ -46,6 +47,31 @@ export function parseChain(
   if (shape.value === undefined || diagnostics.length > 0)
     return { ...named, diagnostics: inFileOrder(diagnostics) };
   return { chain: toChain(shape.value, steps), diagnostics: [] };
+}
+
+/**
+ * What is allowed in a chain file and probably a mistake: steps that can never run. Empty for a file with
+ * errors. Only lint and the check of a change ask, because the search takes longer than reading the file.
+ */
+export function chainWarnings(
+  text: string,
+  file: string,
+  known: KnownNames,
+  budget = searchBudget(),
+): Diagnostic[] {
+  const { chain } = parseChain(text, file, known);
+  if (!chain) return [];
+  const source = readYaml(text, file);
+  const steps = source.value === undefined ? [] : outlineSteps(source.value);
+  const continues = (index: number) => chain.steps[index]?.onFailure === 'continue';
+  const never = neverRunning(steps, known, chain.trigger.filter, continues, budget);
+  return [...never].map(([index, because]) => ({
+    ...source.diagnostic(
+      ['steps', index, ...(steps[index]?.condition === undefined ? [] : ['condition'])],
+      `this step can never run: ${because}`,
+    ),
+    severity: 'warning',
+  }));
 }
 
 function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {

@@ -10,7 +10,7 @@ import {
   type Comparison,
   type Expression,
   ExpressionError,
-  parseSegments,
+  parseExpression,
   type TestName,
 } from './syntax.ts';
 import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toText } from './value.ts';
@@ -53,17 +53,7 @@ function compiledNow(source: string, roots: readonly string[]): CompiledExpressi
   const shift = bare ? -3 : 0;
   const moved = (reference: Reference) => ({ ...reference, offset: reference.offset + shift });
   try {
-    const filled = parseSegments(bare ? `{{ ${source} }}` : source).filter(
-      (segment) => segment.kind === 'expression' || segment.text.trim() !== '',
-    );
-    const only = filled[0];
-    if (only?.kind !== 'expression' || filled.length > 1) {
-      throw new ExpressionError(
-        'a condition is exactly one expression, with nothing around its {{ }}',
-        -shift,
-      );
-    }
-    const compiled = compileParsed(only.expression, roots);
+    const compiled = compileParsed(parseExpression(source), roots);
     return {
       source,
       evaluate: compiled.evaluate,

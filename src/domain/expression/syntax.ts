@@ -93,6 +93,22 @@ export function parseSegments(source: string): Segment[] {
   );
 }
 
+/**
+ * Parses one expression, bare or as exactly one `{{ … }}`. A bare one has its offsets three too high, because
+ * it is parsed with braces.
+ * @throws ExpressionError
+ */
+export function parseExpression(source: string): Expression {
+  const bare = !source.includes('{{');
+  const filled = parseSegments(bare ? `{{ ${source} }}` : source).filter(
+    (segment) => segment.kind === 'expression' || segment.text.trim() !== '',
+  );
+  const only = filled[0];
+  if (only?.kind === 'expression' && filled.length === 1) return only.expression;
+  const message = 'a condition is exactly one expression, with nothing around its {{ }}';
+  throw new ExpressionError(message, bare ? 3 : 0);
+}
+
 function refuse(source: string, mark: string, message: string): void {
   const offset = source.indexOf(mark);
   if (offset >= 0) throw new ExpressionError(message, offset);

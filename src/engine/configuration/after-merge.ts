@@ -14,6 +14,7 @@ export interface ChangedFile {
   settings?: SettingsSource;
   /** The errors of the file itself. A chain has its own list. */
   diagnostics: readonly Diagnostic[];
+  warnings?: readonly Diagnostic[];
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { parseChain } from '../../domain/chain/parse.ts';
+import { type SearchBudget, searchBudget } from '../../domain/chain/never-runs.ts';
+import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { Minimum } from '../../domain/chain/settings.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
@@ -63,9 +64,12 @@ export async function checkConfiguration(
   const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
   if (changed.length + gone.length + skills.folders.length > 0) {
     const minimum = read.settings.organisation.parse(names).settings?.minimum ?? {};
+    const budget = searchBudget();
     // A chain may name a skill that the same pull request adds.
     const changes = await Promise.all(
-      changed.slice(0, MAX_FILES).map((file) => readChanged(reader, repo, file, skills.names, minimum)),
+      changed
+        .slice(0, MAX_FILES)
+        .map((file) => readChanged(reader, repo, file, { names: skills.names, minimum, budget })),
     );
     const unread = changed.slice(MAX_FILES).map(
       ({ path }): Diagnostic => ({
@@ -81,6 +85,7 @@ export async function checkConfiguration(
       externalId: idOf(key),
       files: [...changed.map((file) => file.path), ...gone, ...skills.folders],
       diagnostics: [...diagnosticsAfterMerge(read, changes, gone), ...skills.diagnostics, ...unread],
+      warnings: changes.flatMap(({ warnings = [] }) => warnings),
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
@@ -92,8 +97,7 @@ async function readChanged(
   reader: GitHubReader,
   repo: Repo,
   { path, blobSha }: PullRequestFile,
-  names: Required<KnownNames>,
-  minimum: Minimum,
+  { names, minimum, budget }: { names: Required<KnownNames>; minimum: Minimum; budget: SearchBudget },
 ): Promise<ChangedFile> {
   const kind = configurationFile(path);
   if (kind === 'misnamed settings') return { path, diagnostics: [atTop(path, WRONG_SETTINGS_NAME)] };
@@ -112,7 +116,7 @@ async function readChanged(
       ? { file: path, diagnostics: [tooLargeDiagnostic(path)] }
       : { file: path, ...parseChain(text, path, names) };
   return kind === 'chain'
-    ? { path, chain, diagnostics: [] }
+    ? { path, chain, diagnostics: [], warnings: chainWarnings(text ?? '', path, names, budget) }
     : { path, diagnostics: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.diagnostics] };
 }
 

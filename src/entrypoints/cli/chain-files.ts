@@ -6,7 +6,7 @@ import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { parseChain } from '../../domain/chain/parse.ts';
+import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
 import { nameOf, type ParsedChain, resolveChains, SCOPES, type Scope } from '../../domain/chain/scope.ts';
 import { parseSettings, unknownChains } from '../../domain/chain/settings.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
@@ -32,6 +32,8 @@ export interface CheckedFile {
   /** The chain's name, if the file is a chain file and has one. */
   chain: string | null;
   diagnostics: readonly Diagnostic[];
+  /** What is allowed and probably a mistake. Empty if the file has errors. */
+  warnings: readonly Diagnostic[];
   /**
    * The artifacts that each step must produce, including the defaults of its skill. Empty if the file has
    * errors.
@@ -106,12 +108,13 @@ export function checkFiles(
     if (!parsed) {
       const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped].map(nameOf);
       const diagnostics = settingsDiagnostics(cwd, file, known, [...new Set(there)].sort());
-      return { file, chain: null, diagnostics, contracts: [] };
+      return { file, chain: null, diagnostics, warnings: [], contracts: [] };
     }
     const diagnostics = clashes.find((broken) => broken.file === file)?.diagnostics ?? parsed.diagnostics;
     const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
-    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, contracts };
+    const warnings = diagnostics.length === 0 ? chainWarnings(textOf(cwd, file) ?? '', file, known) : [];
+    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, warnings, contracts };
   });
 }
 

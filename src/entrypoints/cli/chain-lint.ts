@@ -1,23 +1,31 @@
-import { lintText } from '../../messages/cli/cli.ts';
+import { lintText, nothingToLint } from '../../messages/cli/cli.ts';
 import { checkFiles } from './chain-files.ts';
 import type { Context, Output } from './context.ts';
 import { namesKnownIn } from './known-names.ts';
 
-export async function chainLint({ cwd, tools }: Context, paths: readonly string[]): Promise<Output> {
+/** Fails for errors, with `strict` for warnings too, and if a path that was named has nothing to check. */
+export async function chainLint(
+  { cwd, tools }: Context,
+  paths: readonly string[],
+  { strict = false }: { strict?: boolean },
+): Promise<Output> {
   const { known, shipped, foldContracts } = await tools.chains();
   const names = await namesKnownIn(cwd, paths, known, tools);
   const files = checkFiles(cwd, paths, names, shipped, (chain) => foldContracts(chain, names.packages));
+  const fails = ({ diagnostics, warnings }: (typeof files)[number]) =>
+    diagnostics.length > 0 || (strict && warnings.length > 0);
   return {
-    text: lintText(files),
+    text: files.length === 0 ? nothingToLint(paths) : lintText(files),
     json: {
-      files: files.map(({ file, chain, diagnostics, contracts }) => ({
-        file,
-        ok: diagnostics.length === 0,
-        chain,
-        faults: diagnostics,
-        expected_artifacts: contracts.flatMap(({ expected }) => expected),
+      files: files.map((file) => ({
+        file: file.file,
+        ok: !fails(file),
+        chain: file.chain,
+        faults: file.diagnostics,
+        warnings: file.warnings,
+        expected_artifacts: file.contracts.flatMap(({ expected }) => expected),
       })),
     },
-    failed: files.some(({ diagnostics }) => diagnostics.length > 0),
+    failed: files.length === 0 ? paths.length > 0 : files.some(fails),
   };
 }

@@ -31,13 +31,14 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
 function addChain(chain: Command, perform: Perform): void {
   const lint = chain
     .command('lint')
-    .description('report every error in chain files and settings')
+    .description('report every error and warning in chain files and settings')
     .argument(
       '[files or folders...]',
       'a folder with .github is a repository; in any other folder, the YAML files are checked (default: this repository)',
     )
-    .action((paths: string[]) =>
-      perform(async (context) => (await import('./chain-lint.ts')).chainLint(context, paths)),
+    .option('--strict', 'fail for warnings, too')
+    .action((paths: string[], options: { strict?: boolean }) =>
+      perform(async (context) => (await import('./chain-lint.ts')).chainLint(context, paths, options)),
     );
   example(lint, 'countersign chain lint .github/countersign/chains/deploy.yaml');
 

@@ -87,18 +87,24 @@ function organisationCheck(view: ConfigurationView): CheckRunContent {
   };
 }
 
+const WARNED = 'These are allowed, and probably not what was meant:';
+
 /** The check for a pull request that changes chains or settings: would they work after the merge? */
-export function configurationCheck(view: ConfigurationView & { files: readonly string[] }): CheckRunContent {
-  const { diagnostics, files } = view;
+export function configurationCheck(
+  view: ConfigurationView & { files: readonly string[]; warnings: readonly Diagnostic[] },
+): CheckRunContent {
+  const { diagnostics, files, warnings } = view;
   const sound = diagnostics.length === 0;
+  const warned = warnings.length === 0 ? '' : `, ${plural(warnings.length, 'warning')}`;
   return {
     ...frame(view, OWN_CHECKS.configuration, sound ? 'success' : 'failure'),
     title: sound
-      ? `${plural(files.length, 'configuration file')} checked, no errors`
-      : `${plural(diagnostics.length, 'error')} in the configuration`,
+      ? `${plural(files.length, 'configuration file')} checked, no errors${warned}`
+      : `${plural(diagnostics.length, 'error')} in the configuration${warned}`,
     summary: limited([
       sound ? 'The configuration that this pull request changes is sound:' : list(diagnostics),
       sound ? list(files) : `Checked: ${plural(files.length, 'file')}.`,
+      ...(warnings.length === 0 ? [] : [WARNED, list(warnings)]),
       'It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.',
       ...(sound
         ? []
@@ -106,7 +112,7 @@ export function configurationCheck(view: ConfigurationView & { files: readonly s
             `**Next:** correct the errors and push. ${linters(diagnostics)} finds the same ones on your machine.`,
           ]),
     ]),
-    annotations: diagnostics.slice(0, MAX_ANNOTATIONS).map(annotation),
+    annotations: [...diagnostics, ...warnings].slice(0, MAX_ANNOTATIONS).map(annotation),
   };
 }
 
@@ -157,7 +163,7 @@ function annotation(diagnostic: Diagnostic): Annotation {
     path: diagnostic.file,
     start_line: diagnostic.line,
     end_line: diagnostic.line,
-    level: 'failure',
+    level: diagnostic.severity ?? 'failure',
     title: 'Countersign configuration',
     message: clip(plainLine(formatDiagnostic(diagnostic)), 4_000),
   };

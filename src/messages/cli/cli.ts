@@ -246,22 +246,35 @@ function inBrackets(code: string | undefined): string {
   return code === undefined ? '' : ` (${code})`;
 }
 
+/** @param paths where the user asked to search; empty for the working folder */
+export function nothingToLint(paths: readonly string[]): string {
+  return paths.length === 0
+    ? 'Nothing to check: there is no .github/countersign.yml here, and no YAML file in .github/countersign/chains. Without them, the shipped chain runs.'
+    : `Nothing to check: there are no chain files and no settings in ${listed(paths.map(plainLine), 'or')}. Searched were .github/countersign.yml and .github/countersign/chains of a repository, or the YAML files directly in another folder.`;
+}
+
 /**
  * Each diagnostic as `file:line:col: message`, the contracts of valid chains, then a line with the totals.
  */
 export function lintText(
-  files: readonly { file: string; diagnostics: readonly Diagnostic[]; contracts: readonly Contract[] }[],
+  files: readonly {
+    file: string;
+    diagnostics: readonly Diagnostic[];
+    warnings: readonly Diagnostic[];
+    contracts: readonly Contract[];
+  }[],
 ): string {
-  if (files.length === 0) return 'Nothing to check: there are no chain files and no settings here.';
   const diagnostics = files.flatMap((file) => file.diagnostics);
+  const warnings = files.flatMap((file) => file.warnings);
   const contracts = files.flatMap(({ file, contracts }) => {
     const summary = contractSummary(contracts);
     return summary === undefined ? [] : [`${plainLine(file)}: artifacts: ${summary}`];
   });
   const faulty = files.filter((file) => file.diagnostics.length > 0).length;
   const where = files.length === 1 ? '' : ` in ${faulty} of them`;
-  const lines = [...diagnosticLines(diagnostics), ...contracts];
-  const count = diagnostics.length === 0 ? 'no errors' : `${plural(diagnostics.length, 'error')}${where}`;
+  const lines = [...diagnosticLines([...diagnostics, ...warnings]), ...contracts];
+  const errors = diagnostics.length === 0 ? 'no errors' : `${plural(diagnostics.length, 'error')}${where}`;
+  const count = warnings.length === 0 ? errors : `${errors}, ${plural(warnings.length, 'warning')}`;
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),

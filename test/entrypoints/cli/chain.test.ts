@@ -62,8 +62,40 @@ it('lint ends with 0 when there are no errors, or no files', async () => {
   });
   expect(await chainLint(cwd)).toMatchObject({
     code: 0,
-    stdout: 'Nothing to check: there are no chain files and no settings here.\n',
+    stdout:
+      'Nothing to check: there is no .github/countersign.yml here, and no YAML file in .github/countersign/chains. Without them, the shipped chain runs.\n',
   });
+});
+
+it('lint ends with 1 when a folder that is named has nothing to check, and says where it searched', async () => {
+  const cwd = repository({ 'src/a.ts': '' });
+  expect(await chainLint(cwd, 'src')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(
+      'Nothing to check: there are no chain files and no settings in src. Searched were',
+    ),
+  });
+});
+
+const ODD = GOOD.replace('skill: ci', 'skill: ci, condition: "{{ false }}"');
+
+it('lint ends with 0 for warnings, and with 1 if it is strict', async () => {
+  const cwd = repository({ 'chains/deploy.yaml': ODD });
+  const { code, stdout } = await chainLint(cwd, 'chains');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^chains\/deploy\.yaml:4:\d+: warning: this step can never run: its condition is never true\n/,
+  );
+  expect(stdout).toMatch(/Checked 1 file: no errors, 1 warning\.\n$/);
+  expect((await chainLint(cwd, 'chains', '--strict')).code).toBe(1);
+  const { files } = JSON.parse((await chainLint(cwd, 'chains', '--json')).stdout);
+  expect(files).toEqual([
+    expect.objectContaining({
+      ok: true,
+      faults: [],
+      warnings: [expect.objectContaining({ line: 4, severity: 'warning' })],
+    }),
+  ]);
 });
 
 it('lint prints one JSON document with all files', async () => {
@@ -79,6 +111,7 @@ it('lint prints one JSON document with all files', async () => {
         faults: expect.arrayContaining([
           { file: 'chains/a.yaml', line: 4, column: expect.any(Number), message: expect.any(String) },
         ]),
+        warnings: [],
         expected_artifacts: [],
       },
       {
@@ -86,6 +119,7 @@ it('lint prints one JSON document with all files', async () => {
         ok: true,
         chain: 'other',
         faults: [],
+        warnings: [],
         expected_artifacts: [
           { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },
         ],

@@ -5,7 +5,7 @@
  * themselves are unchanged, and stay dependencies because other packages need some of them.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -16,6 +16,8 @@ const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const packages = join(dist, 'packages');
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+// The only module that other programs import.
+for (const file of globSync('**/*.d.ts', { cwd: dist })) if (file !== 'probot.d.ts') rmSync(join(dist, file));
 const compiled = globSync('**/*.js', { cwd: dist, exclude: ['packages/**'] });
 
 const bundle = await rolldown({

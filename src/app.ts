@@ -1,9 +1,18 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AppKey, type OctokitSource, octokitsWithKey } from './adapters/octokit/sign-in.ts';
 import { buildEngine } from './composition/engine.ts';
+import { createTraffic, type HostedIntake, startHostedIntake } from './composition/intake/hosted.ts';
+import type { Listening } from './composition/intake/listen.ts';
 import { type IntakePlace, startIntake } from './composition/intake/start.ts';
 import { buildJobs } from './composition/jobs.ts';
-import { openPlatform, type Platform, type PlatformOverrides } from './composition/platform.ts';
+import {
+  openPlatform,
+  type Platform,
+  type PlatformOverrides,
+  type PlatformParts,
+} from './composition/platform.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
-import type { AppConfig } from './config/config.ts';
+import type { AppConfig, BaseConfig } from './config/config.ts';
 import type { Log } from './core/log.ts';
 import { neverShow } from './core/redact/redact.ts';
 import { createOutagePolicy, type OutagePolicy } from './engine/jobs/outage-policy.ts';
@@ -12,23 +21,40 @@ import { firstRecoveryJobs } from './entrypoints/recovery/jobs.ts';
 import { bodyJob } from './entrypoints/retention/pack-bodies.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
 import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
+import type { ProbotEvent } from './entrypoints/webhook/probot.ts';
 import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
 
-export interface App {
-  /** The address for webhooks. */
-  url: string;
-  /** The address for metrics, if they have a port of their own. */
-  metricsUrl: string | undefined;
+/** The app without the server that receives its deliveries. */
+interface Running {
   storage: Storage;
   queue: Queue;
   /** Stops accepting webhooks, waits for the work under way, and closes the database. */
   stop(): Promise<void>;
 }
 
+export interface App extends Running {
+  /** The address for webhooks. */
+  url: string;
+  /** The address for metrics, if they have a port of their own. */
+  metricsUrl: string | undefined;
+}
+
+/** The app in a server of somebody else's, which receives the webhooks. */
+export interface HostedApp extends Running {
+  /** Resolves once the delivery is stored durably. */
+  record(event: ProbotEvent): Promise<void>;
+  /** Answers a request for one of the app's pages; `false` for any other. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+  /** The address for metrics, if they have a port of their own. */
+  metricsUrl: string | undefined;
+}
+
+type EngineOverrides = PlatformOverrides & SkillOverrides;
+
 /** Replacements for tests. */
-export interface AppOverrides extends PlatformOverrides, SkillOverrides {
+export interface AppOverrides extends EngineOverrides {
   intake?: IntakePlace;
 }
 
@@ -38,38 +64,85 @@ export interface AppOverrides extends PlatformOverrides, SkillOverrides {
  */
 export const DRAIN_MS = 7_000;
 
-/** Starts the app, composed from its parts. */
-export async function startApp(config: AppConfig, givenLog: Log, overrides: AppOverrides = {}): Promise<App> {
+/** Starts the app with a server of its own, composed from its parts. */
+export async function startApp(config: AppConfig, log: Log, overrides: AppOverrides = {}): Promise<App> {
   const secrets = secretsOf(config);
+  const key: AppKey = { ...config, apiUrl: config.githubApiUrl };
+  return start<Listening, App>(
+    config,
+    { secrets, parts: () => ({ source: octokitsWithKey(key) }), log, overrides },
+    {
+      open: (platform, outagePolicy) =>
+        startIntake(platform, outagePolicy, { config, secrets, place: overrides.intake }),
+      app: ({ url, metricsUrl }, running) => ({ url, metricsUrl, ...running }),
+    },
+  );
+}
+
+/** Starts the app in a server of somebody else's, as the App that the source signs in as. */
+export async function startHostedApp(
+  config: BaseConfig,
+  source: OctokitSource,
+  log: Log,
+  overrides: EngineOverrides = {},
+): Promise<HostedApp> {
+  const traffic = createTraffic();
+  return start<HostedIntake, HostedApp>(
+    config,
+    {
+      secrets: settingsSecretsOf(config),
+      parts: () => ({ source, givesWay: traffic.isBusy }),
+      log,
+      overrides,
+    },
+    {
+      open: (platform, outagePolicy) => startHostedIntake(platform, outagePolicy, traffic),
+      app: ({ record, answer, metricsUrl }, running) => ({ record, answer, metricsUrl, ...running }),
+    },
+  );
+}
+
+async function start<Intake extends { close(): Promise<void> }, Started>(
+  config: BaseConfig,
+  {
+    secrets,
+    parts,
+    log: givenLog,
+    overrides,
+  }: { secrets: Secrets; parts: () => PlatformParts; log: Log; overrides: EngineOverrides },
+  {
+    open,
+    app,
+  }: {
+    open(platform: Platform, outagePolicy: OutagePolicy): Promise<Intake>;
+    app(intake: Intake, running: Running): Started;
+  },
+): Promise<Started> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
-  const platform = await openPlatform(config, givenLog, overrides);
+  const platform = await openPlatform(config, parts(), givenLog, overrides);
   const { storage, queue, metrics, log } = platform;
   const mergingIsOff = config.merging === 'off';
   if (mergingIsOff) log.warn({}, MERGING_IS_OFF);
   metrics.merging(!mergingIsOff);
 
   const outagePolicy = createOutagePolicy(platform);
-  const listening = await startIntake(platform, outagePolicy, { secrets, place: overrides.intake }).catch(
-    async (error: unknown) => {
-      await storage.close();
-      throw error;
-    },
-  );
+  const intake = await open(platform, outagePolicy).catch(async (error: unknown) => {
+    await storage.close();
+    throw error;
+  });
   try {
     const skills = await startEngine(platform, outagePolicy, overrides);
-    return {
-      url: listening.url,
-      metricsUrl: listening.metricsUrl,
+    return app(intake, {
       storage,
       queue,
       async stop() {
-        await Promise.all([listening.close(), queue.stop(DRAIN_MS)]);
+        await Promise.all([intake.close(), queue.stop(DRAIN_MS)]);
         await skills.stop();
         await storage.close();
       },
-    };
+    });
   } catch (error) {
-    await Promise.all([listening.close(), queue.stop(0)]);
+    await Promise.all([intake.close(), queue.stop(0)]);
     await storage.close();
     throw error;
   }
@@ -94,11 +167,15 @@ async function startEngine(
   return skills;
 }
 
-/** The secrets of the settings, by the name that redaction shows. */
-function secretsOf({ privateKey, webhookSecret, metricsAccess, model }: AppConfig): Record<string, string> {
+/** By the name that redaction shows. */
+type Secrets = Readonly<Record<string, string>>;
+
+function secretsOf({ privateKey, webhookSecret, ...config }: AppConfig): Secrets {
+  return { 'private key': privateKey, 'webhook secret': webhookSecret, ...settingsSecretsOf(config) };
+}
+
+function settingsSecretsOf({ metricsAccess, model }: BaseConfig): Secrets {
   return {
-    'private key': privateKey,
-    'webhook secret': webhookSecret,
     ...(metricsAccess.token !== undefined && { 'metrics token': metricsAccess.token }),
     ...(model?.apiKey !== undefined && { 'model key': model.apiKey }),
   };

@@ -107,6 +107,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const { appId, privateKey, githubApiUrl: apiUrl } = read.config;
       const [
         { createOctokitGitHub },
+        { octokitsWithKey },
         { createConfigurationLoader },
         { builtInPolicy },
         { createRegistry },
@@ -117,6 +118,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         { silentLog },
       ] = await Promise.all([
         import('./adapters/octokit/octokit-github.ts'),
+        import('./adapters/octokit/sign-in.ts'),
         import('./engine/configuration/configuration.ts'),
         import('./domain/policy/engine.ts'),
         import('./engine/sessions/registry.ts'),
@@ -127,7 +129,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('./core/log.ts'),
       ]);
       const clock = systemClock;
-      const github = createOctokitGitHub({ appId, privateKey, apiUrl, log: silentLog, clock });
+      const source = octokitsWithKey({ appId, privateKey, apiUrl });
+      const github = createOctokitGitHub({ source, log: silentLog, clock });
       // The registry only answers what a step needs. No step is executed.
       const refuse = () => Promise.reject(new Error('the command line carries out no step'));
       const packageStep = packageSkill(refuse);

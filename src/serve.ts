@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { startApp } from './app.ts';
-import { claimDatabase } from './composition/storage.ts';
+import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
 import { readConfig, type SetupConfig } from './config/config.ts';
 import type { Environment } from './config/fields.ts';
-import { systemClock } from './core/clock.ts';
 import { CountersignError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { createLog } from './core/log-lines.ts';
@@ -18,21 +17,13 @@ import {
   coreDumpsAllowed,
   listening,
   metricsAt,
-  servedByAnother,
   setupDone,
   setupOffered,
   stopping,
-  waitingFor,
 } from './messages/cli/process.ts';
 import { modelSummary } from './messages/skills/model.ts';
 import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
-
-/**
- * How long a process waits for the previous one to release the database, in milliseconds. Longer than that
- * one's shutdown takes, so that a restart with an overlap succeeds.
- */
-const TIMEOUT_MS = 15_000;
 
 /**
  * The engine and its child processes give way to the intake: with all cores busy, the intake gets nearly all of
@@ -52,7 +43,7 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
  * Runs the app until SIGTERM or SIGINT, or serves the setup page if no App is registered. Resolves once
  * either listens or has failed to start.
  */
-export async function serve(env: Environment, timeoutMs = TIMEOUT_MS): Promise<Started> {
+export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promise<Started> {
   const coreDumps = forbidCoreDumps();
   neverShowSecretsOf(env);
   if (env.npm_command !== undefined) endWithParent();
@@ -63,22 +54,17 @@ export async function serve(env: Environment, timeoutMs = TIMEOUT_MS): Promise<S
   const log = createLog(config.logLevel);
   if (coreDumps === 'allowed') log.warn({}, coreDumpsAllowed);
   try {
-    const claim = await claimDatabase(config.databaseUrl, {
-      clock: systemClock,
-      timeoutMs,
-      onWait: (holder) => log.warn({ holder }, waitingFor(holder, timeoutMs)),
-    });
-    if (!claim.ok) return refusal('storage.served_by_another', servedByAnother(claim.holder));
+    const release = await claimToServeAlone(config.databaseUrl, { log, timeoutMs });
     try {
       const app = await startApp(config, log, { intake: { engineNiceness: ENGINE_NICENESS } });
-      stopOnSignal(log, () => app.stop().finally(claim.release));
+      stopOnSignal(log, () => app.stop().finally(release));
       log.info({ url: app.url }, listening(app.url));
       if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
       log.info({}, modelSummary(config.model));
       logSandbox(log);
       return { ok: true };
     } catch (error) {
-      claim.release();
+      release();
       throw error;
     }
   } catch (error) {

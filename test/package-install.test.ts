@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { appEnvironment } from './support/app-environment.ts';
+import { appEnvironment, freePort } from './support/app-environment.ts';
 import { startGitHub } from './support/github/stand-in.ts';
 
 /**
@@ -122,6 +122,28 @@ describe.skipIf(!LONG)('the npm package', () => {
     expect(code).toBe(0);
     expect(new Set(cases.map(({ skill }) => skill))).toContain('pr-review');
     expect(new Set(cases.map(({ kind }) => kind))).toEqual(new Set(['passed']));
+  });
+
+  it('runs in a Probot server, by its name', async () => {
+    const github = await startGitHub();
+    onTestFinished(() => github.stop());
+    const port = await freePort();
+    const { PATH: _path, ...settings } = appEnvironment(github, {
+      databaseUrl: 'sqlite:hosted/countersign.db',
+      artifactsUrl: 'file:hosted/artifacts',
+      port,
+    });
+    const server = spawn('node_modules/.bin/probot', ['run', 'countersign'], {
+      cwd: home,
+      env: { ...environment(), ...settings, GHE_HOST: new URL(github.url).host, GHE_PROTOCOL: 'http' },
+      stdio: 'ignore',
+    });
+    const ended = once(server, 'close');
+    const health = async () =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status;
+    await expect.poll(health).toBe(200);
+    server.kill('SIGTERM');
+    await ended;
   });
 
   it.each([

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import { databaseIn, startListening } from '../../test/crash/app-process.ts';
+import { databaseIn, type Program, startListening } from '../../test/crash/app-process.ts';
 import { notTaken } from '../../test/crash/inbox.ts';
 import { burst } from '../../test/load/burst.ts';
 import { createRepositories, signedDeliveries } from '../../test/load/repositories.ts';
+import { freePort } from '../../test/support/app-environment.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { exampleBodies, signed } from './deliveries.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
@@ -30,6 +31,8 @@ export interface AtWork {
 }
 
 export interface AtWorkOrder {
+  /** With the app's own server, or in one of Probot's. */
+  program: Extract<Program['kind'], 'built' | 'probot'>;
   pullRequests: number;
   /** How many deliveries to send over how many connections, one load after another. */
   loads: readonly { connections: number; count: number }[];
@@ -45,14 +48,15 @@ process.once('message', async (order: AtWorkOrder) => {
   process.disconnect();
 });
 
-async function run({ pullRequests, loads }: AtWorkOrder): Promise<AtWork> {
+async function run({ program, pullRequests, loads }: AtWorkOrder): Promise<AtWork> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
   const github = await startGitHub();
   const loader = fork(join(import.meta.dirname, 'load.ts'));
   const prober = fork(join(import.meta.dirname, 'probe.ts'));
   const app = await startListening(github, folder, {
-    program: { kind: 'built' },
-    environment: { METRICS_TOKEN: TOKEN },
+    program: { kind: program },
+    // Probot has no setting for any free port.
+    environment: { METRICS_TOKEN: TOKEN, PORT: String(await freePort()) },
   });
   github.setWebhookUrl(app.webhookUrl);
   // After the others have started, because a process inherits the priority.
@@ -72,7 +76,8 @@ async function run({ pullRequests, loads }: AtWorkOrder): Promise<AtWork> {
       ask(loader, { port: Number(port), connections, count, deliveries });
 
     const atOnce = await burst(app.webhookUrl, opened, { connections: 32 });
-    let accepted = atOnce.statuses[202] ?? 0;
+    // Probot answers 200.
+    let accepted = (atOnce.statuses[202] ?? 0) + (atOnce.statuses[200] ?? 0);
     accepted += (await send(16, WARM_UP)).accepted;
     const order: ProbeOrder = { origin: new URL(app.webhookUrl).origin, token: TOKEN };
     prober.send(order);

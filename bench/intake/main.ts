@@ -39,18 +39,23 @@ const WARM_UP = 2_000;
 
 execFileSync('npm', ['run', 'build'], { cwd: join(import.meta.dirname, '../..'), stdio: 'ignore' });
 const ours: AtWork[] = [];
+const hosted: AtWork[] = [];
 const peers: Record<number, LoadResult>[] = [];
 for (let round = 0; round < rounds; round++) {
-  const turns = [async () => void ours.push(await atWork()), async () => void peers.push(await peer())];
+  const turns = [
+    async () => void ours.push(await atWork('built')),
+    async () => void peers.push(await peer()),
+    async () => void hosted.push(await atWork('probot')),
+  ];
   // The first alternates, too.
   for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
 }
 report();
 
-async function atWork(): Promise<AtWork> {
+async function atWork(program: AtWorkOrder['program']): Promise<AtWork> {
   const child = fork(join(import.meta.dirname, 'at-work.ts'));
   try {
-    return await ask<AtWork>(child, { pullRequests, loads: LOADS });
+    return await ask<AtWork>(child, { program, pullRequests, loads: LOADS });
   } finally {
     child.kill();
   }
@@ -99,16 +104,23 @@ function report(): void {
       connections,
     );
     const theirs = at(peers, connections);
+    const inProbot = at(
+      hosted.map((one) => one.loads),
+      connections,
+    );
     return {
       connections,
       countersign: Math.round(median(mine.map(perSecond))),
+      hosted: Math.round(median(inProbot.map(perSecond))),
       probot: Math.round(median(theirs.map(perSecond))),
       ratio: Number((median(mine.map(perSecond)) / median(theirs.map(perSecond))).toFixed(2)),
       target: TARGETS[connections] ?? 0,
+      hosted_ratio: Number((median(inProbot.map(perSecond)) / median(theirs.map(perSecond))).toFixed(2)),
       p50_ms: Number(median(mine.map((one) => one.p50Ms)).toFixed(1)),
       p99_ms: Number(median(mine.map((one) => one.p99Ms)).toFixed(1)),
+      hosted_p99_ms: Number(median(inProbot.map((one) => one.p99Ms)).toFixed(1)),
       probot_p99_ms: Number(median(theirs.map((one) => one.p99Ms)).toFixed(1)),
-      refused: mine.reduce((sum, one) => sum + one.refused, 0),
+      refused: [...mine, ...inProbot].reduce((sum, one) => sum + one.refused, 0),
     };
   });
   const probes = Object.fromEntries(
@@ -124,8 +136,8 @@ function report(): void {
       ];
     }),
   );
-  const missing = ours.reduce((sum, one) => sum + one.missing, 0);
-  const wasAtWork = ours.every(({ waiting }) => waiting > 0);
+  const missing = [...ours, ...hosted].reduce((sum, one) => sum + one.missing, 0);
+  const wasAtWork = [...ours, ...hosted].every(({ waiting }) => waiting > 0);
   const passed =
     wasAtWork &&
     missing === 0 &&

@@ -16,9 +16,9 @@ export function buildJobs(
   platform: Platform,
   { engine, onEvent, sessions, mergeGroups, questions, ask }: EngineParts,
 ): JobRunners {
-  const { config, github, retention } = platform;
+  const { github, retention } = platform;
   return {
-    delivery: deliveryJobs({ ...platform, appId: config.appId, onEvent }),
+    delivery: deliveryJobs({ ...platform, appId: github.appId, onEvent }),
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
     session: sessions,
     review: sessions,

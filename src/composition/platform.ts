@@ -1,6 +1,7 @@
 import { createEmbeddedQueue } from '../adapters/embedded-queue/embedded.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from '../adapters/octokit/octokit-github.ts';
-import type { AppConfig } from '../config/config.ts';
+import type { OctokitSource } from '../adapters/octokit/sign-in.ts';
+import type { BaseConfig } from '../config/config.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { type Ids, timeSortedIds } from '../core/ids.ts';
 import { type Log, redactedLog } from '../core/log.ts';
@@ -17,7 +18,7 @@ import { openStorage } from './storage.ts';
 
 /** The adapters below everything else, including the sources of time and randomness that tests replace. */
 export interface Platform {
-  config: AppConfig;
+  config: BaseConfig;
   storage: Storage;
   blobs: Blobs;
   github: ReturnType<typeof createOctokitGitHub>;
@@ -47,8 +48,15 @@ export interface PlatformOverrides {
   blobs?: (real: Blobs) => Blobs;
 }
 
+export interface PlatformParts {
+  source: OctokitSource;
+  /** Whether the thread has more urgent work than jobs. */
+  givesWay?: () => boolean;
+}
+
 export async function openPlatform(
-  config: AppConfig,
+  config: BaseConfig,
+  { source, givesWay }: PlatformParts,
   givenLog: Log,
   overrides: PlatformOverrides,
 ): Promise<Platform> {
@@ -62,7 +70,6 @@ export async function openPlatform(
   const storage = overrides.storage?.(realStorage) ?? realStorage;
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const metrics = createMetrics();
-  const { appId, privateKey, githubApiUrl: apiUrl } = config;
   const writeLimiter = createWriteLimiter();
   const watching = {
     heldBack: metrics.heldBack,
@@ -72,9 +79,7 @@ export async function openPlatform(
     },
   };
   const github = createOctokitGitHub({
-    appId,
-    privateKey,
-    apiUrl,
+    source,
     log,
     clock,
     metrics: watching,
@@ -86,7 +91,7 @@ export async function openPlatform(
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
     writeLimiter,
-    queue: createEmbeddedQueue({ storage, clock, log, random }),
+    queue: createEmbeddedQueue({ storage, clock, log, random, ...(givesWay && { givesWay }) }),
     metrics,
     clock,
     ids: overrides.ids ?? timeSortedIds(() => clock.now()),

@@ -1,6 +1,6 @@
 import { type AnalyzerPool, createAnalyzerPool } from '../analyzers/pool.ts';
 import { gitHubPages } from '../config/addresses.ts';
-import type { AppConfig } from '../config/config.ts';
+import type { BaseConfig } from '../config/config.ts';
 import type { ModelConfig } from '../config/model.ts';
 import type { Clock } from '../core/clock.ts';
 import { familyOf } from '../domain/model/name.ts';
@@ -59,7 +59,7 @@ export interface Skills {
  * choice among packages.
  */
 export async function createSkills(
-  config: AppConfig,
+  config: BaseConfig,
   { storage, blobs, github, clock }: { storage: Storage; blobs: Blobs; github: GitHub; clock: Clock },
   overrides: SkillOverrides,
 ): Promise<Skills> {

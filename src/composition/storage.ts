@@ -3,6 +3,8 @@ import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
 import { type Claim, claimToServe, type Holder } from '../adapters/sqlite/serving.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { servedByAnother, waitingFor } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
 
 const THROW_AWAY = 'sqlite::memory:';
@@ -53,6 +55,30 @@ export async function claimDatabase(
     if (!waits) options.onWait(claim.holder);
     await sleep(RECHECK_MS);
   }
+}
+
+/**
+ * How long a process waits for the previous one to release the database, in milliseconds. Longer than that
+ * one's shutdown takes, so that a restart with an overlap succeeds.
+ */
+export const PREDECESSOR_MS = 15_000;
+
+/**
+ * Like `claimDatabase`, for a process that cannot start without the claim.
+ * @returns releases the claim
+ * @throws CountersignError `storage.served_by_another`
+ */
+export async function claimToServeAlone(
+  databaseUrl: string,
+  { log, timeoutMs }: { log: Log; timeoutMs: number },
+): Promise<() => void> {
+  const claim = await claimDatabase(databaseUrl, {
+    clock: systemClock,
+    timeoutMs,
+    onWait: (holder) => log.warn({ holder }, waitingFor(holder, timeoutMs)),
+  });
+  if (claim.ok) return claim.release;
+  throw new CountersignError('storage.served_by_another', servedByAnother(claim.holder));
 }
 
 function sqlitePath(databaseUrl: string): string {

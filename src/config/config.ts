@@ -151,7 +151,8 @@ const registrationSchema = z
   })
   .transform((env) => ({ appId: env.APP_ID, webhookSecret: env.WEBHOOK_SECRET, privateKey: env.key }));
 
-type BaseConfig = z.infer<typeof baseSchema> &
+/** The settings that do not depend on who holds the App's key and receives its webhooks. */
+export type BaseConfig = z.infer<typeof baseSchema> &
   z.infer<typeof artifactsSchema> &
   z.infer<typeof modelSchema> & { metricsAccess: MetricsAccess } & {
     agents?: Readonly<Partial<Record<AgentName, string>>>;
@@ -180,7 +181,7 @@ export function readConfig(
   env: Environment,
   readFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): ConfigResult {
-  const base = readBase(env);
+  const base = readBaseConfig(env);
   if (!namesAnApp(env)) {
     if (!base.ok) return base;
     // Anybody who reaches the setup page decides which App this is, so it listens on loopback unless the
@@ -202,7 +203,8 @@ export function readConfig(
   };
 }
 
-function readBase(env: Environment): Read<BaseConfig> {
+/** Reads all settings but those of the App itself, for an app in somebody else's server. */
+export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const base = baseSchema.safeParse(env);
   const artifacts = artifactsSchema.safeParse(env);
   const model = modelSchema.safeParse(env);

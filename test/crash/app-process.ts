@@ -32,14 +32,20 @@ export interface Ended {
 
 /**
  * The real app as `npm start` runs it, optionally without a time limit for GitHub; the built one, as the container image runs it; or the
- * real one, watched: it reports its fault points, and may die at one.
+ * built one, which `probot run` loads; or the real one, watched: it reports its fault points, and may die at one.
  */
 export type Program =
   | { kind: 'real'; endlessPatience?: boolean }
   | { kind: 'built' }
+  | { kind: 'probot' }
   | { kind: 'watched'; diesAt?: string };
 
-const MAIN = { real: 'src/main.ts', built: 'dist/main.js', watched: 'test/crash/app-main.ts' };
+const MAIN = {
+  real: ['src/main.ts'],
+  built: ['--max-semi-space-size=4', 'dist/main.js'],
+  probot: ['node_modules/probot/bin/probot.js', 'run', './dist/probot.js'],
+  watched: ['test/crash/app-main.ts'],
+};
 
 /** Starts the app on the database in the folder. @param environment Settings beside those that every app needs. */
 export function startAppProcess(
@@ -54,8 +60,7 @@ export function startAppProcess(
       ...(program.kind === 'real' && program.endlessPatience === true
         ? ['--import', join(ROOT, 'test/load/unlimited-wait.ts')]
         : []),
-      ...(program.kind === 'built' ? ['--max-semi-space-size=4'] : []),
-      join(ROOT, MAIN[program.kind]),
+      ...MAIN[program.kind],
     ],
     {
       cwd: ROOT,
@@ -65,6 +70,9 @@ export function startAppProcess(
           databaseUrl: `sqlite:${databaseIn(folder)}`,
           artifactsUrl: `file:${artifactsIn(folder)}`,
         }),
+        ...(program.kind === 'probot'
+          ? { GHE_HOST: new URL(github.url).host, GHE_PROTOCOL: 'http', LOG_FORMAT: 'json' }
+          : {}),
         ...environment,
         ...(program.kind === 'watched' && program.diesAt !== undefined
           ? { COUNTERSIGN_FAULT_POINT: program.diesAt }
@@ -77,14 +85,19 @@ export function startAppProcess(
   // `close` comes after the last of its output was read.
   const gone = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
   const webhookUrl = new Promise<string | undefined>((resolve) => {
-    createInterface({ input: child.stderr }).on('line', (line) => {
+    // Probot logs to standard output.
+    createInterface({ input: program.kind === 'probot' ? child.stdout : child.stderr }).on('line', (line) => {
       log.push(line);
-      const url = /"url":"([^"]+)"/.exec(line)?.[1];
+      const url = /"url":"([^"]+)"|Listening on (http:[^"]+)"/.exec(line)?.slice(1).find(Boolean);
       if (url !== undefined) resolve(`${url}${WEBHOOK_PATH}`);
     });
     void gone.then(() => resolve(undefined));
   });
-  createInterface({ input: child.stdout }).on('line', (line) => points.push(line));
+  if (program.kind === 'watched')
+    createInterface({ input: child.stdout }).on('line', (line) => points.push(line));
+  else child.stdout.resume();
+  if (program.kind === 'probot')
+    createInterface({ input: child.stderr }).on('line', (line) => log.push(line));
   return {
     pid: child.pid,
     webhookUrl,

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { createOctokitGitHub } from '../../src/adapters/octokit/octokit-github.ts';
+import { octokitsWithKey } from '../../src/adapters/octokit/sign-in.ts';
 import { timeSortedIds } from '../../src/core/ids.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
@@ -29,7 +30,11 @@ async function twoWorkers() {
   };
   const deps = {
     storage: app.storage,
-    github: createOctokitGitHub({ ...config, apiUrl: config.githubApiUrl, log: silentLog, clock }),
+    github: createOctokitGitHub({
+      source: octokitsWithKey({ ...config, apiUrl: config.githubApiUrl }),
+      log: silentLog,
+      clock,
+    }),
     clock,
     ids: timeSortedIds(() => clock.now()),
   };

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { GitHubStandIn } from './github/stand-in.ts';
 
 /** What every process that a test starts may inherit: none of it reaches the app's configuration. */
@@ -25,4 +28,13 @@ export function appEnvironment(
     ARTIFACTS_URL: artifactsUrl,
     LOG_LEVEL: 'info',
   };
+}
+
+/** A port that nothing listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }

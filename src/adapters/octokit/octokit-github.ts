@@ -1,9 +1,7 @@
-import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
-import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { AnsweredRequest, GitHub, RateLimitStatus, SignedOut, Urgency } from '../../ports/github.ts';
@@ -17,21 +15,18 @@ import { dequeue, enqueue } from './merge-queue.ts';
 import { passGate } from './pass-gate.ts';
 import { createReader } from './reader.ts';
 import { createRequestLimiter, GITHUB_LIMITER } from './request-limiter.ts';
-import { createSignIn } from './sign-in.ts';
+import { createSignIn, type OctokitSource } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
 import { bounded, type CachedAnswer, type Fetch, unlessHeld } from './transport.ts';
 import { createWriter } from './writer.ts';
 
 export interface OctokitGitHubOptions {
-  appId: number;
-  /** PEM; line ends may be written as `\n`, as in an environment variable. */
-  privateKey: string;
-  /** `https://api.github.com`, or `https://HOST/api/v3` for GitHub Enterprise Server. */
-  apiUrl: string;
+  source: OctokitSource;
   log: Log;
   clock: Clock;
   /** Called for every response, and for every request that the app's own limiter refused. */
   metrics?: { answered(request: AnsweredRequest): void; heldBack(urgency: Urgency): void };
+  /** Instead of the source's. */
   fetch?: Fetch;
   /** Per request, in milliseconds; default 10 s. */
   timeoutMs?: number;
@@ -58,24 +53,16 @@ const LARGEST_TOKEN_BYTES = 1024 * 1024;
 /**
  * GitHub through Octokit, without its plugins for throttling and retries: the outbox and the queue decide
  * about retries, because they survive a restart.
- * @throws CountersignError if the private key is invalid
  */
 export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHub {
-  const { appId, log, clock } = options;
-  const privateKey = options.privateKey.replaceAll('\\n', '\n');
-  refuseBadKey(privateKey);
+  const { source, log, clock } = options;
+  const { appId } = source;
   const cache = new LRUCache<string, CachedAnswer>({
     maxSize: CACHE_BYTES,
     maxEntrySize: LARGEST_CACHED_BYTES,
     sizeCalculation: ({ body }, key) => body.byteLength + key.length,
   });
-  const signInDeps = {
-    appId,
-    privateKey,
-    apiUrl: options.apiUrl.replace(/\/+$/, ''),
-    userAgent: `countersign/${version()}`,
-    log,
-  };
+  const signInDeps = { source, userAgent: `countersign/${version()}`, log };
   const watch = createSignInWatch({ clock, log });
   const deps = {
     watch,
@@ -85,7 +72,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
     timeoutMs: options.timeoutMs ?? 10_000,
     clock,
     cache,
-    fetch: learningCredentials(options.fetch ?? globalThis.fetch),
+    fetch: learningCredentials(options.fetch ?? source.fetch ?? globalThis.fetch),
     onAnswer(request: AnsweredRequest) {
       log.debug({ github: request }, 'GitHub answered');
       options.metrics?.answered(request);
@@ -156,16 +143,6 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       })),
     signedOut: watch.signedOut,
   };
-}
-
-function refuseBadKey(privateKey: string): void {
-  try {
-    createPrivateKey(privateKey);
-  } catch (error) {
-    throw new CountersignError('config.private_key', 'The private key is not a key in PEM format.', {
-      cause: error,
-    });
-  }
 }
 
 function version(): string {

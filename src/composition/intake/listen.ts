@@ -69,7 +69,7 @@ export async function listenForRequests(
 }
 
 /** If the default metrics port is taken, the app starts without it. */
-async function listenForMetrics(
+export async function listenForMetrics(
   own: NonNullable<IntakeSettings['metricsAccess']['own']>,
   parts: Parameters<typeof createMetricsServer>[0],
 ): Promise<{ server: Server; url: string } | undefined> {

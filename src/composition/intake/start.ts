@@ -1,4 +1,5 @@
 import { openInbox, readInbox } from '../../adapters/sqlite/inbox.ts';
+import type { BaseConfig } from '../../config/config.ts';
 import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
 import { createDrain, type Drain, takenFrom } from '../../entrypoints/webhook/delivery/drain.ts';
 import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
@@ -7,7 +8,7 @@ import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
-import { type Listening, listenForRequests } from './listen.ts';
+import { type IntakeSettings, type Listening, listenForRequests } from './listen.ts';
 import { type IntakeThreadOptions, startIntakeThread } from './thread.ts';
 
 /**
@@ -24,9 +25,17 @@ export type IntakePlace = 'here' | Pick<IntakeThreadOptions, 'program' | 'engine
 export async function startIntake(
   platform: Platform,
   outagePolicy: OutagePolicy,
-  { secrets, place = {} }: { secrets: Readonly<Record<string, string>>; place?: IntakePlace | undefined },
+  {
+    config,
+    secrets,
+    place = {},
+  }: {
+    config: IntakeSettings & Pick<BaseConfig, 'databaseUrl' | 'logLevel'>;
+    secrets: Readonly<Record<string, string>>;
+    place?: IntakePlace | undefined;
+  },
 ): Promise<Listening> {
-  const { config, storage, queue, clock, log } = platform;
+  const { storage, queue, clock, log } = platform;
   const engine = engineReports(platform, outagePolicy);
   const inboxPath = inboxOf(config.databaseUrl);
   // Two threads cannot share a database that each of them creates.
@@ -89,7 +98,7 @@ async function readyInbox(path: string, storage: Platform['storage']): Promise<v
   }
 }
 
-function engineReports(
+export function engineReports(
   { config, storage, github, metrics, clock, log }: Platform,
   outagePolicy: OutagePolicy,
 ): Omit<EngineReports, 'silentMs'> {

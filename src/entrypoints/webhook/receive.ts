@@ -62,9 +62,9 @@ export function createReceiver({ secret, intake, readBody, log }: ReceiveParts) 
   }
 }
 
-const EVENT_NAME = /^[a-z0-9_]{1,100}$/;
+export const EVENT_NAME = /^[a-z0-9_]{1,100}$/;
 /** GitHub sends UUIDs; emulators of GitHub send other ids. */
-const DELIVERY_ID = /^[A-Za-z0-9._:-]{1,100}$/;
+export const DELIVERY_ID = /^[A-Za-z0-9._:-]{1,100}$/;
 
 function refused(refusal: Refusal): Received {
   return { kind: 'refused', refusal };

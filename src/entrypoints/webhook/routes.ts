@@ -48,13 +48,25 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const isOurs = await answerIfRouted(routes, request, response);
+  if (!isOurs) refuse(response, REFUSALS.notFound);
+}
+
+/** Answers a request for one of the routes. Returns `false` for any other, and leaves it alone. */
+export async function answerIfRouted(
+  routes: ReadonlyMap<string, Route>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
   const [path = ''] = (request.url ?? '').split('?', 1);
   const route = routes.get(path);
-  if (!route) return refuse(response, REFUSALS.notFound);
+  if (!route) return false;
   if (!route.methods.includes(request.method ?? '')) {
-    return refuse(response, methodNotAllowed(route.methods.join(', ')));
+    refuse(response, methodNotAllowed(route.methods.join(', ')));
+    return true;
   }
   await route.handle(request, response);
+  return true;
 }
 
 export function refuse(response: ServerResponse, { status, error, headers }: Refusal): void {

@@ -7,6 +7,10 @@ export function badSettings(diagnostics: readonly string[]): string {
   return `Countersign cannot start. ${count} wrong:\n${diagnostics.map((diagnostic) => `  - ${diagnostic}\n`).join('')}`;
 }
 
+export const NO_WEBHOOK_SECRET =
+  'this Probot server accepts webhooks that are signed with Probot’s default secret, which everybody knows. Set WEBHOOK_SECRET to the ' +
+  'webhook secret of your GitHub App.';
+
 export function cannotStart(because: string): string {
   return `Countersign cannot start: ${because}\n`;
 }

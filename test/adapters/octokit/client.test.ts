@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createOctokitGitHub } from '../../../src/adapters/octokit/octokit-github.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { octokitsWithKey } from '../../../src/adapters/octokit/sign-in.ts';
 import { CountersignError } from '../../../src/core/errors.ts';
-import { silentLog } from '../../../src/core/log.ts';
 import { GitHubError, SignInRefused } from '../../../src/ports/github.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { type Answer, APP_ID, INSTALLATION, NOW, paged, privateKey, REPO, startFake } from './fake-server.ts';
@@ -79,18 +77,12 @@ describe('a request', () => {
 
   it('cannot be made with an invalid private key', () => {
     expect(() =>
-      createOctokitGitHub({
-        appId: APP_ID,
-        privateKey: 'oops',
-        apiUrl: 'http://127.0.0.1:1',
-        log: silentLog,
-        clock: systemClock,
-      }),
+      octokitsWithKey({ appId: APP_ID, privateKey: 'oops', apiUrl: 'http://127.0.0.1:1' }),
     ).toThrow(CountersignError);
   });
 
   it('works with a key whose line ends are written as \\n', async () => {
-    const fake = await startFake({ privateKey: privateKey.replaceAll('\n', '\\n') });
+    const fake = await startFake({ key: privateKey.replaceAll('\n', '\\n') });
     fake.on(REPOSITORY, { body: repository });
     await expect(fake.github.reader(INSTALLATION).repository(REPO)).resolves.toMatchObject({ id: 7 });
   });

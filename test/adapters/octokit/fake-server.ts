@@ -7,6 +7,7 @@ import {
   type OctokitGitHub,
   type OctokitGitHubOptions,
 } from '../../../src/adapters/octokit/octokit-github.ts';
+import { octokitsWithKey } from '../../../src/adapters/octokit/sign-in.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createRequestValidator } from '../../support/openapi/validator.ts';
 
@@ -51,7 +52,10 @@ const validate = createRequestValidator();
  * A server that answers what a test tells it to, and the adapter in front of it. It answers 400 with the reason to requests that
  * GitHub's own description does not allow, which fails the test.
  */
-export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Promise<Fake> {
+export async function startFake({
+  key = privateKey,
+  ...options
+}: Partial<OctokitGitHubOptions> & { key?: string } = {}): Promise<Fake> {
   const handlers = new Map<string, Handler>();
   const on: Fake['on'] = (route, handler) => {
     handlers.set(route, typeof handler === 'function' ? handler : () => handler);
@@ -89,9 +93,11 @@ export async function startFake(options: Partial<OctokitGitHubOptions> = {}): Pr
     body: { token: 'ghs_secret', expires_at: '2099-01-01T00:00:00Z', permissions: { checks: 'write' } },
   });
   const github = createOctokitGitHub({
-    appId: APP_ID,
-    privateKey,
-    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`,
+    source: octokitsWithKey({
+      appId: APP_ID,
+      privateKey: key,
+      apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v3`,
+    }),
     log: silentLog,
     clock: { now: () => NOW },
     ...options,

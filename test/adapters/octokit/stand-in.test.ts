@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOctokitGitHub } from '../../../src/adapters/octokit/octokit-github.ts';
+import { octokitsWithKey } from '../../../src/adapters/octokit/sign-in.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { judgeMerge } from '../../../src/domain/policy/merge-gate.ts';
@@ -33,9 +34,11 @@ beforeEach(async () => {
   standIn.requireChecks('acme/shop', 'main', ['build']);
   installation = standIn.installApp('acme');
   github = createOctokitGitHub({
-    appId: standIn.app.id,
-    privateKey: standIn.app.privateKey,
-    apiUrl: standIn.url,
+    source: octokitsWithKey({
+      appId: standIn.app.id,
+      privateKey: standIn.app.privateKey,
+      apiUrl: standIn.url,
+    }),
     log: silentLog,
     clock: systemClock,
   });

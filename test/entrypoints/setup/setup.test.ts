@@ -13,7 +13,7 @@ import { parse } from 'yaml';
 import { readConfig } from '../../../src/config/config.ts';
 import type { Environment } from '../../../src/config/fields.ts';
 import { offerSetup } from '../../../src/entrypoints/setup/setup.ts';
-import { bareEnvironment } from '../../support/app-environment.ts';
+import { bareEnvironment, freePort } from '../../support/app-environment.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SECRET = 'drawn-by-github-for-the-webhook';
@@ -56,14 +56,6 @@ async function startSetup(
   const setup = { folder, url, said: () => said, child };
   running.push(setup);
   return setup;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** What the page's form sends, and where to. */

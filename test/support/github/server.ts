@@ -10,6 +10,11 @@ import type { SecondaryLimits } from './secondary-limits.ts';
 import type { State } from './state.ts';
 import { fullName } from './world.ts';
 
+/** The same API at the addresses of GitHub Enterprise Server: REST at `/api/v3`, GraphQL at `/api/graphql`. */
+function withoutEnterprisePrefix(url: string): string {
+  return url.replace(/^\/api(\/v3(?=\/)|(?=\/graphql$))/, '');
+}
+
 /** A request that the API received; `status` is 0 if the connection was cut or the request never answered. */
 export interface ReceivedRequest {
   readonly method: string;
@@ -102,7 +107,7 @@ export class ApiServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? 'GET';
-    const url = new URL(request.url ?? '/', this.#state.url);
+    const url = new URL(withoutEnterprisePrefix(request.url ?? '/'), this.#state.url);
     const text = await readAll(request);
     const path = url.pathname + url.search;
     const fault = this.#faults.take({ method, path });

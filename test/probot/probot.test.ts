@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { CLEAN, PEOPLE, REPO, seed } from '../../demo/world.ts';
+import { appEnvironment, freePort } from '../support/app-environment.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
+import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import { temporaryFolders } from '../support/temp.ts';
+import { until } from '../support/until.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PROGRAMS = {
+  'probot run': ['node_modules/probot/bin/probot.js', 'run', './src/probot.ts'],
+  'npm start': ['src/main.ts'],
+  'a Probot server that hosts another app': ['test/probot/server-process.ts'],
+} as const;
+type Program = keyof typeof PROGRAMS;
+
+const newFolder = temporaryFolders();
+
+async function startGitHubForTest(): Promise<GitHubStandIn> {
+  const github = await startGitHub();
+  onTestFinished(() => github.stop());
+  seed(github);
+  return github;
+}
+
+interface Started {
+  url: string;
+  child: ChildProcess;
+  output: string[];
+}
+
+async function start(
+  github: GitHubStandIn,
+  program: Program,
+  folder = newFolder(),
+  environment: Record<string, string> = {},
+): Promise<Started> {
+  const port = await freePort();
+  const child = spawn(process.execPath, PROGRAMS[program], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...appEnvironment(github, {
+        databaseUrl: `sqlite:${join(folder, 'countersign.db')}`,
+        artifactsUrl: `file:${join(folder, 'artifacts')}`,
+        port,
+      }),
+      ...(program === 'npm start'
+        ? {}
+        : { GHE_HOST: new URL(github.url).host, GHE_PROTOCOL: 'http', LOG_FORMAT: 'json' }),
+      ...environment,
+    },
+  });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => output.push(line));
+  }
+  const gone = once(child, 'close');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await gone;
+  });
+  return { url: `http://127.0.0.1:${port}`, child, output };
+}
+
+async function listens({ url, child, output }: Started): Promise<void> {
+  await expect
+    .poll(async () => {
+      if (child.exitCode !== null) throw new Error(`it ended:\n${output.join('\n')}`);
+      return (await fetch(`${url}/readyz`).catch(() => undefined))?.status;
+    })
+    .toBe(200);
+}
+
+/** From opened to merged, with the shipped chain. */
+async function mergeOne(github: GitHubStandIn): Promise<void> {
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'discounts',
+    title: 'Give discounts',
+    files: CLEAN,
+  });
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  const asked = await until('the approval comment', () =>
+    github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval')),
+  );
+  await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
+  await expect.poll(() => github.pullRequest(REPO, number).merged).toBe(true);
+}
+
+eachFirstQuick(Object.keys(PROGRAMS) as Program[])(
+  '%s takes a pull request from opened to merged',
+  async (program) => {
+    const github = await startGitHubForTest();
+    const started = await start(github, program);
+    await listens(started);
+    github.setWebhookUrl(`${started.url}/api/github/webhooks`);
+    await mergeOne(github);
+    expect(github.merges).toHaveLength(1);
+  },
+);
+
+test('a Probot server serves its other apps, and Countersign uses the server’s own fetch', {
+  tags: 'slow',
+}, async () => {
+  const github = await startGitHubForTest();
+  const { started } = await hosted(github);
+  await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'discounts',
+    title: 'Give discounts',
+    files: CLEAN,
+  });
+  await github.settle();
+  const other = async () =>
+    (await (await fetch(`${started.url}/other`)).json()) as { seen: string[]; requests: number };
+  expect((await other()).seen).toEqual(['Give discounts']);
+  await expect.poll(async () => (await other()).requests).toBeGreaterThan(3);
+  expect((await fetch(`${started.url}/nowhere`)).status).toBe(404);
+  expect((await fetch(`${started.url}/healthz`)).status).toBe(200);
+});
+
+test('a hosted app that is asked to stop ends its work, and leaves the database to the next one', {
+  tags: 'slow',
+}, async () => {
+  const github = await startGitHubForTest();
+  const { started, folder } = await hosted(github);
+  started.child.kill('SIGTERM');
+  await once(started.child, 'close');
+  expect(started.child.signalCode).toBe('SIGTERM');
+  await listens(await start(github, 'probot run', folder));
+});
+
+test('a Probot server does not start beside an app that serves the same database', {
+  tags: 'slow',
+}, async () => {
+  const github = await startGitHubForTest();
+  const { folder } = await hosted(github);
+  const { child, output } = await start(github, 'probot run', folder);
+  await once(child, 'close');
+  expect(child.exitCode).toBe(1);
+  expect(output.join('\n')).toContain('only one process may serve a database');
+});
+
+test.each([
+  ['Probot’s default webhook secret', { WEBHOOK_SECRET: '' }, 'default secret, which everybody knows'],
+  ['a wrong setting', { DATABASE_URL: 'oracle:x' }, 'DATABASE_URL must be sqlite:<path'],
+  ['no App', { APP_ID: '', PRIVATE_KEY: '', NODE_ENV: 'production' }, 'App ID is missing'],
+])('a Probot server with %s does not start, and says why', async (_what, environment, message) => {
+  const github = await startGitHubForTest();
+  const { child, output } = await start(github, 'probot run', newFolder(), environment);
+  await once(child, 'close');
+  expect(child.exitCode).toBe(1);
+  expect(output.join('\n')).toContain(message);
+});
+
+async function hosted(github: GitHubStandIn): Promise<{ started: Started; folder: string }> {
+  const folder = newFolder();
+  const started = await start(github, 'a Probot server that hosts another app', folder);
+  await listens(started);
+  github.setWebhookUrl(`${started.url}/api/github/webhooks`);
+  return { started, folder };
+}

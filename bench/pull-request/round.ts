@@ -37,7 +37,7 @@ export interface RouteCount {
 export const MAX_REQUESTS = 29;
 
 const CHECK_RUN = 'POST /repos/{owner}/{repo}/check-runs';
-const POLL = 'GET /repos/{owner}/{repo}/issues/comments/{number}';
+const GRAPHQL = 'POST /graphql';
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{number}/merge';
 
 /**
@@ -88,7 +88,7 @@ function watch(harness: Harness): () => Record<'checkRun' | 'seen' | 'merged', M
     const now = moment(harness);
     const route = routeOf(request);
     if (route === CHECK_RUN) at.checkRun ??= now;
-    if (route === POLL && JSON.stringify(request.responseBody).includes('"rocket":1')) at.seen ??= now;
+    if (route === GRAPHQL && JSON.stringify(request.responseBody).includes('"ROCKET"')) at.seen ??= now;
     if (route === MERGE) at.merged ??= now;
   });
   return () => {

@@ -146,7 +146,7 @@ export interface RequiredCheck {
   appId: number | null;
 }
 
-interface Reaction {
+export interface Reaction {
   id: number;
   person: Person;
   content: string;
@@ -166,6 +166,18 @@ export interface CommentFacts {
   viaAppId: number | null;
   /** The number of each reaction. */
   reactions: Readonly<Record<string, number>>;
+}
+
+/** What one query showed of a pull request. */
+export interface Prefetched {
+  /**
+   * A reader that answers from the query: reviews, commits, checks and statuses of the head, the comment with its
+   * reactions, and the tips of the base, the default branch and the organisation's own repository. `rest` reads
+   * everything else, and what the query did not show completely.
+   */
+  over(rest: GitHubReader): GitHubReader;
+  /** `undefined` if it is closed, or the query did not show it. */
+  pullRequest: PullRequest | undefined;
 }
 
 /** How many comments one request can poll. */
@@ -303,6 +315,15 @@ export interface GitHubReader {
    * @param nodeIds at most `MAX_POLLED`
    */
   polledComments(nodeIds: readonly string[]): Promise<(PolledComment | undefined)[]>;
+  /**
+   * Reads an open pull request, its head and a comment in one query. Does not fail: without an answer, everything is
+   * read as usual. For one attempt only, because it shows one moment.
+   */
+  prefetched(
+    repo: Repo,
+    number: number,
+    about: { headSha: string; commentNodeId?: string | undefined },
+  ): Promise<Prefetched>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;
   /**
    * The account that currently has the login, and its role; `undefined` if there is none or GitHub does not

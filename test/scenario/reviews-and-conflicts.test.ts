@@ -78,6 +78,30 @@ describe('a review that requests changes', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
+  test('blocks the merge if a query shows an older state than the last read of the pull request', async () => {
+    const { harness, number, headSha } = await asked();
+    const { github } = harness;
+    const id = approvalOf(harness, number).id;
+    await github.react(REPO, id, 'mia', 'rocket');
+    let shown: unknown;
+    github.onRequest(({ path, responseBody }) => {
+      const text = JSON.stringify(responseBody);
+      if (path === '/graphql' && /reviews.*ROCKET/.test(text)) shown ??= responseBody;
+    });
+    // The first recheck reads the old state, but a later read fails.
+    const restore = github.fail(({ path }) => path.includes('/permission'), { status: 502 });
+    await harness.advance(4_000);
+    expect(shown).toBeDefined();
+    github.holdDeliveries();
+    await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');
+    await github.comment(REPO, number, 'will', 'Please wait.');
+    restore();
+    github.fail(({ path }) => path === '/graphql', { status: 200, body: shown });
+    await harness.advance(60_000);
+    expect(github.merges).toEqual([]);
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: ${HELD_BY_WILL}`]);
+  });
+
   test('that GitHub refuses to show is not considered missing', async () => {
     const { harness, number, headSha } = await asked();
     harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403, body: { message: 'No' } });

@@ -227,7 +227,7 @@ export const fileSchema = contentSchema
   .or(z.array(z.unknown()).transform(() => undefined))
   .or(z.looseObject({ type: z.string() }).transform(() => undefined));
 
-const REVIEW_STATES: Readonly<Record<string, Review['state']>> = {
+export const REVIEW_STATES: Readonly<Record<string, Review['state']>> = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes_requested',
   COMMENTED: 'commented',
@@ -275,8 +275,12 @@ export const treeSchema = z.object({
 
 /** Keeps the account only if it is a bot's, because this app is one. */
 export const createdCommentSchema = z
-  .object({ id: z.int(), user: accountSchema.nullish().catch(null) })
-  .transform(({ id, user }) => ({ id, authorId: user?.type === 'Bot' ? user.id : undefined }));
+  .object({ id: z.int(), node_id: z.string().nullish(), user: accountSchema.nullish().catch(null) })
+  .transform(({ id, node_id, user }) => ({
+    id,
+    nodeId: node_id ?? undefined,
+    authorId: user?.type === 'Bot' ? user.id : undefined,
+  }));
 export const createdCheckRunSchema = z
   .object({ id: z.int(), html_url: z.string().nullish() })
   .transform(({ id, html_url }) => ({ id, url: html_url ?? undefined }));

@@ -6,7 +6,7 @@ import { dateOrNull } from './answers.ts';
 
 /** In characters. Outputs have up to 64 KB; only the beginning is read. */
 const MAX_LENGTH = 2_000;
-const beginning = z
+export const beginning = z
   .string()
   .nullish()
   .transform((text) => text && (text.length > MAX_LENGTH ? wholeWords(text.slice(0, MAX_LENGTH)) : text))

@@ -87,10 +87,15 @@ export interface Client {
    */
   query<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
   /**
-   * Sends one GraphQL query about several things. Something that GitHub does not show is missing in the data.
+   * Sends one GraphQL query about several things. Something that GitHub does not show is missing in the data, and
+   * has an error.
    * @throws GitHubError like `request`; also (`unavailable`) if GitHub returns no data at all
    */
-  queryEach<T>(text: string, variables: Parameters, schema: z.ZodType<T>): Promise<T>;
+  queryEach<T>(
+    text: string,
+    variables: Parameters,
+    schema: z.ZodType<T>,
+  ): Promise<{ data: T; errors: readonly GraphqlErrorFacts[] }>;
   /**
    * Sends one GraphQL mutation. If GitHub refuses, the result has GitHub's own sentence, which is shown to
    * people.
@@ -242,8 +247,8 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     const { baseUrl } = signIn.octokit().request.endpoint.DEFAULTS;
     const url = `${baseUrl.replace(/\/v3$/, '')}/graphql`;
     const answered = await send(GRAPHQL, { url, query: text, variables }, options);
-    const [error] = parse(GRAPHQL, answered.status, answered.data, graphqlErrors).errors ?? [];
-    return { ...answered, error };
+    const errors = parse(GRAPHQL, answered.status, answered.data, graphqlErrors).errors ?? [];
+    return { ...answered, error: errors[0], errors };
   }
 
   async function mutate<T>(
@@ -274,10 +279,10 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     variables: Parameters,
     schema: z.ZodType<T>,
     partly = false,
-  ): Promise<T> {
-    const { status, data, headers, error } = await graphql(text, variables, { graphqlRead: true });
+  ): Promise<{ data: T; errors: readonly GraphqlErrorFacts[] }> {
+    const { status, data, headers, error, errors } = await graphql(text, variables, { graphqlRead: true });
     const isUsable = partly && error?.type !== 'RATE_LIMITED' && hasData.safeParse(data).success;
-    if (!error || isUsable) return parse(GRAPHQL, status, data, z.object({ data: schema })).data;
+    if (!error || isUsable) return { ...parse(GRAPHQL, status, data, z.object({ data: schema })), errors };
     const failure = {
       status,
       route: GRAPHQL,
@@ -344,7 +349,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
 
   return {
     request,
-    query: (text, variables, schema) => query(text, variables, schema),
+    query: async (text, variables, schema) => (await query(text, variables, schema)).data,
     queryEach: (text, variables, schema) => query(text, variables, schema, true),
     mutate,
     page,
@@ -357,11 +362,13 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
 const GRAPHQL = 'POST /graphql';
 const hasData = z.object({ data: z.record(z.string(), z.unknown()) });
 /** A response with errors still has status 200: https://spec.graphql.org/October2021/#sec-Response-Format */
-const graphqlErrors = z.object({
-  errors: z
-    .array(z.object({ type: z.string().max(60).optional(), message: z.string().max(2_000).optional() }))
-    .optional(),
+const graphqlError = z.object({
+  type: z.string().max(60).optional(),
+  message: z.string().max(2_000).optional(),
+  path: z.array(z.string().or(z.int())).optional(),
 });
+const graphqlErrors = z.object({ errors: z.array(graphqlError).optional() });
+type GraphqlErrorFacts = z.infer<typeof graphqlError>;
 
 /** A parameter of only dots would move up in the path, to a different route. */
 function refuseDots(route: string, parameters: Parameters): void {

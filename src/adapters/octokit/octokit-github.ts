@@ -122,7 +122,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         known?.budget.heldUntil(now) ?? (waitMs === undefined ? undefined : new Date(now.getTime() + waitMs))
       );
     },
-    reader: (installationId, urgency = 'run') => createReader(clientOf(installationId, urgency)),
+    reader: (installationId, urgency = 'run') => createReader(clientOf(installationId, urgency), appId),
     writer(installationId, urgency = 'person') {
       const client = clientOf(installationId, urgency);
       return {

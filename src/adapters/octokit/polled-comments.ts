@@ -21,7 +21,7 @@ const PER_LIST = 100;
 const LISTS = ['a', 'b', 'c'].slice(0, Math.ceil(MAX_POLLED / PER_LIST));
 
 /** The names of REST: https://docs.github.com/en/graphql/reference/enums#reactioncontent */
-const CONTENTS: Readonly<Record<string, string>> = {
+export const CONTENTS: Readonly<Record<string, string>> = {
   THUMBS_UP: '+1',
   THUMBS_DOWN: '-1',
   LAUGH: 'laugh',
@@ -79,7 +79,7 @@ export async function readPolledComments(
   })).filter(({ ids }) => ids.length > 0);
   const parameters = lists.map(({ alias }) => `$${alias}: [ID!]!`).join(', ');
   const fields = lists.map(({ alias }) => `${alias}: nodes(ids: $${alias}) { ${FIELDS} }`).join('\n  ');
-  const answer = await client.queryEach(
+  const { data: answer } = await client.queryEach(
     `query (${parameters}) {\n  ${fields}\n}`,
     Object.fromEntries(lists.map(({ alias, ids }) => [alias, ids])),
     answerSchema,

@@ -36,6 +36,7 @@ import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readMergeQueue, readQueued } from './merge-queue.ts';
 import { readPolledComments } from './polled-comments.ts';
+import { prefetch } from './prefetch.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
 
@@ -55,7 +56,7 @@ const MAX_FOLDER_ENTRIES = 1_000;
  * Reads repositories and pull requests. A list of files or commits that reaches GitHub's limit counts as
  * truncated, because GitHub does not say whether it is.
  */
-export function createReader(client: Client): GitHubReader {
+export function createReader(client: Client, ownAppId: number): GitHubReader {
   const permission = async (repo: Repo, login: string) => {
     const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
     const found = await ifExists(client.request(route, { ...at(repo), username: login }, permissionSchema));
@@ -235,6 +236,8 @@ export function createReader(client: Client): GitHubReader {
       }
       return changed.reverse();
     },
+
+    prefetched: (repo, number, about) => prefetch(client, ownAppId, repo, number, about),
   };
 }
 

@@ -93,7 +93,7 @@ export function createWriter(
         // only if no app is named.
         if (comment.viaAppId === null) accountId ??= await readOwnAccount(client);
         if (isOwnComment(comment, { appId, accountId }))
-          return { id: comment.id, authorId: comment.author.id };
+          return { id: comment.id, authorId: comment.author.id, nodeId: comment.nodeId ?? undefined };
       }
       return undefined;
     },

@@ -183,6 +183,8 @@ export const effectProgressSchema = z.strictObject({
   body_hash: z.string().optional(),
   /** The bot account that GitHub named as the comment's author at its creation. */
   author_id: z.int().optional(),
+  /** GitHub's global id of the comment, which GraphQL uses. */
+  node_id: z.string().optional(),
   /**
    * Until then, GitHub may still execute a request whose response was lost. Anything sent before could be
    * doubled or undone.

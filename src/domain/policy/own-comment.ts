@@ -20,6 +20,8 @@ export interface WrittenComment {
   id: number;
   /** The bot account that GitHub names as its author; `undefined` if it names none. */
   authorId: number | undefined;
+  /** GitHub's global id, if it named one. */
+  nodeId: string | undefined;
 }
 
 /**

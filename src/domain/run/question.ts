@@ -221,7 +221,7 @@ export function waitForAnswer(approval: Approval, now: Date, recheckAfterMs?: nu
  * Whether only the poller needs to watch the question, because nobody has answered and nothing blocks it. An
  * answer that does not suffice is rechecked by time: a role or a review can change without a new reaction.
  */
-function isWatched({ watch, decision, answers }: Approval): boolean {
+export function isWatched({ watch, decision, answers }: Approval): boolean {
   return watch?.reactions === '' && decision?.status === 'pending' && answers.length === 0;
 }
 

@@ -22,8 +22,6 @@ import type { PlainResult, StepDeclaration } from '../steps/step.ts';
 export interface ApprovalContext extends GateContext {
   /** The reader for requests that a person waits for. It is the last to stop when GitHub's limits run low. */
   readonly urgentReader: GitHubReader;
-  /** `time`: no event has arrived, so the attempt should be cheap. */
-  readonly because: 'time' | 'event';
   readonly newId: (prefix: 'apr') => string;
   /** The approval of this invocation, if it was requested. */
   readonly approval: Approval | undefined;
@@ -104,6 +102,8 @@ export interface ApprovalComment {
   bodyHash: string;
   /** The account that GitHub named as its author; `undefined` if it named none. */
   authorId: number | undefined;
+  /** GitHub's global id; `undefined` if it named none. */
+  nodeId: string | undefined;
 }
 
 interface ConfigurationNow {

@@ -63,18 +63,20 @@ export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): 
 
 /** Asks the maintainers, unless it must wait for something first. */
 export async function askPeople(context: ApprovalContext): Promise<ApprovalResult> {
-  const { state, inputs, reader, repo, session, clock } = context;
+  const { state, inputs, repo, session, clock } = context;
   const { settings, headSha } = state.run;
   const number = pullRequestOf(context);
-  const pullRequest = await reader.pullRequest(repo, number);
+  const prefetched = await context.reader.prefetched(repo, number, { headSha });
+  const reader = prefetched.over(context.reader);
+  const pullRequest = prefetched.pullRequest ?? (await reader.pullRequest(repo, number));
   const waitedMs = clock.now().getTime() - session.startedAt.getTime();
   const notYet = waitBeforeAsking(context, inputs, pullRequest, waitedMs);
   if (notYet) {
     const until = new Date(clock.now().getTime() + notYet.recheckInMs);
     return { kind: 'waits', for: 'until', until, reason: notYet.reason };
   }
-  const requested = await readRequestedChanges(context, number);
-  const contributors = await readContributors(context, pullRequest, headSha);
+  const requested = await readRequestedChanges({ ...context, reader }, number);
+  const contributors = await readContributors({ ...context, reader }, pullRequest, headSha);
   const question = toAsk(settings, pullRequest.author, requested, contributors);
   return ask(context, question, { now: clock.now(), newId: context.newId });
 }

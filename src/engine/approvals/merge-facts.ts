@@ -9,9 +9,9 @@ import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeQuestion } from '../../domain/policy/merge-gate.ts';
 import { commentStatus } from '../../domain/policy/own-comment.ts';
-import { questionOf } from '../../domain/run/question.ts';
+import { isWatched, questionOf } from '../../domain/run/question.ts';
 import { outcomesNow, type QuestionFacts, questionFacts } from '../../domain/run/question-facts.ts';
-import type { CommentFacts, PullRequest } from '../../ports/github.ts';
+import type { CommentFacts, Prefetched, PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import { pullRequestNow } from '../runs/on-pull-request.ts';
@@ -22,26 +22,74 @@ import type { ApprovalComment, ApprovalContext } from './approval-context.ts';
 import { readContributors } from './contributors.ts';
 import { readRequestedChanges } from './requested-changes.ts';
 
+type Read = QuestionFacts & { question: MergeQuestion; pullRequest: PullRequest };
+
 /**
- * Reads everything that the merge gate judges, for this one attempt. The pull request itself is read last,
- * because an attacker would change it between the reads and the merge call.
+ * Reads everything that the merge gate judges, for this one attempt: in one query, as far as that shows it, and the rest from
+ * REST. The pull request itself is read last and from REST, because an attacker would change it between the reads and the merge
+ * call. GitHub does not say whether both of its APIs are equally up to date. If they disagree about the pull request,
+ * everything is read from REST.
  */
 export async function readMergeFacts(
   context: ApprovalContext,
   comment: ApprovalComment,
   skillOf: SkillOf,
-): Promise<QuestionFacts & { question: MergeQuestion; pullRequest: PullRequest }> {
+): Promise<Read> {
+  if (!isNews(context, comment)) return readFrom(context, NOTHING_PREFETCHED, comment, skillOf);
+  const number = pullRequestOf(context);
+  const about = {
+    headSha: context.state.run.headSha,
+    // Only REST names the app that a comment was written through, which is needed if the account is unknown.
+    commentNodeId: comment.authorId === undefined ? undefined : comment.nodeId,
+  };
+  const prefetched = await context.reader.prefetched(context.repo, number, about);
+  const read = await readFrom(context, prefetched, comment, skillOf);
+  const { pullRequest: before } = prefetched;
+  if (!before || isSame(before, read.pullRequest)) return read;
+  return readFrom(context, NOTHING_PREFETCHED, comment, skillOf);
+}
+
+/**
+ * Whether something happened since the last recheck. A recheck by time finds most of it unchanged, for which REST's
+ * answers do not count towards the hourly limit, but a query does.
+ */
+function isNews({ because, approval }: ApprovalContext, comment: ApprovalComment): boolean {
+  if (because === 'event' || !approval) return true;
+  return approval.watch === null ? comment.nodeId !== undefined : isWatched(approval);
+}
+
+/** Comments, pushes and edits change `updatedAt`. */
+function isSame(one: PullRequest, other: PullRequest): boolean {
+  return (
+    one.state === other.state &&
+    one.draft === other.draft &&
+    one.headSha === other.headSha &&
+    one.baseRef === other.baseRef &&
+    one.defaultBranch === other.defaultBranch &&
+    one.updatedAt.getTime() === other.updatedAt.getTime()
+  );
+}
+
+const NOTHING_PREFETCHED: Prefetched = { over: (rest) => rest, pullRequest: undefined };
+
+async function readFrom(
+  context: ApprovalContext,
+  prefetched: Prefetched,
+  comment: ApprovalComment,
+  skillOf: SkillOf,
+): Promise<Read> {
   const { repo, state, step } = context;
   const rules = state.run.settings.countersign;
   const number = pullRequestOf(context);
-  const found = await context.reader.comment(repo, comment.githubId);
+  const found = await prefetched.over(context.reader).comment(repo, comment.githubId);
   const spoken = spokenAnswers(context);
   const reacted = mayHaveReactions(found, rules);
   const answered = reacted || (spoken ?? []).length > 0;
   // Somebody answered, so from now on a person is waiting.
-  const now = answered ? { ...context, reader: context.urgentReader } : context;
-  const { reader } = now;
-  // Most attempts find no reaction and cost two conditional requests. Everything else is read if there is a
+  const rest = answered ? context.urgentReader : context.reader;
+  const reader = prefetched.over(rest);
+  const now = { ...context, reader };
+  // Most attempts find no reaction and cost two requests. Everything else is read if there is a
   // reaction, an event, or an unmet condition. Otherwise an attempt without news would report that nothing
   // blocks the step.
   const thorough = answered || context.because === 'event' || context.approval?.decision?.status === 'unmet';
@@ -53,7 +101,9 @@ export async function readMergeFacts(
   const gates = await gatesOfQuestion(now, thorough, skillOf, fresh);
   // Read for every attempt after an event or with a possible merge, in the latter case from GitHub without
   // caches.
-  const governing = thorough ? await readGoverning(now, number, { fresh: answered }) : undefined;
+  const governing = thorough
+    ? await readGoverning(now, prefetched.pullRequest, { fresh: answered })
+    : undefined;
   const counted = reactions.filter(({ content }) => counts(rules).includes(content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
   // Without an answer, nobody must be compared with the authors. But commits that the settings refuse block
@@ -63,7 +113,7 @@ export async function readMergeFacts(
     anybody || refuses
       ? await readContributors(
           now,
-          governing?.before ?? (await reader.pullRequest(repo, number)),
+          governing?.before ?? prefetched.pullRequest ?? (await rest.pullRequest(repo, number)),
           state.run.headSha,
         )
       : NO_CONTRIBUTORS;
@@ -79,7 +129,7 @@ export async function readMergeFacts(
     ? await context.earlierRejections()
     : { by: [], elsewhere: [] };
   const requestedChanges = thorough ? await readRequestedChanges(now, number) : undefined;
-  const pullRequest = await reader.pullRequest(repo, number);
+  const pullRequest = await rest.pullRequest(repo, number);
   const question = questionOf(state, number, repo, context.inputs);
   const facts = questionFacts(context, {
     readAt: context.clock.now(),
@@ -127,7 +177,7 @@ function spokenAnswers({ step, approval }: ApprovalContext): readonly SpokenAnsw
  */
 async function readGoverning(
   context: ApprovalContext,
-  number: number,
+  known: PullRequest | undefined,
   how: HowFresh,
 ): Promise<{
   before: PullRequest;
@@ -135,8 +185,9 @@ async function readGoverning(
   statusFor(pullRequest: PullRequest): ConfigurationStatus;
 }> {
   const { reader, repo, state, step } = context;
-  const before = await reader.pullRequest(repo, number);
-  const now = await context.configurationNow(before, how);
+  const number = pullRequestOf(context);
+  const before = known ?? (await reader.pullRequest(repo, number));
+  const now = await context.configurationNow(before, { ...how, reader });
   const listed = now.chain?.trigger.filter.paths
     ? await reader.pullRequestFiles(repo, number)
     : { files: [], truncated: true };

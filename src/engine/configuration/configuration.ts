@@ -58,6 +58,8 @@ export type Base = Pick<PullRequest, 'baseRef' | 'defaultBranch'>;
 export interface HowFresh {
   /** Ignores cached answers of GitHub. Required for decisions about merges. */
   fresh?: boolean;
+  /** Knows the tips of branches already. */
+  reader?: GitHubReader;
 }
 
 /**
@@ -215,12 +217,17 @@ export function createConfigurationLoader(deps: {
   };
 
   /** Fresh reads are for a merge, for which a person is waiting. */
-  function readerFor(installationId: number, { fresh = false }: HowFresh): GitHubReader {
-    return github.reader(installationId, fresh ? 'person' : 'run');
+  function readerFor(installationId: number, { fresh = false, reader }: HowFresh): GitHubReader {
+    return reader ?? github.reader(installationId, fresh ? 'person' : 'run');
   }
 
-  function tipNow(reader: GitHubReader, repo: Repo, branch: string, { fresh = false }: HowFresh) {
-    return fresh ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch);
+  function tipNow(
+    reader: GitHubReader,
+    repo: Repo,
+    branch: string,
+    { fresh = false, reader: known }: HowFresh,
+  ) {
+    return fresh || known ? reader.branchTip(repo, branch) : tipOf(reader, repo, branch);
   }
 
   async function atBranch(

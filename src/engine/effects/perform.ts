@@ -5,6 +5,7 @@ import type { Log } from '../../core/log.ts';
 import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
+import type { WrittenComment } from '../../domain/policy/own-comment.ts';
 import {
   type GitHub,
   GitHubError,
@@ -319,13 +320,14 @@ async function comment(
   wasBegun: boolean,
 ): Promise<Progress> {
   const repo = { owner: effect.owner, name: effect.repo };
-  const progressOf = (authorId: number | undefined) => ({
+  const progressOf = ({ authorId, nodeId }: Omit<WrittenComment, 'id'>) => ({
     body_hash: bodyHash(effect.body),
     ...(authorId === undefined ? {} : { author_id: authorId }),
+    ...(nodeId === undefined ? {} : { node_id: nodeId }),
   });
   const known =
     row.githubId !== null
-      ? { id: row.githubId, authorId: row.progress.author_id }
+      ? { id: row.githubId, authorId: row.progress.author_id, nodeId: row.progress.node_id }
       : wasBegun
         ? await writer.findComment(repo, effect.issue, effect.marker)
         : undefined;
@@ -333,10 +335,10 @@ async function comment(
     // If somebody deletes the comment, it stays deleted. The check run has the same information, and writing
     // it again would be intrusive.
     await writer.updateComment(repo, known.id, effect.body);
-    return { githubId: known.id, progress: progressOf(known.authorId) };
+    return { githubId: known.id, progress: progressOf(known) };
   }
-  const { id, authorId } = await writer.createComment(repo, effect.issue, effect.body);
-  return { githubId: id, progress: progressOf(authorId) };
+  const created = await writer.createComment(repo, effect.issue, effect.body);
+  return { githubId: created.id, progress: progressOf(created) };
 }
 
 async function checkRun(

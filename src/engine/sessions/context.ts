@@ -84,6 +84,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
               githubId: row.githubId,
               bodyHash,
               authorId: row.progress.author_id,
+              nodeId: row.progress.node_id,
               beingWritten: row.status === 'pending',
             }
           : undefined;

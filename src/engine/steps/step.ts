@@ -50,6 +50,8 @@ export interface StepContext {
   text(input: string, encode: (value: string) => string): string | undefined;
   readonly repo: Repo;
   readonly reader: GitHubReader;
+  /** `time`: no event has arrived, so the attempt should be cheap. */
+  readonly because: 'time' | 'event';
   readonly appId: number;
   readonly clock: Clock;
   readonly log: Log;

@@ -30,6 +30,7 @@ export function unstoredStep(
       verification: null,
       finishedAt: null,
     },
+    because: 'event',
     round: async () => 1,
     earlierReview: async () => undefined,
     ...given,

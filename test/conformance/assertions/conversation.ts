@@ -21,7 +21,7 @@ function poll({ octokit }: World, nodeIds: readonly string[]) {
   const client = {
     queryEach: async <T>(query: string, variables: object, schema: z.ZodType<T>) => {
       const { data } = await octokit.request('POST /graphql', { query, variables });
-      return schema.parse(data.data);
+      return { data: schema.parse(data.data), errors: [] };
     },
   };
   return readPolledComments(client, nodeIds);

@@ -33,6 +33,7 @@ type Hindrance = {
 
 /** GitHub with a pull request that nothing speaks against. */
 const quiet = {
+  prefetched: async () => ({ over: (rest) => rest, pullRequest: undefined }),
   pullRequest: async () => LOCAL_PULL_REQUEST,
   pullRequestCommits: async () => ({ commits: [], truncated: false }),
   commitCredits: async () => [],

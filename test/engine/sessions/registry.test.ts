@@ -28,6 +28,7 @@ function stepOf(text: string) {
 
 /** GitHub with a pull request that meets every criterion. */
 const quiet = {
+  prefetched: async () => ({ over: (rest) => rest, pullRequest: undefined }),
   pullRequest: async () => LOCAL_PULL_REQUEST,
   pullRequestReviews: async () => ({ reviews: [], truncated: false }),
   pullRequestCommits: async () => ({ commits: [], truncated: false }),

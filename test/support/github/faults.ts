@@ -29,9 +29,18 @@ export class Faults {
   }
 
   take(request: { method: string; path: string }): Fault | undefined {
-    const entry = this.#waiting.find(({ match, left }) => left > 0 && match(request));
+    const entry = this.#next(request);
     if (!entry) return undefined;
     entry.left -= 1;
     return entry.how;
+  }
+
+  /** Whether the next such request fails. */
+  awaits(request: { method: string; path: string }): boolean {
+    return this.#next(request) !== undefined;
+  }
+
+  #next(request: { method: string; path: string }) {
+    return this.#waiting.find(({ match, left }) => left > 0 && match(request));
   }
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { ApiError } from './api-error.ts';
 import type { Auth, Caller } from './auth.ts';
 import type { Fault, Faults } from './faults.ts';
+import { sameInRest } from './graphql/same-in-rest.ts';
 import { followUp } from './operations/follow-up.ts';
 import { RateLimit } from './rate-limit.ts';
 import type { Reply, Router } from './router.ts';
@@ -83,6 +84,18 @@ export class ApiServer {
     this.#rate.leave(left);
   }
 
+  /**
+   * Whether a query shows what a fault makes REST refuse, or answer otherwise: GitHub's two APIs show the same, so what
+   * does not work in one does not work in the other either.
+   */
+  #failsInRest(path: string, text: string): boolean {
+    if (path !== '/graphql' || !isJson(text)) return false;
+    const { query, variables } = JSON.parse(text);
+    return sameInRest(String(query), variables ?? {}).some((rest) =>
+      this.#faults.awaits({ method: 'GET', path: rest }),
+    );
+  }
+
   onRequest(listener: (request: ObservedRequest) => void): void {
     this.#listeners.push(listener);
   }
@@ -127,7 +140,14 @@ export class ApiServer {
       return;
     }
     if (isAnswer(fault) && isJson(text)) incoming.body = JSON.parse(text);
-    const reply = isAnswer(fault) ? { ...fault } : this.#answer(incoming, text);
+    const reply = isAnswer(fault)
+      ? { ...fault }
+      : this.#failsInRest(path, text)
+        ? {
+            status: 200,
+            body: { data: null, errors: [{ type: 'INTERNAL', message: 'Something went wrong' }] },
+          }
+        : this.#answer(incoming, text);
     const cut = typeof fault === 'object' && 'after' in fault;
     const sent = cut ? undefined : this.#send(incoming, reply, response);
     if (cut) request.socket.destroy();

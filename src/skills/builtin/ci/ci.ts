@@ -72,8 +72,14 @@ export const ci: StepHandler = {
 };
 
 async function read(context: StepContext): Promise<CiJudgement> {
-  const { reader, repo, state } = context;
-  const { headSha, baseRef, settings } = state.run;
+  const { repo, state } = context;
+  const { headSha, baseRef, settings, pullRequest } = state.run;
+  // By time, most answers are unchanged. Those of REST do not count then, but a query does.
+  const prefetched =
+    pullRequest === null || context.because === 'time'
+      ? undefined
+      : await context.reader.prefetched(repo, pullRequest, { headSha });
+  const reader = prefetched?.over(context.reader) ?? context.reader;
   const [checkRuns, statuses, required] = await Promise.all([
     reader.checkRuns(repo, headSha),
     reader.statuses(repo, headSha),
@@ -91,7 +97,7 @@ async function read(context: StepContext): Promise<CiJudgement> {
   };
   const soFar = judgeCi(facts);
   if (soFar.kind !== 'concluded' || soFar.result.passed !== true) return soFar;
-  return judgeCi({ ...facts, suites: await suitesOf(context, soFar.runs) });
+  return judgeCi({ ...facts, suites: await suitesOf({ ...context, reader }, soFar.runs) });
 }
 
 /**

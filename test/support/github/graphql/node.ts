@@ -3,7 +3,7 @@ import type { Selection } from './parse.ts';
 /** An object of GitHub's graph: the answer of each field. A query cannot use other fields. */
 export interface Node {
   readonly type: string;
-  readonly fields: Readonly<Record<string, (args: Selection['args']) => Value>>;
+  readonly fields: Readonly<Record<string, (args: Selection['args'], alias: string) => Value>>;
 }
 type Value = string | number | boolean | null | Node | readonly (Node | null)[];
 
@@ -29,7 +29,7 @@ export function select(node: Node, selections: readonly Selection[]): Record<str
       const field = node.fields[name];
       if (!field)
         throw new GraphqlError('undefinedField', `Field '${name}' doesn't exist on type '${node.type}'`);
-      const value = field(args);
+      const value = field(args, alias);
       return [alias, isList(value) ? value.map((one) => one && select(one, inner)) : picked(value, inner)];
     }),
   );

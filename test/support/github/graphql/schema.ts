@@ -1,14 +1,27 @@
 import { ApiError, notFound } from '../api-error.ts';
 import { allows, reaches, type Token } from '../auth.ts';
-import type { Commit } from '../git/objects.ts';
+import type { Commit, Signature } from '../git/objects.ts';
 import { dequeue, enqueue, entryOf } from '../operations/queue.ts';
+import { associationOf } from '../rules/association.ts';
+import { latestRuns, latestStatuses, suiteState } from '../rules/checks.ts';
 import { mergeability } from '../rules/mergeability.ts';
 import { mergeQueueOf, requiredChecksOfGroup } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
 import { iso, nodeId } from '../views/account.ts';
+import { viewCheckRun } from '../views/check.ts';
 import { accountOf } from '../views/commit.ts';
-import { commitsOf } from '../views/pull.ts';
-import type { Account, Comment, PullRequest, QueueEntry, ReactionContent, Repository } from '../world.ts';
+import { changesOf, commitsOf } from '../views/pull.ts';
+import type {
+  Account,
+  CheckRun,
+  CheckSuite,
+  Comment,
+  CommitStatus,
+  PullRequest,
+  QueueEntry,
+  ReactionContent,
+  Repository,
+} from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
 import { connection, GraphqlError, type Node } from './node.ts';
 
@@ -22,16 +35,16 @@ export function queryNode(state: State, token: Token, errors: GraphqlError[] = [
     fields: {
       nodes: ({ ids }) => nodesById(state, token, Array.isArray(ids) ? ids : [], errors),
       // For an installation's token it is the app's bot.
-      viewer: () => actorNode(state.app.bot),
-      repository: ({ owner, name }) => {
+      viewer: () => ({
+        type: 'Bot',
+        fields: { ...actorNode(state.app.bot).fields, login: () => state.app.bot.login },
+      }),
+      repository: ({ owner, name }, alias) => {
         const repository = state.findRepository(String(owner), String(name));
-        if (!repository || !reaches(state, token, repository))
-          throw new GraphqlError(
-            'NOT_FOUND',
-            `Could not resolve to a Repository with the name '${owner}/${name}'.`,
-            ['repository'],
-          );
-        return repositoryNode(state, token, repository);
+        if (repository && reaches(state, token, repository)) return repositoryNode(state, token, repository);
+        const message = `Could not resolve to a Repository with the name '${owner}/${name}'.`;
+        errors.push(new GraphqlError('NOT_FOUND', message, [alias]));
+        return null;
       },
     },
   };
@@ -83,6 +96,8 @@ function commentNode(state: State, token: Token, comment: Comment): Node {
     fields: {
       id: () => nodeId('IssueComment', comment.id),
       databaseId: () => comment.id,
+      // A `BigInt`, which is a string in JSON.
+      fullDatabaseId: () => String(comment.id),
       body: () => comment.body,
       updatedAt: () => iso(comment.updatedAt),
       author: () => actorNode(comment.author),
@@ -95,7 +110,8 @@ function commentNode(state: State, token: Token, comment: Comment): Node {
             databaseId: () => reaction.id,
             content: () => REACTION_CONTENTS[reaction.content],
             createdAt: () => iso(reaction.createdAt),
-            user: () => actorNode(reaction.author),
+            // GitHub's type is `User`, which is no bot.
+            user: () => (reaction.author.type === 'User' ? actorNode(reaction.author) : null),
           },
         })),
     },
@@ -165,7 +181,13 @@ function repositoryNode(state: State, token: Token, repository: Repository): Nod
     type: 'Repository',
     fields: {
       id: () => nodeId('Repository', repository.id),
+      databaseId: () => repository.id,
       nameWithOwner: () => fullName(repository),
+      defaultBranchRef: () => refNode(repository, repository.defaultBranch),
+      object: ({ oid }) => {
+        const sha = String(oid);
+        return repository.git.commit(sha) ? commitNode(state, token, repository, sha) : null;
+      },
       pullRequest: ({ number }) => {
         need(token, 'pull_requests', 'read', 'repository');
         const issue = repository.issues.get(Number(number));
@@ -213,8 +235,8 @@ function entryNode(state: State, token: Token, entry: QueueEntry): Node {
       enqueuer: () => actorNode(entry.by),
       jump: () => false,
       solo: () => false,
-      headCommit: () => (entry.group ? commitNode(state, pr, entry.group.headSha) : null),
-      baseCommit: () => (entry.group ? commitNode(state, pr, entry.group.baseSha) : null),
+      headCommit: () => (entry.group ? commitNode(state, token, repository, entry.group.headSha) : null),
+      baseCommit: () => (entry.group ? commitNode(state, token, repository, entry.group.baseSha) : null),
       pullRequest: () => pullRequestNode(state, token, pr),
     },
   };
@@ -238,6 +260,34 @@ function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
       databaseId: () => pull.id,
       number: () => pr.number,
       title: () => pr.title,
+      body: () => pr.body ?? '',
+      updatedAt: () => iso(pr.updatedAt),
+      author: () => actorNode(pr.author),
+      authorAssociation: () => associationOf(state, repository, pr.author, 'pull request'),
+      changedFiles: () => changesOf(pr).length,
+      labels: (args) =>
+        connection('Label', 'labels', pr.labels, args, ({ name }) => ({
+          type: 'Label',
+          fields: { name: () => name },
+        })),
+      headRepository: () =>
+        state.repositoryById(pull.head.repository.id)
+          ? repositoryNode(state, token, pull.head.repository)
+          : null,
+      baseRefOid: () => pull.base.sha,
+      baseRef: () => refNode(repository, pull.base.ref),
+      canBeRebased: () => mergeability(state, pr).rebaseable === true,
+      reviews: (args) =>
+        connection('PullRequestReview', 'reviews', pull.reviews, args, (review) => ({
+          type: 'PullRequestReview',
+          fields: {
+            fullDatabaseId: () => String(review.id),
+            state: () => review.state,
+            submittedAt: () => iso(review.submittedAt),
+            commit: () => commitNode(state, token, repository, review.commitSha),
+            author: () => actorNode(review.author),
+          },
+        })),
       state: () => (pull.merged ? 'MERGED' : pr.state === 'open' ? 'OPEN' : 'CLOSED'),
       merged: () => pull.merged !== undefined,
       isDraft: () => pull.draft,
@@ -265,18 +315,55 @@ function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
       commits: (args) =>
         connection('PullRequestCommit', 'commits', commitsOf(pr), args, ({ sha }) => ({
           type: 'PullRequestCommit',
-          fields: { commit: () => commitNode(state, pr, sha) },
+          fields: { commit: () => commitNode(state, token, repository, sha) },
         })),
     },
   };
 }
 
-function commitNode(state: State, { repository }: PullRequest, sha: string): Node {
+/** `null` for a branch that does not exist. */
+function refNode(repository: Repository, name: string): Node | null {
+  const sha = repository.branches.get(name);
+  if (sha === undefined) return null;
+  return {
+    type: 'Ref',
+    fields: { name: () => name, target: () => ({ type: 'Commit', fields: { oid: () => sha } }) },
+  };
+}
+
+function commitNode(state: State, token: Token, repository: Repository, sha: string): Node {
   const commit = repository.git.commitAt(sha);
+  // GitHub's type is `User`, which is no bot.
+  const gitActor = (signature: Signature): Node => {
+    const account = accountOf(state, signature);
+    return {
+      type: 'GitActor',
+      fields: {
+        email: () => signature.email,
+        user: () => (account?.type === 'User' ? actorNode(account) : null),
+      },
+    };
+  };
   return {
     type: 'Commit',
     fields: {
       oid: () => sha,
+      message: () => commit.message,
+      author: () => gitActor(commit.author),
+      committer: () => gitActor(commit.committer),
+      signature: () =>
+        state.verified.has(sha) ? { type: 'GpgSignature', fields: { isValid: () => true } } : null,
+      status: () => {
+        need(token, 'statuses', 'read', 'repository');
+        const statuses = latestStatuses(repository, sha);
+        if (statuses.length === 0) return null;
+        return { type: 'Status', fields: { contexts: () => statuses.map(statusNode) } };
+      },
+      checkSuites: (args) => {
+        need(token, 'checks', 'read', 'repository');
+        const suites = repository.checkSuites.filter((suite) => suite.headSha === sha);
+        return connection('CheckSuite', 'checkSuites', suites, args, (suite) => suiteNode(state, suite));
+      },
       authors: (args) =>
         connection('GitActor', 'authors', creditedBy(state, commit), args, (account) => ({
           type: 'GitActor',
@@ -293,8 +380,67 @@ function creditedBy(state: State, { author, message }: Commit): (Account | undef
   return emails.map((email) => accountOf(state, { ...author, email }));
 }
 
+/** https://docs.github.com/en/graphql/reference/objects#statuscontext */
+function statusNode({ context, state, description, targetUrl, createdAt }: CommitStatus): Node {
+  return {
+    type: 'StatusContext',
+    fields: {
+      context: () => context,
+      state: () => state.toUpperCase(),
+      description: () => description,
+      targetUrl: () => targetUrl,
+      createdAt: () => iso(createdAt),
+    },
+  };
+}
+
+/** https://docs.github.com/en/graphql/reference/objects#checksuite */
+function suiteNode(state: State, suite: CheckSuite): Node {
+  const isWorkflow = suite.app.slug === 'github-actions';
+  return {
+    type: 'CheckSuite',
+    fields: {
+      databaseId: () => suite.id,
+      status: () => suiteState(suite).status.toUpperCase(),
+      app: () => ({
+        type: 'App',
+        fields: { databaseId: () => suite.app.id, name: () => suite.app.name, slug: () => suite.app.slug },
+      }),
+      workflowRun: () =>
+        isWorkflow ? { type: 'WorkflowRun', fields: { databaseId: () => suite.id } } : null,
+      checkRuns: (args) => {
+        const { filterBy } = args;
+        const isAll = record(filterBy).checkType === 'ALL';
+        const runs = isAll ? suite.runs : latestRuns(suite);
+        return connection('CheckRun', 'checkRuns', runs, args, (run) => runNode(state, run));
+      },
+    },
+  };
+}
+
+/** https://docs.github.com/en/graphql/reference/objects#checkrun */
+function runNode(state: State, run: CheckRun): Node {
+  return {
+    type: 'CheckRun',
+    fields: {
+      databaseId: () => run.id,
+      name: () => run.name,
+      status: () => run.status.toUpperCase(),
+      conclusion: () => run.conclusion?.toUpperCase() ?? null,
+      startedAt: () => iso(run.startedAt),
+      completedAt: () => (run.completedAt ? iso(run.completedAt) : null),
+      permalink: () => viewCheckRun(state, run).html_url,
+      externalId: () => run.externalId,
+      title: () => run.title,
+      summary: () => run.summary,
+    },
+  };
+}
+
+/** Without the suffix of a bot's login in REST: https://github.com/marcusquinn/aidevops/issues/29778 */
 function actorNode({ id, login, type }: Account): Node {
-  return { type, fields: { login: () => login, databaseId: () => id } };
+  const name = type === 'Bot' ? login.replace(/\[bot\]$/, '') : login;
+  return { type, fields: { login: () => name, databaseId: () => id } };
 }
 
 function pullRequestById(state: State, token: Token, id: unknown): PullRequest {

@@ -1,0 +1,451 @@
+import { z } from 'zod';
+import type { Review } from '../../domain/policy/facts/reviews.ts';
+import type {
+  CheckRunFacts,
+  CheckSuiteFacts,
+  CommentFacts,
+  Commit,
+  GitHubReader,
+  Person,
+  Prefetched,
+  PullRequest,
+  Reaction,
+  Repo,
+  StatusFacts,
+} from '../../ports/github.ts';
+import { GitHubError, SignInRefused } from '../../ports/github.ts';
+import { dateOrNull, REVIEW_STATES } from './answers.ts';
+import { beginning } from './check-answers.ts';
+import type { Client } from './client.ts';
+import { CONTENTS } from './polled-comments.ts';
+
+/** Where GitHub keeps an organisation's own files. */
+const ORGANISATION_REPOSITORY = '.github';
+
+const ACCOUNTS = ['User', 'Bot', 'Organization', 'Mannequin'] as const;
+
+/**
+ * The state of a pull request in one query. Reference: https://docs.github.com/en/graphql/reference/objects
+ *
+ * `checkType: ALL`, because GitHub does not say which of several runs `LATEST` is. REST's `filter=latest` leaves out
+ * only runs of the same name in the same suite (https://github.com/lewagon/wait-on-check-action/pull/156), so without
+ * such runs, ALL is what REST lists. The lists have no second page: what does not fit is read by REST.
+ */
+const QUERY =
+  `query ($owner: String!, $name: String!, $number: Int!, $head: GitObjectID!, $comments: [ID!]!) {
+  repository(owner: $owner, name: $name) {
+    databaseId
+    defaultBranchRef { name target { oid } }
+    pullRequest(number: $number) {
+      title body state merged isDraft mergeable canBeRebased mergeStateStatus updatedAt changedFiles authorAssociation
+      author { ...Person } headRefOid headRefName headRepository { databaseId nameWithOwner }
+      baseRefName baseRefOid baseRef { name target { oid } }
+      labels(first: 100) { pageInfo { hasNextPage } nodes { name } }
+      reviews(first: 100) {
+        pageInfo { hasNextPage }
+        nodes { fullDatabaseId state submittedAt commit { oid } author { ...Person } }
+      }
+      commits(first: 100) {
+        pageInfo { hasNextPage }
+        nodes { commit {
+          oid message signature { isValid }
+          author { email user { databaseId login } } committer { email user { databaseId login } }
+        } }
+      }
+    }
+    object(oid: $head) { ... on Commit {
+      status { contexts { context state description targetUrl createdAt } }
+      checkSuites(first: 50) {
+        pageInfo { hasNextPage }
+        nodes {
+          databaseId status app { databaseId name slug } workflowRun { databaseId }
+          checkRuns(first: 50, filterBy: { checkType: ALL }) {
+            pageInfo { hasNextPage }
+            nodes { databaseId name status conclusion startedAt completedAt permalink externalId title summary }
+          }
+        }
+      }
+    } }
+  }
+  organisation: repository(owner: $owner, name: "${ORGANISATION_REPOSITORY}") { databaseId defaultBranchRef { name target { oid } } }
+  nodes(ids: $comments) { ... on IssueComment {
+    id fullDatabaseId body author { ...Person }
+    reactions(first: 100) {
+      pageInfo { hasNextPage }
+      nodes { databaseId content createdAt user { databaseId login } }
+    }
+  } }
+}`.replaceAll(
+    '...Person',
+    `__typename login ${ACCOUNTS.map((type) => `... on ${type} { databaseId }`).join(' ')}`,
+  );
+
+/** Ids above 32 bits, which `databaseId` cannot show: https://github.com/octokit/graphql-schema/pull/896 */
+const bigId = z.union([
+  z.int(),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
+
+/** GraphQL gives a bot's login without the suffix of REST: https://github.com/marcusquinn/aidevops/issues/29778 */
+const person = z
+  .object({
+    __typename: z.enum(ACCOUNTS),
+    login: z.string(),
+    databaseId: z.int(),
+  })
+  .transform(
+    ({ __typename: type, login, databaseId: id }): Person => ({
+      id,
+      login: type === 'Bot' && !login.endsWith('[bot]') ? `${login}[bot]` : login,
+      type,
+    }),
+  );
+
+/** GraphQL names only people here: REST also shows bots. So without an account, REST is asked. */
+const user = z
+  .object({ databaseId: z.int(), login: z.string() })
+  .transform(({ databaseId: id, login }): Person => ({ id, login, type: 'User' }));
+
+/** A list that fits into one page. Every other one does not match, and is read by REST. */
+const wholeList = <T extends z.ZodType>(node: T) =>
+  z
+    .object({ pageInfo: z.object({ hasNextPage: z.literal(false) }), nodes: z.array(node) })
+    .transform(({ nodes }) => nodes);
+
+const tipSchema = z.object({ name: z.string(), target: z.object({ oid: z.string() }) });
+const moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+const reviewsSchema = wholeList(
+  z
+    .object({
+      fullDatabaseId: bigId,
+      state: z.string(),
+      submittedAt: dateOrNull,
+      commit: z.object({ oid: z.string() }).nullable(),
+      author: person,
+    })
+    .transform(
+      ({ fullDatabaseId: id, state, submittedAt, commit, author }): Review => ({
+        id,
+        person: author,
+        state: REVIEW_STATES[state] ?? 'unknown',
+        commitSha: commit?.oid ?? null,
+        submittedAt,
+      }),
+    ),
+);
+
+const signed = z.object({ email: z.string().nullable(), user });
+const commitsSchema = wholeList(
+  z
+    .object({
+      commit: z.object({
+        oid: z.string(),
+        message: z.string(),
+        signature: z.object({ isValid: z.boolean() }).nullable(),
+        author: signed,
+        committer: signed,
+      }),
+    })
+    .transform(
+      ({ commit }): Commit => ({
+        sha: commit.oid,
+        message: commit.message,
+        author: commit.author.user,
+        committer: commit.committer.user,
+        authorEmail: commit.author.email,
+        committerEmail: commit.committer.email,
+        verified: commit.signature?.isValid ?? false,
+      }),
+    ),
+);
+
+const lower = z.string().transform((text) => text.toLowerCase());
+
+/** An expected status is one that the branch requires and nobody has reported: https://docs.github.com/en/graphql/reference/enums#statusstate */
+const statusSchema = z
+  .object({
+    context: z.string(),
+    state: lower.pipe(z.enum(['error', 'failure', 'pending', 'success', 'expected'])),
+    description: z.string().nullable(),
+    targetUrl: z.string().nullable(),
+    createdAt: dateOrNull,
+  })
+  .transform(
+    ({ context, state, description, targetUrl, createdAt }): StatusFacts => ({
+      context,
+      state: state === 'expected' ? 'pending' : state,
+      description,
+      url: targetUrl,
+      createdAt,
+    }),
+  );
+
+const suiteSchema = z.object({
+  databaseId: z.int(),
+  status: lower,
+  app: z.object({ databaseId: z.int(), name: z.string(), slug: z.string() }).nullable(),
+  workflowRun: z.object({ databaseId: z.int() }).nullable(),
+  checkRuns: wholeList(
+    z.object({
+      databaseId: z.int(),
+      name: z.string(),
+      status: lower,
+      conclusion: lower.nullable(),
+      startedAt: dateOrNull,
+      completedAt: dateOrNull,
+      permalink: z.string(),
+      externalId: z.string().nullable(),
+      title: beginning,
+      summary: beginning,
+    }),
+  ),
+});
+
+const headSchema = z.object({
+  status: z.object({ contexts: z.array(statusSchema) }).nullable(),
+  checkSuites: wholeList(suiteSchema),
+});
+
+const pullRequestSchema = z
+  .object({
+    title: z.string(),
+    body: z.string(),
+    // Of a closed one, REST shows more.
+    state: z.literal('OPEN'),
+    merged: z.literal(false),
+    isDraft: z.boolean(),
+    mergeable: z.enum(['MERGEABLE', 'CONFLICTING', 'UNKNOWN']),
+    canBeRebased: z.boolean(),
+    mergeStateStatus: lower,
+    updatedAt: moment,
+    changedFiles: z.int(),
+    authorAssociation: z.string(),
+    author: person,
+    headRefOid: z.string(),
+    headRefName: z.string(),
+    headRepository: z.object({ databaseId: z.int(), nameWithOwner: z.string() }).nullable(),
+    baseRefName: z.string(),
+    baseRefOid: z.string(),
+    labels: wholeList(z.object({ name: z.string() })),
+  })
+  .transform(
+    (pull): Omit<PullRequest, 'number' | 'repositoryId' | 'defaultBranch'> => ({
+      title: pull.title,
+      body: pull.body,
+      author: pull.author,
+      state: 'open',
+      merged: false,
+      mergeCommitSha: null,
+      mergeable: pull.mergeable === 'UNKNOWN' ? null : pull.mergeable === 'MERGEABLE',
+      rebaseable: pull.mergeable === 'UNKNOWN' ? null : pull.canBeRebased,
+      mergeableState: pull.mergeStateStatus,
+      mergedBy: null,
+      draft: pull.isDraft,
+      headSha: pull.headRefOid,
+      headRef: pull.headRefName,
+      headRepository: pull.headRepository?.nameWithOwner ?? null,
+      headRepositoryId: pull.headRepository?.databaseId ?? null,
+      baseRef: pull.baseRefName,
+      baseSha: pull.baseRefOid,
+      labels: pull.labels.map(({ name }) => name),
+      changedFiles: pull.changedFiles,
+      authorAssociation: pull.authorAssociation,
+      updatedAt: pull.updatedAt,
+    }),
+  );
+
+const commentSchema = z.object({
+  id: z.string(),
+  fullDatabaseId: bigId,
+  body: z.string(),
+  author: person,
+  reactions: wholeList(
+    z.object({ databaseId: z.int(), content: z.string(), createdAt: moment, user }).transform(
+      ({ databaseId: id, content, createdAt, user }): Reaction => ({
+        id,
+        person: user,
+        content: CONTENTS[content] ?? content,
+        createdAt,
+      }),
+    ),
+  ),
+});
+
+const unlessOdd = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+
+const answerSchema = z.object({
+  repository: z.object({
+    databaseId: z.int(),
+    defaultBranchRef: tipSchema,
+    pullRequest: z
+      .object({
+        baseRef: unlessOdd(tipSchema),
+        reviews: unlessOdd(reviewsSchema),
+        commits: unlessOdd(commitsSchema),
+      })
+      .and(z.unknown().transform((whole) => ({ whole: pullRequestSchema.safeParse(whole).data }))),
+    object: unlessOdd(headSchema),
+  }),
+  organisation: z.object({ databaseId: z.int(), defaultBranchRef: unlessOdd(tipSchema) }).nullable(),
+  nodes: z.array(unlessOdd(commentSchema)),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+/** What one query shows completely; nothing if GraphQL does not answer. */
+export async function prefetch(
+  client: Pick<Client, 'queryEach'>,
+  ownAppId: number,
+  repo: Repo,
+  number: number,
+  about: { headSha: string; commentNodeId?: string | undefined },
+): Promise<Prefetched> {
+  const { headSha, commentNodeId } = about;
+  const answer = await ask(client, repo, number, headSha, commentNodeId);
+  if (!answer) return { over: (rest) => rest, pullRequest: undefined };
+  const { repository, organisation, nodes } = answer;
+  const { reviews, commits, whole, baseRef } = repository.pullRequest;
+  const head = repository.object;
+  const runs = head && checkRunsOf(head.checkSuites, ownAppId);
+  const [comment] = nodes;
+  const tips = new Map(
+    [repository.defaultBranchRef, ...(baseRef ? [baseRef] : [])].map((tip) => [tip.name, tip.target.oid]),
+  );
+  const ofOrganisation = (other: Repo) =>
+    other.owner === repo.owner &&
+    other.name === ORGANISATION_REPOSITORY &&
+    repo.name !== ORGANISATION_REPOSITORY;
+  const isHere = (other: Repo) => other.owner === repo.owner && other.name === repo.name;
+  const isHead = (other: Repo, sha: string) => isHere(other) && sha === headSha;
+  const isThis = (other: Repo, of: number) => isHere(other) && of === number;
+  const isAsked = (other: Repo, id: number) => isHere(other) && comment?.fullDatabaseId === id;
+
+  const pullRequest = whole && {
+    ...whole,
+    number,
+    repositoryId: repository.databaseId,
+    defaultBranch: repository.defaultBranchRef.name,
+  };
+  const over = (rest: GitHubReader): GitHubReader => ({
+    ...rest,
+    async pullRequestReviews(other, of) {
+      return reviews && isThis(other, of)
+        ? { reviews: reviews.toSorted(inOrder), truncated: false }
+        : rest.pullRequestReviews(other, of);
+    },
+    async pullRequestCommits(other, of) {
+      return commits && isThis(other, of)
+        ? { commits, truncated: false }
+        : rest.pullRequestCommits(other, of);
+    },
+    async checkRuns(other, sha) {
+      return runs && isHead(other, sha) ? runs : rest.checkRuns(other, sha);
+    },
+    async checkSuites(other, sha, appId) {
+      if (!head || !isHead(other, sha)) return rest.checkSuites(other, sha, appId);
+      return suitesOf(head.checkSuites).filter((suite) => suite.appId === appId);
+    },
+    async statuses(other, sha) {
+      return head && isHead(other, sha) ? (head.status?.contexts ?? []) : rest.statuses(other, sha);
+    },
+    async comment(other, id) {
+      return comment && isAsked(other, id) ? commentOf(comment) : rest.comment(other, id);
+    },
+    async reactions(other, id) {
+      return comment && isAsked(other, id) ? comment.reactions : rest.reactions(other, id);
+    },
+    async branchTip(other, branch) {
+      const organisationTip = ofOrganisation(other) ? organisation?.defaultBranchRef : undefined;
+      if (organisationTip?.name === branch) return organisationTip.target.oid;
+      return (isHere(other) ? tips.get(branch) : undefined) ?? rest.branchTip(other, branch);
+    },
+    async repository(other) {
+      if (!ofOrganisation(other) || (organisation?.defaultBranchRef === undefined && organisation !== null))
+        return rest.repository(other);
+      if (organisation?.defaultBranchRef)
+        return { id: organisation.databaseId, defaultBranch: organisation.defaultBranchRef.name };
+      throw new GitHubError('not_found', 404, `GitHub knows no repository ${other.owner}/${other.name}`);
+    },
+    prefetched: async (other, of, asked) => {
+      const isSame = isThis(other, of) && asked.headSha === headSha && asked.commentNodeId === undefined;
+      return isSame ? found : rest.prefetched(other, of, asked);
+    },
+  });
+  const found: Prefetched = { over, pullRequest };
+  return found;
+}
+
+async function ask(
+  client: Pick<Client, 'queryEach'>,
+  { owner, name }: Repo,
+  number: number,
+  head: string,
+  comment: string | undefined,
+): Promise<Answer | undefined> {
+  try {
+    const variables = { owner, name, number, head, comments: comment === undefined ? [] : [comment] };
+    const { data, errors } = await client.queryEach(QUERY, variables, answerSchema);
+    // Anything else that GitHub does not show could look like an empty list.
+    const isOther = ({ type, path }: (typeof errors)[number]) =>
+      type !== 'NOT_FOUND' || path?.join() !== 'organisation';
+    return errors.some(isOther) ? undefined : data;
+  } catch (error) {
+    if (!(error instanceof GitHubError) || error instanceof SignInRefused) throw error;
+    return undefined;
+  }
+}
+
+function inOrder(one: Review, other: Review): number {
+  return (
+    (one.submittedAt?.getTime() ?? Number.POSITIVE_INFINITY) -
+      (other.submittedAt?.getTime() ?? Number.POSITIVE_INFINITY) || one.id - other.id
+  );
+}
+
+type Suite = z.infer<typeof suiteSchema>;
+
+/**
+ * All check runs; `undefined` if two of another app have the same name in one suite. Which of them REST's
+ * `filter=latest` leaves out is then for REST to say.
+ */
+function checkRunsOf(suites: readonly Suite[], ownAppId: number): CheckRunFacts[] | undefined {
+  for (const { app, checkRuns } of suites) {
+    const names = new Set(checkRuns.map(({ name }) => name));
+    if (app?.databaseId !== ownAppId && names.size < checkRuns.length) return undefined;
+  }
+  return suites.flatMap(({ databaseId: suiteId, app, workflowRun, checkRuns }) =>
+    checkRuns.map(({ databaseId: id, permalink: url, ...run }) => ({
+      ...run,
+      id,
+      url,
+      suiteId,
+      appId: app?.databaseId ?? null,
+      workflowRunId: workflowRun?.databaseId ?? null,
+    })),
+  );
+}
+
+function suitesOf(suites: readonly Suite[]): CheckSuiteFacts[] {
+  return suites.map(({ app, status, checkRuns }) => ({
+    appId: app?.databaseId ?? null,
+    appName: app?.name ?? 'another app',
+    status,
+    checkRuns: checkRuns.length,
+  }));
+}
+
+/** GraphQL does not name the app that a comment was written through. Its author is the app's own account. */
+function commentOf({
+  id: nodeId,
+  fullDatabaseId: id,
+  body,
+  author,
+  reactions,
+}: z.infer<typeof commentSchema>): CommentFacts {
+  const counts: Record<string, number> = {};
+  for (const { content } of reactions) counts[content] = (counts[content] ?? 0) + 1;
+  return { id, nodeId, body, author, viaAppId: null, reactions: counts };
+}

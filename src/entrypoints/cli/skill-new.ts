@@ -1,7 +1,13 @@
 import { MAX_NAME_LENGTH, SKILL_NAME } from '../../domain/skill/manifest.ts';
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
-import { brokenSkill, NOTHING_TO_DRAFT_FROM, notASkillName, skillBegun } from '../../messages/cli/skill.ts';
+import {
+  brokenSkill,
+  DATABASE_ONLY_TO_DRAFT,
+  NOTHING_TO_DRAFT_FROM,
+  notASkillName,
+  skillBegun,
+} from '../../messages/cli/skill.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';
@@ -26,6 +32,7 @@ export async function skillNew(
   { description, outcome, draft, program, database }: SkillNewOptions,
 ): Promise<Output> {
   if (!SKILL_NAME.test(name) || name.length > MAX_NAME_LENGTH) throw new UsageError(notASkillName(name));
+  if (database !== undefined && !draft) throw new UsageError(DATABASE_ONLY_TO_DRAFT);
   const { builtIn } = await tools.skills();
   if (draft && description === undefined) throw new UsageError(NOTHING_TO_DRAFT_FROM);
   const drafted =

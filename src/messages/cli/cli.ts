@@ -24,7 +24,8 @@ export function usageSentence(message: string): string {
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ')
     .replace('(Did ', '(did ');
-  return asSentence(plainLine(sentence));
+  const listed = /^unknown (command|option) '[^']*'$/.exec(sentence)?.[1];
+  return asSentence(plainLine(listed ? `${sentence}; --help lists the ${listed}s` : sentence));
 }
 
 export function runTable(runs: readonly Run[], filtered: boolean, now: Date): string {

@@ -134,7 +134,10 @@ export function cannotWrite(file: string, because: string): string {
   return asSentence(`the file ${plainLine(file)} cannot be written: ${plainLine(because)}`);
 }
 
-export const NOTHING_TO_DRAFT_FROM = '--draft needs a --description to draft from';
+export const DATABASE_ONLY_TO_DRAFT =
+  '--database is only for --draft: without it, no model is asked and no database is read.';
+
+export const NOTHING_TO_DRAFT_FROM = '--draft needs a --description to draft from.';
 
 export function notDrafted(because: string): string {
   return `Nothing was drafted and nothing written: ${because}`;

@@ -51,6 +51,12 @@ describe('an invalid command line', () => {
     ['rn list', "Unknown command 'rn' (did you mean run?).\n"],
     ['run lst', "Unknown command 'lst' (did you mean list?).\n"],
     ['run list --actve', "Unknown option '--actve' (did you mean --active?).\n"],
+    ['frobnicate', "Unknown command 'frobnicate'; --help lists the commands.\n"],
+    ['skill new naming --frobnicate', "Unknown option '--frobnicate'; --help lists the options.\n"],
+    [
+      'skill new naming --database sqlite:x',
+      '--database is only for --draft: without it, no model is asked and no database is read.\n',
+    ],
     ['run show', "Missing required argument 'id'.\n"],
     ['run show a b', "Too many arguments for 'show'. Expected 1 argument but got 2: a, b.\n"],
     [

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createOctokitGitHub } from '../../../src/adapters/octokit/octokit-github.ts';
+import { octokitsWithKey } from '../../../src/adapters/octokit/sign-in.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { CommentFacts, GitHubReader } from '../../../src/ports/github.ts';
@@ -26,9 +27,7 @@ beforeEach(async () => {
   const installation = standIn.installApp('acme');
   const { id: appId, privateKey } = standIn.app;
   rest = createOctokitGitHub({
-    appId,
-    privateKey,
-    apiUrl: standIn.url,
+    source: octokitsWithKey({ appId, privateKey, apiUrl: standIn.url }),
     log: silentLog,
     clock: systemClock,
   }).reader(installation);

@@ -153,6 +153,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         policy: builtInPolicy,
       };
     },
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     async skills() {
       const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([
         import('./skills/builtin/shipped.ts'),

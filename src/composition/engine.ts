@@ -37,7 +37,8 @@ export interface EngineParts {
 /** Builds the engine and its dependencies. */
 export function buildEngine(platform: Platform, { registry, activation }: Skills): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
-  const names = { skills: registry.skills, actions: registry.actions };
+  const { skills, actions, outcomes } = registry;
+  const names = { skills, actions, outcomes };
   const skillDefaults = {
     artifactDefaults: registry.artifactDefaultsOf,
     produces: registry.producesOf,

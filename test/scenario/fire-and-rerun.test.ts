@@ -36,6 +36,14 @@ test('people who may fire a chain may also rerun it, with the same inputs', asyn
   );
 });
 
+test('a chain is not fired without an input that its steps need', async () => {
+  const s = await start({ [`${CHAINS}/deploy.yaml`]: DEPLOY });
+  const { number } = await s.open();
+  const asked = await s.say(number, 'mia', '/countersign fire deploy');
+  expect(s.replies(number, asked)).toEqual(['`deploy` needs `environment=…`; add that to the command.']);
+  expect(await s.runs('deploy')).toEqual([]);
+});
+
 test('a run whose chain is fired again on the same head says so, and names no push', async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await s.open();

@@ -101,6 +101,14 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     /** The GUID of the delivery to process again. */
     delivery: z.string().optional(),
   }),
+  /** A command that was accepted, and that the app could not carry out when its turn came. */
+  z.strictObject({
+    kind: z.literal('command.refused'),
+    ...common,
+    verb: z.enum(AUDITED_VERBS),
+    chain: z.string(),
+    because: z.string(),
+  }),
   /** The first run under a configuration that differs from that of the previous run on the same base. */
   z.strictObject({ kind: z.literal('configuration.changed'), ...common, digest: z.string() }),
   /** A push changed configuration files. */

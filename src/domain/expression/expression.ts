@@ -11,6 +11,7 @@ import {
   type Expression,
   ExpressionError,
   parseExpression,
+  partsOf,
   type TestName,
 } from './syntax.ts';
 import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toText } from './value.ts';
@@ -97,39 +98,6 @@ function referencesOf(expression: Expression): Reference[] {
       return memberReferences(expression);
     default:
       return partsOf(expression).flatMap(referencesOf);
-  }
-}
-
-function partsOf(expression: Expression): Expression[] {
-  switch (expression.kind) {
-    case 'literal':
-    case 'name':
-      return [];
-    case 'member':
-      return [expression.target, expression.key];
-    case 'list':
-      return expression.items;
-    case 'dict':
-      return expression.entries.map(({ value }) => value);
-    case 'not':
-    case 'negative':
-    case 'positive':
-    case 'test':
-      return [expression.operand];
-    case 'concat':
-      return expression.parts;
-    case 'and':
-    case 'or':
-    case 'in':
-    case 'compare':
-    case 'arithmetic':
-      return [expression.left, expression.right];
-    case 'choice':
-      return [expression.condition, expression.yes, expression.no].flatMap((part) => part ?? []);
-    case 'filter':
-      return [expression.operand, ...expression.args, ...expression.named.map(({ value }) => value)];
-    default:
-      return unreachable(expression);
   }
 }
 

@@ -1,6 +1,6 @@
 import nunjucks from 'nunjucks';
 import { notAllowed } from '../../core/diagnostic.ts';
-import { CountersignError } from '../../core/errors.ts';
+import { CountersignError, unreachable } from '../../core/errors.ts';
 
 /** An expression that does not parse. `offset` is the position in its source, in characters from 0. */
 export class ExpressionError extends CountersignError {
@@ -107,6 +107,40 @@ export function parseExpression(source: string): Expression {
   if (only?.kind === 'expression' && filled.length === 1) return only.expression;
   const message = 'a condition is exactly one expression, with nothing around its {{ }}';
   throw new ExpressionError(message, bare ? 3 : 0);
+}
+
+/** The expressions directly inside an expression. */
+export function partsOf(expression: Expression): Expression[] {
+  switch (expression.kind) {
+    case 'literal':
+    case 'name':
+      return [];
+    case 'member':
+      return [expression.target, expression.key];
+    case 'list':
+      return expression.items;
+    case 'dict':
+      return expression.entries.map(({ value }) => value);
+    case 'not':
+    case 'negative':
+    case 'positive':
+    case 'test':
+      return [expression.operand];
+    case 'concat':
+      return expression.parts;
+    case 'and':
+    case 'or':
+    case 'in':
+    case 'compare':
+    case 'arithmetic':
+      return [expression.left, expression.right];
+    case 'choice':
+      return [expression.condition, expression.yes, expression.no].flatMap((part) => part ?? []);
+    case 'filter':
+      return [expression.operand, ...expression.args, ...expression.named.map(({ value }) => value)];
+    default:
+      return unreachable(expression);
+  }
 }
 
 function refuse(source: string, mark: string, message: string): void {

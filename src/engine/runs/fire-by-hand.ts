@@ -1,3 +1,6 @@
+import { formatDiagnostic, notAllowed } from '../../core/diagnostic.ts';
+import { aboutNothing } from '../../domain/audit/entry.ts';
+import { requiredInputs } from '../../domain/chain/required-inputs.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -6,6 +9,7 @@ import { commandReply } from '../../messages/comments/command-reply.ts';
 import { type NotBegun, notBegun } from '../../messages/comments/not-begun.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { governedBy, type PullRequestDeps, repositoryFacts, runFactsOf } from './on-pull-request.ts';
@@ -29,8 +33,10 @@ export async function fireByHand(
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
   const configuration = await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest);
   const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);
-  if (!configuration || !chain || pullRequest.state === 'closed') {
-    log.warn({ chain: event.chain, pull_request: event.pull_request }, 'the fired chain cannot run');
+  const because = cannotFire(configuration, pullRequest, event);
+  if (!configuration || !chain || because !== undefined) {
+    log.warn({ chain: event.chain, pull_request: event.pull_request, because }, 'the fired chain cannot run');
+    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, because ?? ''));
     return;
   }
   const begunBy = await originalEvent(deps, event);
@@ -44,6 +50,7 @@ export async function fireByHand(
     if (because) {
       log.info({ chain: chain.name, pull_request: pullRequest.number }, 'a fired chain has not begun');
       await replyNotStarted(deps, tx, event, pullRequest.number, because);
+      await auditRefusal(tx, event, deliveryId, notBegun(chain.name, because).replaceAll('`', ''));
       return;
     }
     await auditConfiguration(tx, event, pullRequest.baseRef, configuration, actorOf(event, deliveryId));
@@ -85,6 +92,70 @@ export async function fireByHand(
     }
     await engine.begin(tx, state);
   });
+}
+
+/**
+ * Why the chain cannot be fired for the pull request, as a sentence without its full stop.
+ * @param configuration `undefined` if the base branch does not exist
+ */
+export function cannotFire(
+  configuration: Pick<Configuration, 'chains' | 'broken'> | undefined,
+  { number, state, baseRef }: Pick<PullRequest, 'number' | 'state' | 'baseRef'>,
+  { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
+): string | undefined {
+  if (state === 'closed') return `#${number} is closed`;
+  if (!configuration) return `there is no branch ${baseRef}`;
+  const { chains, broken } = configuration;
+  const chain = chains.find((candidate) => candidate.name === name);
+  if (!chain) {
+    const file =
+      broken.find((one) => one.kind === 'settings') ?? broken.find((one) => isFileOf(name, one.file));
+    const [first] = file?.diagnostics ?? [];
+    if (first) return `the chain "${name}" cannot run: ${formatDiagnostic(first)}`;
+    return notAllowed(
+      `there is no chain "${name}"`,
+      chains.map((candidate) => candidate.name),
+      name,
+    );
+  }
+  // A run that begins again has the inputs that it had.
+  const missing = again === undefined ? requiredInputs(chain).filter((key) => inputs[key] === undefined) : [];
+  return missing.length === 0
+    ? undefined
+    : `the chain "${name}" needs ${missing.map((key) => `${key}=…`).join(' and ')}`;
+}
+
+function isFileOf(chain: string, file: string): boolean {
+  return (
+    file
+      .split('/')
+      .at(-1)
+      ?.replace(/\.ya?ml$/, '') === chain
+  );
+}
+
+/** The answer that `countersign chain fire` waits for. */
+async function auditRefusal(
+  tx: Tx,
+  event: EventOf<'manual.fired'>,
+  deliveryId: number | null,
+  because: string,
+): Promise<void> {
+  const { repository, asked_by, run_id, pull_request, chain } = event;
+  if (!asked_by || run_id === undefined) return;
+  await tx.audit.record(
+    {
+      kind: 'command.refused',
+      ...aboutNothing(actorOf(event, deliveryId)),
+      repository: { id: repository.id, name: `${repository.owner}/${repository.name}` },
+      pull_request,
+      run_id,
+      verb: asked_by.verb,
+      chain,
+      because,
+    },
+    `refused:${run_id}`,
+  );
 }
 
 /** The command waited in the queue, so somebody may have pushed or given another command since. */

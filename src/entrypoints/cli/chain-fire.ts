@@ -1,3 +1,4 @@
+import { CountersignError } from '../../core/errors.ts';
 import { timeSortedIds } from '../../core/ids.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
@@ -5,8 +6,11 @@ import { givenOnCommandLine } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
-import { fireAsked, notAChainName } from '../../messages/cli/cli.ts';
+import { cannotFire } from '../../engine/runs/fire-by-hand.ts';
+import { fireAsked, fireBegun, notAChainName, notFired } from '../../messages/cli/cli.ts';
+import { GitHubError } from '../../ports/github.ts';
 import { eventJob } from '../../ports/jobs.ts';
+import type { Storage } from '../../ports/storage.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 
@@ -14,58 +18,122 @@ export interface FireOptions extends DatabaseOption {
   repo: string;
   pr: number;
   input?: Record<string, string>;
+  /** `false` with `--no-wait`. */
+  wait?: boolean;
 }
 
+/** How long the command waits for the app's answer, and how often it looks for it. */
+const PATIENCE_MS = 60_000;
+const POLL_MS = 250;
+
 /**
- * Enqueues the same event for the running app as `/countersign fire` in a comment. Only the app knows which
- * chains the base branch has, so an unknown chain shows in the app's log, not here.
+ * Enqueues the same event for the running app as `/countersign fire` in a comment. What the command can find out
+ * itself fails at once. Otherwise it waits until the app has begun the run or says why it does not.
  */
-export function chainFire({ clock, tools }: Context, chain: string, options: FireOptions): Promise<Output> {
+export function chainFire(context: Context, chain: string, options: FireOptions): Promise<Output> {
   if (!CHAIN_NAME.test(chain)) throw new UsageError(notAChainName(chain));
+  const { clock, tools } = context;
   return tools.withDatabase(options.database, 'write', async (storage) => {
+    const found = await findInstallation(storage.read, options.repo, options.pr);
+    const inputs = options.input ?? {};
+    const known = await knownBefore(context, { ...found, pr: options.pr, chain, inputs });
+    if (known !== undefined) throw new CountersignError('cli.not_fired', notFired(known));
     const queue = await tools.enqueuer(storage);
-    return storage.transaction(async (tx) => {
-      const { installationId, repository } = await findInstallation(tx, options.repo, options.pr);
-      const given = givenOnCommandLine(clock.now());
-      const event = {
-        kind: 'manual.fired',
-        installation_id: installationId,
-        repository,
-        run_id: timeSortedIds(() => clock.now()).next('run'),
-        asked_by: { verb: 'fire', given },
-        chain,
-        pull_request: options.pr,
-        actor: OPERATOR,
-        inputs: options.input ?? {},
-      } satisfies EventOf<'manual.fired'>;
+    const askedAt = clock.now();
+    const event = {
+      kind: 'manual.fired',
+      installation_id: found.installationId,
+      repository: found.repository,
+      run_id: timeSortedIds(() => clock.now()).next('run'),
+      asked_by: { verb: 'fire', given: givenOnCommandLine(askedAt) },
+      chain,
+      pull_request: options.pr,
+      actor: OPERATOR,
+      inputs,
+    } satisfies EventOf<'manual.fired'>;
+    await storage.transaction(async (tx) => {
       await queue.enqueue(tx, eventJob(event));
       await rememberCommand(
         tx,
-        { repositoryId: repository.id, pullRequest: options.pr },
+        { repositoryId: found.repository.id, pullRequest: options.pr },
         { kind: 'begin', verb: 'fire', chain, newRun: true },
-        { actor: OPERATOR, given },
+        { actor: OPERATOR, given: event.asked_by.given },
       );
       await tx.audit.record({
         kind: 'command.carried_out',
         ...aboutNothing({ kind: 'operator' }),
-        repository: { id: repository.id, name: options.repo },
+        repository: { id: found.repository.id, name: options.repo },
         pull_request: options.pr,
         run_id: event.run_id,
         verb: 'fire',
         via: { kind: 'command_line' },
         chain,
-        inputs: event.inputs,
+        inputs,
       });
-      return {
-        text: fireAsked(chain, options.repo, options.pr),
-        json: {
-          queued: true,
-          chain,
-          repository: options.repo,
-          pull_request: options.pr,
-          inputs: event.inputs,
-        },
-      };
     });
+    const begun = options.wait === false ? undefined : await answerOf(context, storage, event, askedAt);
+    return {
+      text: begun
+        ? fireBegun(chain, options.repo, options.pr, event.run_id)
+        : fireAsked(chain, options.repo, options.pr, options.wait === false ? 0 : PATIENCE_MS),
+      json: {
+        queued: true,
+        begun: begun ?? null,
+        run_id: event.run_id,
+        chain,
+        repository: options.repo,
+        pull_request: options.pr,
+        inputs,
+      },
+      failed: options.wait !== false && !begun,
+    };
   });
+}
+
+/**
+ * Whether the run began; `undefined` if the app has not answered in time.
+ * @throws CountersignError with the app's reason if it cannot run
+ */
+async function answerOf(
+  { tools }: Context,
+  { read }: Storage,
+  event: EventOf<'manual.fired'> & { run_id: string },
+  askedAt: Date,
+): Promise<true | undefined> {
+  const repository = `${event.repository.owner}/${event.repository.name}`;
+  for (let waited = 0; waited <= PATIENCE_MS; waited += POLL_MS) {
+    if (await read.runs.get(event.run_id)) return true;
+    // The app records its answer for as long as people ask who did what.
+    const since = new Date(askedAt.getTime() - 1_000);
+    for (const { kind, entry } of await read.audit.page({ after: 0, limit: 1_000, since, repository })) {
+      if (kind === 'command.refused' && entry.run_id === event.run_id)
+        throw new CountersignError('cli.not_fired', notFired(String(entry.because)));
+    }
+    await tools.pause(POLL_MS);
+  }
+  return undefined;
+}
+
+/** Why the chain cannot be fired, as far as this process may ask GitHub: if the App's settings are here. */
+async function knownBefore(
+  { tools }: Context,
+  asked: Awaited<ReturnType<typeof findInstallation>> & {
+    pr: number;
+    chain: string;
+    inputs: Record<string, string>;
+  },
+): Promise<string | undefined> {
+  try {
+    const { github, configuration } = await tools.policy();
+    const { installationId, repository } = asked;
+    const pullRequest = await github.reader(installationId, 'person').pullRequest(repository, asked.pr);
+    const found = await configuration.forPullRequest(installationId, repository, pullRequest);
+    return cannotFire(found, pullRequest, asked);
+  } catch (error) {
+    if (error instanceof GitHubError && error.kind === 'not_found')
+      return `there is no pull request ${asked.pr} in ${asked.repository.owner}/${asked.repository.name}`;
+    // The app can ask, or will say why it cannot.
+    if (error instanceof CountersignError || error instanceof GitHubError) return undefined;
+    throw error;
+  }
 }

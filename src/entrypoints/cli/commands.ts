@@ -64,6 +64,7 @@ function addChain(chain: Command, perform: Perform): void {
     .addOption(repoOption().makeOptionMandatory())
     .addOption(prOption().makeOptionMandatory())
     .addOption(new Option('--input <key=value>', 'an input for the chain; repeatable').argParser(input))
+    .option('--no-wait', 'do not wait for the app’s answer')
     .addOption(databaseOption())
     .action((name: string, options: FireOptions) =>
       perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),

@@ -83,6 +83,8 @@ export interface Tools {
     useOf: Registry['useOf'];
     policy: PolicyEngine;
   }>;
+  /** Waits before the command asks again. */
+  pause(ms: number): Promise<void>;
   skills(): Promise<KnownSkills>;
   /** The tools to run a case of a skill: no network, and only recorded answers of a model. */
   caseTools(of: SkillCase): Promise<CaseTools>;

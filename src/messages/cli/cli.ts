@@ -67,11 +67,22 @@ export function unknownRepository(repository: string): string {
   );
 }
 
-export function fireAsked(chain: string, repository: string, pullRequest: number): string {
-  return (
-    `Asked for: the app fires ${chain} for ${plainLine(repository)}#${pullRequest} at once, or when it next runs.\n` +
-    `countersign run list --repo ${plainLine(repository)} --pr ${pullRequest} shows what comes of it.`
-  );
+/** @param waitedMs how long the command has waited in vain */
+export function fireAsked(chain: string, repository: string, pullRequest: number, waitedMs: number): string {
+  const place = `${plainLine(repository)}#${pullRequest}`;
+  const first =
+    waitedMs === 0
+      ? `Asked for: the app fires ${chain} for ${place} at once, or when it next runs.`
+      : `The app has not answered within ${waitedMs / 1_000} s: it fires ${chain} for ${place} when it next runs.`;
+  return `${first}\ncountersign run list --repo ${plainLine(repository)} --pr ${pullRequest} shows what comes of it.`;
+}
+
+export function fireBegun(chain: string, repository: string, pullRequest: number, run: string): string {
+  return `Fired ${chain} for ${plainLine(repository)}#${pullRequest}: run ${run} has begun.\ncountersign run show ${run} shows it.`;
+}
+
+export function notFired(because: string): string {
+  return asSentence(`not fired: ${plainLine(because)}`);
 }
 
 export function unknownDelivery(guid: string): string {

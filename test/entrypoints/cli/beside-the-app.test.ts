@@ -89,7 +89,12 @@ test('a running app does what the command line asks', { tags: 'slow' }, async ()
   });
 
   const fired = await run('chain', 'fire', 'pr-review', '--repo', 'octo/app', '--pr', String(number));
-  expect(fired).toMatchObject({ code: 0 });
+  expect(fired).toMatchObject({ code: 0, stdout: expect.stringContaining(' has begun.') });
+  const unknown = await run('chain', 'fire', 'pr-reviw', '--repo', 'octo/app', '--pr', String(number));
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: 'Not fired: there is no chain "pr-reviw": did you mean "pr-review"? Allowed: pr-review.\n',
+  });
   await eventually(async () => (await runsOf('pr-review')).length === 2);
 
   const deliveries = parsed(await read('delivery', 'list', '--status', 'done', '--json'));

@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createTools } from '../../../src/cli-tools.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { aboutNothing } from '../../../src/domain/audit/entry.ts';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import { cognitiveStateSchema } from '../../../src/domain/expression/state-schema.ts';
+import type { Tools } from '../../../src/entrypoints/cli/context.ts';
 import { runJsonSchema, whyJsonSchema } from '../../../src/messages/cli/run-json.ts';
 import { JOB_PAYLOADS } from '../../../src/ports/jobs.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
 import { at, invocation, merged, runState } from '../../support/rows.ts';
 import { temporaryFolders } from '../../support/temp.ts';
-import { countersignOn, jobsIn, parsed, seed } from './support.ts';
+import { answered, countersignOn, jobsIn, parsed, seed } from './support.ts';
 
 const newFolder = temporaryFolders();
 
@@ -190,7 +195,7 @@ describe('chain fire', () => {
       '--input',
       'note=a=b c',
     ];
-    const { code, stdout } = await run('chain', 'fire', 'deploy', ...options);
+    const { code, stdout } = await run('chain', 'fire', 'deploy', '--no-wait', ...options);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Asked for: the app fires deploy for acme\/rocket#3 at once/);
     expect(jobsIn(path)).toEqual([
@@ -216,15 +221,76 @@ describe('chain fire', () => {
 
   it('uses the installation of the newest run if the pull request is unknown', async () => {
     const { path, run } = await withRuns();
-    const { stdout } = await run('chain', 'fire', 'deploy', '--repo', 'acme/shop', '--pr', '12', '--json');
+    const { stdout } = await run(
+      'chain',
+      'fire',
+      'deploy',
+      '--repo',
+      'acme/shop',
+      '--pr',
+      '12',
+      '--json',
+      '--no-wait',
+    );
     expect(JSON.parse(stdout)).toEqual({
       queued: true,
+      begun: null,
+      run_id: expect.stringMatching(/^run_/),
       chain: 'deploy',
       repository: 'acme/shop',
       pull_request: 12,
       inputs: {},
     });
     expect(jobsIn(path)).toMatchObject([{ key: 'pr:71#12', payload: { event: { installation_id: 7 } } }]);
+  });
+
+  /** The command line, and what the app does while it waits. */
+  async function waiting(during: (storage: Storage, runId: string) => Promise<void>) {
+    const { path } = await withRuns();
+    let pauses = 0;
+    const tools: Tools = {
+      ...createTools({ DATABASE_URL: `sqlite:${path}` }),
+      async pause() {
+        pauses += 1;
+        if (pauses > 1) return;
+        const { event } = z
+          .object({ event: z.object({ run_id: z.string() }) })
+          .parse(jobsIn(path)[0]?.payload);
+        await seed(path, (storage) => during(storage, event.run_id));
+      },
+    };
+    const args = ['chain', 'fire', 'deploy', '--repo', 'acme/shop', '--pr', '12'];
+    return { ...(await answered(args, { cwd: process.cwd(), clock: systemClock, tools })), pauses };
+  }
+
+  it('waits until the app says why the chain cannot run', async () => {
+    const { code, err } = await waiting((storage, run_id) =>
+      storage.transaction((tx) =>
+        tx.audit.record({
+          kind: 'command.refused',
+          ...aboutNothing({ kind: 'operator' }),
+          repository: { id: 71, name: 'acme/shop' },
+          pull_request: 12,
+          run_id,
+          verb: 'fire',
+          chain: 'deploy',
+          because: 'there is no chain "deploy"; allowed: pr-review',
+        }),
+      ),
+    );
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'Not fired: there is no chain "deploy"; allowed: pr-review.\n',
+    });
+  });
+
+  it('ends with 1 and says so if the app does not answer within a minute', async () => {
+    const { code, out, pauses } = await waiting(async () => {});
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^The app has not answered within 60 s: it fires deploy for acme\/shop#12 when it next runs\.\n/,
+    );
+    expect(pauses).toBe(241);
   });
 
   it('says that the repository is unknown', async () => {

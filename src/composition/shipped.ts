@@ -6,7 +6,7 @@ import type { KnownNames } from '../domain/chain/known-names.ts';
 import { parseChain } from '../domain/chain/parse.ts';
 import type { ParsedChain } from '../domain/chain/scope.ts';
 import type { PackageFile, ParsedPackage, SkillPackage } from '../domain/skill/package.ts';
-import { parsePackage } from '../domain/skill/parse.ts';
+import { parseShippedPackage } from '../domain/skill/parse.ts';
 
 /**
  * The shipped chains, from the package's `chains` folder.
@@ -53,7 +53,7 @@ function readSkills(): ParsedPackage[] {
   return readdirSync(root)
     .sort()
     .map((name) => {
-      const parsed = parsePackage(filesIn(join(root, name)), `skills/${name}`);
+      const parsed = parseShippedPackage(filesIn(join(root, name)), `skills/${name}`);
       if (!parsed.skill) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
       return parsed;
     });

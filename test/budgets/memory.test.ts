@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { conditional, createAnswerCache, type Fetch } from '../../src/adapters/octokit/transport.ts';
 import { loadedBy } from '../support/loaded-modules.ts';
 
 /*
@@ -25,4 +27,41 @@ it('the intake thread loads the log and SQLite, and no validation, query builder
   expect(own.length).toBeLessThanOrEqual(60);
   // Imported as a module, it would load Node's HTTP client, too.
   expect(builtins).not.toContain('node:http');
+});
+
+it('GitHub’s answers are kept for the next request until they exceed their bytes, the oldest first', async () => {
+  const kept = 100_000;
+  const asked: (string | null)[] = [];
+  const gitHub: Fetch = async (input, init) => {
+    asked.push(new Headers(init?.headers).get('if-none-match'));
+    // Random, so that it cannot be compressed.
+    return new Response(randomBytes(kept / 10), { headers: { etag: `"${input}"` } });
+  };
+  const cache = createAnswerCache(kept);
+  const fetch = conditional(gitHub, cache, 'app');
+  for (let index = 0; index < 20; index++) await fetch(`https://github.test/${index}`, { method: 'GET' });
+
+  expect(cache.calculatedSize).toBeLessThanOrEqual(kept);
+  asked.length = 0;
+  for (const index of [19, 15, 5]) await fetch(`https://github.test/${index}`, { method: 'GET' });
+  expect(asked).toEqual(['"https://github.test/19"', '"https://github.test/15"', null]);
+});
+
+it('an answer that GitHub confirms has the bytes and the pages of the first one', async () => {
+  const body = JSON.stringify({ title: 'Größe 😀'.repeat(500) });
+  const link = '<https://github.test/list?page=2>; rel="next"';
+  const answers = [
+    new Response(body, { headers: { etag: '"1"', link, 'content-type': 'application/json' } }),
+    new Response(null, { status: 304, headers: { 'x-ratelimit-remaining': '7' } }),
+  ];
+  const fetch = conditional(async () => answers.shift() as Response, createAnswerCache(), 'app');
+  await fetch('https://github.test/list', { method: 'GET' });
+  const confirmed = await fetch('https://github.test/list', { method: 'GET' });
+
+  expect(await confirmed.text()).toBe(body);
+  expect(Object.fromEntries(confirmed.headers)).toMatchObject({
+    link,
+    'content-type': 'application/json',
+    'x-ratelimit-remaining': '7',
+  });
 });

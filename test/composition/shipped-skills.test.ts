@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
 import { shippedSkills } from '../../src/composition/shipped.ts';
 import { readCaseFile } from '../../src/domain/skill/case-file.ts';
+import { filesOf } from '../../src/domain/skill/package.ts';
+import { parsePackage } from '../../src/domain/skill/parse.ts';
 import { runCase } from '../../src/skills/testing/run-case.ts';
 
 const tools = createTools({});
@@ -27,6 +29,14 @@ test('every shipped package has a case that requests changes and one that is app
     const verdicts = cases.filter(({ skill }) => skill.name === name).map(({ one }) => one.expect.verdict);
     expect(verdicts, name).toContain('APPROVE');
     expect(verdicts.length, name).toBeGreaterThan(1);
+  }
+});
+
+test('the files of every shipped package are valid, because the app does not check them', () => {
+  for (const skill of packages) {
+    const parsed = parsePackage(filesOf(skill), `skills/${skill.name}`);
+    expect(parsed.diagnostics).toEqual([]);
+    expect(parsed.skill).toEqual(skill);
   }
 });
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -17,7 +16,7 @@ import { createReader } from './reader.ts';
 import { createRequestLimiter, GITHUB_LIMITER } from './request-limiter.ts';
 import { createSignIn, type OctokitSource } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
-import { bounded, type CachedAnswer, type Fetch, unlessHeld } from './transport.ts';
+import { bounded, createAnswerCache, type Fetch, unlessHeld } from './transport.ts';
 import { createWriter } from './writer.ts';
 
 export interface OctokitGitHubOptions {
@@ -45,9 +44,6 @@ export interface OctokitGitHub extends GitHub {
   signedOut(): SignedOut[];
 }
 
-/** Shared by all installations. */
-const CACHE_BYTES = 32 * 1024 * 1024;
-const LARGEST_CACHED_BYTES = 4 * 1024 * 1024;
 const LARGEST_TOKEN_BYTES = 1024 * 1024;
 
 /**
@@ -57,11 +53,6 @@ const LARGEST_TOKEN_BYTES = 1024 * 1024;
 export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHub {
   const { source, log, clock } = options;
   const { appId } = source;
-  const cache = new LRUCache<string, CachedAnswer>({
-    maxSize: CACHE_BYTES,
-    maxEntrySize: LARGEST_CACHED_BYTES,
-    sizeCalculation: ({ body }, key) => body.byteLength + key.length,
-  });
   const signInDeps = { source, userAgent: `countersign/${version()}`, log };
   const watch = createSignInWatch({ clock, log });
   const deps = {
@@ -71,7 +62,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
     },
     timeoutMs: options.timeoutMs ?? 10_000,
     clock,
-    cache,
+    cache: createAnswerCache(),
     fetch: learningCredentials(options.fetch ?? source.fetch ?? globalThis.fetch),
     onAnswer(request: AnsweredRequest) {
       log.debug({ github: request }, 'GitHub answered');

@@ -1,4 +1,5 @@
-import type { LRUCache } from 'lru-cache';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import type { Urgency } from '../../ports/github.ts';
 import type { Budget } from './budget.ts';
@@ -62,12 +63,37 @@ export function redirected(fetch: Fetch): Fetch {
   };
 }
 
-export interface CachedAnswer {
+/** What is known of an answer that may be asked for again. */
+interface CachedAnswer {
   etag: string;
   headers: [string, string][];
-  body: Uint8Array;
+  /**
+   * The body, compressed to a fifth, as a string of bytes: small buffers would each hold memory of their own
+   * outside the heap, in pieces that nothing else fits into.
+   */
+  packed: string;
 }
 export type AnswerCache = LRUCache<string, CachedAnswer>;
+
+/**
+ * Bytes of answers that are kept for all installations: those of 500 pull requests at work. GitHub counts an
+ * answer against the limit again when it is no longer here.
+ */
+const CACHE_BYTES = 8 * 1_048_576;
+/** Larger bodies than this are files, which are asked for once. */
+const LARGEST_CACHED_BYTES = 4 * 1_048_576;
+/** What an entry takes beside its texts. */
+const ENTRY_BYTES = 300;
+/** The headers that are read again. All others describe the response, not what was answered. */
+const KEPT_HEADERS = ['content-type', 'link'];
+
+export function createAnswerCache(maxBytes = CACHE_BYTES): AnswerCache {
+  return new LRUCache({
+    maxSize: maxBytes,
+    sizeCalculation: ({ etag, headers, packed }, key) =>
+      ENTRY_BYTES + key.length + etag.length + packed.length + headers.flat().join('').length,
+  });
+}
 
 /** Marks responses that GitHub confirmed as unchanged, which do not count towards the hourly limit. */
 export const REVALIDATED = 'x-countersign-revalidated';
@@ -91,12 +117,19 @@ export function conditional(fetch: Fetch, cache: AnswerCache, scope: string): Fe
       const merged = new Headers(known.headers);
       for (const [name, value] of response.headers) merged.set(name, value);
       merged.set(REVALIDATED, 'true');
-      return answer(200, merged, known.body);
+      return answer(200, merged, inflateRawSync(Buffer.from(known.packed, 'latin1')));
     }
     const etag = response.headers.get('etag');
     if (response.status !== 200 || etag === null) return response;
-    const body = new Uint8Array(await response.arrayBuffer());
-    cache.set(key, { etag, headers: [...response.headers], body });
+    const body = Buffer.from(await response.arrayBuffer());
+    if (body.byteLength <= LARGEST_CACHED_BYTES) {
+      const packed = deflateRawSync(body, { level: 1 }).toString('latin1');
+      const kept = KEPT_HEADERS.flatMap((name): [string, string][] => {
+        const value = response.headers.get(name);
+        return value === null ? [] : [[name, value]];
+      });
+      cache.set(key, { etag, headers: kept, packed });
+    }
     return answer(200, response.headers, body);
   };
 }
@@ -184,7 +217,7 @@ function worthOf(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Limit
   return { api: 'graphql', points: mutates ? POINTS.write : POINTS.read };
 }
 
-function answer(status: number, headers: Headers, body: Uint8Array): Response {
+function answer(status: number, headers: Headers, body: Uint8Array<ArrayBuffer>): Response {
   const mayHaveBody = ![204, 205, 304].includes(status);
-  return new Response(mayHaveBody ? new Uint8Array(body) : null, { status, headers });
+  return new Response(mayHaveBody ? body : null, { status, headers });
 }

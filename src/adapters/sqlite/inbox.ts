@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Commit, Inbox, NewDelivery } from '../../ports/storage.ts';
 import { type Pack, type Place, packBodies, unpack, unpackBody } from '../sql/body-packs.ts';
-import { expectRoom, makeDurable } from './durable.ts';
+import { expectRoom, makeDurable, PAGE_CACHE_KB } from './durable.ts';
 import { isDamage, sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 
@@ -70,6 +70,7 @@ export function openInbox(path: string): InboxWriter {
   const db = failing(() => {
     const opened = new BetterSqlite3(path, { timeout: OPENING_MS });
     makeDurable(opened);
+    opened.pragma(`cache_size = -${PAGE_CACHE_KB.inbox}`);
     opened.exec(SCHEMA);
     opened
       .prepare('INSERT INTO identity SELECT ? WHERE NOT EXISTS (SELECT 1 FROM identity)')
@@ -146,6 +147,7 @@ function packsOf(deliveries: readonly NewDelivery[]): Iterable<Packed> {
 /** Opens an inbox that `openInbox` has made, for reading. */
 export function readInbox(path: string): Inbox {
   const db = new BetterSqlite3(path, { readonly: true, timeout: OPENING_MS });
+  db.pragma(`cache_size = -${PAGE_CACHE_KB.inbox}`);
   const id = String(db.prepare('SELECT id FROM identity').pluck().get());
   const after = db.prepare<[number, number], Pack & { id: number; deliveries: string }>(
     'SELECT * FROM recorded WHERE id > ? ORDER BY id LIMIT ?',

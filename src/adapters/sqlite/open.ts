@@ -6,7 +6,7 @@ import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { readMigrations } from '../sql/migrate.ts';
-import { makeDurable } from './durable.ts';
+import { makeDurable, PAGE_CACHE_KB } from './durable.ts';
 import { sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 import { BUSY_TIMEOUT_MS } from './lock-wait.ts';
@@ -49,6 +49,7 @@ export function openSqlite(
     migrateSqlite(writer, readMigrations(migrations), clock);
     writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const reader = new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+    for (const db of [writer, reader]) db.pragma(`cache_size = -${PAGE_CACHE_KB.database}`);
     return new SqliteStorage(path, writer, reader, clock, timers);
   } catch (error) {
     writer?.close();

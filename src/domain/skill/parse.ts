@@ -34,7 +34,7 @@ import type { SkillArtifact } from './skill.ts';
 export function parsePackage(
   files: readonly PackageFile[],
   folder: string,
-  name = folder.slice(folder.lastIndexOf('/') + 1),
+  name = nameOf(folder),
 ): ParsedPackage {
   const file = files.find(({ path }) => path === SKILL_FILE);
   // A document with a hundred thousand files must be refused quickly, so nothing else is checked.
@@ -49,6 +49,23 @@ export function parsePackage(
   const diagnostics = [...inFileOrder(read.diagnostics), ...fileDiagnostics, ...moduleDiagnostics];
   if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
   return { folder, name, skill: toPackage(read.manifest, files), diagnostics };
+}
+
+/**
+ * Reads a package whose files ship with this program, and are known to be valid: only the SKILL.md is parsed. To
+ * check the others takes most of the time of a short command.
+ */
+export function parseShippedPackage(files: readonly PackageFile[], folder: string): ParsedPackage {
+  const name = nameOf(folder);
+  const text = files.find(({ path }) => path === SKILL_FILE)?.text ?? '';
+  const read = readManifest(readYaml(frontmatterOf(text), `${folder}/${SKILL_FILE}`), name, files);
+  const diagnostics = [...read.diagnostics];
+  if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
+  return { folder, name, skill: toPackage(read.manifest, files), diagnostics };
+}
+
+function nameOf(folder: string): string {
+  return folder.slice(folder.lastIndexOf('/') + 1);
 }
 
 function readManifest(

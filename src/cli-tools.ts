@@ -9,6 +9,8 @@ import { PACKAGE_ROOT } from './core/package-root.ts';
 import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
 import { type SkillRunner, type Tools, UsageError } from './entrypoints/cli/context.ts';
 import type { Model } from './ports/model.ts';
+import type { Skills } from './ports/storage.ts';
+import type { ModuleDeps } from './skills/kinds/module/module-skill.ts';
 
 /**
  * The composition root of the command line. Each part is loaded on demand, by the commands that use it:
@@ -162,20 +164,19 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
     async caseTools({ answers }) {
-      const [{ builtInSkills, ci }, { analyzerSkill }, { codeSkill }, { promptSkill }, { recordedModel }] =
-        await Promise.all([
-          import('./skills/builtin/shipped.ts'),
-          import('./skills/kinds/analyzer/analyzer-skill.ts'),
-          import('./skills/kinds/code/code-skill.ts'),
-          import('./skills/kinds/prompt/prompt-skill.ts'),
-          import('./skills/testing/recorded-model.ts'),
-        ]);
+      const [{ builtInSkills }, { executeInCase }, { recordedModel }] = await Promise.all([
+        import('./skills/builtin/shipped.ts'),
+        import('./skills/testing/run-case.ts'),
+        import('./skills/testing/recorded-model.ts'),
+      ]);
       const model = answers && recordedModel(answers);
-      return {
-        handlers: [analyzerSkill({ ci }), codeSkill({ model }), promptSkill({ model })],
-        builtIn: builtInSkills({ model }),
-        answersLeft: () => model?.left() ?? 0,
-      };
+      const { handlers, stop } = await packageHandlers({
+        model,
+        skills: NOT_STORED,
+        modelFamily: null,
+        executeArtifact: executeInCase,
+      });
+      return { handlers, builtIn: builtInSkills({ model }), answersLeft: () => model?.left() ?? 0, stop };
     },
     async model(storage) {
       const model = await modelConfig(env);
@@ -186,42 +187,34 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     },
     async withSkillRunner(url, work) {
       const config = await modelConfig(env);
-      const [
-        { builtInSkills, ci },
-        { analyzerSkill },
-        { promptSkill },
-        { codeSkill },
-        { createArtifactExecutor },
-        { watchModel },
-        { familyOf },
-      ] = await Promise.all([
-        import('./skills/builtin/shipped.ts'),
-        import('./skills/kinds/analyzer/analyzer-skill.ts'),
-        import('./skills/kinds/prompt/prompt-skill.ts'),
-        import('./skills/kinds/code/code-skill.ts'),
-        import('./skills/runtime/trace/execute-artifact.ts'),
-        import('./skills/runtime/trace/watch-model.ts'),
-        import('./domain/model/name.ts'),
-      ]);
-      const runner = (model: Model | undefined): SkillRunner => ({
-        handlers: [promptSkill({ model }), codeSkill({ model }), analyzerSkill({ ci })],
-        builtIn: builtInSkills({ model }),
-        modelFamily: model ? familyOf(model.name) : null,
+      const [{ builtInSkills }, { createArtifactExecutor }, { watchModel }, { familyOf }] = await Promise.all(
+        [
+          import('./skills/builtin/shipped.ts'),
+          import('./skills/runtime/trace/execute-artifact.ts'),
+          import('./skills/runtime/trace/watch-model.ts'),
+          import('./domain/model/name.ts'),
+        ],
+      );
+      const withRunner = async (model: Model | undefined, skills: Pick<Skills, 'get'>) => {
+        const modelFamily = model ? familyOf(model.name) : null;
         // Not recorded as a trace: a manual trial must not become an example.
-        executeArtifact: createArtifactExecutor({
+        const executeArtifact = createArtifactExecutor({
           watch: watchModel(model),
           record: async () => {},
           clock: systemClock,
-        }),
-      });
-      if (!config) return work(runner(undefined));
+        });
+        const { handlers, stop } = await packageHandlers({ model, skills, modelFamily, executeArtifact });
+        const builtIn = builtInSkills({ model });
+        return work({ handlers, builtIn, modelFamily, executeArtifact }).finally(stop);
+      };
+      if (!config) return withRunner(undefined, NOT_STORED);
       const [{ openModel }, { outsideOfRuns }, { withDatabase }] = await Promise.all([
         import('./composition/skills.ts'),
         import('./skills/adhoc/run-once.ts'),
         import('./composition/cli-database.ts'),
       ]);
       return withDatabase(await urlOf(url), 'write', async (storage) =>
-        work(runner(outsideOfRuns(await openModel(config, storage, systemClock)))),
+        withRunner(outsideOfRuns(await openModel(config, storage, systemClock)), storage.read.skills),
       );
     },
     async serve({ database, settings }) {
@@ -241,6 +234,30 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return existsSync(file) ? file : undefined;
     },
   };
+}
+
+/** The packages of the command line are files; none has the state of a module. */
+const NOT_STORED: Pick<Skills, 'get'> = { get: async () => undefined };
+
+/** The handlers of all kinds but agents, which need the head of a pull request that runs a chain. */
+async function packageHandlers(
+  deps: Omit<ModuleDeps, 'sidecar' | 'fallbacks'>,
+): Promise<{ handlers: SkillRunner['handlers']; stop(): Promise<void> }> {
+  const [{ ci }, { analyzerSkill }, { promptSkill }, { codeSkill }, { moduleSkill }, { createSidecar }] =
+    await Promise.all([
+      import('./skills/builtin/shipped.ts'),
+      import('./skills/kinds/analyzer/analyzer-skill.ts'),
+      import('./skills/kinds/prompt/prompt-skill.ts'),
+      import('./skills/kinds/code/code-skill.ts'),
+      import('./skills/kinds/module/module-skill.ts'),
+      import('./skills/kinds/module/sidecar.ts'),
+    ]);
+  const { model } = deps;
+  // Its process starts with the first module.
+  const sidecar = createSidecar({ clock: systemClock });
+  const [prompt, code] = [promptSkill({ model }), codeSkill({ model })];
+  const modules = moduleSkill({ ...deps, sidecar, fallbacks: [prompt, code] });
+  return { handlers: [prompt, code, modules, analyzerSkill({ ci })], stop: () => sidecar.stop() };
 }
 
 /**

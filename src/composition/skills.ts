@@ -72,7 +72,7 @@ export async function createSkills(
   const pool = overrides.analyzers ?? createAnalyzerPool();
   const record = createRecorder({ storage, blobs });
   const executeArtifact = createArtifactExecutor({ watch, record, clock });
-  const prompt = promptSkill({ model });
+  const [prompt, code] = [promptSkill({ model }), codeSkill({ model })];
   const agents: AgentDeps = overrides.agents ?? {
     agents: config.agents ?? {},
     model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
@@ -83,8 +83,8 @@ export async function createSkills(
   };
   const handlers = overrides.artifactHandlers ?? [
     prompt,
-    codeSkill({ model }),
-    moduleSkill({ model, sidecar, skills, modelFamily, prompt, executeArtifact }),
+    code,
+    moduleSkill({ model, sidecar, skills, modelFamily, fallbacks: [prompt, code], executeArtifact }),
     analyzerSkill({ ci, pool }),
     agentSkill(agents),
   ];

@@ -49,5 +49,6 @@ test.concurrent.each(others ?? [])('$title', { tags: 'slow' }, passes);
 
 async function passes({ skill, one }: (typeof cases)[number]): Promise<void> {
   const caseTools = await tools.caseTools(one);
-  expect(await runCase(skill, one, caseTools, new AbortController().signal)).toEqual({ kind: 'passed' });
+  const { signal } = new AbortController();
+  expect(await runCase(skill, one, caseTools, signal).finally(caseTools.stop)).toEqual({ kind: 'passed' });
 }

@@ -43,6 +43,7 @@ const MODULE = {
     inputs: { title: { type: 'string' }, body: { type: 'string' }, diff: { type: 'string' } },
     outputs: OUTPUTS,
   },
+  fallback_artifact: 'prompts/ask.md',
 };
 
 const FLOW = `
@@ -58,6 +59,7 @@ function files(module: object, more: Record<string, string> = {}): Record<string
     ...only({ flow: FLOW }),
     [`${SKILL}/SKILL.md`]: `---\nname: judge\ndescription: Judges a change.\noutcome: gate_verdict\nartifacts:\n  modules/judge.json: {}\n---\n`,
     [`${SKILL}/modules/judge.json`]: JSON.stringify(module),
+    [`${SKILL}/prompts/ask.md`]: 'Judge it.',
     ...more,
   };
 }
@@ -263,7 +265,7 @@ test('where modules cannot run, the fallback for the model’s family is used, a
     [`${SKILL}/prompts/ask.md`]: 'For all.',
     [`${SKILL}/prompts/ask@gpt.md`]: 'Judge {{ pr.title }}.',
   };
-  const s = await scene({ ...MODULE, fallback_artifact: 'prompts/ask.md' }, files, {
+  const s = await scene(MODULE, files, {
     model: model('gpt-x'),
     sidecar: broken(),
   });
@@ -272,16 +274,17 @@ test('where modules cannot run, the fallback for the model’s family is used, a
   expect(prompts()).toHaveLength(1);
   expect(prompts()[0]).toMatch(/^Judge \nBEGIN DATA/);
   expect(await logOf(s)).toMatch(
-    /^modules\/judge\.json: the process in which modules run is not available \(it does not start \(.*ENOENT\)\), so prompts\/ask\.md is asked instead\.\n/,
+    /^modules\/judge\.json: the process in which modules run is not available \(it does not start \(.*ENOENT\)\), so prompts\/ask\.md is used instead\.\n/,
   );
 });
 
-test('where modules cannot run and there is no fallback, the step fails with that reason', async () => {
-  const s = await scene(MODULE, {}, { sidecar: broken() });
-  await s.open();
-  expect(await stepOf(s)).toMatchObject({
-    outcome: null,
-    reason: { summary: expect.stringContaining('and the module names no fallback_artifact') },
-  });
-  expect(stub.asked).toEqual([]);
+test('without a model, a module whose fallback is a program gives the program’s result', async () => {
+  const module = { ...MODULE, fallback_artifact: 'code/ask.js' };
+  const program = "submit({ summary: 'Counted.', passed: true, criteria: [] });";
+  const s = await scene(module, { [`${SKILL}/code/ask.js`]: program }, { model: undefined });
+  const { number } = await s.open();
+  expect(said(s, number)).toEqual(['Counted.']);
+  expect(await logOf(s)).toBe(
+    'modules/judge.json: no language model is configured, so code/ask.js is used instead.\n',
+  );
 });

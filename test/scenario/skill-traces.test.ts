@@ -269,9 +269,11 @@ test('approved answers of a module are exported as examples that it can be optim
   const module = {
     template: 'predict',
     signature: { instruction: 'Judge.', inputs: { title: { type: 'string' } }, outputs: GATE_OUTPUTS },
+    fallback_artifact: 'prompts/judge.md',
   };
   const skillFiles = {
     [`${SKILLS}/naming/SKILL.md`]: '---\nname: naming\ndescription: Looks.\noutcome: gate_verdict\n---\n',
+    [`${SKILLS}/naming/prompts/judge.md`]: 'Judge it.',
     [`${SKILLS}/naming/modules/judge.json`]: JSON.stringify(module),
   };
   stub.answers({ text: JSON.stringify({ summary: 'Fine.', passed: true, criteria: [] }) });

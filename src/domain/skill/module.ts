@@ -85,6 +85,9 @@ const NEEDED_OUTPUTS = {
   },
 } as const satisfies Readonly<Record<KnownSkillOutcome, Readonly<Record<string, OutputType>>>>;
 
+/** The kinds of files that a module can fall back to. */
+const FALLBACK_KINDS = ['prompt_template', 'code_template'] as const;
+
 const OWN_OUTPUTS = { summary: 'string', passed: 'boolean', data: 'json' } as const;
 
 /** The outputs that an outcome of this kind requires. */
@@ -140,9 +143,10 @@ const moduleSchema = z.strictObject({
   }),
   tools: z.array(z.enum(MODULE_TOOLS)).max(MODULE_TOOLS.length).optional().describe('For react alone.'),
   fallback_artifact: z
-    .string()
-    .optional()
-    .describe('The prompt of this package that is asked where modules cannot run, such as prompts/ask.md.'),
+    .string({ error: 'a module names its fallback: a prompt or a program of the package' })
+    .describe(
+      'The prompt or program of this package that is used where modules cannot run, such as prompts/ask.md.',
+    ),
   limits: z
     .strictObject({
       model_calls: z.int().min(1).max(50).optional(),
@@ -250,13 +254,14 @@ function checkFallback(
   source: YamlSource,
   files: readonly PackageFile[],
 ): Diagnostic[] {
-  if (fallback === undefined) return [];
-  const prompts = files.map(({ path }) => path).filter((path) => placeOf(path)?.kind === 'prompt_template');
-  if (prompts.includes(fallback)) return [];
+  const usable = files
+    .map(({ path }) => path)
+    .filter((path) => FALLBACK_KINDS.some((kind) => kind === placeOf(path)?.kind));
+  if (usable.includes(fallback)) return [];
   return [
     source.diagnostic(
       ['fallback_artifact'],
-      notAllowed(`the package has no prompt "${fallback}"`, prompts, fallback),
+      notAllowed(`the package has no prompt or program "${fallback}"`, usable, fallback),
     ),
   ];
 }

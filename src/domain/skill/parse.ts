@@ -14,7 +14,7 @@ import { checkAssertions } from './check-assertions.ts';
 import { checkFiles, MAX_FILES } from './check-files.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
-import { checkModules } from './module.ts';
+import { checkModules, parseModule } from './module.ts';
 import {
   type PackageFile,
   type ParsedPackage,
@@ -22,7 +22,7 @@ import {
   type SkillDescription,
   type SkillPackage,
 } from './package.ts';
-import { isTestFile, placeOf, SKILL_FILE } from './place.ts';
+import { isTestFile, pathOf, placeOf, SKILL_FILE } from './place.ts';
 import type { SkillArtifact } from './skill.ts';
 
 /**
@@ -48,7 +48,23 @@ export function parsePackage(
   const moduleDiagnostics = checkModules(files, read.manifest?.outcome, folder);
   const diagnostics = [...inFileOrder(read.diagnostics), ...fileDiagnostics, ...moduleDiagnostics];
   if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
-  return { folder, name, skill: toPackage(read.manifest, files), diagnostics };
+  const skill = toPackage(read.manifest, files);
+  const inTheWay = checkFirst(skill.artifacts, source);
+  return inTheWay.length === 0
+    ? { folder, name, skill, diagnostics }
+    : { folder, name, diagnostics: inTheWay };
+}
+
+/** Without this, a step would execute the fallback and never the module. */
+function checkFirst(artifacts: readonly SkillArtifact[], source: YamlSource): Diagnostic[] {
+  const first = artifacts.find(({ kind }) => kind !== 'description');
+  const modules = artifacts.filter(({ kind }) => kind === 'dspy_module');
+  const module = modules.find(
+    ({ content }) => first !== undefined && parseModule(content).fallback_artifact === pathOf(first),
+  );
+  if (!first || !module) return [];
+  const message = `${pathOf(first)} is the fallback of ${pathOf(module)}, and a step would execute it, as the first file: put ${pathOf(module)} first in artifacts`;
+  return [source.diagnostic(['artifacts'], message, { part: 'key' })];
 }
 
 /**

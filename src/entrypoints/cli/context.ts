@@ -16,7 +16,7 @@ import type { NewJob } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Delivery, Storage } from '../../ports/storage.ts';
-import type { ActivationDeps } from '../../skills/runtime/activate.ts';
+import type { PackageTools } from '../../skills/runtime/execute-package.ts';
 import type { CaseTools } from '../../skills/testing/run-case.ts';
 
 /** The environment of a command. Tests pass their own. */
@@ -114,7 +114,7 @@ export interface KnownSkills {
   shipped: readonly ParsedPackage[];
 }
 
-export interface SkillRunner extends Omit<ActivationDeps, 'skills'> {
+export interface SkillRunner extends PackageTools {
   builtIn: readonly StepHandler[];
 }
 

@@ -17,7 +17,8 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
   const results = [];
   for (const skill of packages) {
     for (const one of casesOf(skill)) {
-      const result = await runCase(skill, one, await tools.caseTools(one), signal);
+      const caseTools = await tools.caseTools(one);
+      const result = await runCase(skill, one, caseTools, signal).finally(caseTools.stop);
       results.push({ skill: skill.name, case: one.name, ...result });
     }
   }

@@ -40,7 +40,6 @@ export function describeDied(died: Died): string {
 
 /** Why a module gave no outcome. */
 export type ModuleFault =
-  | { kind: 'unavailable'; died: Died }
   | { kind: 'timed_out'; ms: number }
   | { kind: 'no_sense'; detail: string }
   | { kind: 'no_such_input'; name: string }
@@ -53,8 +52,6 @@ export type ModuleFault =
 /** The message after the module's name and a colon. */
 export function describeModuleFault(diagnostic: ModuleFault): string {
   switch (diagnostic.kind) {
-    case 'unavailable':
-      return `the process in which modules run is not available: ${describeDied(diagnostic.died)}, and the module names no fallback_artifact.`;
     case 'timed_out':
       return `it gave no answer within ${diagnostic.ms.toLocaleString('en')} ms.`;
     case 'no_sense':
@@ -76,9 +73,16 @@ export function describeModuleFault(diagnostic: ModuleFault): string {
   }
 }
 
-/** A line of the step's log, before the result of the prompt that was used instead. */
-export function fellBack(module: string, prompt: string, died: Died): string {
-  return `${module}: the process in which modules run is not available (${describeDied(died)}), so ${prompt} is asked instead.`;
+/** Why a module could not run, and its fallback was used. */
+export type Cause = Died | { kind: 'no_model' };
+
+/** A line of the step's log, before the result of the file that was used instead. */
+export function fellBack(module: string, fallback: string, cause: Cause): string {
+  const because =
+    cause.kind === 'no_model'
+      ? 'no language model is configured'
+      : `the process in which modules run is not available (${describeDied(cause)})`;
+  return `${module}: ${because}, so ${fallback} is used instead.`;
 }
 
 /** A line of the step's log. */

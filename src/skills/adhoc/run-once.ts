@@ -2,10 +2,9 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import type { StepContext, StepHandler } from '../../engine/steps/step.ts';
 import type { Model } from '../../ports/model.ts';
-import type { ActivationDeps } from '../runtime/activate.ts';
+import { executePackage, type PackageTools } from '../runtime/execute-package.ts';
 import { outcomeOf } from '../runtime/outcome-of.ts';
 import { logWithWarnings } from '../runtime/trace/execute-artifact.ts';
-import { variantFor } from '../runtime/variant.ts';
 
 export interface AdhocResult {
   outcome: Outcome | null;
@@ -18,19 +17,18 @@ export interface AdhocResult {
 /** Executes a package as a step of a chain would. */
 export async function runPackageOnce(
   skill: SkillPackage,
-  { handlers, modelFamily, executeArtifact }: Omit<ActivationDeps, 'skills'>,
+  tools: PackageTools,
   step: StepContext,
 ): Promise<AdhocResult> {
   const { outcome } = skill;
-  const first = skill.artifacts.find(({ kind }) => kind !== 'description');
-  const artifact = first && variantFor(skill.artifacts, first.name, modelFamily);
-  if (outcome === null || !artifact) {
-    return none('its SKILL.md says no outcome, or it has no file beside it, so no step can run it');
-  }
-  const handler = handlers.find(({ kind }) => kind === artifact.kind);
-  if (!handler) return none(`its ${artifact.name} is of the kind ${artifact.kind}, which cannot be run here`);
+  if (outcome === null) return none('its SKILL.md has no outcome, so no step can run it');
   const owner = { callId: step.session.id };
-  const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });
+  const output = await executePackage({ step, skill, outcome, owner }, tools);
+  if (output.kind === 'unusable') {
+    return output.because === 'only_described'
+      ? none('it has no file beside its SKILL.md, so no step can run it')
+      : none(`its ${output.artifact.name} is of the kind ${output.artifact.kind}, which cannot be run here`);
+  }
   if (output.kind === 'waits') return none(output.reason.summary);
   const log = logWithWarnings(output);
   if (output.kind === 'failed') return { ...none(output.because), log };

@@ -9,19 +9,14 @@ import { contractOf, filesOf, type SkillPackage } from '../../domain/skill/packa
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { pathOf } from '../../domain/skill/place.ts';
 import type { Blob, StepContext, StepHandler, StepResult } from '../../engine/steps/step.ts';
-import type { AnyHandler, Waiting } from './handler.ts';
+import { executePackage, type PackageTools, type Unusable } from './execute-package.ts';
+import type { Waiting } from './handler.ts';
 import { outcomeOf } from './outcome-of.ts';
-import type { Owner, SkillContext } from './skill-context.ts';
-import { type ExecuteArtifact, type ExecutedArtifact, logWithWarnings } from './trace/execute-artifact.ts';
-import { variantFor } from './variant.ts';
+import type { Owner } from './skill-context.ts';
+import { type ExecutedArtifact, logWithWarnings } from './trace/execute-artifact.ts';
 
-export interface ActivationDeps {
+export interface ActivationDeps extends PackageTools {
   skills: { get(id: string): Promise<Pick<SkillPackage, 'artifacts'> | undefined> };
-  /** One handler for each kind of artifact that can be executed here. */
-  handlers: readonly AnyHandler<SkillContext>[];
-  /** The family of the configured model; `null` if there is none. */
-  modelFamily: string | null;
-  executeArtifact: ExecuteArtifact;
 }
 
 /** A package to execute, as it was when that was decided. */
@@ -71,14 +66,7 @@ export function ownerOf({ state, session }: StepContext): Owner {
 }
 
 /** The executed artifact receives the whole package in its context. */
-export function createRunPackage({
-  skills,
-  handlers,
-  modelFamily,
-  executeArtifact,
-}: ActivationDeps): RunPackage {
-  const byKind = new Map(handlers.map((handler) => [handler.kind, handler]));
-
+export function createRunPackage({ skills, ...tools }: ActivationDeps): RunPackage {
   return async ({ name, id, artifact: wanted, owner, contract }, step) => {
     const stored = id === undefined ? undefined : await skills.get(id);
     if (!stored) return failed(`the skill ${name} is not there as this run began with it`);
@@ -92,18 +80,8 @@ export function createRunPackage({
     if (outcome === null) {
       return failed(`the SKILL.md of ${name} has no outcome, so no step can run it`);
     }
-    const first = skill.artifacts.find(
-      (one) => one.kind !== 'description' && (wanted ?? pathOf(one)) === pathOf(one),
-    );
-    const artifact = first && variantFor(skill.artifacts, first.name, modelFamily);
-    if (!artifact) return failed(`the skill ${name} has nothing to run: only its SKILL.md`);
-    const handler = byKind.get(artifact.kind);
-    if (!handler) {
-      return failed(
-        `the skill ${name} cannot be run here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${executableKinds([...byKind.keys()])}`,
-      );
-    }
-    const output = await executeArtifact(handler, artifact, { step, skill, outcome, owner });
+    const output = await executePackage({ step, skill, outcome, owner }, tools, wanted);
+    if (output.kind === 'unusable') return failed(describeUnusable(name, output, tools));
     if (output.kind === 'waits') return { ...output, for: 'ci' };
     const blobs = logOf(output);
     if (output.kind === 'failed') {
@@ -116,7 +94,7 @@ export function createRunPackage({
       skill: name,
       ownSchema: skill.outcomeSchema,
       step: step.step.id,
-      inputsHash: contentHash({ skill: skill.id, artifact: artifact.name, inputs: step.inputs }),
+      inputsHash: contentHash({ skill: skill.id, artifact: wanted ?? null, inputs: step.inputs }),
       notes: output.warnings,
     });
     if ('because' in made)
@@ -140,8 +118,12 @@ function failed(
   return { kind: 'failed', reason: reason(FAILED, because), retryable: false, ...more };
 }
 
-function executableKinds(kinds: readonly string[]): string {
-  return kinds.length === 0 ? 'and no kind can be' : `and only ${kinds.join(', ')} can be`;
+function describeUnusable(name: string, unusable: Unusable, { handlers }: PackageTools): string {
+  if (unusable.because === 'only_described') return `the skill ${name} has nothing to run: only its SKILL.md`;
+  const { artifact } = unusable;
+  const kinds = handlers.map(({ kind }) => kind);
+  const executable = kinds.length === 0 ? 'and no kind can be' : `and only ${kinds.join(', ')} can be`;
+  return `the skill ${name} cannot be run here: its ${pathOf(artifact)} is of the kind ${artifact.kind}, ${executable}`;
 }
 
 function missingOf(

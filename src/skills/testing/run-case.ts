@@ -4,12 +4,14 @@ import type { SkillCase } from '../../domain/skill/case-file.ts';
 import { executedWith } from '../../domain/skill/executed-with.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
+import { NO_MODEL } from '../../messages/skills/model.ts';
 import { runBuiltInOnce } from '../adhoc/run-once.ts';
 import { brokenWithoutModel } from '../runtime/assertion/assert.ts';
+import { executePackage } from '../runtime/execute-package.ts';
 import type { AnyHandler } from '../runtime/handler.ts';
 import { outcomeOf } from '../runtime/outcome-of.ts';
 import type { SkillContext } from '../runtime/skill-context.ts';
-import { variantFor } from '../runtime/variant.ts';
+import type { ExecuteArtifact } from '../runtime/trace/execute-artifact.ts';
 import { HEAD_SHA } from './case-reader.ts';
 import { caseStep } from './case-step.ts';
 
@@ -26,6 +28,8 @@ export interface CaseTools {
   builtIn: readonly StepHandler[];
   /** The number of recorded answers that are unused. */
   answersLeft(): number;
+  /** Ends the processes that were started for the case. */
+  stop(): Promise<void>;
 }
 
 /** What a case expected and what it got; `null` for nothing. */
@@ -53,18 +57,17 @@ export async function runCase(
     const { outcome, because } = await runBuiltInOnce(ownHandler, caseStep(skill, of, signal));
     return resultOf(of, outcome ? { outcome } : { because: because ?? '' }, answersLeft());
   }
-  const first = skill.artifacts.find(({ kind }) => kind !== 'description');
-  const artifact = first && variantFor(skill.artifacts, first.name, null);
-  const handler = handlers.find(({ kind }) => kind === artifact?.kind);
   const { outcome } = skill;
   if (outcome === null) return { kind: 'left_out', because: 'no_outcome' };
-  if (!artifact || !handler) return { kind: 'left_out', because: 'kind_not_known' };
-  if (artifact.kind === 'prompt_template' && !of.answers) return { kind: 'left_out', because: 'no_model' };
 
   const step = caseStep(skill, of, signal);
   const owner = { callId: step.session.id };
-  const output = await handler.execute(artifact, { step, skill, outcome, owner });
+  const tools = { handlers, modelFamily: null, executeArtifact: executeInCase };
+  const output = await executePackage({ step, skill, outcome, owner }, tools);
+  if (output.kind === 'unusable') return { kind: 'left_out', because: 'kind_not_known' };
   if (output.kind === 'waits') return { kind: 'left_out', because: 'no_ci' };
+  if (output.kind === 'failed' && output.because === NO_MODEL && !of.answers)
+    return { kind: 'left_out', because: 'no_model' };
   const known = {
     headSha: HEAD_SHA,
     round: 1,
@@ -73,16 +76,22 @@ export async function runCase(
     step: 'test',
     inputsHash: '',
   };
-  const because =
-    output.kind === 'failed'
-      ? output.because
-      : brokenWithoutModel(executedWith(artifact, skill), output.value);
   const result: SkillResult =
-    because === undefined && output.kind === 'done'
-      ? outcomeOf(output.value, outcome, known)
-      : { because: because ?? '' };
+    output.kind === 'done' ? outcomeOf(output.value, outcome, known) : { because: output.because };
   return resultOf(of, result, answersLeft());
 }
+
+/** Executes an artifact of a case, with the assertions that need no model and without a trace. */
+export const executeInCase: ExecuteArtifact = async (handler, artifact, context) => {
+  const output = await handler.execute(artifact, context);
+  if (output.kind === 'waits') return output;
+  const checked = { warnings: [], ...output };
+  if (output.kind === 'failed') return checked;
+  const because = brokenWithoutModel(executedWith(artifact, context.skill), output.value);
+  return because === undefined
+    ? checked
+    : { kind: 'failed', because, retryable: false, log: output.log, warnings: checked.warnings };
+};
 
 function resultOf(of: SkillCase, result: SkillResult, answersLeft: number): CaseResult {
   const unexpected = differencesOf(of, result);

@@ -58,6 +58,7 @@ const MODULE = {
     inputs: { title: { type: 'string' } },
     outputs: { summary: { type: 'string' } },
   },
+  fallback_artifact: OF_AGENTS,
 };
 
 /** Folders with random artifacts, some of them with metadata in SKILL.md. */

@@ -26,9 +26,19 @@ submit({
 });
 `;
 const skillFiles = (artifact: string, text: string) => ({
-  [`${SKILL}/SKILL.md`]: '---\nname: tested\ndescription: Wants tests.\noutcome: gate_verdict\n---\n',
+  [`${SKILL}/SKILL.md`]: `---\nname: tested\ndescription: Wants tests.\noutcome: gate_verdict\nartifacts: { ${artifact}: {} }\n---\n`,
   [`${SKILL}/${artifact}`]: text,
 });
+
+const MODULE = {
+  template: 'predict',
+  signature: {
+    instruction: 'Judge.',
+    inputs: { title: { type: 'string' } },
+    outputs: { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } },
+  },
+  fallback_artifact: 'code/count.js',
+};
 
 function write(folder: string, files: Record<string, string>): void {
   for (const [path, text] of Object.entries(files)) {
@@ -96,12 +106,24 @@ describe('skill run on a local change', () => {
     });
   });
 
+  it('uses the program that a module falls back to where there is no model', async () => {
+    const cwd = changed('modules/judge.json', JSON.stringify(MODULE), { 'src/a.js': 'two\n' });
+    write(cwd, {
+      [`${SKILL}/code/count.js`]: "submit({ summary: 'Counted.', passed: true, criteria: [] });",
+    });
+    expect(await run(cwd, ['tested', '--diff', 'change.diff'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /^gate_verdict: passed\. Counted\.\n[\s\S]*modules\/judge\.json: no language model is configured, so code\/count\.js is used instead\./,
+      ),
+    });
+  });
+
   it('checks the outcome against the skill’s assertions', async () => {
     const cwd = changed('code/check.js', GATE, { 'test/a.js': 'good\n' });
     const assert = '[{ kind: pattern, of: summary, contains: shop }]';
-    const metadata = `artifacts: { code/check.js: { assert: ${assert} } }\n`;
     const file = join(cwd, SKILL, 'SKILL.md');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('outcome:', `${metadata}outcome:`));
+    writeFileSync(file, readFileSync(file, 'utf8').replace('.js: {}', `.js: { assert: ${assert} }`));
     const { code, out } = await run(cwd, ['tested', '--diff', 'change.diff']);
     expect({ code, out }).toMatchObject({
       code: 1,
@@ -178,5 +200,20 @@ describe('skill run on a pull request', () => {
     const spent = await storage.transaction((tx) => tx.modelCalls.spent({ since: new Date(0) }));
     await storage.close();
     expect(spent.tokens).toBeGreaterThan(0);
+  });
+
+  it('asks a module', async () => {
+    const cwd = newFolder();
+    write(cwd, {
+      ...skillFiles('modules/judge.json', JSON.stringify(MODULE)),
+      [`${SKILL}/code/count.js`]: 'throw 1;',
+    });
+    model.answers({ text: JSON.stringify({ summary: 'Typed.', passed: true, criteria: [] }) });
+    const ended = await run(cwd, ['tested', '--pr', `${REPO}#${opened.number}`], {
+      ...environment(),
+      COUNTERSIGN_MODEL: 'openai-compatible/m',
+      COUNTERSIGN_MODEL_BASE_URL: `${model.url}/v1`,
+    });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/^gate_verdict: passed\. Typed\./) });
   });
 });

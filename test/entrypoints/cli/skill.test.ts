@@ -136,6 +136,32 @@ describe('lint', () => {
 });
 
 describe('test', () => {
+  it('executes a module with the answers of its case', async () => {
+    const module = {
+      template: 'chain_of_thought',
+      signature: {
+        instruction: 'Judge.',
+        inputs: { title: { type: 'string' } },
+        outputs: { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } },
+      },
+      fallback_artifact: 'prompts/ask.md',
+    };
+    const answer = (passed: boolean) => `{ reasoning: So, summary: Fine., passed: ${passed}, criteria: [] }`;
+    const cases = [true, false].map(
+      (passed) =>
+        `  - { name: it says ${passed}, files: { a.ts: "x" }, answers: [${answer(passed)}], expect: { passed: true } }`,
+    );
+    const cwd = repository({
+      [`${SKILLS}/judge/SKILL.md`]:
+        '---\nname: judge\ndescription: Judges.\noutcome: gate_verdict\nartifacts: { modules/judge.json: {} }\n---\n',
+      [`${SKILLS}/judge/modules/judge.json`]: JSON.stringify(module),
+      [`${SKILLS}/judge/prompts/ask.md`]: 'Judge it.',
+      [`${SKILLS}/judge/tests/judge.yml`]: `cases:\n${cases.join('\n')}\n  - { name: none, files: { a.ts: "x" }, expect: { passed: true } }\n`,
+    });
+    const { cases: results } = JSON.parse((await skillAlone(cwd, 'test', 'judge', '--json')).out);
+    expect(results.map(({ kind }: { kind: string }) => kind)).toEqual(['passed', 'failed', 'left_out']);
+  });
+
   it('reports everything that prevents a case from running, and fails', async () => {
     const cwd = repository({
       [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('version', 'vresion').replace('outcome', 'outcom'),

@@ -25,6 +25,7 @@ const MODULE = {
   template: 'react',
   tools: ['search', 'get_file', 'get_files', 'get_diff', 'get_history'],
   limits: { model_calls: 4 },
+  fallback_artifact: 'prompts/ask.md',
   signature: {
     instruction: 'Judge.',
     inputs: Object.fromEntries(['title', 'body', 'diff'].map((name) => [name, { type: 'string' }])),
@@ -32,7 +33,10 @@ const MODULE = {
   },
 };
 const skill = packageOf(
-  files({ 'modules/judge.json': JSON.stringify(MODULE) }, skillMd('outcome: gate_verdict\n')),
+  files(
+    { 'modules/judge.json': JSON.stringify(MODULE), 'prompts/ask.md': 'Judge.' },
+    skillMd('outcome: gate_verdict\n'),
+  ),
 );
 
 /** GitHub as a module’s tools reach it, with its requests. */
@@ -90,7 +94,7 @@ test.each(INJECTIONS)(
       sidecar,
       skills: { get: async () => undefined },
       modelFamily: null,
-      prompt: { kind: 'prompt_template', execute: () => Promise.reject(new Error('it fell back')) },
+      fallbacks: [],
       executeArtifact: () => Promise.reject(new Error('it fell back')),
     });
     const [, artifact] = skill.artifacts;

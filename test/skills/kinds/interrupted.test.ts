@@ -19,6 +19,7 @@ const MODULE = {
     inputs: { diff: { type: 'string' } },
     outputs: { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } },
   },
+  fallback_artifact: 'prompts/a.md',
 };
 
 const { model } = scripted(() => PASSED);
@@ -42,8 +43,15 @@ const handlers: [string, AnyHandler<SkillContext>, Record<string, string>][] = [
   ['program', codeSkill({ model }), { 'code/a.js': `submit(${JSON.stringify(PASSED)});` }],
   [
     'module',
-    moduleSkill({ model, sidecar, skills, modelFamily: null, prompt, executeArtifact: notAtAll }),
-    { 'modules/a.json': JSON.stringify(MODULE) },
+    moduleSkill({
+      model,
+      sidecar,
+      skills,
+      modelFamily: null,
+      fallbacks: [prompt],
+      executeArtifact: notAtAll,
+    }),
+    { 'modules/a.json': JSON.stringify(MODULE), 'prompts/a.md': 'Judge it.' },
   ],
   [
     'agent',

@@ -73,6 +73,8 @@ test('the patch of a case says which lines its change adds', () => {
   );
 });
 
+const done = async () => {};
+
 test('a case fails when the artifact’s own assertion does not hold', async () => {
   const words =
     'outcome: gate_verdict\nartifacts: { prompts/ask.md: { assert: [{ kind: pattern, lacks: maybe, of: summary }] } }\n';
@@ -80,7 +82,7 @@ test('a case fails when the artifact’s own assertion does not hold', async () 
   const answers = [{ summary: 'Well, maybe.', passed: true, criteria: [] }];
   const of = { name: 'one', files: { 'a.ts': 'x\n' }, answers, expect: { passed: true } };
   const model = recordedModel(answers);
-  const caseTools = { handlers: [promptSkill({ model })], builtIn: [], answersLeft: model.left };
+  const caseTools = { handlers: [promptSkill({ model })], builtIn: [], answersLeft: model.left, stop: done };
   expect(await runCase(skill, of, caseTools, new AbortController().signal)).toMatchObject({
     kind: 'failed',
     differences: [{ what: 'failure', expected: null, actual: expect.stringContaining('maybe') }],
@@ -101,7 +103,7 @@ test('a case fails when an assertion of an analyzer beside the first does not ho
     await runCase(
       skill,
       of,
-      { handlers: [handler], builtIn: [], answersLeft: () => 0 },
+      { handlers: [handler], builtIn: [], answersLeft: () => 0, stop: done },
       new AbortController().signal,
     ),
   ).toMatchObject({
@@ -123,6 +125,7 @@ describe('a case of a prompt', () => {
       handlers: [promptSkill({ model })],
       builtIn: [],
       answersLeft: () => model?.left() ?? 0,
+      stop: done,
     };
     return runCase(of, one, caseTools, new AbortController().signal);
   };
@@ -221,7 +224,7 @@ test('a case of findings expects exactly those', async () => {
     runCase(
       skill,
       { name: 'one', files: { 'a.ts': 'x\n' }, expect: { findings } },
-      { handlers: [handler], builtIn: [], answersLeft: () => 0 },
+      { handlers: [handler], builtIn: [], answersLeft: () => 0, stop: done },
       new AbortController().signal,
     );
   expect(await run('low a/c a.ts:1', 'low a/b a.ts:1')).toEqual({ kind: 'passed' });

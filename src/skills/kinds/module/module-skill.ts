@@ -4,7 +4,7 @@ import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import { NO_MODEL } from '../../../messages/skills/model.ts';
 import {
-  type Died,
+  type Cause,
   describeModuleFault,
   fellBack,
   type ModuleFault,
@@ -34,9 +34,9 @@ export interface ModuleDeps {
   skills: Pick<Skills, 'get'>;
   /** The family of the configured model; `null` if there is none. */
   modelFamily: string | null;
-  /** The handler of the prompt that a module falls back to. */
-  prompt: ArtifactHandler<SkillContext>;
-  /** Executes that prompt as an execution of its own, with its assertions. */
+  /** The handlers of the files that a module can fall back to: prompts and programs. */
+  fallbacks: readonly ArtifactHandler<SkillContext>[];
+  /** Executes the fallback as an execution of its own, with its assertions. */
   executeArtifact: ExecuteArtifact;
   /** Creates the code of a fence. */
   newCode?: () => string;
@@ -46,15 +46,15 @@ export interface ModuleDeps {
 export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
   const { model, sidecar, skills, newCode } = deps;
 
-  async function fallBack(artifact: SkillArtifact, module: Module, died: Died, context: SkillContext) {
+  async function fallBack(artifact: SkillArtifact, module: Module, cause: Cause, context: SkillContext) {
     const { fallback_artifact: path } = module;
-    if (path === undefined) return faulty(artifact, { kind: 'unavailable', died }, true);
-    const name = placeOf(path)?.name ?? '';
-    const prompt = variantFor(context.skill.artifacts, name, deps.modelFamily);
-    if (!prompt) return faulty(artifact, { kind: 'no_fallback', path });
-    const output = await deps.executeArtifact(deps.prompt, prompt, context);
+    const place = placeOf(path);
+    const fallback = place && variantFor(context.skill.artifacts, place.name, deps.modelFamily);
+    const handler = deps.fallbacks.find(({ kind }) => kind === fallback?.kind);
+    if (!fallback || !handler) return faulty(artifact, { kind: 'no_fallback', path });
+    const output = await deps.executeArtifact(handler, fallback, context);
     if (output.kind === 'waits') return output;
-    return { ...output, log: `${fellBack(pathOf(artifact), path, died)}\n${output.log}` };
+    return { ...output, log: `${fellBack(pathOf(artifact), path, cause)}\n${output.log}` };
   }
 
   return {
@@ -65,10 +65,14 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
       const { step, skill, outcome } = context;
       const { run } = step.state;
       if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
-      if (!model) return failed(NO_MODEL);
+      const module = parseModule(artifact.content);
+      if (!model) {
+        // A prompt would need the same model.
+        const needsModel = placeOf(module.fallback_artifact)?.kind !== 'code_template';
+        return needsModel ? failed(NO_MODEL) : fallBack(artifact, module, { kind: 'no_model' }, context);
+      }
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return failed(TOO_MANY_FILES);
-      const module = parseModule(artifact.content);
       const found = await inputsOf(module, step, files);
       if ('fault' in found) return faulty(artifact, found.fault);
       const { inputs } = found;
@@ -107,8 +111,8 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
   };
 }
 
-function faulty(artifact: SkillArtifact, fault: ModuleFault, retryable = false) {
-  return { ...failed(`${pathOf(artifact)}: ${describeModuleFault(fault)}`), retryable };
+function faulty(artifact: SkillArtifact, fault: ModuleFault) {
+  return failed(`${pathOf(artifact)}: ${describeModuleFault(fault)}`);
 }
 
 function failed(because: string): Extract<ArtifactOutput, { kind: 'failed' }> {

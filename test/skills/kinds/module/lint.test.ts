@@ -32,8 +32,12 @@ function faultsOf(module: object | string, outcome = 'gate_verdict'): string[] {
   const text = typeof module === 'string' ? module : JSON.stringify(module, null, 2);
   const { diagnostics } = parsePackage(
     [
-      { path: 'SKILL.md', text: `---\nname: judge\ndescription: Judges.\noutcome: ${outcome}\n---\n` },
+      {
+        path: 'SKILL.md',
+        text: `---\nname: judge\ndescription: Judges.\noutcome: ${outcome}\nartifacts: { modules/judge.json: {} }\n---\n`,
+      },
       { path: 'prompts/ask.md', text: 'Ask.' },
+      { path: 'code/ask.js', text: 'submit(null);' },
       { path: 'modules/judge.json', text },
     ],
     'judge',
@@ -64,6 +68,7 @@ describe('a module', () => {
     };
     expect(faultsOf(module)).toMatchInlineSnapshot(`
       [
+        "judge/modules/judge.json:1:1: a module names its fallback: a prompt or a program of the package",
         "judge/modules/judge.json:2:15: "template" cannot be "think"; allowed: predict, chain_of_thought, react",
         "judge/modules/judge.json:4:20: "instruction" must have at least 1 character",
         "judge/modules/judge.json:6:15: a field is called by 2 to 50 small letters, such as changed_files; digits may follow a "_"",
@@ -144,16 +149,46 @@ describe('a module', () => {
       'a fallback that does not exist',
       { ...SOUND, fallback_artifact: 'prompts/aks.md' },
       [
-        '33:24: the package has no prompt "prompts/aks.md": did you mean "prompts/ask.md"? Allowed: prompts/ask.md',
+        '33:24: the package has no prompt or program "prompts/aks.md": did you mean "prompts/ask.md"? Allowed: prompts/ask.md, code/ask.js',
       ],
     ],
     [
       'a fallback that is not a prompt',
       { ...SOUND, fallback_artifact: 'modules/judge.json' },
-      ['33:24: the package has no prompt "modules/judge.json"; allowed: prompts/ask.md'],
+      [
+        '33:24: the package has no prompt or program "modules/judge.json"; allowed: prompts/ask.md, code/ask.js',
+      ],
+    ],
+    [
+      'no fallback',
+      { ...SOUND, fallback_artifact: undefined },
+      ['1:1: a module names its fallback: a prompt or a program of the package'],
     ],
   ])('with %s has an error', (_, module, diagnostics) => {
     expect(faultsOf(module)).toEqual(diagnostics.map((fault) => `judge/modules/judge.json:${fault}`));
+  });
+
+  it('comes before the file that it falls back to', () => {
+    const first = (artifacts: string) => {
+      const module = { ...SOUND, fallback_artifact: 'code/ask.js' };
+      const { diagnostics } = parsePackage(
+        [
+          {
+            path: 'SKILL.md',
+            text: `---\nname: judge\ndescription: Judges.\noutcome: gate_verdict\n${artifacts}---\n`,
+          },
+          { path: 'code/ask.js', text: 'submit(null);' },
+          { path: 'modules/judge.json', text: JSON.stringify(module) },
+        ],
+        'judge',
+      );
+      return diagnostics.map(formatDiagnostic);
+    };
+    expect(first('artifacts: { modules/judge.json: {} }\n')).toEqual([]);
+    expect(first('artifacts: { code/ask.js: {} }\n')).toEqual([
+      'judge/SKILL.md:5:1: code/ask.js is the fallback of modules/judge.json, and a step would execute it, as the first file: put modules/judge.json first in artifacts',
+    ]);
+    expect(first('')).toHaveLength(1);
   });
 
   it('need not produce an outcome’s outputs in a package without outcome', () => {

@@ -24,6 +24,7 @@ const MODULE = {
     inputs: { diff: { type: 'string' } },
     outputs: { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } },
   },
+  fallback_artifact: 'prompts/judge.md',
 };
 const module = parseModule(JSON.stringify(MODULE));
 const EXAMPLES: Example[] = Array.from({ length: 9 }, (_, index) => ({
@@ -105,7 +106,8 @@ describe('skill optimize', () => {
     // In memory: each question is two transactions, and the disk is not under test here.
     cwd = mkdtempSync(join(memoryFolder(), 'countersign-test-'));
     const folder = join(cwd, '.github/countersign/skills/apples');
-    mkdirSync(join(folder, 'modules'), { recursive: true });
+    for (const inside of ['modules', 'prompts']) mkdirSync(join(folder, inside), { recursive: true });
+    writeFileSync(join(folder, 'prompts/judge.md'), 'Judge it.');
     writeFileSync(
       join(folder, 'SKILL.md'),
       '---\nname: apples\ndescription: Judges apples.\noutcome: gate_verdict\n---\n',

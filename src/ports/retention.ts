@@ -5,11 +5,13 @@ export const PRUNED_KINDS = [
   'traces',
   'archives',
   'artifacts',
+  'archived_bodies',
   'bodies',
   'runs',
   'calls',
   'replies',
   'pull_requests',
+  'archived_deliveries',
   'deliveries',
 ] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];

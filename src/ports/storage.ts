@@ -152,9 +152,18 @@ export interface Deliveries {
   oldestToQueue(): Promise<Date | undefined>;
   /**
    * Packs bodies of deliveries that arrived before a time together, after the given pack: what arrived one by
-   * one is mostly the same text. Returns the last pack that it looked at, and whether there may be more.
+   * one is mostly the same text. Returns the last pack that it looked at, whether there may be more, and the damaged packs, which it
+   * passes over.
    */
-  packTogether(after: number, before: Date): Promise<{ last: number; more: boolean }>;
+  packTogether(
+    after: number,
+    before: Date,
+  ): Promise<{ last: number; more: boolean; damaged: { id: number; err: unknown }[] }>;
+  /**
+   * Stores the next deliveries that ended before a time in less space. They read as before. Returns whether there may be
+   * more.
+   */
+  archive(before: Date, now: Date): Promise<boolean>;
   /** Those of the GUIDs that are recorded. */
   known(guids: readonly string[]): Promise<Set<string>>;
   get(id: number): Promise<Delivery | undefined>;

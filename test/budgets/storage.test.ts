@@ -14,10 +14,11 @@ import { watchDatabases } from '../support/statements.ts';
 const A_PULL_REQUEST = { statements: 280, commits: 36 };
 const AN_ECHO = { statements: 12, commits: 3 };
 /**
- * What a pull request with 17 deliveries leaves in the database once it is packed, in bytes of whole pages: a row
- * that becomes smaller must also make its page free for others.
+ * What a pull request with 17 deliveries leaves in the database once it is archived, in bytes of whole pages: what
+ * becomes smaller must also make its page free for others. A longer run shows less than 8 KB, because with few pull
+ * requests each of 40 tables and indexes has a page that is half empty.
  */
-const BYTES_LEFT = 23_000;
+const BYTES_LEFT = 8_800;
 
 let database: ReturnType<typeof watchDatabases>;
 let harness: Harness;
@@ -132,12 +133,21 @@ test('a delivery that changes nothing for people writes no effect', async () => 
 });
 
 test(`a pull request that is over leaves at most ${BYTES_LEFT} bytes in the database`, async () => {
+  await harness.stop();
+  outside.close();
+  // Ids as long as the app's own: counting ones would take less.
+  harness = await startHarness({ ids: 'real' });
+  outside = new BetterSqlite3(harness.config.databaseUrl.slice('sqlite:'.length), { readonly: true });
   const stored = outside.prepare<[], number>('SELECT sum(pgsize) FROM dbstat').pluck();
-  const rounds = 8;
+  // As many deliveries as two archives of them hold.
+  const rounds = 15;
   const play = async (name: string) => {
     for (let round = 0; round < rounds; round++) await playRound(harness, `${name}-${round}`);
-    await harness.sleep(7_200_000);
-    await harness.settle();
+    // GitHub's answers of the first hour may touch some runs, which are archived again in the next.
+    for (let hour = 0; hour < 2; hour++) {
+      await harness.sleep(7_200_000);
+      await harness.settle();
+    }
   };
   await play('before');
   const before = stored.get() ?? 0;

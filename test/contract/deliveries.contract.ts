@@ -176,7 +176,7 @@ export function deliveriesContract(open: OpenDatabase): void {
       const { last, more } = await pack(0);
       expect(more).toBe(false);
       // The next pass finds only the pack that it made, and the new delivery.
-      expect(await pack(last)).toEqual({ last, more: false });
+      expect(await pack(last)).toEqual({ last, more: false, damaged: [] });
       for (const guid of guids) {
         expect((await db.storage.read.deliveries.byGuid(guid))?.body).toEqual(bodyOf(guid));
       }

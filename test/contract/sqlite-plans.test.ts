@@ -47,6 +47,7 @@ describe('no query reads a whole table row by row', () => {
     ['deliveries.takeToQueue', (tx) => tx.deliveries.claimUnqueued(5)],
     ['deliveries.oldestToQueue', (tx) => tx.deliveries.oldestToQueue()],
     ['deliveries.packTogether', (tx) => tx.deliveries.packTogether(0, at(9))],
+    ['deliveries.archive', (tx) => tx.deliveries.archive(at(9), at(9))],
     ['deliveries.get', (tx) => tx.deliveries.get(1)],
     ['deliveries.byGuid', (tx) => tx.deliveries.byGuid('g1')],
     ['deliveries.known', (tx) => tx.deliveries.known(['g1', 'g2'])],

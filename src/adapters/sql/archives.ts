@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { canonicalJson, contentHash, type Json } from '../../core/canonical.ts';
 import { ARCHIVE_DICTIONARY } from './archive-dictionary.ts';
-import { reading } from './columns.ts';
+import { parseJson, reading } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { unpackJson } from './packed-json.ts';
 import { isClosed, isDone } from './pruning-conditions.ts';
@@ -273,17 +274,34 @@ async function rowsToArchive(db: Kysely<Database>, runId: string, merged: boolea
 }
 
 type Value = string | number | null;
+type Columns = Record<string, Value[]>;
+
+/** Columns with times. A number in one of them is the milliseconds since the time before it, in the order of the content. */
+const TIMES = /^at$|_at$|_until$/;
 
 /** By column, because values of one column resemble each other: a tenth smaller than by row. */
 export function packRows(rows: ArchivedRows): Buffer {
+  let last = 0;
+  const sinceLast = (value: Value) => {
+    const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(time) || new Date(time).toISOString() !== value) return value;
+    const since = time - last;
+    last = time;
+    return since;
+  };
+  const short = withoutHashes(rows);
   const columns = Object.fromEntries(
     TABLES.map((table) => {
-      const all = rows[table] as readonly Record<string, Value>[];
+      const all: readonly Record<string, Value>[] = short[table];
       const names = Object.keys(all[0] ?? {});
-      return [table, Object.fromEntries(names.map((name) => [name, all.map((row) => plain(row[name]))]))];
+      const valuesOf = (name: string) => {
+        const values = all.map((row) => plain(row[name]));
+        return TIMES.test(name) ? values.map(sinceLast) : values;
+      };
+      return [table, Object.fromEntries(names.map((name) => [name, valuesOf(name)]))];
     }),
   );
-  const packed = zstdCompressSync(JSON.stringify(columns), { dictionary, params });
+  const packed = zstdCompressSync(withNamesOnce(JSON.stringify(columns)), { dictionary, params });
   return Buffer.concat([Buffer.of(FORMAT), packed]);
 }
 
@@ -294,12 +312,124 @@ function plain(value: Value | undefined): Value {
 /** @throws if the content is damaged, or was packed by a later version */
 export function unpackRows(content: Uint8Array): ArchivedRows {
   if (content[0] !== FORMAT) throw new Error('it was archived by a later version of Countersign');
-  const text = zstdDecompressSync(content.subarray(1), { dictionary }).toString();
-  const columns = JSON.parse(text) as Record<Table, Record<string, Value[]>>;
-  const rowsOf = (table: Table) => {
-    const entries = Object.entries(columns[table]);
-    const [, first] = entries[0] ?? ['', []];
-    return first.map((_, at) => Object.fromEntries(entries.map(([name, values]) => [name, values[at]])));
+  const text = withNames(zstdDecompressSync(content.subarray(1), { dictionary }).toString());
+  const columns = JSON.parse(text) as Record<Table, Columns>;
+  let last = 0;
+  const timeOf = (value: Value) => {
+    if (typeof value !== 'number') return value;
+    last += value;
+    return new Date(last).toISOString();
   };
-  return Object.fromEntries(TABLES.map((table) => [table, rowsOf(table)])) as unknown as ArchivedRows;
+  const rows = Object.fromEntries(
+    TABLES.map((table) => {
+      const all = Object.entries(columns[table]).map(
+        ([name, values]) => [name, TIMES.test(name) ? values.map(timeOf) : values] as const,
+      );
+      const count = all[0]?.[1].length ?? 0;
+      const rowAt = (at: number) => Object.fromEntries(all.map(([name, values]) => [name, values[at]]));
+      return [table, Array.from({ length: count }, (_, at) => rowAt(at))];
+    }),
+  ) as unknown as ArchivedRows;
+  return withHashes(rows);
+}
+
+/** Ids and hashes. */
+const NAMES = /[a-z]{3}_[0-9a-z]{25}|[0-9a-f]{64}|[0-9a-f]{40}/g;
+/** Before and after the number of a name. JSON has no such character. */
+const MARK = '\u0001';
+
+/**
+ * The names come first, each once, and the text has their numbers: so it resembles the dictionary in long pieces. That
+ * halves the content.
+ */
+function withNamesOnce(json: string): string {
+  const numbers = new Map<string, number>();
+  const text = json.replace(NAMES, (name) => {
+    const number = numbers.get(name) ?? numbers.size;
+    numbers.set(name, number);
+    return `${MARK}${number}${MARK}`;
+  });
+  return `${[...numbers.keys()].join()}\n${text}`;
+}
+
+function withNames(text: string): string {
+  const end = text.indexOf('\n');
+  const names = text.slice(0, end).split(',');
+  const parts = text.slice(end + 1).split(MARK);
+  // Every second part is a number.
+  return parts.map((part, at) => (at % 2 === 0 ? part : (names[Number(part)] ?? ''))).join('');
+}
+
+/** Stands for a hash. No valid JSON has this character. */
+const NO_HASH = '"content_hash":"\u0002"';
+
+/**
+ * Hashes do not compress, and what is equal to another text need not be there twice. Leaves out what `withHashes` finds
+ * again, and nothing else.
+ */
+function withoutHashes(rows: ArchivedRows): ArchivedRows {
+  const invocations = rows.invocations.map((row) => {
+    const text = row.outcome_json && unpackJson(row.outcome_json);
+    const short = text?.replace(/"content_hash":"sha256:[0-9a-f]{64}"/, NO_HASH) ?? null;
+    return { ...row, outcome_json: withContentHash(short) === text ? short : text };
+  });
+  return {
+    invocations,
+    sessions: rows.sessions,
+    artifacts: rows.artifacts.map((row) => {
+      const content = row.content && unpackJson(row.content);
+      return { ...row, content: content !== null && content === outcomeOf(row, rows) ? '' : content };
+    }),
+    approvals: rows.approvals,
+    effects: rows.effects.map((row) => ({
+      ...row,
+      wished_hash: row.wished_hash === hashOfEffect(row) ? '' : row.wished_hash,
+      applied_hash: row.applied_hash === row.wished_hash ? '' : row.applied_hash,
+    })),
+    // They get other numbers.
+    transitions: rows.transitions.map((row) => ({ ...row, id: 0 })),
+  };
+}
+
+function withHashes(rows: ArchivedRows): ArchivedRows {
+  const invocations = rows.invocations.map((row) => ({
+    ...row,
+    outcome_json: withContentHash(row.outcome_json),
+  }));
+  return {
+    ...rows,
+    invocations,
+    artifacts: rows.artifacts.map((row) =>
+      row.content === '' ? { ...row, content: outcomeOf(row, { invocations }) } : row,
+    ),
+    effects: rows.effects.map((row) => {
+      const wished = row.wished_hash === '' ? hashOfEffect(row) : row.wished_hash;
+      return {
+        ...row,
+        wished_hash: wished,
+        applied_hash: row.applied_hash === '' ? wished : row.applied_hash,
+      };
+    }),
+  };
+}
+
+/** The content of the artifact, if it is the outcome of an invocation. */
+function outcomeOf(
+  { id }: { id: string },
+  { invocations }: Pick<ArchivedRows, 'invocations'>,
+): string | null {
+  const text = invocations.find(({ outcome_artifact_id }) => outcome_artifact_id === id)?.outcome_json;
+  return text == null ? null : canonicalJson(parseJson(text));
+}
+
+function withContentHash(outcome: string | null): string | null {
+  if (!outcome?.includes(NO_HASH)) return outcome;
+  const { content_hash: _, ...hashed } = parseJson<Record<string, Json>>(
+    outcome.replace(NO_HASH, '"content_hash":""'),
+  );
+  return outcome.replace(NO_HASH, `"content_hash":"${contentHash(hashed)}"`);
+}
+
+function hashOfEffect({ effect_json }: ArchivedRows['effects'][number]): string {
+  return contentHash(parseJson(effect_json));
 }

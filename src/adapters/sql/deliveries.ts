@@ -7,9 +7,24 @@ import {
   type DeliverySummary,
   type NewDelivery,
 } from '../../ports/storage.ts';
-import { AT_REST, type Pack, type Packing, type Place, packBodies, unpackBody } from './body-packs.ts';
+import {
+  AT_REST,
+  type Pack,
+  type Packing,
+  type Place,
+  packBodies,
+  unpack,
+  unpackBody,
+} from './body-packs.ts';
 import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import {
+  archiveDeliveries,
+  archivedByGuid,
+  archivedById,
+  newestArchived,
+  restoreDelivery,
+} from './delivery-archives.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
@@ -117,7 +132,13 @@ const changeStatus = compiledOnce((db, { id, status, error, finished_at }: Statu
 );
 
 export function deliveriesTable(db: Kysely<Database>): Deliveries {
-  async function recordBatch(deliveries: readonly NewDelivery[], into: Map<string, Recorded>) {
+  async function recordBatch(all: readonly NewDelivery[], into: Map<string, Recorded>) {
+    const archived = await archivedByGuid(
+      db,
+      all.map(({ guid }) => guid),
+    );
+    for (const { id, guid } of archived) into.set(guid, { id, fresh: false });
+    const deliveries = all.filter(({ guid }) => !into.has(guid));
     const taken = await insertDeliveries(db, deliveries.map(newRow));
     for (const { id, guid } of taken) into.set(guid, { id, fresh: true });
     const bodies = deliveries.flatMap(({ guid, body }) => {
@@ -136,17 +157,34 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     for (const row of rows) into.set(row.guid, { id: row.id, fresh: false });
   }
 
-  async function mergePacks(ids: readonly number[]): Promise<void> {
-    const rows = await db
+  /** Returns the packs that are damaged. They stay as they are, with their bodies. */
+  async function mergePacks(ids: readonly number[]): Promise<{ id: number; err: unknown }[]> {
+    const packs = await db.selectFrom('body_packs').selectAll().where('id', 'in', ids).execute();
+    const damaged: { id: number; err: unknown }[] = [];
+    const unpacked = new Map<number, Pack>();
+    for (const { id, ...pack } of packs) {
+      try {
+        unpacked.set(id, unpack(pack));
+      } catch (err) {
+        damaged.push({ id, err });
+      }
+    }
+    const places = await db
       .selectFrom('delivery_bodies')
-      .innerJoin('body_packs', 'body_packs.id', 'delivery_bodies.pack_id')
-      .select(['delivery_id', 'start', 'length', 'encoding', 'bytes'])
-      .where('pack_id', 'in', ids)
+      .selectAll()
+      .where('pack_id', 'in', [...unpacked.keys()])
       .orderBy('delivery_id')
       .execute();
-    const bodies = rows.map((row) => ({ delivery_id: row.delivery_id, body: unpackBody(row, row) }));
+    const bodies = places.flatMap(({ delivery_id, pack_id, ...place }) => {
+      const pack = unpacked.get(pack_id);
+      return pack ? [{ delivery_id, body: unpackBody(pack, place) }] : [];
+    });
     await insertPacked(bodies, AT_REST);
-    await db.deleteFrom('body_packs').where('id', 'in', ids).execute();
+    await db
+      .deleteFrom('body_packs')
+      .where('id', 'in', [...unpacked.keys()])
+      .execute();
+    return damaged;
   }
 
   async function insertPacked(
@@ -165,6 +203,17 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         })),
       );
     }
+  }
+
+  async function withArchivedBody(row: Selectable<DeliveriesTable> | undefined) {
+    if (!row) return undefined;
+    const body = await db
+      .selectFrom('delivery_bodies')
+      .innerJoin('body_packs', 'body_packs.id', 'delivery_bodies.pack_id')
+      .select(['start', 'length', 'encoding', 'bytes'])
+      .where('delivery_id', '=', row.id)
+      .executeTakeFirst();
+    return body && withUnpackedBody({ ...row, ...body });
   }
 
   return {
@@ -203,7 +252,8 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     async packTogether(after, before) {
       const packs = await db
         .selectFrom('delivery_bodies')
-        .innerJoin('deliveries', 'deliveries.id', 'delivery_bodies.delivery_id')
+        // Archived deliveries are old.
+        .leftJoin('deliveries', 'deliveries.id', 'delivery_bodies.delivery_id')
         .select('pack_id')
         .select(({ fn }) => [fn.sum<number>('length').as('bytes'), fn.max('received_at').as('newest')])
         .where('pack_id', '>', after)
@@ -211,15 +261,17 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         .orderBy('pack_id')
         .limit(PACKS_AT_ONCE)
         .execute();
-      const tooNew = packs.findIndex(({ newest }) => newest >= toText(before));
+      const tooNew = packs.findIndex(({ newest }) => newest !== null && newest >= toText(before));
       const old = tooNew < 0 ? packs : packs.slice(0, tooNew);
       const small = smallPacks(old);
       const last = small.at(-1)?.pack_id ?? old.at(-1)?.pack_id ?? after;
-      if (small.length > 1) await mergePacks(small.map(({ pack_id }) => pack_id));
+      const damaged = small.length > 1 ? await mergePacks(small.map(({ pack_id }) => pack_id)) : [];
       // The last pack of a short list waits for what comes after it.
       const more = old.length === PACKS_AT_ONCE;
-      return { last: more || small.length !== 1 ? last : after, more };
+      return { last: more || small.length !== 1 ? last : after, more, damaged };
     },
+
+    archive: (before, now) => archiveDeliveries(db, toText(before), now),
 
     async oldestToQueue() {
       const { rows } = await nextToQueue(db, { most: 1 });
@@ -231,30 +283,32 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
       for (let start = 0; start < guids.length; start += BATCH) {
         const some = guids.slice(start, start + BATCH);
         const rows = await db.selectFrom('deliveries').select('guid').where('guid', 'in', some).execute();
-        for (const { guid } of rows) found.add(guid);
+        const archived = await archivedByGuid(db, some);
+        for (const { guid } of [...rows, ...archived]) found.add(guid);
       }
       return found;
     },
 
     async get(id) {
       const [row] = (await byId(db, { id })).rows;
-      return row && withUnpackedBody(row);
+      return row ? withUnpackedBody(row) : withArchivedBody(await archivedById(db, id));
     },
 
     async byGuid(guid) {
       const row = await withBody(db).where('deliveries.guid', '=', guid).executeTakeFirst();
-      return row && withUnpackedBody(row);
+      if (row) return withUnpackedBody(row);
+      const [archived] = await archivedByGuid(db, [guid]);
+      return withArchivedBody(archived);
     },
 
     async setStatus(id, status, at, error) {
       const over = status === 'done' || status === 'failed';
-      const { numAffectedRows = 0n } = await changeStatus(db, {
-        id,
-        status,
-        error: error ?? null,
-        finished_at: over ? toText(at) : null,
-      });
-      mustExist(numAffectedRows > 0n, 'deliveries', id);
+      const change = { id, status, error: error ?? null, finished_at: over ? toText(at) : null };
+      let { numAffectedRows } = await changeStatus(db, change);
+      if (!numAffectedRows && (await restoreDelivery(db, id))) {
+        ({ numAffectedRows } = await changeStatus(db, change));
+      }
+      mustExist((numAffectedRows ?? 0n) > 0n, 'deliveries', id);
     },
 
     async list({ status, limit }) {
@@ -265,7 +319,12 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
         .orderBy('id', 'desc')
         .limit(limit)
         .execute();
-      return rows.map(summary);
+      if (status !== undefined && status !== 'done') return rows.map(summary);
+      const archived = await newestArchived(db, rows.length < limit ? 0 : (rows.at(-1)?.id ?? 0), limit);
+      return [...rows, ...archived]
+        .toSorted((a, b) => b.id - a.id)
+        .slice(0, limit)
+        .map(summary);
     },
 
     countByStatus: () => statusCounts(db, 'delivery', DELIVERY_STATUSES),

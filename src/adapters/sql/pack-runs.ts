@@ -3,14 +3,13 @@ import { packJson } from './packed-json.ts';
 import type { Database } from './schema.ts';
 
 /**
- * What is packed of a run. SQL reads the rest: a run's event (`pruning.ts`), and the gate checks, which are
- * looked up by installation and head.
+ * What is packed of a run. Gate checks are not: SQL looks them up by installation and head.
  */
 const PACKED: readonly { table: string; rows: string; columns: readonly string[] }[] = [
   {
     table: 'chain_runs',
     rows: 'id = :run',
-    columns: ['definition_json', 'settings_json', 'facts_json', 'reason_json'],
+    columns: ['definition_json', 'settings_json', 'facts_json', 'event_json', 'reason_json'],
   },
   { table: 'invocations', rows: 'run_id = :run', columns: ['outcome_json', 'reason_json'] },
   {

@@ -48,6 +48,14 @@ function selectOf(kind: PrunedKind, after: Json, before: string): RawBuilder<unk
     case 'artifacts':
       return sql`SELECT id, json_array(id) AS place, ${isOld(sql`created_at`)}
         FROM artifacts WHERE id > ${text} ORDER BY id`;
+    case 'archived_bodies':
+      return sql`SELECT last_id AS id, json_array(last_id) AS place, ${isOld(sql`newest_at`)}
+        FROM delivery_archives WHERE last_id > ${first}
+          AND EXISTS (SELECT 1 FROM delivery_bodies WHERE delivery_id BETWEEN first_id AND last_id)
+        ORDER BY last_id`;
+    case 'archived_deliveries':
+      return sql`SELECT last_id AS id, json_array(last_id) AS place, ${isOld(sql`newest_at`)}
+        FROM delivery_archives WHERE last_id > ${first} ORDER BY last_id`;
     case 'bodies':
       return sql`SELECT delivery_id AS id, json_array(delivery_id) AS place, ${isOld(sql`received_at`)}
         FROM delivery_bodies JOIN deliveries ON deliveries.id = delivery_id

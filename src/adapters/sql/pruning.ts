@@ -5,6 +5,7 @@ import type { RunFacts } from '../../domain/run/run.ts';
 import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../ports/retention.ts';
 import type { Archives } from './archives.ts';
 import { parseJson, toText } from './columns.ts';
+import { restoreArchives } from './delivery-archives.ts';
 import { endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
@@ -65,6 +66,9 @@ function removeOf(kind: PrunedKind): Remove {
       return restoreRuns;
     case 'artifacts':
       return removeArtifacts;
+    case 'archived_bodies':
+    case 'archived_deliveries':
+      return restoreDeliveries;
     case 'bodies':
       return removeBodies;
     case 'runs':
@@ -146,6 +150,12 @@ async function restoreRuns(
   return 0;
 }
 
+/** Puts archived deliveries back into their table, whose turn is next, as is that of their bodies. */
+async function restoreDeliveries(db: Kysely<Database>, ids: readonly PrunedId[]): Promise<number> {
+  await restoreArchives(db, ids.map(Number));
+  return 0;
+}
+
 /** Keeps verdicts of gates with their run: a degraded outcome must stay degraded if the run continues. */
 async function removeArtifacts(
   db: Kysely<Database>,
@@ -221,11 +231,11 @@ async function removeRuns(
 async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise<void> {
   const rows = await db
     .selectFrom('chain_runs')
-    .select(['repository_id', 'head_sha', 'chain', 'facts_json'])
+    .select(['repository_id', 'head_sha', 'chain', 'event_json', 'facts_json'])
     .where('id', 'in', runs)
-    .where(sql<string>`event_json ->> 'kind'`, 'in', ONCE)
     .execute();
-  for (const { repository_id, head_sha, chain, facts_json } of rows) {
+  for (const { repository_id, head_sha, chain, event_json, facts_json } of rows) {
+    if (!ONCE.includes(parseJson<{ kind: string }>(event_json).kind)) continue;
     const { trigger } = parseJson<RunFacts>(facts_json);
     await db
       .insertInto('fired_once')

@@ -7,6 +7,7 @@ import type { RunFilter, Runs } from '../../ports/storage.ts';
 import { type ArchivedRows, type Archives, archivableRuns, archiveRun, byTime } from './archives.ts';
 import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import { restoreDelivery } from './delivery-archives.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { packEndedRuns, packRun } from './pack-runs.ts';
 import {
@@ -25,6 +26,10 @@ import { type Change, recordTransitions, transitionsOf } from './transitions.ts'
 import type { UnitOfWork } from './unit-of-work.ts';
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
+
+const deliveryById = compiledOnce((db, { id }: { id: number }) =>
+  db.selectFrom('deliveries').select('id').where('id', '=', id),
+);
 
 const runById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('chain_runs').selectAll().where('id', '=', id),
@@ -198,6 +203,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
 
   return {
     async insert({ run, invocations }) {
+      if (run.deliveryId !== null) await keepDelivery(db, run.deliveryId);
       await insertRun(db, [runRow(run)]);
       if (invocations.length > 0) await insertSteps(db, invocations.map(invocationRow));
       keep(runs, run.id, { ...runRow(run), archive_id: null });
@@ -387,6 +393,12 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
       }
     },
   };
+}
+
+/** A run refers to the delivery that it began with. It began long ago if its event had to wait. */
+async function keepDelivery(db: Kysely<Database>, id: number): Promise<void> {
+  const { rows } = await deliveryById(db, { id });
+  if (rows.length === 0) await restoreDelivery(db, id);
 }
 
 const NO_SESSION = { artifact_verification_json: null, choice_json: null };

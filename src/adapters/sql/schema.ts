@@ -17,6 +17,14 @@ import type { Pack, Place } from './body-packs.ts';
  */
 export interface Database {
   deliveries: DeliveriesTable;
+  delivery_archives: {
+    last_id: number;
+    first_id: number;
+    newest_at: string;
+    deliveries: number;
+    content: Uint8Array;
+  };
+  archived_guids: { hash: number; archive_id: number };
   body_packs: Pack & { id: Generated<number> };
   delivery_bodies: Place & { delivery_id: number; pack_id: number };
   pull_requests: PullRequestsTable;

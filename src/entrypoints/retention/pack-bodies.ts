@@ -53,6 +53,16 @@ export function bodyJobs(deps: {
     return true;
   }
 
+  /** Returns whether there are more. */
+  async function archiveDeliveries(signal: AbortSignal): Promise<boolean> {
+    for (let left = PACKS_A_TURN; left > 0 && !signal.aborted; left--) {
+      const more = await storage.transaction((tx) => tx.deliveries.archive(later(-REST_MS), clock.now()));
+      if (!more) return false;
+      await nextTurn();
+    }
+    return true;
+  }
+
   return {
     async run(_, signal) {
       let more = true;
@@ -69,11 +79,18 @@ export function bodyJobs(deps: {
           const after = z.int().parse((await tx.cursors.get(CURSOR)) ?? 0);
           const packed = await tx.deliveries.packTogether(after, later(-REST_MS));
           if (packed.last !== after) await tx.cursors.set(CURSOR, packed.last, clock.now());
+          for (const { id, err } of packed.damaged) {
+            log.error({ pack: id, err }, 'a pack of bodies of deliveries is damaged, and stays as it is');
+          }
           return packed.more && packed.last !== after;
         });
         await nextTurn();
       }
-      return { kind: 'reschedule', at: later(more || moreRuns || moreToArchive ? PAUSE_MS : NEXT_PASS_MS) };
+      const moreDeliveries = await archiveDeliveries(signal);
+      return {
+        kind: 'reschedule',
+        at: later(moreDeliveries || more || moreRuns || moreToArchive ? PAUSE_MS : NEXT_PASS_MS),
+      };
     },
     async onRetriesExhausted(_, err) {
       log.error({ job: 'bodies', err }, 'gave up on packing bodies of deliveries; tried again later');

@@ -81,11 +81,13 @@ const BATCH: Readonly<Record<PrunedKind, number>> = {
   traces: 200,
   archives: 25,
   artifacts: 200,
+  archived_bodies: 4,
   bodies: 500,
   runs: 25,
   calls: 50,
   replies: 200,
   pull_requests: 50,
+  archived_deliveries: 4,
   deliveries: 500,
 };
 
@@ -97,11 +99,13 @@ const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
   { kind: 'traces', period: 'traces' },
   { kind: 'archives', period: 'artifacts' },
   { kind: 'artifacts', period: 'artifacts' },
+  { kind: 'archived_bodies', period: 'bodies' },
   { kind: 'bodies', period: 'bodies' },
   { kind: 'runs', period: 'runs' },
   { kind: 'calls', period: 'runs' },
   { kind: 'replies', period: 'runs' },
   { kind: 'pull_requests', period: 'runs' },
+  { kind: 'archived_deliveries', period: 'runs' },
   { kind: 'deliveries', period: 'runs' },
 ];
 

@@ -218,7 +218,7 @@ describe('the archive of a run that is over', () => {
 
   it('names itself if it is damaged, and stops neither other runs nor retention', async () => {
     await archive();
-    database.exec('UPDATE run_archives SET content = substr(content, 1, 500)');
+    database.exec('UPDATE run_archives SET content = substr(content, 1, 300)');
     await expect(harness.app.storage.read.runs.load(runId)).rejects.toThrow(
       'The row 1 of the table run_archives',
     );
@@ -235,7 +235,7 @@ describe('the content of an archive', () => {
     expect(
       unpackRows(
         Buffer.from(
-          'ASi1L/1kLAAlAgBoMXJ1MTVUMTJ9Il19fRGgkLsYEH7aCg+cJwAJQN3ldU/n7iHvEJQl5AdJiAKmx8laIxmeagXQgdzQJTjdaboc9ZG4AuuxyhU=',
+          'ASi1L/1kOwBFAwD0AnJ1bl8xa2pwd2Vybmo0N215ZHZzdmYxd3Z0azdmCntydTE3Njc2MTQ0MH0iXX19EYCww9r1N6GEwgX5DsfakPOq4FGZqTD3/rJxbe7651zDPycagOBMn4N91G5fqd3sqrKvV7uaAo0KaPo=',
           'base64',
         ),
       ),
@@ -243,9 +243,9 @@ describe('the content of an archive', () => {
       ...EMPTY,
       transitions: [
         {
-          id: 1,
+          id: 0,
           subject_kind: 'run',
-          subject_id: 'run_1',
+          subject_id: 'run_1kjpwernj47mydvsvf1wvtk7f',
           from_status: 'running',
           to_status: 'completed',
           reason_code: 'run.completed',
@@ -255,7 +255,7 @@ describe('the content of an archive', () => {
       ],
     });
     expect(createHash('sha256').update(ARCHIVE_DICTIONARY).digest('hex')).toBe(
-      '5792118a39a2c0e69a4b12256132989e1b4ab87aaf79c00c89c4c57ccbf85788',
+      '3eb3e5f9f0aca992c1774149fa694413ea21106cbb72c612567d476e42a016d9',
     );
   });
 

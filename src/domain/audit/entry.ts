@@ -101,7 +101,7 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     /** The GUID of the delivery to process again. */
     delivery: z.string().optional(),
   }),
-  /** A command that was accepted, and that the app could not carry out when its turn came. */
+  /** A command that was accepted, and that the app could not execute when its turn came. */
   z.strictObject({
     kind: z.literal('command.refused'),
     ...common,

@@ -61,7 +61,7 @@ export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckO
 }
 
 /**
- * Lists the blobs first, then reads the rows. A row that is added in between refers to a listed blob or to
+ * Lists the blobs first, then reads the rows, and again if a blob seems to have none. A row that is added in between refers to a listed blob or to
  * one that is checked separately.
  */
 async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise<Comparison> {
@@ -83,6 +83,11 @@ async function compare({ read }: Storage, blobs: Blobs, youngest: Date): Promise
       // A prune at the same time deletes both.
       else if (await claim.isThere()) found.rowsWithoutBlobs.push(claim);
     });
+  }
+  // A run that was taken out of its archive meanwhile was in neither place when each was read. The second
+  // time, its rows are read first.
+  if (unclaimed.size > 0) {
+    for await (const claims of references(read)) for (const { path } of claims) unclaimed.delete(path);
   }
   found.blobsWithoutRows = [...unclaimed.values()].filter(({ modifiedAt }) => modifiedAt <= youngest);
   found.tooYoung = unclaimed.size - found.blobsWithoutRows.length;

@@ -247,6 +247,23 @@ describe('artifact check', () => {
     expect(await paths()).toContain('nobody/old.log');
   });
 
+  it('keeps the blob of a run that was taken out of its archive while the rows were read', async () => {
+    await aMess();
+    await blobs.put('restored/a.log', 'old');
+    age('restored/a.log', 2);
+    const restoring = (real: Blobs): Blobs => ({
+      ...real,
+      // Asked of the lost log, when the first page of rows is read.
+      async has(path) {
+        await addRun('restored', { status: 'running' });
+        age('restored/a.log', 2);
+        return real.has(path);
+      },
+    });
+    expect(await run('artifact check --repair', restoring)).toMatchObject({ code: 0 });
+    expect(await paths()).toContain('restored/a.log');
+  });
+
   it('does not report an artifact as lost that a running session stores meanwhile', async () => {
     await addRun('whole', {});
     const storing = (real: Blobs): Blobs => ({

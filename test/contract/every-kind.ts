@@ -16,6 +16,7 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     reconcile: handler,
     merge_group: handler,
     questions: handler,
+    notify: handler,
     retention: handler,
     bodies: handler,
   };

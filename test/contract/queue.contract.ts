@@ -45,6 +45,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         reconcile: handler('reconcile'),
         merge_group: handler('merge_group'),
         questions: handler('questions'),
+        notify: handler('notify'),
         retention: handler('retention'),
         bodies: handler('bodies'),
       },

@@ -44,3 +44,24 @@ it('GraphQL names the account that an installation writes under', async () => {
   const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login databaseId } }');
   expect(viewer.login).toBe(github.app.botLogin);
 });
+
+// https://docs.github.com/en/rest/collaborators/collaborators#list-repository-collaborators
+it('the collaborators of a repository are listed by the least role', async () => {
+  const { octokit } = await startWorld();
+  const logins = async (permission: 'push' | 'maintain') =>
+    (await octokit.repos.listCollaborators({ ...AT, permission })).data.map(
+      ({ login, role_name }) => `${login}: ${role_name}`,
+    );
+  expect(await logins('push')).toEqual(['maya: maintain', 'walt: write']);
+  expect(await logins('maintain')).toEqual(['maya: maintain']);
+});
+
+// https://docs.github.com/en/rest/teams/members#list-team-members
+it('the members of a team are listed, and a team that the app cannot see does not exist', async () => {
+  const { github, octokit } = await startWorld();
+  github.addTeam('acme', 'core', ['maya', 'walt']);
+  const members = async (team_slug: string) =>
+    (await octokit.teams.listMembersInOrg({ org: 'acme', team_slug })).data.map(({ login }) => login);
+  expect(await members('core')).toEqual(['maya', 'walt']);
+  await expect(members('secret')).rejects.toMatchObject({ status: 404 });
+});

@@ -53,3 +53,36 @@ it("a person's review is listed with the head that it was made on", async () => 
     { state: 'APPROVED', user: { login: 'maya' }, commit_id: github.pullRequest(REPO, 1).headSha },
   ]);
 });
+
+async function startRequesting() {
+  const world = await startReviewed();
+  world.github.addTeam('acme', 'core', ['maya']);
+  world.github.addTeam('acme', 'elsewhere', ['maya'], { outside: true });
+  const request = (reviewers: string[], team_reviewers: string[] = []) =>
+    world.octokit.pulls.requestReviewers({ ...AT, pull_number: 1, reviewers, team_reviewers });
+  return { ...world, request };
+}
+
+// https://docs.github.com/en/rest/pulls/review-requests#get-all-requested-reviewers-for-a-pull-request
+it('a review request lasts until the person submits a review', async () => {
+  const { github, octokit, request } = await startRequesting();
+  await request(['maya', 'walt'], ['core']);
+  await request(['walt']);
+  expect(github.requestedReviewers(REPO, 1)).toEqual({ people: ['maya', 'walt'], teams: ['core'] });
+  await github.review(REPO, 1, 'maya', 'COMMENTED', 'Seen');
+  const { data } = await octokit.pulls.listRequestedReviewers({ ...AT, pull_number: 1 });
+  expect([data.users.map(({ login }) => login), data.teams.map(({ slug }) => slug)]).toEqual([
+    ['walt'],
+    ['core'],
+  ]);
+});
+
+it.each([
+  ['the author', ['eve', 'walt'], []],
+  ['somebody who is no collaborator', ['walt', 'stranger'], []],
+  ['a team without access to the repository', ['walt'], ['elsewhere']],
+])('a review request that names %s is refused with 422 as a whole', async (_, reviewers, teams) => {
+  const { github, request } = await startRequesting();
+  await expect(request(reviewers, teams)).rejects.toMatchObject({ status: 422 });
+  expect(github.requestedReviewers(REPO, 1)).toEqual({ people: [], teams: [] });
+});

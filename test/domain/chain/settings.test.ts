@@ -75,8 +75,13 @@ describe('an error in the settings', () => {
       'a misspelt section',
       'countersing: {}',
       [
-        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, noise, gates, minimum, merging',
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, gates, minimum, merging',
       ],
+    ],
+    [
+      'an unknown time for a mention',
+      'notify: { mention: always }',
+      ['countersign.yml:1:20: "notify.mention" cannot be "always"; allowed: question, reminder, never'],
     ],
     [
       'a misspelt key in a section',
@@ -194,6 +199,15 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
 });
 
 describe('the settings of a repository', () => {
+  test('notify nobody unless a file says so, and then override those of the organisation key by key', () => {
+    expect(mergeSettings({}, {}).notify).toBeUndefined();
+    const { notify } = mergeSettings(
+      settingsOf('notify: { request_review: true, mention: question }'),
+      settingsOf('notify: { mention: never }'),
+    );
+    expect(notify).toEqual({ request_review: true, mention: 'never' });
+  });
+
   test('override those of its organisation key by key', () => {
     const merged = mergeSettings(
       settingsOf('countersign: {count: 2, permission: admin}\nnoise: quiet\nchains: [a]'),

@@ -80,6 +80,8 @@ export interface Reader {
   /** Every run of the commit, oldest first. */
   checkRuns(repo: string, sha: string): SeenCheckRun[];
   reviews(repo: string, number: number): SeenReview[];
+  /** The people and teams whose review is requested now. */
+  requestedReviewers(repo: string, number: number): { people: string[]; teams: string[] };
   labels(repo: string, number: number): string[];
   /** Issues without pull requests, oldest first. */
   issues(repo: string): SeenIssue[];
@@ -160,6 +162,10 @@ export function createReader(state: State): Reader {
             body: text,
           })),
         })),
+    requestedReviewers(repo, number) {
+      const { people, teams } = state.pullRequest(state.repository(repo), number).pull.requested;
+      return { people: people.map(({ login }) => login), teams: [...teams] };
+    },
     labels: (repo, number) => issue(repo, number).labels.map(({ name }) => name),
     issues: (repo) =>
       [...state.repository(repo).issues.values()]

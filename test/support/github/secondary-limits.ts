@@ -19,7 +19,7 @@ const CONTENT = [
  * (https://docs.github.com/en/rest/issues/comments#create-an-issue-comment). Updates and check runs are not among them.
  */
 const CREATES_CONTENT =
-  /^POST \/repos\/[^/]+\/[^/]+\/(issues|issues\/\d+\/comments|pulls|pulls\/\d+\/(reviews|comments))$/;
+  /^POST \/repos\/[^/]+\/[^/]+\/(issues|issues\/\d+\/comments|pulls|pulls\/\d+\/(reviews|comments|requested_reviewers))$/;
 /** Marked too, although a merge is hardly "content": see `mergesAreContent`. */
 const MERGES = /^PUT \/repos\/[^/]+\/[^/]+\/pulls\/\d+\/merge$/;
 

@@ -58,7 +58,8 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** @param options `email` is an address that GitHub knows to be theirs */
   addUser(login: string, options?: { type?: 'User' | 'Bot'; email?: string }): void;
   addOrganization(login: string): void;
-  addTeam(org: string, slug: string, members: readonly string[]): void;
+  /** @param options `outside`: the team has no access to the organisation's repositories */
+  addTeam(org: string, slug: string, members: readonly string[], options?: { outside?: boolean }): void;
   addRepository(input: RepositoryInput): { id: number; fullName: string };
   /** Installs the app on all repositories of the owner, or on the named ones. @returns the installation's id. */
   installApp(owner: string, options?: { repositories?: readonly string[] }): number;
@@ -258,7 +259,7 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
       const account = state.account(login, 'Organization');
       if (account.type !== 'Organization') throw new Error(`${login} is already a ${account.type}.`);
     },
-    addTeam: (org, slug, members) => state.addTeam(org, slug, members),
+    addTeam: (org, slug, members, options) => state.addTeam(org, slug, members, options),
     addRepository(input) {
       const repository = state.addRepository(input);
       return { id: repository.id, fullName: fullName(repository) };

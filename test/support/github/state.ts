@@ -74,6 +74,7 @@ export class State {
   readonly #accounts = new Map<string, Account>();
   readonly #apps = new Map<string, App>();
   readonly #teams = new Map<string, Set<number>>();
+  readonly #teamsOutside = new Set<string>();
   readonly #repositories = new Map<number, Repository>();
   /** Former full names, in lower case. */
   readonly #formerNames = new Map<string, Repository>();
@@ -121,9 +122,15 @@ export class State {
     return [...this.#accounts.values()].find((account) => account.email === email.toLowerCase());
   }
 
-  addTeam(org: string, slug: string, members: readonly string[]): void {
+  addTeam(org: string, slug: string, members: readonly string[], { outside = false } = {}): void {
     this.account(org, 'Organization');
+    if (outside) this.#teamsOutside.add(teamKey(org, slug));
     this.#teams.set(teamKey(org, slug), new Set(members.map((login) => this.account(login).id)));
+  }
+
+  /** Whether the team has no access to the organisation's repositories. */
+  isTeamOutside(org: string, slug: string): boolean {
+    return this.#teamsOutside.has(teamKey(org, slug));
   }
 
   team(org: string, slug: string): ReadonlySet<number> | undefined {

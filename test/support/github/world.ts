@@ -212,6 +212,8 @@ export interface Pull {
   merged: Merged | undefined;
   autoMerge: AutoMerge | undefined;
   readonly reviews: Review[];
+  /** Whose review is requested and not submitted yet. */
+  readonly requested: { people: Account[]; teams: string[] };
   /** The head and base for which a client has already read `mergeable`. */
   mergeabilityAsked: string | undefined;
 }

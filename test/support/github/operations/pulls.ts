@@ -90,6 +90,7 @@ export function proposeMerge(
     merged: undefined,
     autoMerge: undefined,
     reviews: [],
+    requested: { people: [], teams: [] },
     mergeabilityAsked: undefined,
   };
   const issue = addIssue(state, repository, { author, title, body: input.body ?? null, pull });
@@ -181,6 +182,10 @@ export function addReview(
     comments,
   };
   pr.pull.reviews.push(review);
+  // A review, also one that only comments, ends the request for it:
+  // https://docs.github.com/en/rest/pulls/review-requests#get-all-requested-reviewers-for-a-pull-request
+  const { people } = pr.pull.requested;
+  if (people.includes(author)) people.splice(people.indexOf(author), 1);
   emit(state, { repository: pr.repository, sender: author }, 'pull_request_review', {
     action: 'submitted',
     review: { ...viewReview(state, pr, review), state: verdict.toLowerCase() },

@@ -1,7 +1,9 @@
 import { ApiError, notFound } from '../api-error.ts';
+import { paginate } from '../pages.ts';
 import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { iso, viewAccount } from '../views/account.ts';
 import type { Role } from '../world.ts';
+import { pathOf } from './git.ts';
 
 /** The exact role → the value of the older, coarser field. */
 const FOLDED: Record<Role | 'none', 'admin' | 'write' | 'read' | 'none'> = {
@@ -14,9 +16,48 @@ const FOLDED: Record<Role | 'none', 'admin' | 'write' | 'read' | 'none'> = {
 };
 const RANK: readonly (Role | 'none')[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
 
+/** The list's filter → the role that it asks for. */
+const LEAST: Readonly<Record<string, Role>> = {
+  pull: 'read',
+  triage: 'triage',
+  push: 'write',
+  maintain: 'maintain',
+  admin: 'admin',
+};
+
 /** Who people are and what they may do. */
 export function peopleRoutes(router: Router): void {
   router.repository('GET', '/collaborators/:user/permission', 'metadata:read', permission);
+
+  // https://docs.github.com/en/rest/collaborators/collaborators#list-repository-collaborators
+  router.repository('GET', '/collaborators', 'metadata:read', (call) => {
+    const { state, repository, query } = call;
+    const least = LEAST[query.get('permission') ?? 'pull'] ?? 'read';
+    const people = [...repository.collaborators.keys()]
+      .flatMap((id) => state.accountById(id) ?? [])
+      .filter((account) => RANK.indexOf(state.roleOf(repository, account) ?? 'none') >= RANK.indexOf(least));
+    return paginate(call, pathOf(call, '/collaborators'), people, (account) => {
+      const role = state.roleOf(repository, account) ?? 'none';
+      return { ...viewAccount(state, account), permissions: permissionsOf(role), role_name: role };
+    });
+  });
+
+  // https://docs.github.com/en/rest/teams/members#list-team-members
+  router.installation('GET', '/orgs/:org/teams/:slug/members', (call) => {
+    const { state, token, params } = call;
+    const { org = '', slug = '' } = params;
+    if (token.permissions.members === undefined)
+      throw new ApiError(403, 'Resource not accessible by integration');
+    const own = token.installation.account.login.toLowerCase() === org.toLowerCase();
+    const members = own ? state.team(org, slug) : undefined;
+    if (!members) throw notFound();
+    const people = [...members].flatMap((id) => state.accountById(id) ?? []);
+    return paginate(call, `/orgs/${org}/teams/${slug}/members`, people, (account) => ({
+      ...viewAccount(state, account),
+      role: 'member',
+      inherited: false,
+    }));
+  });
 
   router.installation('GET', '/orgs/:org/teams/:slug/memberships/:user', ({ state, token, params }) => {
     const { org = '', slug = '', user = '' } = params;
@@ -55,20 +96,24 @@ function permission({ state, repository, params }: RepositoryCall): Reply {
   const account = state.findAccount(login);
   if (account?.type !== 'User') throw new ApiError(404, `${login} is not a user`);
   const role = state.roleOf(repository, account) ?? (repository.private ? 'none' : 'read');
-  const atLeast = (least: Role): boolean => RANK.indexOf(role) >= RANK.indexOf(least);
   return json({
     permission: FOLDED[role],
     role_name: role,
     user: {
       ...viewAccount(state, account),
-      permissions: {
-        admin: atLeast('admin'),
-        maintain: atLeast('maintain'),
-        push: atLeast('write'),
-        triage: atLeast('triage'),
-        pull: atLeast('read'),
-      },
+      permissions: permissionsOf(role),
       role_name: role,
     },
   });
+}
+
+function permissionsOf(role: Role | 'none'): Record<string, boolean> {
+  const atLeast = (least: Role): boolean => RANK.indexOf(role) >= RANK.indexOf(least);
+  return {
+    admin: atLeast('admin'),
+    maintain: atLeast('maintain'),
+    push: atLeast('write'),
+    triage: atLeast('triage'),
+    pull: atLeast('read'),
+  };
 }

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
 import { addReview } from '../operations/pulls.ts';
 import { paginate } from '../pages.ts';
-import { json, type Router } from '../router.ts';
+import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { diffLinesOf } from '../rules/diff-lines.ts';
+import { nodeId, viewAccount, viewTeam } from '../views/account.ts';
 import { viewReview, viewReviewComment } from '../views/issue.ts';
-import { changesOf } from '../views/pull.ts';
+import { changesOf, viewPull } from '../views/pull.ts';
 import type { PullRequest, ReviewComment } from '../world.ts';
 import { parse } from './input.ts';
 import { pullIn, pullPath } from './pulls.ts';
@@ -61,6 +62,17 @@ export function reviewRoutes(router: Router): void {
     return json(viewReview(state, pr, review));
   });
 
+  router.repository('GET', '/pulls/:number/requested_reviewers', 'pull_requests:read', (call) => {
+    const { people, teams } = pullIn(call).pull.requested;
+    const { login } = call.repository.owner;
+    return json({
+      users: people.map((account) => viewAccount(call.state, account)),
+      teams: teams.map((slug) => viewTeam(call.state, login, slug)),
+    });
+  });
+
+  router.repository('POST', '/pulls/:number/requested_reviewers', 'pull_requests:write', requestReviews);
+
   router.repository('GET', '/pulls/:number/comments', 'pull_requests:read', (call) => {
     const pr = pullIn(call);
     const comments = pr.pull.reviews.flatMap((review) =>
@@ -70,6 +82,43 @@ export function reviewRoutes(router: Router): void {
       viewReviewComment(call.state, pr, review, comment),
     );
   });
+}
+
+const Requested = z.object({
+  reviewers: z.array(z.string()).default([]),
+  team_reviewers: z.array(z.string()).default([]),
+});
+
+/**
+ * Requests all or nothing. GitHub refuses the author (47degrees/github4s#576), everybody who is no collaborator
+ * (peter-evans/create-pull-request#4138), and a team if the App may not read members (github/docs#35057).
+ */
+function requestReviews(call: RepositoryCall): Reply {
+  const { state, repository, token } = call;
+  const pr = pullIn(call);
+  const { reviewers, team_reviewers: teams } = parse(Requested, call.body);
+  const org = repository.owner.login;
+  const people = reviewers.map((login) => state.findAccount(login));
+  if (people.includes(pr.author)) throw unresolved('Review cannot be requested from pull request author.');
+  const found = people.flatMap((one) => (one && state.roleOf(repository, one) ? [one] : []));
+  if (found.length < people.length) throw noCollaborator('users or teams', `${org}/${repository.name}`);
+  for (const slug of teams) {
+    if (token.permissions.members === undefined)
+      throw unresolved(`Could not resolve to a node with the global id of '${nodeId('Team', slug)}'.`);
+    if (!state.team(org, slug) || state.isTeamOutside(org, slug))
+      throw noCollaborator('teams', `${org}/${repository.name}`);
+  }
+  const { requested } = pr.pull;
+  requested.people.push(...found.filter((account) => !requested.people.includes(account)));
+  requested.teams.push(...teams.filter((slug) => !requested.teams.includes(slug)));
+  return json(viewPull(state, pr), 201);
+}
+
+function noCollaborator(what: string, repository: string): ApiError {
+  return new ApiError(
+    422,
+    `Reviews may only be requested from collaborators. One or more of the ${what} you specified is not a collaborator of the ${repository} repository.`,
+  );
 }
 
 /** One comment outside of the diff makes GitHub refuse the whole review, without saying which. */

@@ -37,6 +37,25 @@ export function viewAccount(state: State, account: Account) {
   };
 }
 
+/** A `team-simple`. */
+export function viewTeam(state: State, org: string, slug: string) {
+  const url = `${state.url}/orgs/${org}/teams/${slug}`;
+  return {
+    id: [...slug].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 1_000_000,
+    node_id: nodeId('Team', slug),
+    url,
+    members_url: `${url}/members{/member}`,
+    name: slug,
+    description: null,
+    permission: 'push',
+    privacy: 'closed',
+    html_url: url,
+    repositories_url: `${url}/repos`,
+    slug,
+    parent: null,
+  };
+}
+
 export function viewOrganization(state: State, account: Account) {
   const url = `${state.url}/orgs/${account.login}`;
   return {

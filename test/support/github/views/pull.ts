@@ -4,7 +4,7 @@ import { associationOf } from '../rules/association.ts';
 import { forkPoint, type Mergeability, mergeability, UNKNOWN } from '../rules/mergeability.ts';
 import type { State } from '../state.ts';
 import type { AutoMerge, PullRequest, Repository } from '../world.ts';
-import { iso, nodeId, viewAccount } from './account.ts';
+import { iso, nodeId, viewAccount, viewTeam } from './account.ts';
 import { viewLabel } from './issue.ts';
 import { pageUrl, repositoryUrl, viewRepository } from './repository.ts';
 
@@ -36,8 +36,8 @@ export function viewPull(state: State, pr: PullRequest) {
     merge_commit_sha: pull.merged?.sha ?? null,
     assignee: null,
     assignees: [],
-    requested_reviewers: [],
-    requested_teams: [],
+    requested_reviewers: pull.requested.people.map((account) => viewAccount(state, account)),
+    requested_teams: pull.requested.teams.map((slug) => viewTeam(state, repository.owner.login, slug)),
     labels: pr.labels.map((label) => viewLabel(state, repository, label)),
     milestone: null,
     draft: pull.draft,

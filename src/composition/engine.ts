@@ -12,6 +12,7 @@ import { createSessionArtifacts } from '../engine/sessions/artifacts.ts';
 import { createContextOf } from '../engine/sessions/context.ts';
 import { sessionJobs } from '../engine/sessions/execute.ts';
 import { createMergeGroups } from '../engine/sessions/merge-group.ts';
+import { notifyJobs } from '../engine/sessions/notify.ts';
 import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
@@ -32,6 +33,7 @@ export interface EngineParts {
   mergeGroups: JobRunner<'merge_group'>;
   ask: JobRunner<'ask'>;
   questions: JobRunner<'questions'>;
+  notify: JobRunner<'notify'>;
 }
 
 /** Builds the engine and its dependencies. */
@@ -66,10 +68,11 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
   });
   const pages = { github: gitHubPages(config.githubApiUrl) };
   const running = createRunningSessions();
+  const publisher = createPublisher({ outbox, gates, clock, pages });
   const engine = createEngine({
     ...platform,
     ...skillDefaults,
-    publisher: createPublisher({ outbox, gates, clock, pages }),
+    publisher,
     onAbort: running.abort,
   });
   const questions = createQuestionPoller(platform);
@@ -107,6 +110,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     }),
     mergeGroups: groups.jobs,
     questions: questions.jobs,
+    notify: notifyJobs({ ...platform, contextOf, outbox, publisher, pages }),
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

@@ -14,7 +14,7 @@ import type { Platform } from './platform.ts';
  */
 export function buildJobs(
   platform: Platform,
-  { engine, onEvent, sessions, mergeGroups, questions, ask }: EngineParts,
+  { engine, onEvent, sessions, mergeGroups, questions, notify, ask }: EngineParts,
 ): JobRunners {
   const { github, retention } = platform;
   return {
@@ -25,6 +25,7 @@ export function buildJobs(
     effect: effectJobs({ ...platform, limiter: platform.writeLimiter }),
     merge_group: mergeGroups,
     questions,
+    notify,
     ask,
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),

@@ -46,7 +46,7 @@ export interface Person {
   type: 'User' | 'Bot' | 'Organization' | 'Mannequin';
 }
 
-interface Collaborator {
+export interface Collaborator {
   person: Person;
   role: RepositoryRole;
 }
@@ -331,6 +331,16 @@ export interface GitHubReader {
    */
   collaborator(repo: Repo, login: string): Promise<Collaborator | undefined>;
   isTeamMember(organisation: string, team: string, login: string): Promise<boolean>;
+  /** The collaborators with write access or more, up to 1,000; `truncated` if there are more. */
+  writers(repo: Repo): Promise<{ collaborators: Collaborator[]; truncated: boolean }>;
+  /**
+   * The members of a team and of its child teams, up to 300; `truncated` if there are more. `undefined` if GitHub
+   * does not show the team.
+   */
+  teamMembers(
+    organisation: string,
+    team: string,
+  ): Promise<{ people: Person[]; truncated: boolean } | undefined>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;
   /** The pull requests that changed after that time, open or closed, in the order of their changes. */
@@ -351,6 +361,12 @@ export interface GitHubApp {
   readToken(installationId: number, repositoryId: number): Promise<string>;
 }
 
+/** Whose review is requested: logins, and slugs of teams. */
+interface ReviewRequest {
+  people: readonly string[];
+  teams: readonly string[];
+}
+
 /** Writes to GitHub. Only `engine/effects` has one. */
 export interface GitHubWriter {
   createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
@@ -369,6 +385,18 @@ export interface GitHubWriter {
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
   label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
+  /** Requests reviews, from all of them or from nobody. `teams` are slugs of the owner's teams. */
+  requestReviews(repo: Repo, pullRequest: number, requested: ReviewRequest): Promise<void>;
+  /**
+   * Whether any of them is requested now or has submitted a review since then. A request is made for all or
+   * nobody, so one is enough.
+   */
+  wasReviewRequested(
+    repo: Repo,
+    pullRequest: number,
+    requested: ReviewRequest,
+    since: Date,
+  ): Promise<boolean>;
   /**
    * Turns a gate check green, for exactly the head and base of the proof.
    * @throws GitHubError `unavailable` if the proof is stale; nothing was sent then

@@ -58,6 +58,8 @@ export const JOB_PAYLOADS = {
   }),
   /** Polls the open questions of an installation for answers. */
   questions: z.strictObject({ installation_id: z.int() }),
+  /** Notifies people of an open question. */
+  notify: z.strictObject({ run_id: z.string(), approval_id: z.string() }),
   /** Asks GitHub for missed deliveries. */
   missed_deliveries: z.object({}),
   /** Compares GitHub's state with what this app has seen, for all installations or for one. */
@@ -104,6 +106,7 @@ const WORTH_OF_KIND: Readonly<Partial<Record<JobKind, Worth>>> = {
   questions: 'first',
   merge_group: 'first',
   ask: 'last',
+  notify: 'last',
   missed_deliveries: 'last',
   reconcile: 'last',
   retention: 'last',

@@ -5,6 +5,7 @@ import type { Effect, EffectRow, EffectStatus } from '../domain/effect/effect.ts
 import type { Approval } from '../domain/policy/approval.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { GateProtection } from '../domain/policy/gate-check.ts';
+import type { Notices } from '../domain/policy/notices.ts';
 import type { QuestionWatch } from '../domain/policy/question-watch.ts';
 import type { Actor } from '../domain/run/actor.ts';
 import type { PastTransition } from '../domain/run/history.ts';
@@ -260,6 +261,8 @@ export interface Approvals {
   save(approval: Approval): Promise<void>;
   /** Writes only the answers. */
   saveAnswers(approval: Pick<Approval, 'id' | 'answers'>): Promise<void>;
+  /** Writes only whom it notified. */
+  saveNotices(approvalId: string, notices: Notices): Promise<void>;
   /** The newest approval of the invocation. */
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;

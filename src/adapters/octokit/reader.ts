@@ -6,7 +6,7 @@ import {
   type Repo,
   type TreeEntry,
 } from '../../ports/github.ts';
-import { membershipSchema, permissionSchema } from './account.ts';
+import { collaboratorsSchema, membershipSchema, peopleSchema, permissionSchema } from './account.ts';
 import {
   blobSchema,
   branchSchema,
@@ -49,6 +49,9 @@ const MAX_REVIEWS = 1_000;
 const MAX_HISTORY = 100;
 /** Ours: those of a head are among the newest. */
 const MAX_ARTIFACTS = 300;
+/** Ours: nobody notifies that many people. */
+const MAX_COLLABORATORS = 1_000;
+const MAX_MEMBERS = 300;
 /** The contents API stops there without an error. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
@@ -221,6 +224,30 @@ export function createReader(client: Client, ownAppId: number): GitHubReader {
       return found?.state === 'active';
     },
 
+    async writers(repo) {
+      const found = await client.list(
+        'GET /repos/{owner}/{repo}/collaborators',
+        { ...at(repo), permission: 'push' },
+        collaboratorsSchema,
+        MAX_COLLABORATORS,
+      );
+      return {
+        collaborators: found.map(({ person, permission, roleName }) => ({
+          person,
+          role: roleOf(permission, roleName),
+        })),
+        truncated: found.length >= MAX_COLLABORATORS,
+      };
+    },
+
+    // https://docs.github.com/en/rest/teams/members#list-team-members: "the team must be visible"
+    async teamMembers(organisation, team) {
+      const route = 'GET /orgs/{org}/teams/{team_slug}/members';
+      const parameters = { org: organisation, team_slug: team };
+      const people = await ifShown(client.list(route, parameters, peopleSchema, MAX_MEMBERS));
+      return people && { people, truncated: people.length >= MAX_MEMBERS };
+    },
+
     repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
 
     async pullRequestsChangedAfter(repo, moment) {
@@ -251,6 +278,16 @@ async function ifExists<T>(answer: Promise<T>): Promise<T | undefined> {
     return await answer;
   } catch (error) {
     if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The same for what GitHub does not let this app see. */
+async function ifShown<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await ifExists(answer);
+  } catch (error) {
+    if (error instanceof GitHubError && error.kind === 'forbidden') return undefined;
     throw error;
   }
 }

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { isOwnComment } from '../../domain/policy/own-comment.ts';
 import { GitHubError, type GitHubWriter } from '../../ports/github.ts';
-import { anythingSchema, commentsSchema, createdCheckRunSchema, createdCommentSchema } from './answers.ts';
+import { requestedReviewersSchema } from './account.ts';
+import {
+  anythingSchema,
+  commentsSchema,
+  createdCheckRunSchema,
+  createdCommentSchema,
+  reviewsSchema,
+} from './answers.ts';
 import { checkRunsSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
@@ -112,6 +119,38 @@ export function createWriter(
         { ...at(repo), issue_number: issue, labels },
         anythingSchema,
       );
+    },
+
+    // Needs `pull_requests: write`, and for teams also `members: read`: github/docs#35057.
+    async requestReviews(repo, pullRequest, { people, teams }) {
+      await client.request(
+        'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
+        { ...at(repo), pull_number: pullRequest, reviewers: people, team_reviewers: teams },
+        anythingSchema,
+      );
+    },
+
+    async wasReviewRequested(repo, pullRequest, { people, teams }, since) {
+      const parameters = { ...at(repo), pull_number: pullRequest };
+      const requested = await client.request(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
+        parameters,
+        requestedReviewersSchema,
+      );
+      const has = (names: readonly string[], name: string) =>
+        names.some((one) => one.toLowerCase() === name.toLowerCase());
+      if (requested.users.some(({ login }) => has(people, login))) return true;
+      if (requested.teams.some(({ slug }) => has(teams, slug))) return true;
+      // A submitted review ends the request.
+      const reviews = client.entries(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
+        parameters,
+        reviewsSchema,
+      );
+      for await (const { person, submittedAt } of reviews) {
+        if (submittedAt && submittedAt >= since && has(people, person.login)) return true;
+      }
+      return false;
     },
   };
 }

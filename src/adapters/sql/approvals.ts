@@ -7,6 +7,7 @@ import {
   askedAuthorshipSchema,
   spokenAnswerSchema,
 } from '../../domain/policy/approval.ts';
+import { noticesSchema } from '../../domain/policy/notices.ts';
 import { questionWatchSchema } from '../../domain/policy/question-watch.ts';
 import type { Approvals } from '../../ports/storage.ts';
 import { type Archives, byTime } from './archives.ts';
@@ -116,7 +117,7 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: 
       ofRuns.clear();
       await db
         .insertInto('approvals')
-        .values({ ...approvalRow(approval), ...answersOf(approval) })
+        .values({ ...approvalRow(approval), ...answersOf(approval), notices_json: null })
         .execute();
     },
 
@@ -138,6 +139,16 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: 
       const { numUpdatedRows } = await db
         .updateTable('approvals')
         .set(answersOf({ answers }))
+        .where('id', '=', id)
+        .executeTakeFirst();
+      mustExist(numUpdatedRows > 0n, 'approvals', id);
+    },
+
+    async saveNotices(id, notices) {
+      ofRuns.clear();
+      const { numUpdatedRows } = await db
+        .updateTable('approvals')
+        .set({ notices_json: JSON.stringify(notices) })
         .where('id', '=', id)
         .executeTakeFirst();
       mustExist(numUpdatedRows > 0n, 'approvals', id);
@@ -208,7 +219,7 @@ function answersOf({ answers }: Pick<Approval, 'answers'>): Pick<ApprovalsTable,
   return { answers_json: JSON.stringify(answers) };
 }
 
-function approvalRow(approval: Approval): Omit<Selectable<ApprovalsTable>, 'answers_json'> {
+function approvalRow(approval: Approval): Omit<Selectable<ApprovalsTable>, 'answers_json' | 'notices_json'> {
   return {
     id: approval.id,
     run_id: approval.runId,
@@ -242,5 +253,7 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     answers: fromJson(answers, row.answers_json),
     authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
     watch: fromJsonOrNull(questionWatchSchema, row.watch_json),
+    // An archive of an older version lacks the column.
+    ...(row.notices_json ? { notices: fromJson(noticesSchema, row.notices_json) } : {}),
   }));
 }

@@ -87,6 +87,20 @@ const ci = z.strictObject({
   ignore: z.array(checkName).max(MAX_CHECKS).describe('Checks that do not count.'),
 });
 
+/** What `notify.mention` can say: when people are mentioned, once per question. */
+const MENTIONS = ['question', 'reminder', 'never'] as const;
+
+const notify = z.strictObject({
+  request_review: z
+    .boolean()
+    .describe('Requests a review from those who may answer a question, when it is asked.'),
+  mention: z
+    .enum(MENTIONS)
+    .describe(
+      'When those who may answer are mentioned in a comment, once per question: with the question, with the reminder, or never.',
+    ),
+});
+
 const noise = z.enum(['normal', 'quiet']);
 const chains = z
   .array(pattern(CHAIN_NAME, 'this is not a chain name'))
@@ -123,6 +137,7 @@ export const settingsFileSchema = z.strictObject({
   countersign: countersign.partial().optional(),
   merge: merge.partial().optional(),
   ci: ci.partial().optional(),
+  notify: notify.partial().optional().describe('How people learn of an open question.'),
   noise: noise.optional(),
   gates: gates.optional(),
   minimum: minimum
@@ -146,6 +161,8 @@ export interface Settings {
   merge: z.infer<typeof merge>;
   ci: z.infer<typeof ci>;
   noise: z.infer<typeof noise>;
+  /** Absent if no file has it: then nobody is notified. */
+  notify?: Notify;
   /** Absent without gates, and in runs that began before gates existed. */
   gates?: readonly MandatoryGates[];
   /** Whose settings turn merging off; absent while it is on. */
@@ -155,6 +172,11 @@ export interface Settings {
   /** Sentences about each setting that was below the minimum and was raised to it; absent without any. */
   lifted?: readonly string[];
 }
+
+/** How people learn of an open question. */
+export type Notify = z.infer<typeof notify>;
+
+const NO_NOTICE: Readonly<Notify> = { request_review: false, mention: 'never' };
 
 export type Minimum = NonNullable<SettingsFile['minimum']>;
 
@@ -385,6 +407,9 @@ export function mergeSettings(
       ignore: ci.ignore.filter((name) => !ci.required.includes(name)),
     },
     noise: repository?.noise ?? organisation?.noise ?? defaults.noise,
+    ...(organisation?.notify || repository?.notify
+      ? { notify: overlaid(NO_NOTICE, organisation?.notify, repository?.notify) }
+      : {}),
     ...(mandatory.length === 0 ? {} : { gates: mandatory }),
     ...(off === undefined ? {} : { mergingOff: off }),
     ...(least.trust === undefined ? {} : { leastTrust: least.trust }),

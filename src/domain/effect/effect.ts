@@ -104,6 +104,19 @@ export const effectSchema = z.discriminatedUnion('kind', [
     /** A line of the body by which a lost comment is found. The stored id takes precedence. */
     marker: z.string(),
     body: z.string(),
+    /** It is only sent while this question is open. */
+    approval_id: z.string().optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('review_request'),
+    ...location,
+    pull_request: z.int(),
+    /** Logins. */
+    people: z.array(z.string()),
+    /** Slugs of the owner's teams. */
+    teams: z.array(z.string()),
+    /** It is only sent while this question is open. */
+    approval_id: z.string(),
   }),
   z.strictObject({
     kind: z.literal('reaction'),

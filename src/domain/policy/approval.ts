@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { shortHash } from '../../core/canonical.ts';
 import type { Explanation } from '../explanation/explanation.ts';
+import type { Notices } from './notices.ts';
 import type { QuestionWatch } from './question-watch.ts';
 
 const APPROVAL_STATUSES = ['open', 'countersigned', 'rejected', 'void'] as const;
@@ -77,4 +78,6 @@ export interface Approval {
   authorship: AskedAuthorship | null;
   /** What the last recheck saw, for the poller; `null` before GitHub showed the comment. */
   watch: QuestionWatch | null;
+  /** Whom it notified; absent before that. `Approvals.save` does not write it. */
+  notices?: Notices;
 }

@@ -175,7 +175,7 @@ function spokenAnswers({ step, approval }: ApprovalContext): readonly SpokenAnsw
  * The run stores the chain and settings that it started and asked with. They may have changed since. They are
  * read before the pull request, and compared after that is read, last of all.
  */
-async function readGoverning(
+export async function readGoverning(
   context: ApprovalContext,
   known: PullRequest | undefined,
   how: HowFresh,

@@ -63,6 +63,10 @@ export function effectJobs(deps: {
       });
       return { kind: 'done' };
     }
+    if (await isLate(row)) {
+      await save(row, { status: 'failed', error: 'not sent: the question is not open any more' });
+      return { kind: 'done' };
+    }
     const { unsure_until: unsureUntil } = row.progress;
     const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
     if (isUnsure && !mayBeGreen(row)) {
@@ -72,7 +76,7 @@ export function effectJobs(deps: {
     const write = {
       key,
       class: writeClassOf(row),
-      creates: row.effect.kind === 'comment' && row.githubId === null,
+      creates: isCreated(row),
       ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)),
     };
     const urgency = urgencyOf(row);
@@ -142,6 +146,14 @@ export function effectJobs(deps: {
       return changed;
     });
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
+  }
+
+  /** A notice about a question that was answered, withdrawn or replaced before it was sent. */
+  async function isLate({ effect, runId }: EffectRow): Promise<boolean> {
+    const approvalId = 'approval_id' in effect ? effect.approval_id : undefined;
+    if (approvalId === undefined || runId === null) return false;
+    const approvals = await storage.read.approvals.ofRun(runId);
+    return approvals.find(({ id }) => id === approvalId)?.status !== 'open';
   }
 
   /** The lease expired, so the next attempt closes the gate check. The row already says so. */
@@ -248,6 +260,14 @@ function urgencyOf(row: EffectRow): Urgency {
   return row.githubId === null && name !== 'reaction' ? 'run' : 'background';
 }
 
+/**
+ * Whether GitHub counts the write as created content:
+ * https://docs.github.com/en/rest/pulls/review-requests#request-reviewers-for-a-pull-request
+ */
+function isCreated({ effect, githubId }: EffectRow): boolean {
+  return (effect.kind === 'comment' && githubId === null) || effect.kind === 'review_request';
+}
+
 function isRefusal({ kind }: GitHubError): boolean {
   return kind === 'invalid' || kind === 'forbidden';
 }
@@ -299,6 +319,13 @@ async function execute(
       return checkRun(writer, row, effect, wasBegun, note);
     case 'comment':
       return comment(writer, row, effect, wasBegun);
+    case 'review_request': {
+      // A second request would notify those again who have submitted a review since.
+      const isMade =
+        wasBegun && (await writer.wasReviewRequested(repo, effect.pull_request, effect, row.createdAt));
+      if (!isMade) await writer.requestReviews(repo, effect.pull_request, effect);
+      return { githubId: null, progress: {} };
+    }
     case 'reaction':
       await writer.react(repo, effect.comment_id, effect.content);
       return { githubId: null, progress: {} };

@@ -21,6 +21,7 @@ export function redactedEffect(effect: Effect): Effect {
     }
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };
+    case 'review_request':
     case 'reaction':
     case 'merge':
     case 'enqueue':

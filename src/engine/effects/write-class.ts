@@ -19,6 +19,8 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
       return 'report';
     case 'comment':
       return commentClassOf(key);
+    case 'review_request':
+      return 'reply';
     case 'label':
       return 'status';
     case 'reaction':
@@ -31,6 +33,6 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
 /** By the prefix of the key. Comments of chains have other keys. */
 function commentClassOf(key: string): WriteClass {
   if (key.startsWith('approval:')) return 'question';
-  if (key.startsWith('command:')) return 'reply';
+  if (key.startsWith('command:') || key.startsWith('notice:')) return 'reply';
   return 'status';
 }

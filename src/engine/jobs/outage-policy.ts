@@ -22,6 +22,7 @@ const OUTLASTS_OUTAGES: ReadonlyMap<JobKind, number> = new Map([
   ['delivery', 60_000],
   ['event', 60_000],
   ['effect', 300_000],
+  ['notify', 300_000],
 ]);
 
 /**

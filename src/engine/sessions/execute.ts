@@ -32,6 +32,7 @@ import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import { type ContextOf, urgencyOf } from './context.ts';
+import { notifyJob } from './notify.ts';
 import type { Registry } from './registry.ts';
 import type { RunningSessions } from './running-sessions.ts';
 
@@ -96,7 +97,7 @@ export function sessionJobs(deps: {
       const result = await attempt(context);
       if (work.signal.aborted) return { kind: 'done' };
       signal.throwIfAborted();
-      await record(state, found.session, result, context.judged);
+      await record(context, result);
       return { kind: 'done' };
     } catch (error) {
       if (work.signal.aborted) return { kind: 'done' };
@@ -147,15 +148,15 @@ export function sessionJobs(deps: {
   }
 
   async function record(
-    state: RunState,
-    session: Session,
+    { state, session, judged, approval }: ApprovalContext,
     result: ApprovalResult,
-    judged: readonly Outcome[],
   ): Promise<void> {
     const by: Actor = { kind: 'session', id: session.id };
     const stored = await artifacts.store(state.run, session, result);
     const produced = await artifacts.readBack(state.run, session, stored);
     const verdicts = judged.map((outcome) => artifacts.ofOutcome(state.run, session, outcome));
+    const isNew =
+      result.kind === 'waits' && result.approval !== undefined && result.approval.id !== approval?.id;
     const watched = result.kind === 'waits' && result.approval?.watch ? result.approval : undefined;
     await storage.transaction(async (tx) => {
       tx.endJob();
@@ -190,6 +191,8 @@ export function sessionJobs(deps: {
         return;
       }
       if (watched) await queue.enqueue(tx, firstPoll(watched, state.run, clock.now()));
+      if (isNew && result.approval && state.run.settings.notify)
+        await queue.enqueue(tx, notifyJob(result.approval));
       if (recorded.kind === 'done' && isMerge(recorded.outcome)) await endRunsBeside(tx, state);
       // A step that violated its contract is not done, so its effects are not requested.
       const desiredEffects =

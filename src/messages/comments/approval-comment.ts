@@ -12,6 +12,7 @@ import { mergeOf } from '../run/run-summary.ts';
 import { clipBytes, code, htmlComment, inline } from '../text/markdown.ts';
 import { asSentence, capital, listed, plural, short, utc } from '../text/pretty.ts';
 import { grounds } from './grounds.ts';
+import { noticeLines } from './notice.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
 
@@ -69,6 +70,7 @@ function open(view: ApprovalView): string[] {
     `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
     `${whoMayAnswer(countersign)} ${countText(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
+    ...noticeLines(approval),
     'A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
       ? []

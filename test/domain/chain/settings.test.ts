@@ -81,7 +81,7 @@ describe('an error in the settings', () => {
     [
       'an unknown time for a mention',
       'notify: { mention: always }',
-      ['countersign.yml:1:20: "notify.mention" cannot be "always"; allowed: question, reminder, never'],
+      ['countersign.yml:1:20: "mention" cannot be "always"; allowed: question, reminder, never'],
     ],
     [
       'a misspelt key in a section',

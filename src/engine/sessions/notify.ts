@@ -1,0 +1,190 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import type { Notices } from '../../domain/policy/notices.ts';
+import { type Notice, noticesDue } from '../../domain/run/notices-due.ts';
+import { isMergeStep, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
+import { mentionComment, mentionMarker } from '../../messages/comments/notice.ts';
+import { evidenceUrl, type Pages } from '../../messages/run/evidence.ts';
+import type { GitHub, PullRequest } from '../../ports/github.ts';
+import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
+import { readGoverning } from '../approvals/merge-facts.ts';
+import { type Recipients, readRecipients } from '../approvals/recipients.ts';
+import type { Outbox } from '../effects/outbox.ts';
+import type { Publisher } from '../runs/publish.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
+import type { ContextOf } from './context.ts';
+
+/** How soon to check whether the approval comment exists, in milliseconds: at first, and after two minutes. */
+const COMMENT_SOON_MS = 1_000;
+const COMMENT_LATER_MS = 60_000;
+const SOON_MS = 120_000;
+/** How soon to check again what prevents notices for now, in milliseconds: a pause, or unreadable settings. */
+const LATER_MS = 600_000;
+/** Roughly what it costs of the installation's points. */
+const POINTS = 10;
+
+const NOTHING: Notices = { sent: [], people: [], problems: [] };
+
+/**
+ * Notifies people of an open question as the governing settings say. Everything that it sends is a desired
+ * effect, recorded together with its name in the same transaction, so that nothing is sent twice; and the outbox
+ * sends none of it once the question is not open any more.
+ */
+export function notifyJobs(deps: {
+  storage: Storage;
+  github: GitHub;
+  contextOf: ContextOf;
+  outbox: Outbox;
+  publisher: Publisher;
+  pages: Pages;
+  clock: Clock;
+  log: Log;
+}): JobRunner<'notify'> {
+  const { storage, github, contextOf, outbox, publisher, pages, clock, log } = deps;
+
+  async function notify(runId: string, approvalId: string, signal: AbortSignal): Promise<JobResult> {
+    const state = await storage.read.runs.load(runId);
+    const asked = await storage.read.approvals.ofRun(runId);
+    const approval = asked.find(({ id }) => id === approvalId);
+    const step = state?.invocations.find(({ id }) => id === approval?.invocationId);
+    if (!state || !approval || !step?.sessionId || !isWaiting(state, approval)) return { kind: 'done' };
+    const later = github.turn(state.run.installationId, {
+      job: `notify:${approvalId}`,
+      urgency: 'background',
+      points: POINTS,
+    });
+    if (later) return { kind: 'defer', at: later };
+    const found = await storage.read.runs.getSession(step.sessionId);
+    if (!found) return { kind: 'done' };
+    const context = await contextOf(state, found.session, 'time', signal);
+    const comment = await context.approvalComment(approvalId);
+    if (!comment) {
+      const openForMs = clock.now().getTime() - approval.askedAt.getTime();
+      return again(openForMs < SOON_MS ? COMMENT_SOON_MS : COMMENT_LATER_MS);
+    }
+    // Nobody can answer what could not be written, and the step fails for it.
+    if ('refused' in comment) return { kind: 'done' };
+    if ((await context.pausedBy()) !== null) return again(LATER_MS);
+    const governing = await readGoverning(context, undefined, {});
+    const { before: pullRequest, settings } = governing;
+    // Other settings, a push or a draft void the question, so its own recheck decides what becomes of it.
+    const isAsAsked =
+      governing.statusFor(pullRequest).kind === 'as_asked' &&
+      pullRequest.state === 'open' &&
+      !pullRequest.draft &&
+      pullRequest.headSha === approval.headSha &&
+      pullRequest.baseRef === approval.baseRef;
+    if (!isAsAsked) return again(LATER_MS);
+    if (!settings?.notify) return { kind: 'done' };
+    const sent = sentBefore(asked, approval);
+    const { due, next } = noticesDue(settings.notify, sent);
+    if (due.length > 0) {
+      const to = await readRecipients(context, pullRequest);
+      const question = { githubId: comment.githubId, approval, isMerge: isMergeStep(state.run, step) };
+      const effects = due.flatMap((notice) => effectsOf(notice, state.run, question, to, pullRequest));
+      await record(state, approval, due, effects, to);
+      log.info({ run: runId, question: approvalId, notices: due.map(({ name }) => name) }, 'notifies people');
+    }
+    return next ? { kind: 'reschedule', at: next } : { kind: 'done' };
+  }
+
+  function again(inMs: number): JobResult {
+    return { kind: 'reschedule', at: new Date(clock.now().getTime() + inMs) };
+  }
+
+  async function record(
+    { run }: RunState,
+    { id, invocationId }: Approval,
+    due: readonly Notice[],
+    effects: readonly { key: string; effect: Effect }[],
+    { people, teams, problems }: Recipients,
+  ): Promise<void> {
+    await storage.transaction(async (tx) => {
+      const asked = await tx.approvals.ofRun(run.id);
+      const approval = asked.find((one) => one.id === id);
+      // It was answered or replaced while its recipients were read.
+      if (approval?.status !== 'open' || approval.invocationId !== invocationId) return;
+      const { notices = NOTHING } = approval;
+      await tx.approvals.saveNotices(id, {
+        sent: unique([...notices.sent, ...due.map(({ name }) => name)]),
+        people: unique([...notices.people, ...teams, ...people]),
+        problems,
+      });
+      for (const { key, effect } of effects)
+        await outbox.request(tx, key, effect, { runId: run.id, at: clock.now() });
+      await show(tx, run.id);
+    });
+  }
+
+  /** The approval comment says whom it notified. */
+  async function show(tx: Tx, runId: string): Promise<void> {
+    const now = await tx.runs.load(runId);
+    if (now) await publisher.publish(tx, now);
+  }
+
+  function effectsOf(
+    notice: Notice,
+    run: Run,
+    question: { githubId: number; approval: Approval; isMerge: boolean },
+    to: Recipients,
+    pullRequest: PullRequest,
+  ): { key: string; effect: Effect }[] {
+    const { approval, isMerge } = question;
+    const about = { ...placeOfEffect(run), approval_id: approval.id };
+    const key = `notice:${approval.id}:${notice.name}`;
+    if (to.people.length + to.teams.length === 0) return [];
+    switch (notice.kind) {
+      case 'request_review': {
+        const request = (name: string, people: string[], teams: string[]) => ({
+          key: `${key}:${name}`,
+          effect: {
+            kind: 'review_request' as const,
+            ...about,
+            pull_request: pullRequest.number,
+            people,
+            teams,
+          },
+        });
+        // GitHub refuses a request as a whole, so one team without access must not prevent the others.
+        return [
+          ...(to.people.length === 0 ? [] : [request('people', to.people, [])]),
+          ...to.teams.map((team) => request(team, [], [team.split('/')[1] ?? ''])),
+        ];
+      }
+      case 'mention': {
+        const url = evidenceUrl({ kind: 'comment', id: String(question.githubId), label: '' }, run, pages);
+        const body = mentionComment(approval, to, { question: url, isMerge });
+        const marker = mentionMarker(approval);
+        return [{ key, effect: { kind: 'comment', ...about, issue: pullRequest.number, marker, body } }];
+      }
+    }
+  }
+
+  return {
+    run: ({ run_id, approval_id }, signal) => notify(run_id, approval_id, signal),
+    async onRetriesExhausted({ run_id, approval_id }, error) {
+      log.error({ run: run_id, question: approval_id, err: error }, 'nobody could be notified of a question');
+    },
+  };
+}
+
+/** The job that notifies people of a new question. */
+export function notifyJob({ id, runId }: Pick<Approval, 'id' | 'runId'>): NewJob {
+  return { kind: 'notify', key: `notify:${id}`, payload: { run_id: runId, approval_id: id } };
+}
+
+function isWaiting({ run }: RunState, { status }: Approval): boolean {
+  return status === 'open' && !isRunOver(run.status) && run.pullRequest !== null;
+}
+
+/** Also by a comment that this one replaces: it asks the same question again. */
+function sentBefore(asked: readonly Approval[], { invocationId }: Approval): string[] {
+  return asked.flatMap((one) => (one.invocationId === invocationId ? (one.notices?.sent ?? []) : []));
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}

@@ -103,7 +103,7 @@ export async function createSkills(
         modelFamily,
         executeArtifact,
       });
-      return run({ name: skill.name, id: skill.id, owner: ownerOf(step) }, step);
+      return run({ name: skill.name, id: skill.id, uses: undefined, owner: ownerOf(step) }, step);
     },
   };
   const select = createSelect({ skills, kinds: handlers.map(({ kind }) => kind), model });

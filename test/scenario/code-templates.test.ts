@@ -169,8 +169,8 @@ test('a category with characters that cannot be seen is no result', async () => 
   expect(await outcomeOf(scene)).toBeNull();
 });
 
-test('a package with a program and a prompt runs the program, which reads the prompt', async () => {
-  const program = "submit({ summary: input.package['prompts/ask.md'].trim(), passed: true, criteria: [] });";
+test('a package with a program and a prompt runs the program, which fills the prompt', async () => {
+  const program = "submit({ summary: render_prompt('prompts/ask.md').trim(), passed: true, criteria: [] });";
   const files = { 'code/check.js': program, 'prompts/ask.md': 'Is it good?\n' };
   const scene = await startScene(repository('gate_verdict', files));
   const { number } = await scene.open();

@@ -63,6 +63,8 @@ const packageReferenceSchema = z.strictObject({
   trust: z.enum(TRUST_LEVELS),
   /** The slots of the run's working memory that its outcome fills. */
   produces: z.array(slotSchema),
+  /** By name, the packages that its programs can run. Absent if there are none, and in older runs. */
+  uses: z.record(z.string(), z.string()).optional(),
 });
 export type PackageReference = z.infer<typeof packageReferenceSchema>;
 

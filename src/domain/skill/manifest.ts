@@ -10,6 +10,7 @@ import { assertionsSchema } from './assertion.ts';
 
 export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 export const MAX_NAME_LENGTH = 64;
+const MAX_SEQUENCE = 10;
 
 /**
  * The outcomes that a package can have. Not `ci_result` and `action_result`: those report what GitHub and
@@ -78,6 +79,13 @@ export const manifestSchema = z.strictObject({
     .strictObject({ produces: listOrOne(slotSchema) })
     .optional()
     .describe('What of the run’s working memory the skill’s outcome fills.'),
+  sequence: z
+    .array(z.string())
+    .min(2)
+    .max(MAX_SEQUENCE)
+    .optional()
+    .describe('Files that a step executes one after another; each gets the result of the one before it.'),
+  uses: listOrOne(z.string().regex(SKILL_NAME)).optional().describe('The skills that its programs may run.'),
   artifacts: z
     .record(z.string(), z.object({ assert: assertionsSchema.optional() }).catchall(z.json()))
     .optional()

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { type Contract, resolve } from '../artifact/contract.ts';
 import type { PackageReference } from '../chain/chain.ts';
 import type { Slot } from '../expression/state-slot.ts';
+import { highestOf } from '../policy/capability.ts';
 import type { TrustLevel } from '../policy/trust.ts';
 import type { SkillOutcome } from './manifest.ts';
 import { isTestFile, pathOf } from './place.ts';
@@ -30,6 +31,10 @@ export interface SkillDescription {
   outcomeSchema: { [key: string]: Json } | null;
   artifactDefaults: Contract['expected'];
   cognitiveHints: { produces: Slot[] };
+  /** The paths of the files that a step executes one after another. Empty: it executes the first file. */
+  sequence: string[];
+  /** The names of the skills that its programs may run. */
+  uses: string[];
 }
 
 /** A skill with the content of its files. */
@@ -94,7 +99,34 @@ export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contrac
   return resolve(outcomeEntry, artifactDefaults).expected;
 }
 
-/** The part of the package that a run's definition stores. The files are stored under the id. */
-export function referenceTo({ id, trust, cognitiveHints }: SkillPackage): PackageReference {
-  return { id, trust, produces: cognitiveHints.produces };
+/** The packages that programs of this package can run, directly or through each other. */
+export function usedBy(skill: SkillPackage, all: readonly SkillPackage[]): SkillPackage[] {
+  const found = new Map<string, SkillPackage>();
+  const add = ({ uses }: SkillPackage) => {
+    for (const name of uses) {
+      const used = all.find((one) => one.name === name);
+      if (!used || found.has(name)) continue;
+      found.set(name, used);
+      add(used);
+    }
+  };
+  add(skill);
+  return [...found.values()];
+}
+
+/**
+ * The part of the package that a run's definition stores. The files are stored under the id. It requires the
+ * trust of every package that it can run, so that running it through another package gains nothing.
+ * @param used from `usedBy`
+ */
+export function referenceTo(
+  { id, trust, cognitiveHints }: SkillPackage,
+  used: readonly SkillPackage[],
+): PackageReference {
+  return {
+    id,
+    trust: highestOf([trust, ...used.map((one) => one.trust)]),
+    produces: cognitiveHints.produces,
+    ...(used.length === 0 ? {} : { uses: Object.fromEntries(used.map((one) => [one.name, one.id])) }),
+  };
 }

@@ -49,7 +49,7 @@ export function parsePackage(
   const diagnostics = [...inFileOrder(read.diagnostics), ...fileDiagnostics, ...moduleDiagnostics];
   if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
   const skill = toPackage(read.manifest, files);
-  const inTheWay = checkFirst(skill.artifacts, source);
+  const inTheWay = skill.sequence.length === 0 ? checkFirst(skill.artifacts, source) : [];
   return inTheWay.length === 0
     ? { folder, name, skill, diagnostics }
     : { folder, name, diagnostics: inTheWay };
@@ -107,6 +107,7 @@ function readManifest(
     ...checkDefaults(source, value),
     ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
     ...checkAssertions(source, memberOf(value, 'artifacts')),
+    ...checkSequence(source, memberOf(value, 'sequence'), files),
   ];
   return { manifest: shape.value, diagnostics };
 }
@@ -191,6 +192,29 @@ function checkNamedFiles(
     });
 }
 
+/** Analyzers can wait for CI, and would repeat what ran before them. */
+function checkSequence(
+  source: YamlSource,
+  sequence: Json | undefined,
+  files: readonly PackageFile[],
+): Diagnostic[] {
+  if (!Array.isArray(sequence)) return [];
+  const paths = files
+    .map(({ path }) => path)
+    .filter((path) => path !== SKILL_FILE && placeOf(path)?.modelVariant === null);
+  return sequence.flatMap((path, index) => {
+    const at = ['sequence', index];
+    if (typeof path !== 'string') return [];
+    if (!paths.includes(path)) {
+      return [source.diagnostic(at, notAllowed(`the package has no file "${path}"`, paths, path))];
+    }
+    if (sequence.indexOf(path) < index) return [source.diagnostic(at, `"${path}" is in the sequence twice`)];
+    return index > 0 && placeOf(path)?.kind === 'analyzer'
+      ? [source.diagnostic(at, 'only the first file of a sequence can be an analyzer')]
+      : [];
+  });
+}
+
 /**
  * The description in a SKILL.md whose package was valid when it was stored, without the package's other
  * files.
@@ -228,6 +252,8 @@ function toDescription(manifest: Manifest): SkillDescription {
     outcomeSchema: manifest.outcome_schema ?? null,
     artifactDefaults: defaults.map((entry) => ({ ...entry, source: 'skill' })),
     cognitiveHints: { produces: manifest.cognitive_hints?.produces ?? [] },
+    sequence: manifest.sequence ?? [],
+    uses: manifest.uses ?? [],
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type ParsedPackage,
   referenceTo,
   type SkillPackage,
+  usedBy,
   withoutOutcome,
 } from '../../domain/skill/package.ts';
 import { resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
@@ -163,8 +164,10 @@ export function createConfigurationLoader(deps: {
     skills: readonly SkillInForce[],
     leastTrust: TrustLevel = 'sandbox',
   ): Promise<Chain> {
+    const callable = skills.map(({ skill }) => skill).filter(({ name }) => !names.skills.includes(name));
+    const usedIn = (skill: SkillPackage) => usedBy(skill, callable);
     const reference = (skill: SkillPackage) => {
-      const found = referenceTo(skill);
+      const found = referenceTo(skill, usedIn(skill));
       return isTrusted(found.trust, leastTrust) ? found : { ...found, trust: leastTrust };
     };
     const packageOf = ({ uses }: Chain['steps'][number]) =>
@@ -177,8 +180,11 @@ export function createConfigurationLoader(deps: {
         : undefined;
     if (!chain.steps.some((step) => packageOf(step) ?? candidatesOf(step))) return chain;
     for (const step of chain.steps) {
-      for (const found of [packageOf(step) ?? [], candidatesOf(step) ?? []].flat())
-        await deps.keepSkill(found);
+      for (const found of [packageOf(step) ?? [], candidatesOf(step) ?? []].flat()) {
+        const used = new Set(usedIn(found.skill));
+        for (const kept of [found, ...skills.filter(({ skill }) => used.has(skill))])
+          await deps.keepSkill(kept);
+      }
     }
     const folded = foldContracts(chain, (step) => {
       const found = packageOf(step);

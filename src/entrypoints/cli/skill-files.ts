@@ -31,6 +31,11 @@ export function localSkills(cwd: string, { builtIn, shipped }: KnownSkills): Loc
   return resolveSkills(scopes, builtIn);
 }
 
+/** The packages that programs of the working folder's skills can run. */
+export function callableIn({ skills }: LocalSkills): (name: string) => Promise<SkillPackage | undefined> {
+  return async (name) => skills.find(({ skill }) => skill.name === name)?.skill;
+}
+
 /** @throws CountersignError if there is no valid skill of that name */
 export function skillNamed(name: string, { skills, broken }: LocalSkills): SkillInForce {
   const found = skills.find(({ skill }) => skill.name === name);

@@ -10,7 +10,7 @@ import { type Context, type DatabaseOption, type Output, UsageError } from './co
 import { readText } from './files.ts';
 import { findInstallation } from './find-installation.ts';
 import { readingGitHub } from './policy-steps.ts';
-import { localSkills, skillNamed } from './skill-files.ts';
+import { callableIn, localSkills, skillNamed } from './skill-files.ts';
 
 export interface SkillRunOptions extends DatabaseOption {
   pr?: { repository: string; number: number };
@@ -26,7 +26,8 @@ export async function skillRun(context: Context, name: string, options: SkillRun
   const { cwd, clock, tools } = context;
   if ((options.pr === undefined) === (options.diff === undefined)) throw new UsageError(ONE_SUBJECT);
   const known = await tools.skills();
-  const found = known.builtIn.includes(name) ? undefined : skillNamed(name, localSkills(cwd, known));
+  const here = localSkills(cwd, known);
+  const found = known.builtIn.includes(name) ? undefined : skillNamed(name, here);
   const subject = options.diff === undefined ? await onGitHub(context, options) : fromDiff(cwd, options.diff);
 
   return tools.withSkillRunner(options.database, async ({ builtIn, ...packages }) => {
@@ -36,7 +37,9 @@ export async function skillRun(context: Context, name: string, options: SkillRun
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const own = builtIn.find((handler) => handler.name === name);
-    const running = own ? runBuiltInOnce(own, step) : found && runPackageOnce(found.skill, packages, step);
+    const running = own
+      ? runBuiltInOnce(own, step)
+      : found && runPackageOnce(found.skill, packages, step, callableIn(here));
     if (!running) throw new Error(`the built-in skill ${name} is not there`);
     const result = await readingGitHub(() => running, missing(options));
     return {

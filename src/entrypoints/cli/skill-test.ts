@@ -2,7 +2,7 @@ import { readCaseFile, type SkillCase } from '../../domain/skill/case-file.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import { testedText } from '../../messages/cli/skill-test.ts';
 import type { Context, Output } from './context.ts';
-import { localSkills, skillNamed } from './skill-files.ts';
+import { callableIn, localSkills, skillNamed } from './skill-files.ts';
 
 /**
  * Runs the cases of one skill, or of all that have some, with the package's files as they are. A skill with
@@ -18,7 +18,9 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
   for (const skill of packages) {
     for (const one of casesOf(skill)) {
       const caseTools = await tools.caseTools(one);
-      const result = await runCase(skill, one, caseTools, signal).finally(caseTools.stop);
+      const result = await runCase(skill, one, { ...caseTools, packages: callableIn(here) }, signal).finally(
+        caseTools.stop,
+      );
       results.push({ skill: skill.name, case: one.name, ...result });
     }
   }

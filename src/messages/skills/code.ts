@@ -91,7 +91,9 @@ export type Refused =
   | { kind: 'too_many_reads'; limit: number }
   | { kind: 'too_many_files'; limit: number }
   | { kind: 'by_github'; detail: string }
-  | { kind: 'by_model'; detail: string };
+  | { kind: 'by_model'; detail: string }
+  /** Of the package's prompt, or of the skill that it ran. */
+  | { kind: 'by_skill'; detail: string };
 
 /** @param name of the function that was called */
 export function describeRefused(name: string, refused: Refused): string {
@@ -122,9 +124,15 @@ function whyRefused(refused: Refused): string {
       return `GitHub does not answer this: ${shown(refused.detail)}`;
     case 'by_model':
       return refused.detail;
+    case 'by_skill':
+      return shown(refused.detail);
     default:
       return unreachable(refused);
   }
+}
+
+export function noPrompt(path: string): string {
+  return `the package has no prompt ${path}`;
 }
 
 /** A line of a template's log about what it stored. */

@@ -4,6 +4,7 @@ import type { StepContext, StepHandler } from '../../engine/steps/step.ts';
 import type { Model } from '../../ports/model.ts';
 import { executePackage, type PackageTools } from '../runtime/execute-package.ts';
 import { outcomeOf } from '../runtime/outcome-of.ts';
+import type { SkillContext } from '../runtime/skill-context.ts';
 import { logWithWarnings } from '../runtime/trace/execute-artifact.ts';
 
 export interface AdhocResult {
@@ -19,11 +20,12 @@ export async function runPackageOnce(
   skill: SkillPackage,
   tools: PackageTools,
   step: StepContext,
+  packages: NonNullable<SkillContext['packages']>,
 ): Promise<AdhocResult> {
   const { outcome } = skill;
   if (outcome === null) return none('its SKILL.md has no outcome, so no step can run it');
   const owner = { callId: step.session.id };
-  const output = await executePackage({ step, skill, outcome, owner }, tools);
+  const output = await executePackage({ step, skill, outcome, owner, packages }, tools);
   if (output.kind === 'unusable') {
     return output.because === 'only_described'
       ? none('it has no file beside its SKILL.md, so no step can run it')

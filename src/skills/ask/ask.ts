@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { Candidate } from '../../domain/chain/chain.ts';
 import { repoOf } from '../../domain/run/run.ts';
 import type { Decision } from '../../domain/skill/decision.ts';
-import { referenceTo } from '../../domain/skill/package.ts';
+import { referenceTo, usedBy } from '../../domain/skill/package.ts';
 import type { SkillInForce } from '../../domain/skill/scope.ts';
 import type { Configuration, ConfigurationLoader } from '../../engine/configuration/configuration.ts';
 import type { Outbox } from '../../engine/effects/outbox.ts';
@@ -111,7 +111,8 @@ export function askJobs(deps: {
       ({ skill }) => skill.outcome !== null && !names.builtIn.includes(skill.name),
     );
     for (const found of usable) await deps.keepSkill(found);
-    return usable.map(({ skill }) => ({ name: skill.name, ...referenceTo(skill) }));
+    const packages = usable.map(({ skill }) => skill);
+    return packages.map((skill) => ({ name: skill.name, ...referenceTo(skill, usedBy(skill, packages)) }));
   }
 
   async function postAnswer(call: SkillCall, { othersOk }: JobPayload<'ask'>, said: AskReply): Promise<void> {

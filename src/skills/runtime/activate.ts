@@ -24,7 +24,9 @@ interface PackageCall {
   name: string;
   /** The hash of its content; `undefined` if it was not stored. */
   id: string | undefined;
-  /** The path of an artifact; the default is the first after the SKILL.md. */
+  /** By name, the ids of the packages that its programs can run. */
+  uses: { [name: string]: string } | undefined;
+  /** The path of an artifact; the default is the first after the SKILL.md, or its sequence. */
   artifact?: string;
   owner: Owner;
   /**
@@ -50,7 +52,7 @@ export function packageSkill(runPackage: RunPackage): (step: Step) => StepHandle
     capability: capabilityOf(name, reference),
     isReview: true,
     cognitiveHints: { produces: reference?.produces ?? [] },
-    run: (step) => runPackage({ name, id: reference?.id, owner: ownerOf(step) }, step),
+    run: (step) => runPackage({ name, id: reference?.id, uses: reference?.uses, owner: ownerOf(step) }, step),
   });
 }
 
@@ -67,20 +69,29 @@ export function ownerOf({ state, session }: StepContext): Owner {
 
 /** The executed artifact receives the whole package in its context. */
 export function createRunPackage({ skills, ...tools }: ActivationDeps): RunPackage {
-  return async ({ name, id, artifact: wanted, owner, contract }, step) => {
+  async function load(name: string, id: string | undefined): Promise<SkillPackage | { because: string }> {
     const stored = id === undefined ? undefined : await skills.get(id);
-    if (!stored) return failed(`the skill ${name} is not there as this run began with it`);
+    if (!stored) return { because: `the skill ${name} is not there as this run began with it` };
     const { skill, diagnostics } = parsePackage(filesOf(stored), name);
     if (!skill) {
       const [first] = diagnostics.map(formatDiagnostic);
-      return failed(`the skill ${name} cannot be used by this version of Countersign: ${first ?? ''}`);
+      return { because: `the skill ${name} cannot be used by this version of Countersign: ${first ?? ''}` };
     }
-    if (skill.id !== id) return failed(`the skill ${name} is not what this run began with`);
+    return skill.id === id ? skill : { because: `the skill ${name} is not what this run began with` };
+  }
+
+  return async ({ name, id, uses = {}, artifact: wanted, owner, contract }, step) => {
+    const skill = await load(name, id);
+    if ('because' in skill) return failed(skill.because);
+    const packages = async (used: string) => {
+      const found = await load(used, Object.hasOwn(uses, used) ? uses[used] : undefined);
+      return 'because' in found ? undefined : found;
+    };
     const { outcome } = skill;
     if (outcome === null) {
       return failed(`the SKILL.md of ${name} has no outcome, so no step can run it`);
     }
-    const output = await executePackage({ step, skill, outcome, owner }, tools, wanted);
+    const output = await executePackage({ step, skill, outcome, owner, packages }, tools, wanted);
     if (output.kind === 'unusable') return failed(describeUnusable(name, output, tools));
     if (output.kind === 'waits') return { ...output, for: 'ci' };
     const blobs = logOf(output);

@@ -13,11 +13,13 @@ export interface PromptValues {
 
 /**
  * The values that every prompt of a package can use; docs/skills.md lists them.
+ * @param previous the result of the file before it in the package's sequence
  * @throws GitHubError if GitHub could not be read
  */
 export async function promptValues(
   step: StepContext,
   files: readonly PullRequestFile[],
+  previous: Json = null,
 ): Promise<PromptValues> {
   return {
     trusted: await knownOf(step),
@@ -27,6 +29,7 @@ export async function promptValues(
       diff: files.map(asDiff).join('\n'),
       state: remembered(step),
       inputs: step.inputs,
+      previous,
     },
   };
 }

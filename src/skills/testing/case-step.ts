@@ -59,7 +59,7 @@ function stepOf(skill: SkillPackage, { inputs = {} }: SkillCase): Step {
   return {
     id: 'test',
     index: 0,
-    uses: { kind: 'skill', name: skill.name, package: referenceTo(skill) },
+    uses: { kind: 'skill', name: skill.name, package: referenceTo(skill, []) },
     dependsOn: [],
     with: inputs,
     retry: { attempts: 1, backoffMs: 0 },

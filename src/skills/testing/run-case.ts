@@ -28,6 +28,8 @@ export interface CaseTools {
   builtIn: readonly StepHandler[];
   /** The number of recorded answers that are unused. */
   answersLeft(): number;
+  /** The packages that programs can run. */
+  packages?: NonNullable<SkillContext['packages']>;
   /** Ends the processes that were started for the case. */
   stop(): Promise<void>;
 }
@@ -49,7 +51,7 @@ type SkillResult = { outcome: Outcome } | { because: string };
 export async function runCase(
   skill: SkillPackage,
   of: SkillCase,
-  { handlers, builtIn, answersLeft }: CaseTools,
+  { handlers, builtIn, answersLeft, packages }: CaseTools,
   signal: AbortSignal,
 ): Promise<CaseResult> {
   const ownHandler = builtIn.find(({ name }) => name === skill.name);
@@ -63,7 +65,10 @@ export async function runCase(
   const step = caseStep(skill, of, signal);
   const owner = { callId: step.session.id };
   const tools = { handlers, modelFamily: null, executeArtifact: executeInCase };
-  const output = await executePackage({ step, skill, outcome, owner }, tools);
+  const output = await executePackage(
+    { step, skill, outcome, owner, ...(packages ? { packages } : {}) },
+    tools,
+  );
   if (output.kind === 'unusable') return { kind: 'left_out', because: 'kind_not_known' };
   if (output.kind === 'waits') return { kind: 'left_out', because: 'no_ci' };
   if (output.kind === 'failed' && output.because === NO_MODEL && !of.answers)

@@ -44,6 +44,8 @@ describe('a package', () => {
       outcomeSchema: null,
       trust: 'standard',
       artifactDefaults: [],
+      sequence: [],
+      uses: [],
       cognitiveHints: { produces: ['risks'] },
     });
     expect(artifacts.map(({ kind, name, ordinal, metadata }) => ({ kind, name, ordinal, metadata }))).toEqual(
@@ -155,7 +157,7 @@ describe('errors in a package', () => {
         ".github/countersign/skills/naming/SKILL.md:2:1: "description" is missing",
         ".github/countersign/skills/naming/SKILL.md:2:7: a skill name starts with a small letter and goes on with small letters, digits and single "-"",
         ".github/countersign/skills/naming/SKILL.md:2:7: a skill is called by its folder, so this must be "naming"",
-        ".github/countersign/skills/naming/SKILL.md:3:1: unknown key "descripton": did you mean "description"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, outcome_schema, trust, artifact_defaults, cognitive_hints, artifacts, license, compatibility, allowed-tools, metadata",
+        ".github/countersign/skills/naming/SKILL.md:3:1: unknown key "descripton": did you mean "description"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, outcome_schema, trust, artifact_defaults, cognitive_hints, sequence, uses, artifacts, license, compatibility, allowed-tools, metadata",
         ".github/countersign/skills/naming/SKILL.md:4:10: a version is a text such as 1.2.0",
         ".github/countersign/skills/naming/SKILL.md:5:11: entry 2 of "tags" must be a text, not 2",
         ".github/countersign/skills/naming/SKILL.md:6:27: the pattern cannot be used: missing closing ): \`(a\`",
@@ -215,6 +217,18 @@ describe('errors in a package', () => {
     const [diagnostic] = errorsOf(files({}, skillMd('vresion: 1.0.0\n').replaceAll('\n', '\r\n')));
     expect(diagnostic).toMatch(/SKILL\.md:4:1: unknown key "vresion": did you mean "version"\?/);
   });
+});
+
+test('a sequence names existing files, each once, and analyzers only first', () => {
+  const given = { 'code/a.js': 'submit(1);', 'prompts/b.md': 'B', 'analyzers/c.yml': 'analyzer: doc-links' };
+  const errors = (sequence: string) =>
+    errorsOf(files(given, skillMd(`outcome: review_verdict\nsequence: [${sequence}]\n`)));
+  expect(errors('analyzers/c.yml, code/a.js, prompts/b.md')).toEqual([]);
+  expect(errors('code/a.js, code/a.js, analyzers/c.yml, prompts/none.md')).toEqual([
+    `${FOLDER}/SKILL.md:5:23: "code/a.js" is in the sequence twice`,
+    `${FOLDER}/SKILL.md:5:34: only the first file of a sequence can be an analyzer`,
+    `${FOLDER}/SKILL.md:5:51: the package has no file "prompts/none.md"; allowed: code/a.js, prompts/b.md, analyzers/c.yml`,
+  ]);
 });
 
 describe('a path', () => {

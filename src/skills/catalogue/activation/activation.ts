@@ -69,8 +69,8 @@ export function createActivation(deps: {
           retryable: false,
         };
       }
-      const { name, id } = found;
-      const call = { name, id, artifact: choice.artifact, owner, contract: 'package' } as const;
+      const { name, id, uses } = found;
+      const call = { name, id, uses, artifact: choice.artifact, owner, contract: 'package' } as const;
       const handler: StepHandler = {
         name,
         capability: capabilityOf(name, found),

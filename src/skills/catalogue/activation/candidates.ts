@@ -54,7 +54,8 @@ export function createCandidates({
 /** A candidate must produce an outcome and have an executable artifact. */
 function candidateOf(outline: SkillOutline, kinds: readonly SkillArtifact['kind'][]): Candidate | undefined {
   const described = describedIn(outline.description);
-  const artifacts = outline.artifacts.filter(({ kind }) => kinds.includes(kind)).map(pathOf);
+  const executable = outline.artifacts.filter(({ kind }) => kinds.includes(kind)).map(pathOf);
+  const artifacts = described?.sequence[0] === undefined ? executable : described.sequence.slice(0, 1);
   if (described === undefined || described.outcome === null || artifacts.length === 0) return undefined;
   if (described.name !== outline.name) return undefined;
   return { outline, described, artifacts, prepared: prepareSkill(described) };

@@ -58,7 +58,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
     kind: 'agent',
 
     /** @throws GitHubError if GitHub could not be read; the queue retries */
-    async execute(artifact, { step, skill, outcome }) {
+    async execute(artifact, { step, skill, outcome, previous }) {
       const { run } = step.state;
       const { value: file } = readAgentFile(
         artifact.content,
@@ -75,7 +75,8 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
       if (run.pullRequest === null) return logged(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return logged(TOO_MANY_FILES);
-      const filled = await filledPrompt(template, await promptValues(step, files), { signal: step.signal });
+      const values = await promptValues(step, files, previous);
+      const filled = await filledPrompt(template, values, { signal: step.signal });
       if ('because' in filled) return logged(filled.because);
 
       const schema = answerSchema(outcome, skill.outcomeSchema);

@@ -97,6 +97,12 @@ async function call(
     case 'checkpoint':
       await host.checkpoint(checked(name, values)[0], signal);
       return null;
+    case 'render_prompt':
+      if (!host.renderPrompt) throw new HostRefusal({ kind: 'unknown' });
+      return host.renderPrompt(...checked(name, values), signal);
+    case 'run_skill':
+      if (!host.runSkill) throw new HostRefusal({ kind: 'unknown' });
+      return host.runSkill(...checked(name, values), signal);
     default:
       return unreachable(name);
   }

@@ -2,24 +2,30 @@ import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 import { checkValue } from '../../../core/check-value.ts';
 import { redact } from '../../../core/redact/redact.ts';
+import { familyOf } from '../../../domain/model/name.ts';
 import { filesOf, type SkillPackage } from '../../../domain/skill/package.ts';
-import { pathOf } from '../../../domain/skill/place.ts';
+import { pathOf, placeOf } from '../../../domain/skill/place.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext } from '../../../engine/steps/step.ts';
-import { type CodeFault, checkpointNote, codeFailure } from '../../../messages/skills/code.ts';
+import { type CodeFault, checkpointNote, codeFailure, noPrompt } from '../../../messages/skills/code.ts';
 import { describeFailure, spentOnModel } from '../../../messages/skills/model.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/skills/prompt.ts';
-import type { GitHubError, PullRequestFile } from '../../../ports/github.ts';
+import { isNoSkill } from '../../../messages/skills/run-skill.ts';
+import { GitHubError, type PullRequestFile } from '../../../ports/github.ts';
 import type { Limits, Model, Purpose } from '../../../ports/model.ts';
 import { answerSchema, asOutcomeValue } from '../../runtime/answer.ts';
+import { filledPrompt } from '../../runtime/fill.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
 import { knownOf, pullRequestFields, remembered, shownOf } from '../../runtime/pull-request.ts';
 import { purposeOf } from '../../runtime/purpose.ts';
 import type { SkillContext } from '../../runtime/skill-context.ts';
+import { promptValues } from '../../runtime/values.ts';
+import { variantFor } from '../../runtime/variant.ts';
+import { Ledger } from './budget.ts';
 import { codeTemplate } from './code-template.ts';
 import { gitHubHost } from './github-host.ts';
 import { type CodeHost, HostRefusal } from './host.ts';
-import type { CodeLimits } from './limits.ts';
+import { type CodeLimits, DEFAULT_LIMITS } from './limits.ts';
 
 /** Shorter than the total time of `llm_query`, so that the model's own error is reported. */
 const LIMITS: Limits = { maxOutputTokens: 4_000, timeoutMs: 45_000 };
@@ -35,11 +41,22 @@ export interface CodeDeps {
  * Runs a package's program on the run's pull request. docs/code-templates.md lists its inputs and functions.
  */
 export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<SkillContext> {
+  // Programs that run each other share the budgets of the outermost.
+  const ledgers = new WeakMap<object, Ledger>();
+  const ledgerOf = ({ calls }: SkillContext): Ledger => {
+    const known = calls && ledgers.get(calls.root);
+    if (known) return known;
+    const ledger = new Ledger({ ...DEFAULT_LIMITS, ...limits }.budgets);
+    if (calls) ledgers.set(calls.root, ledger);
+    return ledger;
+  };
+
   return {
     kind: codeTemplate.kind,
 
     /** @throws GitHubError if GitHub could not be read while it ran; the queue retries */
-    async execute(artifact, { step, skill, outcome }) {
+    async execute(artifact, context) {
+      const { step, skill, outcome, calls, isIntermediate = false, previous = null } = context;
       const { repo, reader } = step;
       const { run } = step.state;
       if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
@@ -52,6 +69,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
       const onTrouble = (error: GitHubError) => trouble.abort(error);
       const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
       let checkpoints = 0;
+      const running: Promise<unknown>[] = [];
       const host: CodeHost = {
         ...gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
         ask: model && askModel(model, purpose, note),
@@ -59,16 +77,46 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
           checkpoints += 1;
           note(checkpointNote(checkpoints, JSON.stringify(value)));
         },
+        async renderPrompt(path, values, signal) {
+          const place = placeOf(path);
+          const family = model ? familyOf(model.name) : null;
+          const template =
+            place?.kind === 'prompt_template' ? variantFor(skill.artifacts, place.name, family) : undefined;
+          if (!template) throw new HostRefusal({ kind: 'by_skill', detail: noPrompt(path) });
+          const { trusted, untrusted } = await promptValues(step, files, previous);
+          const filled = await filledPrompt(
+            template,
+            { trusted, untrusted: { ...untrusted, ...values } },
+            { signal },
+          );
+          if ('because' in filled) throw new HostRefusal({ kind: 'by_skill', detail: filled.because });
+          return filled.text;
+        },
+        async runSkill(target, inputs, signal) {
+          if (!calls) throw new HostRefusal({ kind: 'by_skill', detail: isNoSkill(target) });
+          const ran = calls.run(target, inputs, signal);
+          running.push(ran);
+          const ended = await ran.catch((error) => {
+            if (error instanceof GitHubError) onTrouble(error);
+            throw error;
+          });
+          if ('because' in ended) throw new HostRefusal({ kind: 'by_skill', detail: ended.because });
+          return ended.outcome;
+        },
       };
-      const output = await codeTemplate.execute(artifact, {
-        input: await inputOf(step, skill, files),
+      const execution = codeTemplate.execute(artifact, {
+        input: { ...(await inputOf(step, skill, files)), previous },
         host,
         limits,
+        ledger: ledgerOf(context),
         signal: AbortSignal.any([step.signal, trouble.signal]),
       });
+      // What it ran must not outlive it: its questions to the model would belong to no execution.
+      const output = await execution.finally(() => Promise.allSettled(running));
       const log = output.log + notes.join('');
       if (output.kind === 'failed') return { ...output, log };
 
+      if (isIntermediate) return { kind: 'done', value: output.value, log };
       const answer = checkValue(answerSchema(outcome, skill.outcomeSchema), output.value);
       if (!answer.ok) {
         const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.detail };
@@ -80,7 +128,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
   };
 }
 
-/** Without patches: `get_diff` returns them, and counts. */
+/** Without patches: `get_diff` returns them, and counts. Without prompts: `render_prompt` fills them. */
 async function inputOf(
   step: StepContext,
   skill: SkillPackage,
@@ -98,7 +146,11 @@ async function inputOf(
     })),
     state: remembered(step),
     inputs: step.inputs,
-    package: Object.fromEntries(filesOf(skill).map(({ path, text }) => [path, text])),
+    package: Object.fromEntries(
+      filesOf(skill)
+        .filter(({ path }) => placeOf(path)?.kind !== 'prompt_template')
+        .map(({ path, text }) => [path, text]),
+    ),
   };
 }
 

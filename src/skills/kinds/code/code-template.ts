@@ -4,6 +4,7 @@ import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { type CodeFault, codeFailure } from '../../../messages/skills/code.ts';
 import type { Command } from '../../../sandbox/node-program.ts';
 import type { ArtifactHandler, ArtifactOutput } from '../../runtime/handler.ts';
+import type { Ledger } from './budget.ts';
 import type { CodeHost } from './host.ts';
 import { interpreter } from './interpreter.ts';
 import { type CodeLimits, DEFAULT_LIMITS } from './limits.ts';
@@ -17,6 +18,8 @@ export interface CodeContext {
   input: Json;
   host: CodeHost;
   limits?: Partial<CodeLimits>;
+  /** What programs around it have used. */
+  ledger?: Ledger | undefined;
   signal: AbortSignal;
   command?: typeof commandFor;
 }
@@ -51,7 +54,7 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       timeoutMs: limits.timeoutMs * 0.9,
       snapshotBytes: snapshot?.bytes ?? 0,
     };
-    return converse(command, start, { host: context.host, limits, signal, snapshot });
+    return converse(command, start, { host: context.host, limits, signal, snapshot, ledger: context.ledger });
   },
 };
 

@@ -30,6 +30,10 @@ export interface CodeHost {
   /** Absent without a model. */
   ask?: ((prompt: string, signal: AbortSignal) => Promise<string>) | undefined;
   checkpoint(value: Json, signal: AbortSignal): Promise<void>;
+  /** A prompt of the package with the run's values and these, fenced. Absent without a package. */
+  renderPrompt?(path: string, values: { [name: string]: Json }, signal: AbortSignal): Promise<string>;
+  /** The outcome of a skill, or of another file of the package. Absent without a package. */
+  runSkill?(target: string, inputs: { [name: string]: Json }, signal: AbortSignal): Promise<Json>;
 }
 
 /** A refused call, with a reason that the program's author may read. */

@@ -6,6 +6,7 @@ export type Language = (typeof LANGUAGES)[keyof typeof LANGUAGES];
 
 const path = z.string().min(1).max(4_096);
 const prompt = z.string().min(1);
+const values = z.record(z.string(), z.json());
 
 /** The functions that a program can call, with their arguments. */
 export const HOST_FUNCTIONS = {
@@ -17,6 +18,8 @@ export const HOST_FUNCTIONS = {
   llm_query: z.tuple([prompt]),
   llm_query_batched: z.tuple([z.array(prompt).min(1).max(32)]),
   checkpoint: z.tuple([z.json()]),
+  render_prompt: z.tuple([path, values]),
+  run_skill: z.tuple([path, values]),
 } as const;
 export type HostFunction = keyof typeof HOST_FUNCTIONS;
 export type Arguments<Name extends HostFunction> = z.infer<(typeof HOST_FUNCTIONS)[Name]>;

@@ -17,6 +17,8 @@ interface Execution {
   limits: CodeLimits;
   signal: AbortSignal;
   snapshot?: Snapshot | undefined;
+  /** What programs around it have used; by default nothing. */
+  ledger?: Ledger | undefined;
 }
 
 /** For everything that one process writes, including calls and logs. */
@@ -30,9 +32,8 @@ const MAX_TALK_BYTES = 64_000_000;
 export async function converse(
   command: Command,
   start: Start,
-  { host, limits, signal, snapshot }: Execution,
+  { host, limits, signal, snapshot, ledger = new Ledger(limits.budgets) }: Execution,
 ): Promise<ArtifactOutput> {
-  const ledger = new Ledger(limits.budgets);
   const transcript = new Transcript(limits.logBytes);
   let submitted: { value: Json } | undefined;
   let nextId = 1;

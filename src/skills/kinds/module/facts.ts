@@ -13,13 +13,20 @@ type Known = { [name in keyof typeof KNOWN_INPUTS]: Json };
 /** What this app itself knows. Everything else is untrusted or can quote untrusted text. */
 const TRUSTED_INPUTS: readonly string[] = ['repository', 'pull_request', 'head_sha', 'base_branch', 'round'];
 
-/** The values of a module's inputs: facts of the run, and for other names the step's `with:`. */
+/**
+ * The values of a module's inputs: facts of the run, and for other names the step's `with:`. After another
+ * file of a sequence, `previous` is that file's result.
+ */
 export async function inputsOf(
   { signature, ...module }: Module,
   step: StepContext,
   files: readonly PullRequestFile[],
+  previous?: Json,
 ): Promise<{ inputs: Values } | { fault: ModuleFault }> {
-  const known: Values = await knownInputs(step, files);
+  const known: Values = {
+    ...(await knownInputs(step, files)),
+    ...(previous === undefined ? {} : { previous }),
+  };
   const inputs: Values = {};
   for (const [name, { type, optional }] of Object.entries(signature.inputs)) {
     const value = Object.hasOwn(known, name) ? known[name] : stepInput(step.inputs, name);

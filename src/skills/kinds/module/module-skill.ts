@@ -73,7 +73,7 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
       }
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return failed(TOO_MANY_FILES);
-      const found = await inputsOf(module, step, files);
+      const found = await inputsOf(module, step, files, context.previous);
       if ('fault' in found) return faulty(artifact, found.fault);
       const { inputs } = found;
 

@@ -18,13 +18,13 @@ export function promptSkill(deps: PromptDeps): ArtifactHandler<SkillContext> {
   return {
     kind: handler.kind,
 
-    async execute(artifact, { step, skill, outcome }) {
+    async execute(artifact, { step, skill, outcome, previous }) {
       const { run } = step.state;
       if (run.pullRequest === null) return failed(NOT_OF_A_PULL_REQUEST);
       const { files, truncated } = await filesOfHead(step);
       if (truncated) return failed(TOO_MANY_FILES);
       const output = await handler.execute(artifact, {
-        ...(await promptValues(step, files)),
+        ...(await promptValues(step, files, previous)),
         schema: answerSchema(outcome, skill.outcomeSchema),
         purpose: purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) }),
         signal: step.signal,

@@ -28,6 +28,8 @@ export const JAVASCRIPT_PRELUDE = `
   put('llm_query', (prompt) => call('llm_query', [prompt]));
   put('llm_query_batched', (prompts) => call('llm_query_batched', [prompts]));
   put('checkpoint', (value) => call('checkpoint', [plain(value)]));
+  put('render_prompt', (path, values = {}) => call('render_prompt', [path, plain(values)]));
+  put('run_skill', (name, inputs = {}) => call('run_skill', [name, plain(inputs)]));
   put('submit', (value) => call('submit', [plain(value)]));
   // JSON would make null of what it cannot say, and a result would be another than was meant.
   const plain = (value) => {

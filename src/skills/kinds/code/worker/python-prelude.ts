@@ -33,6 +33,8 @@ def _prepare(ask, source, file_name, input_json):
         'llm_query': lambda prompt: call('llm_query', prompt),
         'llm_query_batched': lambda prompts: call('llm_query_batched', list(prompts)),
         'checkpoint': lambda value: call('checkpoint', value),
+        'render_prompt': lambda path, values={}: call('render_prompt', path, values),
+        'run_skill': lambda name, inputs={}: call('run_skill', name, inputs),
         'submit': lambda value: call('submit', value),
     }
     exec(compile(source, file_name, 'exec'), names)

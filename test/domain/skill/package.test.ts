@@ -227,7 +227,7 @@ test('a sequence names existing files, each once, and analyzers only first', () 
   expect(errors('code/a.js, code/a.js, analyzers/c.yml, prompts/none.md')).toEqual([
     `${FOLDER}/SKILL.md:5:23: "code/a.js" is in the sequence twice`,
     `${FOLDER}/SKILL.md:5:34: only the first file of a sequence can be an analyzer`,
-    `${FOLDER}/SKILL.md:5:51: the package has no file "prompts/none.md"; allowed: code/a.js, prompts/b.md, analyzers/c.yml`,
+    `${FOLDER}/SKILL.md:5:51: the package has no file "prompts/none.md": did you mean "prompts/b.md"? Allowed: code/a.js, prompts/b.md, analyzers/c.yml`,
   ]);
 });
 

@@ -34,7 +34,7 @@ export interface RouteCount {
 }
 
 /** The most requests from opened to merged, for an app without caches. */
-export const MAX_REQUESTS = 29;
+export const MAX_REQUESTS = 21;
 
 const CHECK_RUN = 'POST /repos/{owner}/{repo}/check-runs';
 const GRAPHQL = 'POST /graphql';

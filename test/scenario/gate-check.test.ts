@@ -58,7 +58,7 @@ describe('with the gate check required on main', () => {
     await countersign(harness, number);
     expect(harness.github.merges).toMatchObject([{ number, by: harness.github.app.botLogin }]);
     expect(gates(harness, headSha)).toEqual([`${GATE}: success: Countersigned by mia`]);
-    expect(headline(statusOf(harness, number))).toBe('🎉 Merged: countersigned by mia');
+    expect(headline(approvalOf(harness, number))).toBe('🎉 Countersigned and merged');
   });
 
   test('the order of the merge is proof, green check, merge call', async () => {
@@ -236,6 +236,7 @@ describe('with merge: { by: people }, the gate', () => {
     expect(checkLines(harness, headSha)).toEqual([
       'in_progress: Countersigned by mia: ready for the merge button',
     ]);
+    await harness.advance(A_RECHECK);
     expect(headline(statusOf(harness, number))).toBe('✅ Countersigned by mia: ready for the merge button');
 
     expect(await press(harness, number)).toBe('merged');

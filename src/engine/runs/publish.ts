@@ -5,6 +5,7 @@ import { checkRunContent } from '../../messages/check-run/check-run.ts';
 import { approvalComment, questionMarker } from '../../messages/comments/approval-comment.ts';
 import { STATUS_MARKER, statusComment } from '../../messages/comments/status-comment.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
+import { type RunSummary, runSummary } from '../../messages/run/run-summary.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { type Outbox, SETTLE_MS } from '../effects/outbox.ts';
@@ -100,11 +101,19 @@ export function createPublisher(deps: {
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
     const first = await isNew(tx, key);
-    // While maintainers are asked, the approval comment says everything. A second new comment would notify
-    // them twice.
+    // A second new comment would notify people twice, and count as created content.
+    if (first && (await areTold(tx, newest))) return withhold(tx, key);
     const soon = first ? isRunOver(run.status) : urgent;
     const later = first ? SETTLE_MS.first_words : SETTLE_MS.update;
     await comment(tx, run, key, STATUS_MARKER, statusComment(views), soon ? SETTLE_MS.follow_up : later);
+  }
+
+  /** An earlier text that still waits is not sent. */
+  async function withhold(tx: Tx, key: string): Promise<void> {
+    const row = await tx.effects.get(key);
+    if (!row || row.begun || row.appliedHash === row.desiredHash) return;
+    const done = { appliedHash: row.desiredHash, status: 'done' as const, updatedAt: clock.now() };
+    await tx.effects.saveProgress({ ...row, ...done });
   }
 
   async function comment(
@@ -119,6 +128,19 @@ export function createPublisher(deps: {
     const effect: Effect = { kind: 'comment', ...placeOfEffect(run), issue: run.pullRequest, marker, body };
     await outbox.request(tx, key, effect, { runId: run.id, at: clock.now(), settleMs });
   }
+}
+
+/** Runs of which the approval comment says everything, from the question to the merge. */
+const TOLD: readonly RunSummary['kind'][] = ['waiting_countersign', 'countersigned', 'merged'];
+
+/** Whether an approval comment says the state of each run. */
+async function areTold(tx: Tx, views: readonly RunView[]): Promise<boolean> {
+  for (const { state, approval } of views) {
+    if (!approval || approval.status === 'void') return false;
+    if (!TOLD.includes(runSummary(state, approval).kind)) return false;
+    if (await wasRefused(tx, approvalKey(approval.id))) return false;
+  }
+  return views.length > 0;
 }
 
 /** Whether it does not exist on GitHub yet. */

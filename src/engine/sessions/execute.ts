@@ -298,7 +298,7 @@ export function sessionJobs(deps: {
  * Roughly what a session costs of the installation's points. `answer`: reading a countersign and everything that
  * the gate judges, opening the gate check, and merging. Without an answer it is less, and the rest is not kept.
  */
-const POINTS = { answer: 25, step: 10 } as const;
+const POINTS = { answer: 14, step: 8 } as const;
 
 function isMerge(outcome: Outcome): boolean {
   return outcome.outcome_kind === 'action_result' && actionNamed(outcome.action)?.merges === true;

@@ -22,6 +22,8 @@ COPY migrations ./migrations
 RUN mkdir /app/data && chown node:node /app/data
 USER node
 ENV HOST=0.0.0.0 PORT=3000
+# What the C library frees returns to the system: two arenas instead of one for each thread, and blocks from 64 KB on are mapped alone.
+ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=65536
 VOLUME /app/data
 # The metrics are on port 9464 of the container's own loopback. METRICS_HOST=0.0.0.0 opens that port to the container's network, or
 # METRICS_TOKEN shows them on port 3000 to whoever sends it.
@@ -29,4 +31,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # By its whole path, so that it can be started in a folder that is mounted (docker run -w). No core dumps, as the keys are in the memory.
-CMD ["sh", "-c", "ulimit -c 0; exec node --max-semi-space-size=4 /app/dist/main.js"]
+CMD ["sh", "-c", "ulimit -c 0; exec node --max-semi-space-size=2 /app/dist/main.js"]

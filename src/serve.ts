@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
 import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
 import { readConfig, type SetupConfig } from './config/config.ts';
@@ -33,6 +34,12 @@ import { sandbox } from './sandbox/sandbox.ts';
  */
 const ENGINE_NICENESS = availableParallelism() > 1 ? 19 : 10;
 
+/**
+ * Garbage is collected when the heap has grown by this part of what was in use. Otherwise, V8 lets it grow to as much
+ * as four times that on a machine with much memory, and never returns all of it.
+ */
+const HEAP_GROWTH_PERCENT = 80;
+
 /** How often a process started by npm checks that its parent still runs, in milliseconds. */
 const PARENT_CHECK_MS = 500;
 
@@ -44,6 +51,7 @@ export type Started = { ok: true } | { ok: false; code: string; message: string 
  * either listens or has failed to start.
  */
 export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promise<Started> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   const coreDumps = forbidCoreDumps();
   neverShowSecretsOf(env);
   if (env.npm_command !== undefined) endWithParent();

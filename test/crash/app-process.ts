@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -31,18 +32,22 @@ export interface Ended {
 }
 
 /**
- * The real app as `npm start` runs it, optionally without a time limit for GitHub; the built one, as the container image runs it; or the
+ * The real app as `npm start` runs it, optionally without a time limit for GitHub, or reporting its heap
+ * (test/support/report-heap.ts); the built one, as the container image runs it; or the
  * built one, which `probot run` loads; or the real one, watched: it reports its fault points, and may die at one.
  */
 export type Program =
-  | { kind: 'real'; endlessPatience?: boolean }
+  | { kind: 'real'; endlessPatience?: boolean; reportsHeap?: boolean }
   | { kind: 'built' }
   | { kind: 'probot' }
   | { kind: 'watched'; diesAt?: string };
 
+const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+const inImage = (pattern: RegExp) => pattern.exec(DOCKERFILE)?.[1]?.split(' ') ?? [];
+
 const MAIN = {
   real: ['src/main.ts'],
-  built: ['--max-semi-space-size=4', 'dist/main.js'],
+  built: [...inImage(/exec node (.+) \/app\/dist\/main\.js/), 'dist/main.js'],
   probot: ['node_modules/probot/bin/probot.js', 'run', './dist/probot.js'],
   watched: ['test/crash/app-main.ts'],
 };
@@ -60,6 +65,9 @@ export function startAppProcess(
       ...(program.kind === 'real' && program.endlessPatience === true
         ? ['--import', join(ROOT, 'test/load/unlimited-wait.ts')]
         : []),
+      ...(program.kind === 'real' && program.reportsHeap === true
+        ? ['--expose-gc', '--import', join(ROOT, 'test/support/report-heap.ts')]
+        : []),
       ...MAIN[program.kind],
     ],
     {
@@ -72,6 +80,9 @@ export function startAppProcess(
         }),
         ...(program.kind === 'probot'
           ? { GHE_HOST: new URL(github.url).host, GHE_PROTOCOL: 'http', LOG_FORMAT: 'json' }
+          : {}),
+        ...(program.kind === 'built'
+          ? Object.fromEntries(inImage(/^ENV (MALLOC_.+)$/m).map((setting) => setting.split('=')))
           : {}),
         ...environment,
         ...(program.kind === 'watched' && program.diesAt !== undefined

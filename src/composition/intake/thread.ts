@@ -16,7 +16,7 @@ const PROGRAM = join(OWN_CODE, `intake-thread.${OWN_EXTENSION}`);
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Three semi-spaces of 4 MB, as `npm start` gives the engine's thread. Node's default is 48 MB, which the
+ * Three semi-spaces of 4 MB. Node's default is 48 MB, which the
  * thread would fill before its first collection. Bodies are outside of the heap.
  */
 const YOUNG_GENERATION_MB = 12;

@@ -132,6 +132,8 @@ export interface Job {
   attempts: number;
   /** Since when something that it needs has been unavailable. Such attempts do not count. */
   unavailableSince: Date | null;
+  /** What the worker has read and recorded in the transaction that took the job; nothing is stored. */
+  prepared?: unknown;
 }
 
 /** The delivery that an event was read from. */
@@ -158,8 +160,14 @@ export type JobResult =
   | { kind: 'defer'; at: Date; unavailableSince?: Date };
 
 /** Everything about one kind of job. The feature that it belongs to exports it. */
-export interface JobRunner<K extends JobKind> {
-  run(payload: JobPayload<K>, signal: AbortSignal): Promise<JobResult>;
+export interface JobRunner<K extends JobKind, Prepared = unknown> {
+  /** @param prepared what `prepare` returned; `undefined` if it failed or does not exist */
+  run(payload: JobPayload<K>, signal: AbortSignal, prepared?: Prepared): Promise<JobResult>;
+  /**
+   * Reads what the job begins with, and records that it begins, in the transaction that takes the job. Reading it
+   * later would cost statements for rows that this transaction knows, and recording it another commit.
+   */
+  prepare?(tx: Tx, payload: JobPayload<K>): Promise<Prepared | undefined>;
   /** The last attempt failed. Reports this to the people or steps that wait for the result. */
   onRetriesExhausted(payload: JobPayload<K>, error: unknown): Promise<void>;
   /** Another process died while it ran the job. Called in the transaction that takes the job over. */

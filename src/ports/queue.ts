@@ -7,6 +7,11 @@ export interface Worker {
   /** For every kind. */
   handlers: Record<JobKind, JobHandler>;
   onRetriesExhausted(job: Job, error: unknown): Promise<void>;
+  /**
+   * Called for each job that this process takes, in the transaction that takes it. What it returns is the job's
+   * `prepared`.
+   */
+  prepare?(tx: Tx, job: Job): Promise<unknown>;
   /** Called for each job whose process died, in the transaction that takes the job over. */
   onInterrupted?(tx: Tx, job: Job): Promise<void>;
   /**

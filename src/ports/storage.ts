@@ -433,13 +433,23 @@ export type Counted = Pick<JobRow, 'attempts' | 'unavailableSince'>;
 export const MAX_COUNTED = 10_000;
 
 export interface Jobs {
+  /** @param lease of the jobs that a worker takes at once */
   insert(
-    ...jobs: { kind: string; key: string; payload: string; runAt: Date; worth?: number }[]
-  ): Promise<void>;
+    ...jobs: {
+      kind: string;
+      key: string;
+      payload: string;
+      runAt: Date;
+      worth?: number;
+      lease?: { token: string; until: Date };
+    }[]
+  ): Promise<JobRow[]>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false if there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
-  /** The waiting jobs with one of these keys. */
-  waiting(keys: readonly string[]): Promise<{ kind: string; key: string; runAt: Date }[]>;
+  /** All jobs with one of these keys, waiting or held. */
+  ofKeys(keys: readonly string[]): Promise<JobRow[]>;
+  /** Takes a waiting job, whose time becomes `runAt`, under a lease. */
+  take(id: number, runAt: Date, leaseUntil: Date, leaseToken: string): Promise<JobRow | undefined>;
   /**
    * Takes up to `limit` due jobs and as many or `reviews` due reviews under a lease: the most worth first and then the
    * first due, and never

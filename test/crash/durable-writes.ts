@@ -29,7 +29,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   pullRequests: ['get', 'openWithHead'],
   gateProtections: ['get'],
   pushes: ['of'],
-  jobs: ['isHeld', 'isUnderWay', 'waiting', 'leaseTokens', 'nextDue', 'countDue'],
+  jobs: ['isHeld', 'isUnderWay', 'ofKeys', 'leaseTokens', 'nextDue', 'countDue'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],

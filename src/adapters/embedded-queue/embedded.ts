@@ -129,10 +129,8 @@ class EmbeddedQueue implements Queue {
     if (enqueued.length === 0) {
       this.#enqueued.set(tx, enqueued);
       tx.beforeCommit(async () => {
-        const now = this.#clock.now();
-        const isDue = enqueued.some(({ runAt = now }) => runAt <= now);
-        await this.#insert(tx, enqueued.splice(0));
-        if (isDue) tx.beforeCommit(() => this.#claimWithin(tx));
+        const left = await this.#insert(tx, enqueued.splice(0), { takes: true });
+        if (left) tx.beforeCommit(() => this.#claimWithin(tx));
       });
     }
     enqueued.push(...jobs);
@@ -155,17 +153,43 @@ class EmbeddedQueue implements Queue {
     const claimed = rows.filter(isReview).length;
     const mayLeaveSome =
       (reviews > 0 && claimed === reviews) || (others > 0 && rows.length - claimed === others);
-    for (const row of rows) this.#claiming.add(row);
+    await this.#beginAfter(tx, worker, rows, token, now);
+    if (!mayLeaveSome) return;
     tx.afterwards((committed) => {
-      for (const row of rows) this.#claiming.delete(row);
       if (!committed) return;
-      for (const row of rows) {
-        this.#outside(() => this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3));
-      }
-      if (!mayLeaveSome) return;
       this.#backlog = true;
       this.#wake();
     });
+  }
+
+  /** Prepares jobs that this transaction has taken, and begins them as soon as it has committed. */
+  async #beginAfter(
+    tx: Tx,
+    worker: Worker,
+    rows: readonly JobRow[],
+    token: string,
+    now: Date,
+  ): Promise<void> {
+    for (const row of rows) this.#claiming.add(row);
+    const prepared = new Map<JobRow, unknown>();
+    tx.afterwards((committed) => {
+      for (const row of rows) this.#claiming.delete(row);
+      if (!committed) return;
+      const renewAt = now.getTime() + this.#leaseMs / 3;
+      for (const row of rows)
+        this.#outside(() => this.#begin(worker, row, token, renewAt, prepared.get(row)));
+    });
+    for (const row of rows) prepared.set(row, await this.#prepare(tx, worker, row));
+  }
+
+  /** A job that cannot be prepared must not stop the others. It reads everything itself, and may fail alone. */
+  async #prepare(tx: Tx, worker: Worker, row: JobRow): Promise<unknown> {
+    try {
+      return await worker.prepare?.(tx, toJob(row));
+    } catch (err) {
+      this.#log.debug({ kind: row.kind, key: row.key, err }, 'a job could not be prepared');
+      return undefined;
+    }
   }
 
   /** The free places for reviews and for all other work. */
@@ -180,24 +204,63 @@ class EmbeddedQueue implements Queue {
     };
   }
 
-  async #insert(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
-    const waiting = await tx.jobs.waiting(jobs.filter(({ coalesce }) => coalesce).map(({ key }) => key));
+  /**
+   * Inserts jobs, or brings waiting ones forward. With `takes`, those that are due and can begin are taken at
+   * once, which costs no statement of its own. Returns whether due jobs are left.
+   */
+  async #insert(tx: Tx, jobs: readonly NewJob[], { takes }: { takes: boolean }): Promise<boolean> {
+    const now = this.#clock.now();
+    const mayTake = takes && this.#worker !== undefined && !this.#backlog && this.#state === 'working';
+    const asked = jobs.filter(({ coalesce, runAt = now }) => coalesce || (mayTake && runAt <= now));
+    const known = await tx.jobs.ofKeys([...new Set(asked.map(({ key }) => key))]);
     const rows: Parameters<Tx['jobs']['insert']> = [];
+    const forward = new Map<JobRow, Date>();
     for (const job of jobs) {
-      const { kind, key, payload, runAt = this.#clock.now(), coalesce = false } = job;
+      const { kind, key, payload, runAt = now, coalesce = false } = job;
       const isSame = (other: { kind: string; key: string }) => other.kind === kind && other.key === key;
       // The job to bring forward may be an earlier one of this call.
-      const same = coalesce ? [...waiting, ...rows].filter(isSame) : [];
-      for (const row of rows.filter((row) => same.includes(row) && row.runAt > runAt)) row.runAt = runAt;
-      const isLater = waiting.some((row) => same.includes(row) && row.runAt > runAt);
-      if (isLater) await tx.jobs.bringForward(kind, key, runAt);
-      if (same.length > 0) continue;
+      const sameNew = coalesce ? rows.filter(isSame) : [];
+      const same = coalesce ? known.filter((row) => row.leaseToken === null && isSame(row)) : [];
+      for (const row of sameNew) if (row.runAt > runAt) row.runAt = runAt;
+      for (const row of same) if ((forward.get(row) ?? row.runAt) > runAt) forward.set(row, runAt);
+      if (sameNew.length + same.length > 0) continue;
       rows.push({ kind, key, payload: JSON.stringify(payload ?? null), runAt, worth: worthOf(job) });
     }
-    await tx.jobs.insert(...rows);
+    const free = mayTake ? this.#free() : { others: 0, reviews: 0 };
+    const token = leaseToken(this.#owner);
+    const until = new Date(now.getTime() + this.#leaseMs);
+    const held = new Set([...this.#underWay].filter(({ ended }) => !ended).map(({ row }) => row.key));
+    /** Whether it is due, the only job of its key, and has a free place, which it then takes. */
+    const takesPlace = (job: { kind: string; key: string; runAt: Date }) => {
+      const isAlone = [...known, ...rows].filter(({ key }) => key === job.key).length === 1;
+      const place = job.kind === REVIEW ? 'reviews' : 'others';
+      if (!mayTake || job.runAt > now || !isAlone || held.has(job.key) || free[place] === 0) return false;
+      free[place] -= 1;
+      return true;
+    };
+    const taken: JobRow[] = [];
+    let left = false;
+    for (const [row, runAt] of forward) {
+      const { id, kind, key } = row;
+      const isTaken = takesPlace({ kind, key, runAt });
+      const took = isTaken ? await tx.jobs.take(id, runAt, until, token) : undefined;
+      if (took) taken.push(took);
+      else {
+        await tx.jobs.bringForward(kind, key, runAt);
+        left ||= runAt <= now;
+      }
+    }
+    for (const row of rows) {
+      if (takesPlace(row)) row.lease = { token, until };
+      else left ||= row.runAt <= now;
+    }
+    const inserted = await tx.jobs.insert(...rows);
+    taken.push(...inserted.filter(({ leaseToken }) => leaseToken === token));
+    if (this.#worker && taken.length > 0) await this.#beginAfter(tx, this.#worker, taken, token, now);
     for (const { job } of this.#underWay)
       if (rows.some(({ key }) => key === job.key)) this.#blocked.add(job.key);
     for (const { runAt } of jobs) if (runAt) this.#expect(runAt);
+    return left;
   }
 
   /** Makes sure that the queue looks for work then. What is due already is claimed, or waits for a free place. */
@@ -324,7 +387,7 @@ class EmbeddedQueue implements Queue {
         if (!(await jobs.extend(work.row.id, work.token, leaseUntil))) lost.push(work);
       }
       const fresh = looks && others > 0 ? ((await worker.pendingJobs?.(tx, MAX_NEW_JOBS)) ?? []) : [];
-      await this.#insert(tx, fresh);
+      await this.#insert(tx, fresh, { takes: false });
       const claims = others + reviews > 0;
       const claimed = claims ? await jobs.claim(now, leaseUntil, token, others, { reviews, endsLeases }) : [];
       const due = waiting > 0 ? await jobs.countDue(now) : undefined;
@@ -334,12 +397,7 @@ class EmbeddedQueue implements Queue {
         const next = this.#backlog ? await jobs.nextDue(now) : first;
         this.#nextDue = next?.getTime() ?? Number.POSITIVE_INFINITY;
       }
-      for (const row of claimed) this.#claiming.add(row);
-      tx.afterwards((committed) => {
-        for (const row of claimed) this.#claiming.delete(row);
-        if (!committed) return;
-        for (const row of claimed) this.#begin(worker, row, token, now.getTime() + this.#leaseMs / 3);
-      });
+      await this.#beginAfter(tx, worker, claimed, token, now);
       return { lost, fresh, claims, looked: looks && others > 0, due };
     });
 
@@ -364,8 +422,8 @@ class EmbeddedQueue implements Queue {
     this.#log.warn({ job: work.row.id, kind: work.job.kind }, 'the lease of a job was lost');
   }
 
-  #begin(worker: Worker, row: JobRow, token: string, renewAt: number): void {
-    const job = toJob(row);
+  #begin(worker: Worker, row: JobRow, token: string, renewAt: number, prepared: unknown): void {
+    const job = { ...toJob(row), prepared };
     const work: Work = {
       row,
       token,

@@ -46,6 +46,32 @@ export function compiledOnce<Params extends object, Row>(
   };
 }
 
+/** Longer lists are compiled each time. */
+const FEW_VALUES = 16;
+
+/**
+ * Like `compiledOnce`, for a statement whose only parameters are the values of one list: one text for each length.
+ */
+export function listOnceCompiled<Value extends string | number, Row>(
+  build: (db: Kysely<Database>, values: readonly Value[]) => Compilable<Row>,
+): (db: Kysely<Database>, values: readonly Value[]) => Promise<Row[]> {
+  const textsOf = perDatabase(() => new Map<number, string>());
+
+  return async (db, values) => {
+    const texts = textsOf(db);
+    let text = texts.get(values.length);
+    if (text === undefined) {
+      const compiled = build(db, values).compile();
+      if (compiled.parameters.length !== values.length)
+        throw new Error('a statement for a list has other parameters, too');
+      text = withHiddenValues(compiled.sql);
+      if (values.length <= FEW_VALUES) texts.set(values.length, text);
+    }
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]) as CompiledQuery<Row>);
+    return rows;
+  };
+}
+
 /**
  * Hides the values of parameters from SQLite's planner, which would otherwise prepare the statement again each
  * time that a value is bound, to plan by it: https://sqlite.org/c3ref/prepare.html, on `SQLITE_ENABLE_STAT4`, with

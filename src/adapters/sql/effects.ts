@@ -6,10 +6,10 @@ import {
   effectProgressSchema,
   effectSchema,
 } from '../../domain/effect/effect.ts';
-import type { Effects } from '../../ports/storage.ts';
+import type { Effects, Runs } from '../../ports/storage.ts';
 import { type Archives, byTime } from './archives.ts';
 import { mustExist, reading, toDate, toText } from './columns.ts';
-import { compiledOnce } from './compiled.ts';
+import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { parsedOnce } from './parsed-once.ts';
 import { runOfEffect } from './run-rows.ts';
@@ -88,6 +88,10 @@ const byKey = compiledOnce((db, { key }: { key: string }) =>
   db.selectFrom('effects').selectAll().where('key', '=', key),
 );
 
+const ofKeys = listOnceCompiled((db, keys: readonly string[]) =>
+  db.selectFrom('effects').selectAll().where('key', 'in', keys),
+);
+
 const withRun = compiledOnce((db, { key }: { key: string }) =>
   db
     .selectFrom('effects')
@@ -108,7 +112,12 @@ const withRun = compiledOnce((db, { key }: { key: string }) =>
  * The outbox. A transaction reads a row once, compares what is desired with it, and writes it once at the end,
  * if it differs.
  */
-export function effectsTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Effects {
+export function effectsTable(
+  db: Kysely<Database>,
+  archives: Archives,
+  runs: Pick<Runs, 'get'>,
+  unit?: UnitOfWork,
+): Effects {
   const known = new Map<string, Row | undefined>();
   const changed = new Set<string>();
 
@@ -117,7 +126,7 @@ export function effectsTable(db: Kysely<Database>, archives: Archives, unit?: Un
     changed.clear();
     await upsert(db, rows.map(inOrder));
   }
-  unit?.beforeCommit(flush);
+  unit?.writesLast(flush);
 
   async function preload(keys: readonly string[]): Promise<void> {
     const unread = [...new Set(keys)].filter((key) => !known.has(key));
@@ -126,7 +135,7 @@ export function effectsTable(db: Kysely<Database>, archives: Archives, unit?: Un
     const rows =
       more.length === 0 && only !== undefined
         ? (await byKey(db, { key: only })).rows
-        : await db.selectFrom('effects').selectAll().where('key', 'in', unread).execute();
+        : await ofKeys(db, unread);
     for (const row of rows) known.set(row.key, row);
     const missing = unread.filter((key) => !known.has(key));
     const { restored } = await archives.withKeys(missing);
@@ -208,16 +217,22 @@ export function effectsTable(db: Kysely<Database>, archives: Archives, unit?: Un
     },
 
     async getWithRun(key) {
-      await flush();
+      const row = known.get(key);
+      if (row) {
+        const run = row.run_id === null ? undefined : await runs.get(row.run_id);
+        return { row: effectOf(row), run };
+      }
       const [found] = (await withRun(db, { key })).rows;
       if (!found) return archivedWithRun(key);
-      const { repository_id, event_json, facts_json } = found;
+      const { repository_id, pull_request, event_json, facts_json, reason_json, finished_at, ...read } =
+        found;
+      if (unit) known.set(key, read);
       return {
-        row: effectOf(found),
+        row: effectOf(read),
         run:
           repository_id === null || event_json === null || facts_json === null
             ? undefined
-            : runOfEffect({ ...found, repository_id, event_json, facts_json }),
+            : runOfEffect({ repository_id, pull_request, event_json, facts_json, reason_json, finished_at }),
       };
     },
 

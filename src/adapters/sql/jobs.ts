@@ -2,12 +2,12 @@ import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder,
 import { REVIEW, WORTH } from '../../ports/jobs.ts';
 import { type JobRow, type Jobs, MAX_COUNTED } from '../../ports/storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
-import { compiledOnce } from './compiled.ts';
+import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, JobsTable } from './schema.ts';
 
 const insertJobs = insertOnceCompiled((db, rows: readonly Insertable<JobsTable>[]) =>
-  db.insertInto('jobs').values(rows),
+  db.insertInto('jobs').values(rows).returningAll(),
 );
 
 const endLeases = (db: Kysely<Database>) =>
@@ -118,6 +118,26 @@ const bringWaitingForward = compiledOnce((db, { kind, key, at }: { kind: string;
     .where('lease_token', 'is', null),
 );
 
+const ofKeys = listOnceCompiled((db, keys: readonly string[]) =>
+  db.selectFrom('jobs').selectAll().where('key', 'in', keys),
+);
+
+interface Taken {
+  id: number;
+  runAt: string;
+  leaseUntil: string;
+  leaseToken: string;
+}
+
+const takeWaiting = compiledOnce((db, { id, runAt, leaseUntil, leaseToken }: Taken) =>
+  db
+    .updateTable('jobs')
+    .set({ run_at: runAt, lease_token: leaseToken, lease_until: leaseUntil })
+    .where('id', '=', id)
+    .where('lease_token', 'is', null)
+    .returningAll(),
+);
+
 const findHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
   db.selectFrom('jobs').select('id').where('id', '=', id).where('lease_token', '=', leaseToken),
 );
@@ -207,20 +227,23 @@ export function jobsTable(db: Kysely<Database>): Jobs {
 
   return {
     async insert(...jobs) {
-      await insertJobs(
+      const rows = await insertJobs(
         db,
-        jobs.map(({ kind, key, payload, runAt, worth = kind === REVIEW ? WORTH.review : WORTH.normal }) => ({
-          kind,
-          key,
-          payload,
-          run_at: toText(runAt),
-          attempts: 0,
-          away_since: null,
-          lease_token: null,
-          lease_until: null,
-          worth,
-        })),
+        jobs.map(
+          ({ kind, key, payload, runAt, worth = kind === REVIEW ? WORTH.review : WORTH.normal, lease }) => ({
+            kind,
+            key,
+            payload,
+            run_at: toText(runAt),
+            attempts: 0,
+            away_since: null,
+            lease_token: lease?.token ?? null,
+            lease_until: lease ? toText(lease.until) : null,
+            worth,
+          }),
+        ),
       );
+      return rows.map(jobOf);
     },
 
     async bringForward(kind, key, runAt) {
@@ -228,15 +251,19 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       return hasAny(numAffectedRows);
     },
 
-    async waiting(keys) {
+    async ofKeys(keys) {
       if (keys.length === 0) return [];
-      const rows = await db
-        .selectFrom('jobs')
-        .select(['kind', 'key', 'run_at'])
-        .where('key', 'in', keys)
-        .where('lease_token', 'is', null)
-        .execute();
-      return rows.map(({ kind, key, run_at }) => ({ kind, key, runAt: toDate(run_at) }));
+      return (await ofKeys(db, keys)).map(jobOf);
+    },
+
+    async take(id, runAt, leaseUntil, leaseToken) {
+      const { rows } = await takeWaiting(db, {
+        id,
+        runAt: toText(runAt),
+        leaseUntil: toText(leaseUntil),
+        leaseToken,
+      });
+      return rows[0] && jobOf(rows[0]);
     },
 
     async claim(at, until, leaseToken, limit, { reviews = limit, endsLeases = true } = {}) {

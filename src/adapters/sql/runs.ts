@@ -183,9 +183,24 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
     return archived && row ? { session: row, archived } : {};
   }
 
-  /** The steps of a run show columns of their current sessions. */
-  function forgetSteps(invocationId: string): void {
-    for (const [runId, rows] of steps) if (rows.some(({ id }) => id === invocationId)) steps.delete(runId);
+  function knownBeside(invocationId: string): InvocationRow[] | undefined {
+    return [...steps.values()].find((rows) => rows.some(({ id }) => id === invocationId));
+  }
+
+  /** The steps of a run show columns of their current sessions. `undefined` if they are not known. */
+  function columnsOfSession(sessionId: string | null): ColumnsOfSession | undefined {
+    if (sessionId === null) return NO_SESSION;
+    const row = sessions.get(sessionId);
+    return row && ofSession(row);
+  }
+
+  function sessionChanged({ id, invocation_id, ...row }: SessionRow): void {
+    for (const [runId, rows] of steps) {
+      const changed = rows.map((step) =>
+        step.id === invocation_id && step.session_id === id ? { ...step, ...ofSession(row) } : step,
+      );
+      if (rows.some((step) => step.id === invocation_id)) steps.set(runId, changed);
+    }
   }
 
   async function load(id: string): Promise<RunState | undefined> {
@@ -238,6 +253,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
       });
       const changes: Change[] = [{ kind: 'run', from: before?.status, to: run }];
       const rows: InvocationRow[] = [];
+      let isKnown = true;
       const changed: Insertable<InvocationsTable>[] = [];
       for (const step of invocations) {
         const known = stepsBefore.get(step.id);
@@ -246,11 +262,12 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
         const row = invocationRow(step);
         if (differs(row, known)) changed.push(row);
         changes.push({ kind: 'invocation', from: known.status, to: step });
-        rows.push({ ...row, ...(row.session_id === known.session_id ? ofSession(known) : NO_SESSION) });
+        const columns =
+          row.session_id === known.session_id ? ofSession(known) : columnsOfSession(row.session_id);
+        isKnown &&= columns !== undefined;
+        rows.push({ ...row, ...(columns ?? NO_SESSION) });
       }
       await upsertSteps(db, changed);
-      // A step with another session shows other columns of it.
-      const isKnown = rows.every(({ id, session_id }) => session_id === stepsBefore.get(id)?.session_id);
       if (isKnown && rows.length === stepsBefore.size) keep(steps, run.id, rows);
       else steps.delete(run.id);
       await transitions.record(changes, by, clock.now());
@@ -289,7 +306,9 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
       const { session, archived } = await anySession(id);
       if (!session) return undefined;
       const invocationId = session.invocation_id;
-      const rows = archived ? archivedSteps(archived) : (await stepsBeside(db, { id: invocationId })).rows;
+      const rows = archived
+        ? archivedSteps(archived)
+        : (knownBeside(invocationId) ?? (await stepsBeside(db, { id: invocationId })).rows);
       const index = rows.findIndex((row) => row.id === invocationId);
       const runId = rows[index]?.run_id;
       const run = runId === undefined ? undefined : await runRowOf(runId);
@@ -307,10 +326,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
       const row = sessionRow(session);
       await updateSession(db, row);
       const { artifact_contract_json, choice_json } = before;
-      keep(sessions, session.id, { ...row, artifact_contract_json, choice_json });
-      if (row.artifact_verification_json !== before.artifact_verification_json) {
-        forgetSteps(before.invocation_id);
-      }
+      sessionChanged(keep(sessions, session.id, { ...row, artifact_contract_json, choice_json }));
       const change: Change = { kind: 'session', from: before.status, to: session };
       await transitions.record([change], by, clock.now());
     },
@@ -401,9 +417,11 @@ async function keepDelivery(db: Kysely<Database>, id: number): Promise<void> {
   if (rows.length === 0) await restoreDelivery(db, id);
 }
 
-const NO_SESSION = { artifact_verification_json: null, choice_json: null };
+type ColumnsOfSession = Pick<InvocationRow, 'artifact_verification_json' | 'choice_json'>;
 
-function ofSession({ artifact_verification_json, choice_json }: InvocationRow) {
+const NO_SESSION: ColumnsOfSession = { artifact_verification_json: null, choice_json: null };
+
+function ofSession({ artifact_verification_json, choice_json }: ColumnsOfSession): ColumnsOfSession {
   return { artifact_verification_json, choice_json };
 }
 

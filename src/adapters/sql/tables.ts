@@ -30,11 +30,12 @@ import type { UnitOfWork } from './unit-of-work.ts';
  */
 export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): Tx {
   const archives = archivesOn(db, unit);
+  const runs = runsTable(db, clock, archives, unit);
   return {
     deliveries: deliveriesTable(db),
-    runs: runsTable(db, clock, archives, unit),
+    runs,
     approvals: approvalsTable(db, archives, unit),
-    effects: effectsTable(db, archives, unit),
+    effects: effectsTable(db, archives, runs, unit),
     artifacts: artifactsTable(db, archives),
     pullRequests: pullRequestsTable(db),
     gateProtections: gateProtectionsTable(db),

@@ -26,7 +26,7 @@ export function recordTransitions(db: Kysely<Database>, unit: UnitOfWork | undef
     if (lines.length > 0) await insertTransitions(db, lines.splice(0));
   }
 
-  unit?.beforeCommit(flush);
+  unit?.writesLast(flush);
   return {
     async record(changes: readonly Change[], by: Actor, at: Date): Promise<void> {
       lines = lines.concat(

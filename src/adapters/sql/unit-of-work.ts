@@ -4,6 +4,7 @@
  */
 export class UnitOfWork {
   readonly #work: (() => Promise<void>)[] = [];
+  readonly #writes: (() => Promise<void>)[] = [];
   readonly #ended: ((committed: boolean) => void)[] = [];
   /** Whether the transaction is the last of its job. */
   endsJob = false;
@@ -11,6 +12,11 @@ export class UnitOfWork {
   /** Calls `work` once, before the transaction commits. */
   beforeCommit(work: () => Promise<void>): void {
     this.#work.push(work);
+  }
+
+  /** Calls `write` when all other work of the transaction is done: it writes the rows that a table has kept back. */
+  writesLast(write: () => Promise<void>): void {
+    this.#writes.push(write);
   }
 
   /** Calls `work` as soon as the transaction has committed or was rolled back. */
@@ -25,5 +31,6 @@ export class UnitOfWork {
   /** Runs what was registered, and what that registers. */
   async complete(): Promise<void> {
     for (let work = this.#work.shift(); work; work = this.#work.shift()) await work();
+    for (const write of this.#writes) await write();
   }
 }

@@ -24,6 +24,14 @@ type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
 /** Records what is about to be sent, for the process after a crash. */
 type Note = (progress: Progress) => Promise<void>;
 
+/** What an attempt begins with. */
+interface Prepared {
+  /** As it was before this attempt. */
+  found: { row: EffectRow; run: RunOfEffect | undefined };
+  /** Whether its create was recorded as begun. */
+  begins: boolean;
+}
+
 /**
  * How long an unchanged desired effect rests after GitHub rejected it, in milliseconds. Retrying at every
  * poll cost a request every few seconds for nothing. Never retrying would keep a check run silent after a
@@ -43,11 +51,31 @@ export function effectJobs(deps: {
   clock: Clock;
   log: Log;
   limiter: WriteLimiter;
-}): Required<JobRunner<'effect'>> {
+}): Required<JobRunner<'effect', Prepared>> {
   const { storage, github, clock, log, limiter } = deps;
 
-  async function perform(key: string, cause: WriteCause = NO_CAUSE): Promise<JobResult> {
-    const found = await storage.read.effects.getWithRun(key);
+  /**
+   * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
+   * taken back.
+   */
+  async function prepare(tx: Tx, key: string): Promise<Prepared | undefined> {
+    const found = await tx.effects.getWithRun(key);
+    if (!found) return undefined;
+    const { row, run } = found;
+    const { passed, unsure_until } = row.progress;
+    const isSent =
+      !isLedger(row.effect) &&
+      row.desiredHash !== row.appliedHash &&
+      passed === undefined &&
+      unsure_until === undefined &&
+      !(run && isGone(run));
+    if (!isSent || row.githubId !== null || row.begun) return { found, begins: false };
+    await tx.effects.saveProgress({ ...row, begun: true, updatedAt: clock.now() });
+    return { found, begins: true };
+  }
+
+  async function perform(key: string, cause: WriteCause = NO_CAUSE, prepared?: Prepared): Promise<JobResult> {
+    const found = prepared?.found ?? (await storage.read.effects.getWithRun(key));
     if (!found) return { kind: 'done' };
     const { row, run } = found;
     if (isLedger(row.effect) || row.desiredHash === row.appliedHash) return { kind: 'done' };
@@ -84,10 +112,13 @@ export function effectJobs(deps: {
     const later =
       (mayBeGreen(row) ? undefined : github.turn(installationId, { job: key, urgency, points: 5 })) ??
       limiter.take(installationId, write, clock.now(), { atOnce: mayBeGreen(row) });
-    if (later) return { kind: 'defer', at: later };
+    if (later) {
+      if (prepared?.begins) await save(row, { begun: false });
+      return { kind: 'defer', at: later };
+    }
 
     const wasBegun = row.begun;
-    if (row.githubId === null && !wasBegun) await save(row, { begun: true });
+    if (row.githubId === null && !wasBegun && !prepared?.begins) await save(row, { begun: true });
     // A rejected create made nothing, so there is nothing to search or fix later.
     const begun = wasBegun || row.githubId !== null;
     const note: Note = async ({ githubId, progress }) =>
@@ -199,10 +230,7 @@ export function effectJobs(deps: {
    * ends once the pull request could be read again.
    */
   async function unreachableBecause(run: RunOfEffect): Promise<string | undefined> {
-    const isGone =
-      run.reason?.code === 'run.aborted.installation_gone' ||
-      run.reason?.code === 'run.aborted.repository_gone';
-    if (!isGone) return undefined;
+    if (!isGone(run)) return undefined;
     const { repositoryId, pullRequest, finishedAt } = run;
     const seen =
       pullRequest === null ? undefined : await storage.read.pullRequests.get(repositoryId, pullRequest);
@@ -236,7 +264,8 @@ export function effectJobs(deps: {
   }
 
   return {
-    run: ({ key, cause }) => perform(key, cause),
+    run: ({ key, cause }, _signal, prepared) => perform(key, cause, prepared),
+    prepare: (tx, { key }) => prepare(tx, key),
     onRetriesExhausted: ({ key }, error) => onRetriesExhausted(key, error),
     onInterrupted: (tx, { key }) => onInterrupted(tx, key),
   };
@@ -266,6 +295,11 @@ function urgencyOf(row: EffectRow): Urgency {
  */
 function isCreated({ effect, githubId }: EffectRow): boolean {
   return (effect.kind === 'comment' && githubId === null) || effect.kind === 'review_request';
+}
+
+/** Whether GitHub did not know the run's repository or installation any more when it ended. */
+function isGone({ reason }: RunOfEffect): boolean {
+  return reason?.code === 'run.aborted.installation_gone' || reason?.code === 'run.aborted.repository_gone';
 }
 
 function isRefusal({ kind }: GitHubError): boolean {

@@ -16,9 +16,13 @@ import type { OutagePolicy } from './outage-policy.ts';
 export function workerOf(
   runners: JobRunners,
   { outagePolicy }: { outagePolicy: OutagePolicy },
-): Pick<Worker, 'handlers' | 'onRetriesExhausted' | 'onInterrupted'> {
+): Pick<Worker, 'handlers' | 'prepare' | 'onRetriesExhausted' | 'onInterrupted'> {
   return {
     handlers: outagePolicy.patient(handlersOf(runners)),
+    async prepare(tx, job) {
+      const prepare = <K extends JobKind>(kind: K) => runners[kind].prepare?.(tx, payloadOf(kind, job));
+      return prepare(job.kind);
+    },
     onRetriesExhausted: (job, error) => {
       const exhausted = <K extends JobKind>(kind: K) =>
         runners[kind].onRetriesExhausted(payloadOf(kind, job), error);
@@ -36,7 +40,7 @@ function handlersOf(runners: JobRunners): Record<JobKind, JobHandler> {
   const handlerOf =
     <K extends JobKind>(kind: K): JobHandler =>
     (job, signal) =>
-      runners[kind].run(payloadOf(kind, job), signal);
+      runners[kind].run(payloadOf(kind, job), signal, job.prepared);
   return Object.fromEntries(JOB_KINDS.map((kind) => [kind, handlerOf(kind)])) as Record<JobKind, JobHandler>;
 }
 

@@ -3,6 +3,7 @@ import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { renderText, renderWith } from '../../domain/expression/template.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
 import { conditionContext } from '../../domain/run/context.ts';
 import { type Invocation, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
 import type { GitHub, Urgency } from '../../ports/github.ts';
@@ -20,11 +21,15 @@ import { othersAtGate } from '../runs/publish-gate.ts';
 
 /** Creates the context of one attempt of a session. */
 export type ContextOf = (
-  state: RunState,
-  session: Session,
+  of: {
+    state: RunState;
+    /** The approvals of the run. */
+    asked: readonly Approval[];
+    session: Session;
+  },
   because: 'time' | 'event',
   signal: AbortSignal,
-) => Promise<ApprovalContext>;
+) => ApprovalContext;
 
 export interface ContextDeps extends SkillDefaults {
   storage: Storage;
@@ -41,12 +46,11 @@ export interface ContextDeps extends SkillDefaults {
 export function createContextOf(deps: ContextDeps): ContextOf {
   const { storage, github, clock, ids, log } = deps;
 
-  return async (state, session, because, signal) => {
+  return ({ state, asked, session }, because, signal) => {
     const { run } = state;
     const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
     const step = invocation && run.definition.steps[invocation.stepIndex];
     if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
-    const asked = await storage.read.approvals.ofRun(run.id);
     const approval = asked.findLast(({ invocationId }) => invocationId === invocation.id);
     return {
       state,

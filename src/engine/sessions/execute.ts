@@ -24,7 +24,7 @@ import { gitHubIsUnavailable, limitIsSpent } from '../../messages/text/outage.ts
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
 import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { Storage, Tx } from '../../ports/storage.ts';
+import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { ApprovalContext, ApprovalResult } from '../approvals/approval-context.ts';
 import { firstPoll, type QuestionPoller } from '../approvals/question-poller.ts';
 import type { Outbox } from '../effects/outbox.ts';
@@ -54,6 +54,18 @@ const UNSOUND_CONTRACT: ApprovalResult = {
   retryable: false,
 };
 
+/** What a session begins with. */
+interface Prepared {
+  found: Awaited<ReturnType<ReadTx['runs']['getSession']>>;
+  /** The approvals of its run. */
+  asked: Approval[];
+}
+
+async function read(tx: ReadTx, sessionId: string): Promise<Prepared> {
+  const found = await tx.runs.getSession(sessionId);
+  return { found, asked: found ? await tx.approvals.ofRun(found.state.run.id) : [] };
+}
+
 /** Runs a session's step once: reads what it needs, executes it, and records the result. */
 export function sessionJobs(deps: {
   storage: Storage;
@@ -68,7 +80,7 @@ export function sessionJobs(deps: {
   registry: Registry;
   clock: Clock;
   log: Log;
-}): JobRunner<'session' | 'review'> {
+}): JobRunner<'session' | 'review', Prepared> {
   const { storage, queue, artifacts, contextOf, outbox, engine, questions, running, registry, clock, log } =
     deps;
 
@@ -76,8 +88,9 @@ export function sessionJobs(deps: {
     sessionId: string,
     because: 'time' | 'event',
     signal: AbortSignal,
+    prepared: Prepared | undefined,
   ): Promise<JobResult> {
-    const found = await storage.read.runs.getSession(sessionId);
+    const { found, asked } = prepared ?? (await read(storage.read, sessionId));
     const state = found?.state;
     if (!found || !state || isRunOver(state.run.status) || found.invocation.sessionId !== sessionId) {
       return { kind: 'done' };
@@ -93,7 +106,8 @@ export function sessionJobs(deps: {
     if (later) return { kind: 'defer', at: later };
     const work = running.begin(sessionId);
     try {
-      const context = await contextOf(state, found.session, because, AbortSignal.any([signal, work.signal]));
+      const aborted = AbortSignal.any([signal, work.signal]);
+      const context = contextOf({ state, asked, session: found.session }, because, aborted);
       const result = await attempt(context);
       if (work.signal.aborted) return { kind: 'done' };
       signal.throwIfAborted();
@@ -266,7 +280,8 @@ export function sessionJobs(deps: {
   }
 
   return {
-    run: ({ sessionId, because }, signal) => execute(sessionId, because, signal),
+    run: ({ sessionId, because }, signal, prepared) => execute(sessionId, because, signal, prepared),
+    prepare: (tx, { sessionId }) => read(tx, sessionId),
     /** The step fails, with the error's message. */
     async onRetriesExhausted({ sessionId }, error) {
       const found = await storage.read.runs.getSession(sessionId);

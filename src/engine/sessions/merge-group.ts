@@ -181,7 +181,8 @@ export function createMergeGroups(deps: {
     );
     const found = step?.sessionId ? await storage.read.runs.getSession(step.sessionId) : undefined;
     if (!state || !found) return undefined;
-    return judgeStep(await contextOf(state, found.session, 'event', signal));
+    const asked = await storage.read.approvals.ofRun(runId);
+    return judgeStep(contextOf({ state, asked, session: found.session }, 'event', signal));
   }
 
   /**

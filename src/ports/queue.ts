@@ -26,6 +26,8 @@ export interface Worker {
  */
 export interface Queue {
   enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
+  /** Whether so many jobs that are enqueued now can begin at once, and none waits that would be earlier. */
+  hasRoomFor(jobs: number): boolean;
   start(worker: Worker): void;
   /**
    * Accepts no new work and waits at most `ms` for running jobs. Then aborts them and returns them to the

@@ -107,8 +107,8 @@ export interface NewDelivery {
   /** The raw body as it was signed. */
   body: Uint8Array;
   receivedAt: Date;
-  /** The key of its future job. */
-  queueKey: string;
+  /** The key of its future job; `null` if its job is created with it. */
+  queueKey: string | null;
 }
 
 export interface Delivery extends Omit<NewDelivery, 'queueKey'> {

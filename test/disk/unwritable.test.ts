@@ -36,7 +36,7 @@ describe('the webhook server with a database that cannot be written to', () => {
     const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     const server = createHttpServer({
       secret: SECRET,
-      intake: createIntake({ recorder: recordIn(storage), queue, clock: systemClock }),
+      intake: createIntake({ recorder: recordIn(storage, queue), clock: systemClock }),
       health: { database: () => storage.check() },
       answers: countAnswers(),
       log: silentLog,

@@ -126,7 +126,7 @@ class EmbeddedQueue implements Queue {
 
   async enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void> {
     const enqueued = this.#enqueued.get(tx) ?? [];
-    if (enqueued.length === 0) {
+    if (enqueued.length === 0 && jobs.length > 0) {
       this.#enqueued.set(tx, enqueued);
       tx.beforeCommit(async () => {
         const left = await this.#insert(tx, enqueued.splice(0), { takes: true });
@@ -290,6 +290,10 @@ class EmbeddedQueue implements Queue {
     this.#worker = worker;
     this.#pollTimer = setInterval(() => this.#poll(), Math.min(this.#pollMs, this.#leaseMs / 3));
     this.#poll();
+  }
+
+  hasRoomFor(jobs: number): boolean {
+    return !this.#lookForNew && !this.#backlog && this.#worker !== undefined && this.#free().others >= jobs;
   }
 
   wake(): void {

@@ -28,6 +28,7 @@ import {
 import { insertOnceCompiled } from './insert.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** The packs that are read at once, to be packed together. */
 const PACKS_AT_ONCE = 96;
@@ -51,7 +52,7 @@ const insertDeliveries = insertOnceCompiled((db, rows: readonly ReturnType<typeo
         }))
         .where('deliveries.status', '=', 'failed'),
     )
-    .returning(['id', 'guid']),
+    .returningAll(),
 );
 
 const insertPacks = insertOnceCompiled((db, rows: readonly Pack[]) =>
@@ -131,7 +132,10 @@ const changeStatus = compiledOnce((db, { id, status, error, finished_at }: Statu
     .where('id', '=', id),
 );
 
-export function deliveriesTable(db: Kysely<Database>): Deliveries {
+export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Deliveries {
+  /** What the transaction has recorded for the first time. */
+  const recordedNow = new Map<number, Delivery>();
+
   async function recordBatch(all: readonly NewDelivery[], into: Map<string, Recorded>) {
     const archived = await archivedByGuid(
       db,
@@ -141,20 +145,23 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     const deliveries = all.filter(({ guid }) => !into.has(guid));
     const taken = await insertDeliveries(db, deliveries.map(newRow));
     for (const { id, guid } of taken) into.set(guid, { id, fresh: true });
+    const rows = new Map(taken.map((row) => [row.guid, row]));
     const bodies = deliveries.flatMap(({ guid, body }) => {
-      const recorded = into.get(guid);
-      return recorded ? [{ delivery_id: recorded.id, body }] : [];
+      const row = rows.get(guid);
+      if (!row) return [];
+      if (unit) recordedNow.set(row.id, { ...summary(row), body });
+      return [{ delivery_id: row.id, body }];
     });
     await insertPacked(bodies);
 
     const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
     if (known.length === 0) return;
-    const rows = await db
+    const knownRows = await db
       .selectFrom('deliveries')
       .select(['id', 'guid'])
       .where('guid', 'in', known)
       .execute();
-    for (const row of rows) into.set(row.guid, { id: row.id, fresh: false });
+    for (const row of knownRows) into.set(row.guid, { id: row.id, fresh: false });
   }
 
   /** Returns the packs that are damaged. They stay as they are, with their bodies. */
@@ -290,6 +297,8 @@ export function deliveriesTable(db: Kysely<Database>): Deliveries {
     },
 
     async get(id) {
+      const known = recordedNow.get(id);
+      if (known) return known;
       const [row] = (await byId(db, { id })).rows;
       return row ? withUnpackedBody(row) : withArchivedBody(await archivedById(db, id));
     },

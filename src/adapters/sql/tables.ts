@@ -32,7 +32,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
   const archives = archivesOn(db, unit);
   const runs = runsTable(db, clock, archives, unit);
   return {
-    deliveries: deliveriesTable(db),
+    deliveries: deliveriesTable(db, unit),
     runs,
     approvals: approvalsTable(db, archives, unit),
     effects: effectsTable(db, archives, runs, unit),

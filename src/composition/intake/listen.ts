@@ -27,7 +27,7 @@ export interface IntakeParts {
   check(): Promise<void>;
   engine: EngineReports;
   /** Called after each commit of new deliveries. */
-  onRecorded(): void;
+  onRecorded?(): void;
   clock: Clock;
   log: Log;
 }
@@ -45,7 +45,7 @@ export async function listenForRequests(
   const { own, token } = metricsAccess;
   const server = createHttpServer({
     secret: webhookSecret,
-    intake: createIntake({ recorder, queue: { wake: onRecorded }, clock }),
+    intake: createIntake({ recorder, ...(onRecorded && { onRecorded }), clock }),
     health: { database: check },
     engine,
     answers,

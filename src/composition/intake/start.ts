@@ -41,10 +41,9 @@ export async function startIntake(
   // Two threads cannot share a database that each of them creates.
   if (place === 'here' || inboxPath === undefined) {
     return listenForRequests(config, {
-      recorder: recordIn(storage),
+      recorder: recordIn(storage, queue),
       check: () => storage.check(),
       engine: { ...engine, silentMs: () => 0 },
-      onRecorded: () => queue.wake(),
       clock,
       log,
     });
@@ -63,10 +62,8 @@ export async function startIntake(
   const opened = createDrain({
     inbox,
     storage,
-    onTaken(last) {
-      thread.taken(last);
-      queue.wake();
-    },
+    queue,
+    onTaken: (last) => thread.taken(last),
     clock,
     log,
   });

@@ -6,8 +6,7 @@ import { fakeStorage, webhook } from './support.ts';
 
 function intakeOver({ storage, queue }: ReturnType<typeof fakeStorage>, maxGroup?: number) {
   return createIntake({
-    recorder: recordIn(storage),
-    queue,
+    recorder: recordIn(storage, queue),
     clock: systemClock,
     ...(maxGroup === undefined ? {} : { maxGroup }),
   });

@@ -9,6 +9,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import { createDrain, takenFrom } from '../../../src/entrypoints/webhook/delivery/drain.ts';
 import type { NewDelivery, Storage } from '../../../src/ports/storage.ts';
 import { temporaryFolders } from '../../support/temp.ts';
+import { fullQueue } from './support.ts';
 
 const newFolder = temporaryFolders();
 
@@ -66,6 +67,7 @@ async function scene() {
       createDrain({
         inbox: readInbox(path),
         storage: to,
+        queue: fullQueue(),
         onTaken: (last) => void taken.push(last),
         clock: systemClock,
         log: { ...silentLog, error: (fields) => void errors.push(fields) },

@@ -10,7 +10,7 @@ import { jobsOfNewDeliveries } from '../../../src/entrypoints/webhook/delivery/n
 import { countAnswers } from '../../../src/entrypoints/webhook/metrics-page.ts';
 import { createHttpServer } from '../../../src/entrypoints/webhook/server.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
-import { EXAMPLES, listen, SECRET, sign } from './support.ts';
+import { EXAMPLES, fullQueue, listen, SECRET, sign } from './support.ts';
 
 let storage: Storage;
 let closeAll: () => Promise<void>;
@@ -21,8 +21,7 @@ beforeEach(async () => {
   const server = createHttpServer({
     secret: SECRET,
     intake: createIntake({
-      recorder: recordIn(storage),
-      queue: { wake: () => undefined },
+      recorder: recordIn(storage, fullQueue()),
       clock: systemClock,
     }),
     health: { database: () => storage.check() },

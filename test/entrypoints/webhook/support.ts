@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { deliveryFacts } from '../../../src/entrypoints/webhook/delivery/facts.ts';
 import type { Webhook } from '../../../src/entrypoints/webhook/delivery/intake.ts';
+import type { Queue } from '../../../src/ports/queue.ts';
 import type { NewDelivery, Tx } from '../../../src/ports/storage.ts';
 
 export const SECRET = 'a-secret-only-for-tests';
@@ -64,7 +65,13 @@ export function fakeStorage(
     },
   };
   const queue = {
+    ...fullQueue(),
     wake: () => void wokenAfter.push([...recorded.keys()]),
   };
   return { storage, queue, recorded, wokenAfter, groups };
+}
+
+/** A queue without a free place, which leaves the deliveries' jobs to a later turn. */
+export function fullQueue(): Pick<Queue, 'enqueue' | 'hasRoomFor' | 'wake'> {
+  return { enqueue: async () => undefined, hasRoomFor: () => false, wake: () => undefined };
 }

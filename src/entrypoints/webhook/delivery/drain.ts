@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
+import type { Queue } from '../../../ports/queue.ts';
 import type { Inbox, Storage } from '../../../ports/storage.ts';
+import { recordWithJobs } from './new-jobs.ts';
 
 /** Commits of the inbox that one transaction takes over. Each has the deliveries of one moment. */
 const MAX_COMMITS = 32;
@@ -25,12 +27,13 @@ export interface Drain {
 export function createDrain(deps: {
   inbox: Inbox;
   storage: Pick<Storage, 'transaction' | 'read'>;
+  queue: Pick<Queue, 'enqueue' | 'hasRoomFor' | 'wake'>;
   /** Called after each commit, with the number up to which the inbox may forget. */
   onTaken(last: number): void;
   clock: Clock;
   log: Log;
 }): Drain {
-  const { inbox, storage, onTaken, clock, log } = deps;
+  const { inbox, storage, queue, onTaken, clock, log } = deps;
   const cursor = cursorOf(inbox);
   let last: number | undefined;
   let woken = false;
@@ -51,12 +54,15 @@ export function createDrain(deps: {
             'accepted deliveries are damaged and cannot be read: redeliver them in the settings of the GitHub App',
           );
       }
-      await storage.transaction(async (tx) => {
-        await tx.deliveries.record(commits.flatMap(({ deliveries }) => deliveries));
+      const areWaiting = await storage.transaction(async (tx) => {
+        const deliveries = commits.flatMap((commit) => commit.deliveries);
+        const taken = await recordWithJobs(tx, queue, deliveries);
         await tx.cursors.set(cursor, reached, clock.now());
+        return taken.areWaiting;
       });
       last = reached;
       onTaken(reached);
+      if (areWaiting) queue.wake();
     }
   }
 

@@ -4,6 +4,7 @@ import { CountersignError } from '../../../core/errors.ts';
 import type { Queue } from '../../../ports/queue.ts';
 import type { NewDelivery, Storage } from '../../../ports/storage.ts';
 import { type DeliveryFacts, queueKey } from './facts.ts';
+import { recordWithJobs } from './new-jobs.ts';
 
 /** A verified webhook: its signature is valid and its body is a JSON object. */
 export interface Webhook {
@@ -35,11 +36,17 @@ export interface Recorder {
   record(deliveries: readonly NewDelivery[]): Promise<Set<string>>;
 }
 
-/** Records deliveries in the database itself. */
-export function recordIn(storage: Pick<Storage, 'transaction'>): Recorder {
+/** Records deliveries in the database itself, and tells the queue if it must create their jobs. */
+export function recordIn(
+  storage: Pick<Storage, 'transaction'>,
+  queue: Pick<Queue, 'enqueue' | 'hasRoomFor' | 'wake'>,
+): Recorder {
   return {
     async record(deliveries) {
-      const recorded = await storage.transaction((tx) => tx.deliveries.record(deliveries));
+      const { recorded, areWaiting } = await storage.transaction((tx) =>
+        recordWithJobs(tx, queue, deliveries),
+      );
+      if (areWaiting) queue.wake();
       return new Set(recorded.filter(({ fresh }) => fresh).map(({ guid }) => guid));
     },
   };
@@ -47,7 +54,8 @@ export function recordIn(storage: Pick<Storage, 'transaction'>): Recorder {
 
 export interface IntakeParts {
   recorder: Recorder;
-  queue: Pick<Queue, 'wake'>;
+  /** Called after each commit. */
+  onRecorded?(): void;
   clock: Clock;
   /** The most deliveries in one transaction. */
   maxGroup?: number;
@@ -71,13 +79,12 @@ const MAX_TURNS = 50;
 
 /**
  * Group commit: webhooks that arrive together, or during a transaction, share the next transaction and are
- * then answered. Each answer still waits for a sync to disk, but they share it. The queue creates the jobs
- * later (`new-jobs.ts`).
+ * then answered. Each answer still waits for a sync to disk, but they share it.
  *
  * Rejected: one transaction per webhook (measured in `bench/intake`), and answering before the commit. After
  * a crash, the latter would lose a delivery that GitHub regards as delivered.
  */
-export function createIntake({ recorder, queue, clock, maxGroup = 256 }: IntakeParts): Intake {
+export function createIntake({ recorder, onRecorded, clock, maxGroup = 256 }: IntakeParts): Intake {
   let waiting: Waiting[] = [];
   let busy = false;
 
@@ -103,7 +110,7 @@ export function createIntake({ recorder, queue, clock, maxGroup = 256 }: IntakeP
   async function commit(group: readonly Waiting[]): Promise<void> {
     try {
       const fresh = await recorder.record(group.map(({ delivery }) => delivery));
-      queue.wake();
+      onRecorded?.();
       for (const { delivery, resolve } of group) {
         // If a GUID occurs twice in a group, only the first is new.
         resolve(fresh.delete(delivery.guid) ? 'recorded' : 'duplicate');

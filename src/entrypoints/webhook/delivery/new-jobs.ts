@@ -1,5 +1,6 @@
 import type { NewJob } from '../../../ports/jobs.ts';
-import type { Tx } from '../../../ports/storage.ts';
+import type { Queue } from '../../../ports/queue.ts';
+import type { NewDelivery, Tx } from '../../../ports/storage.ts';
 
 /**
  * Creates jobs for recorded deliveries, oldest first. The queue calls this when it looks for work, not the
@@ -10,6 +11,29 @@ export async function jobsOfNewDeliveries({ deliveries }: Tx, most: number): Pro
   const taken = await deliveries.claimUnqueued(most);
   // The time of arrival, so that jobs enqueued later for the same pull request run after this one.
   return taken.map(({ id, queueKey, receivedAt }) => ({ ...deliveryJob(id, queueKey), runAt: receivedAt }));
+}
+
+/**
+ * Records deliveries. While the queue has room, their jobs are created in the same transaction, because a turn of
+ * the queue would be another commit.
+ * @returns those that are recorded, and whether some wait for a turn of the queue
+ */
+export async function recordWithJobs(
+  tx: Tx,
+  queue: Pick<Queue, 'enqueue' | 'hasRoomFor'>,
+  deliveries: readonly NewDelivery[],
+): Promise<{ recorded: Awaited<ReturnType<Tx['deliveries']['record']>>; areWaiting: boolean }> {
+  const hasRoom = queue.hasRoomFor(deliveries.length);
+  const given = hasRoom ? deliveries.map((one) => ({ ...one, queueKey: null })) : deliveries;
+  const recorded = await tx.deliveries.record(given);
+  if (!hasRoom) return { recorded, areWaiting: true };
+  const jobs = deliveries.flatMap(({ queueKey, receivedAt }, index): NewJob[] => {
+    const { id, fresh } = recorded[index] ?? {};
+    if (id === undefined || !fresh || queueKey === null) return [];
+    return [{ ...deliveryJob(id, queueKey), runAt: receivedAt }];
+  });
+  await queue.enqueue(tx, ...jobs);
+  return { recorded, areWaiting: false };
 }
 
 export function deliveryJob(deliveryId: number, key: string): NewJob {

@@ -16,11 +16,11 @@ export function deliveryJobs(deps: {
   clock: Clock;
   log: Log;
   onEvent(event: Event, cause: Cause): Promise<void>;
-}): JobRunner<'delivery'> {
+}): JobRunner<'delivery', Delivery> {
   const { storage, github, appId, clock, log, onEvent } = deps;
 
-  async function attempt(deliveryId: number): Promise<JobResult> {
-    const delivery = await storage.read.deliveries.get(deliveryId);
+  async function attempt(deliveryId: number, prepared: Delivery | undefined): Promise<JobResult> {
+    const delivery = prepared ?? (await storage.read.deliveries.get(deliveryId));
     if (!delivery || delivery.status === 'done') return { kind: 'done' };
     const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
     const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.body));
@@ -84,9 +84,9 @@ export function deliveryJobs(deps: {
   }
 
   /** So that people see which deliveries were tried and are not done. */
-  async function process(deliveryId: number): Promise<JobResult> {
+  async function process(deliveryId: number, prepared: Delivery | undefined): Promise<JobResult> {
     try {
-      return await attempt(deliveryId);
+      return await attempt(deliveryId, prepared);
     } catch (error) {
       const tried = storage.transaction((tx) =>
         tx.deliveries.setStatus(deliveryId, 'processing', clock.now()),
@@ -98,7 +98,8 @@ export function deliveryJobs(deps: {
   }
 
   return {
-    run: ({ deliveryId }) => process(deliveryId),
+    run: ({ deliveryId }, _signal, prepared) => process(deliveryId, prepared),
+    prepare: (tx, { deliveryId }) => tx.deliveries.get(deliveryId),
     /** Marked as failed, so that a redelivery is processed again. */
     async onRetriesExhausted({ deliveryId }, error) {
       await mark(deliveryId, 'failed', messageOf(error));

@@ -25,8 +25,10 @@ export interface Storage {
   /**
    * Runs `work` in one transaction; a thrown error rolls it back. Only database calls may be awaited inside.
    * Transactions of one process run one after the other. A nested one would wait for itself and is refused.
+   * @param options `mayWait`: it shares the commit of the next transaction, if one is likely to come soon. For what
+   * a crash may lose, because it is found out again.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: { mayWait?: boolean }): Promise<T>;
   /**
    * Runs `work` for a job that is held under a lease. Every transaction inside, at any depth of calls, fails
    * with `queue.lease_lost` once the lease is lost, so that a worker that was replaced can write nothing.
@@ -55,6 +57,8 @@ export interface Lease {
   token: string;
   /** Called in the transaction that ends the job. */
   onEnd?(tx: Tx): void;
+  /** How many other jobs of this process are under way, whose transactions others may share. */
+  others?(): number;
 }
 
 export interface Tx {

@@ -445,8 +445,12 @@ class EmbeddedQueue implements Queue {
         work.ended = committed;
       });
     };
+    const others = () => {
+      const isWaitedFor = this.#waitingForIdle.length > 0 || this.#state !== 'working';
+      return isWaitedFor ? 0 : this.#underWay.size - 1;
+    };
     work.over = this.#storage
-      .fenced({ jobId: row.id, token, onEnd }, () => attempt(this.#attempt, worker, job, work.abort.signal))
+      .fenced({ jobId: row.id, token, onEnd, others }, () => attempt(this.#attempt, worker, job, work.abort.signal))
       .then((disposition) => {
         const { others, reviews } = this.#free();
         const wasFull = (isReview(row) ? reviews : others) === 0;

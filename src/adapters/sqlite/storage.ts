@@ -25,6 +25,12 @@ const MIN_RESERVED_PAGES = 1_024;
 /** The most transactions that share a commit: none should wait long for those after it. */
 const MAX_GROUP = 8;
 
+/**
+ * How long a transaction that may wait does so for the next one, in milliseconds. Jobs of the same effect wait
+ * as long.
+ */
+const PATIENCE_MS = 250;
+
 const SAVE = sql`savepoint one`;
 const RELEASE = sql`release one`;
 const UNDO = sql`rollback to one`;
@@ -66,6 +72,9 @@ export class SqliteStorage implements Storage {
   /** The transactions that were requested and have not begun. */
   readonly #line: Waiting[] = [];
   #commitAll: Promise<void> | undefined;
+  /** The transactions that wait for the next one, to share its commit. */
+  readonly #patient: Waiting[] = [];
+  #patienceTimer: NodeJS.Timeout | undefined;
   /** Enters the context in which the storage was opened. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #closed = false;
@@ -105,7 +114,10 @@ export class SqliteStorage implements Storage {
     this.read = tablesOn(this.#reader, clock);
   }
 
-  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (tx: Tx) => Promise<T>,
+    { mayWait = false }: { mayWait?: boolean } = {},
+  ): Promise<T> {
     if (this.#current.getStore()?.open) {
       throw new CountersignError(
         'storage.nested_transaction',
@@ -117,7 +129,7 @@ export class SqliteStorage implements Storage {
     const request = Promise.withResolvers<T>();
     const lease = this.#lease.getStore();
     const current = { open: true, exhaustedAt: this.#writerLock.deadline() };
-    this.#line.push({
+    const waiting: Waiting = {
       begin: AsyncLocalStorage.bind((group: () => Promise<void>) => this.#current.run(current, group)),
       // In the context of its own caller, not of the one that runs the group.
       run: AsyncLocalStorage.bind((transaction: Kysely<Database>) =>
@@ -128,14 +140,25 @@ export class SqliteStorage implements Storage {
         if ('error' in outcome) request.reject(outcome.error);
         else request.resolve(outcome.result as T);
       },
-    });
-    this.#commitAll ??= this.#outside(() => this.#commitLine());
+    };
+    this.#patient.push(waiting);
+    // Other jobs that are under way, apart from those that wait here themselves, will have a transaction soon.
+    if (mayWait && (lease?.others?.() ?? 0) >= this.#patient.length)
+      this.#patienceTimer ??= setTimeout(() => this.#commitWaiting(), PATIENCE_MS);
+    else this.#commitWaiting();
     try {
       return await request.promise;
     } catch (error) {
       if (error instanceof CountersignError && error.code === 'storage.unavailable') this.#unwritable = true;
       throw error;
     }
+  }
+
+  #commitWaiting(): void {
+    clearTimeout(this.#patienceTimer);
+    this.#patienceTimer = undefined;
+    this.#line.push(...this.#patient.splice(0));
+    this.#commitAll ??= this.#outside(() => this.#commitLine());
   }
 
   async #attempt<T>(
@@ -294,6 +317,7 @@ export class SqliteStorage implements Storage {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#commitWaiting();
     await this.#commitAll;
     await this.#writer.connection().execute(async () => undefined);
     for (const connection of this.#connections) connection.close();

@@ -171,11 +171,15 @@ export function effectJobs(deps: {
       attempts: row.attempts + 1,
       begun: true,
     };
-    const changedMeanwhile = await storage.transaction(async (tx) => {
-      const changed = await tx.effects.saveProgress({ ...row, ...done, updatedAt: clock.now() });
-      if (!changed) tx.endJob();
-      return changed;
-    });
+    // If a crash loses the answer, the next process looks for what was created, and repeats an update.
+    const changedMeanwhile = await storage.transaction(
+      async (tx) => {
+        const changed = await tx.effects.saveProgress({ ...row, ...done, updatedAt: clock.now() });
+        if (!changed) tx.endJob();
+        return changed;
+      },
+      { mayWait: true },
+    );
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }
 

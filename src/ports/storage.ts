@@ -25,10 +25,11 @@ export interface Storage {
   /**
    * Runs `work` in one transaction; a thrown error rolls it back. Only database calls may be awaited inside.
    * Transactions of one process run one after the other. A nested one would wait for itself and is refused.
-   * @param options `mayWait`: it shares the commit of the next transaction, if one is likely to come soon. For what
-   * a crash may lose, because it is found out again.
+   * @param options `waitsFor`: it happens just before the next transaction and shares its commit, if that comes
+   * soon: one of `others`, if any are at work, or one of the `caller`. For what a crash may lose, because it is
+   * found out again.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>, options?: { mayWait?: boolean }): Promise<T>;
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: { waitsFor?: 'others' | 'caller' }): Promise<T>;
   /**
    * Runs `work` for a job that is held under a lease. Every transaction inside, at any depth of calls, fails
    * with `queue.lease_lost` once the lease is lost, so that a worker that was replaced can write nothing.
@@ -450,6 +451,8 @@ export interface Jobs {
   ): Promise<JobRow[]>;
   /** Moves a waiting job with the same kind and key to the earlier of both times; false if there is none. */
   bringForward(kind: string, key: string, runAt: Date): Promise<boolean>;
+  /** Deletes the waiting jobs with this kind and key, which have nothing left to do. */
+  removeWaiting(kind: string, key: string): Promise<void>;
   /** All jobs with one of these keys, waiting or held. */
   ofKeys(keys: readonly string[]): Promise<JobRow[]>;
   /** Takes a waiting job, whose time becomes `runAt`, under a lease. */

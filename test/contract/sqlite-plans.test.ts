@@ -129,6 +129,7 @@ describe('no query reads a whole table row by row', () => {
     ['skillTraces.page of old runs', (tx) => tx.skillTraces.page({ after: 0, limit: 5, overBefore: at(0) })],
     ['skillTraces.remove', (tx) => tx.skillTraces.remove([1, 2])],
     ['jobs.ofKeys', (tx) => tx.jobs.ofKeys(['a', 'b'])],
+    ['jobs.removeWaiting', (tx) => tx.jobs.removeWaiting('wake', 'a')],
     ['jobs.take', (tx) => tx.jobs.take(1, at(0), at(30), 't')],
     ['jobs.bringForward', (tx) => tx.jobs.bringForward('wake', 'a', at(0))],
     ['jobs.claim', (tx) => tx.jobs.claim(at(0), at(30), 't', 16)],

@@ -38,10 +38,11 @@ async function twoWorkers() {
     clock,
     ids: timeSortedIds(() => clock.now()),
   };
-  const merge = mergeOnce(deps, run.installationId, sessionId);
+  const merge = mergeOnce(deps, run.installationId, sessionId, () => undefined);
   return {
     harness,
-    worker: (method: 'squash' | 'merge' = 'squash') => merge(proofOf(method), approval, undefined),
+    worker: (method: 'squash' | 'merge' = 'squash') =>
+      merge(proofOf(method), approval, undefined, async () => undefined),
     ledger: () => app.storage.read.effects.get(mergeKey(run.id, headSha)),
   };
 }

@@ -64,8 +64,11 @@ export function stepContext(
     pushesTold: refuse,
     earlierRejections: refuse,
     merge: refuse,
+    notes: [],
+    recording: [],
     gate: {
       open: refuse,
+      note: refuse,
       withdraw: async () => undefined,
       settle: refuse,
       isOpen: refuse,

@@ -450,7 +450,9 @@ class EmbeddedQueue implements Queue {
       return isWaitedFor ? 0 : this.#underWay.size - 1;
     };
     work.over = this.#storage
-      .fenced({ jobId: row.id, token, onEnd, others }, () => attempt(this.#attempt, worker, job, work.abort.signal))
+      .fenced({ jobId: row.id, token, onEnd, others }, () =>
+        attempt(this.#attempt, worker, job, work.abort.signal),
+      )
       .then((disposition) => {
         const { others, reviews } = this.#free();
         const wasFull = (isReview(row) ? reviews : others) === 0;

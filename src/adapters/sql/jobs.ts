@@ -129,6 +129,10 @@ interface Taken {
   leaseToken: string;
 }
 
+const removeWaiting = compiledOnce((db, { kind, key }: { kind: string; key: string }) =>
+  db.deleteFrom('jobs').where('kind', '=', kind).where('key', '=', key).where('lease_token', 'is', null),
+);
+
 const takeWaiting = compiledOnce((db, { id, runAt, leaseUntil, leaseToken }: Taken) =>
   db
     .updateTable('jobs')
@@ -249,6 +253,10 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     async bringForward(kind, key, runAt) {
       const { numAffectedRows } = await bringWaitingForward(db, { kind, key, at: toText(runAt) });
       return hasAny(numAffectedRows);
+    },
+
+    async removeWaiting(kind, key) {
+      await removeWaiting(db, { kind, key });
     },
 
     async ofKeys(keys) {

@@ -116,7 +116,7 @@ export class SqliteStorage implements Storage {
 
   async transaction<T>(
     work: (tx: Tx) => Promise<T>,
-    { mayWait = false }: { mayWait?: boolean } = {},
+    { waitsFor }: { waitsFor?: 'others' | 'caller' } = {},
   ): Promise<T> {
     if (this.#current.getStore()?.open) {
       throw new CountersignError(
@@ -143,7 +143,8 @@ export class SqliteStorage implements Storage {
     };
     this.#patient.push(waiting);
     // Other jobs that are under way, apart from those that wait here themselves, will have a transaction soon.
-    if (mayWait && (lease?.others?.() ?? 0) >= this.#patient.length)
+    const areOthersAtWork = (lease?.others?.() ?? 0) >= this.#patient.length;
+    if (waitsFor === 'caller' || (waitsFor === 'others' && areOthersAtWork))
       this.#patienceTimer ??= setTimeout(() => this.#commitWaiting(), PATIENCE_MS);
     else this.#commitWaiting();
     try {

@@ -1,4 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
+import type { EffectOf } from '../../domain/effect/effect.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { type Reason, type ReasonCode, reason } from '../../domain/explanation/reason.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
@@ -16,6 +17,7 @@ import type {
   Granted,
 } from '../approvals/approval-context.ts';
 import { notMergeable } from '../approvals/not-mergeable.ts';
+import type { Note } from '../effects/merge.ts';
 
 /**
  * How long the step waits after GitHub refused to merge, in milliseconds: the first time, and when it refuses
@@ -70,7 +72,7 @@ export const ghMerge: AnsweredHandler = {
       await context.gate.withdraw();
       if (context.state.run.settings.merge.by === 'queue') await context.mergeQueue.dequeue();
     }
-    if (typeof gate === 'object') await context.gate.settle(gate.mergedAs, gate.for);
+    if (typeof gate === 'object') context.gate.settle(gate.mergedAs, gate.for);
     return result;
   },
 };
@@ -126,12 +128,14 @@ async function openAndMerge(context: ApprovalContext, answer: Granted): Promise<
   }
   switch (by) {
     case 'app':
-      return merge(context, proof, answer, opened.since);
+      return merge(context, proof, answer, opened);
     case 'people': {
+      await context.gate.note(opened.note);
       const because = reason('step.waiting.merge_button', answer.why.summary);
       return { result: waits(context, answer.approval, untilRecheck, because), gate: 'open' };
     }
     case 'queue':
+      await context.gate.note(opened.note);
       return enqueue(context, proof, answer, untilRecheck);
     default:
       return unreachable(by);
@@ -144,17 +148,17 @@ async function merge(
   context: ApprovalContext,
   proof: MergeProof,
   { approval, pullRequest, why: decision }: Granted,
-  openSince: Date,
+  opened: { since: Date; note: Note },
 ): Promise<Attempt> {
   const title =
     mergeMethod(context.inputs, context.state.run.settings) === 'squash'
       ? `${pullRequest.title} (#${pullRequest.number})`
       : undefined;
-  const result = await context.merge(proof, approval, title);
+  const result = await context.merge(proof, approval, title, opened.note);
   switch (result.kind) {
     case 'merged':
       return {
-        result: await merged(context, approval, result.sha, null),
+        result: await merged(context, approval, result.sha, null, result.made),
         gate: { mergedAs: result.sha, for: approval.countersignedBy },
       };
     case 'head_moved':
@@ -179,7 +183,7 @@ async function merge(
       }
       const isSettling =
         lacksGateCheck(result.message, approval.baseRef) &&
-        context.clock.now().getTime() - openSince.getTime() < SETTLING_MS;
+        context.clock.now().getTime() - opened.since.getTime() < SETTLING_MS;
       const retryIn = (summary: string) => {
         if (isSettling) return SETTLING_RETRY_MS;
         return context.approval?.decision?.summary === summary ? REFUSED_AGAIN_RETRY_MS : REFUSED_RETRY_MS;
@@ -272,9 +276,11 @@ async function merged(
   approval: Approval,
   sha: string,
   mergedBy: Person | null,
+  /** The merge that this attempt has made. */
+  own?: EffectOf<'merge'>,
 ): Promise<ApprovalResult> {
   const { run, invocations } = context.state;
-  const made = await context.mergeBegun();
+  const made = own ?? (await context.mergeBegun());
   const other = invocations.find(({ id }) => id === made?.invocation_id && id !== approval.invocationId);
   const people = made?.countersigned_by ?? approval.countersignedBy;
   const person = mergedBy?.type === 'User' ? mergedBy.login : undefined;

@@ -10,7 +10,7 @@ import type { GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { Base, Configuration, HowFresh } from '../configuration/configuration.ts';
 import type { QueueHandle } from '../effects/enqueue.ts';
 import type { Passed } from '../effects/gate-check.ts';
-import type { MergeOnce } from '../effects/merge.ts';
+import type { MergeOnce, Note } from '../effects/merge.ts';
 import type { GateContext } from '../gates/judge-gates.ts';
 import type { PlainResult, StepDeclaration } from '../steps/step.ts';
 
@@ -57,6 +57,10 @@ export interface ApprovalContext extends GateContext {
   pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
   earlierRejections(): Promise<EarlierRejections>;
   readonly merge: MergeOnce;
+  /** What is written in the transaction that records the result of the attempt, before it. */
+  readonly notes: readonly Note[];
+  /** What the attempt is recording, and has not waited for. */
+  readonly recording: readonly Promise<unknown>[];
   /** The gate check of the run's head and base. */
   readonly gate: GateHandle;
   readonly mergeQueue: QueueHandle;
@@ -120,8 +124,13 @@ export interface GateHandle {
   open(proof: MergeProof, leaseMs: number): Promise<Passed>;
   /** Closes it again, if this run opened it. */
   withdraw(): Promise<void>;
-  /** The pull request is merged, with these people's countersigns. The check stays as it is. */
-  settle(mergeSha: string, people: readonly string[]): Promise<void>;
+  /** Writes what opening it left to the caller. */
+  note(note: Note): Promise<void>;
+  /**
+   * The pull request is merged, with these people's countersigns. The check stays as it is. Written with the
+   * result of the attempt.
+   */
+  settle(mergeSha: string, people: readonly string[]): void;
   /** Whether this run opened it and it is still open. */
   isOpen(): Promise<boolean>;
   /** Whether another run holds it open now. */

@@ -6,7 +6,7 @@ import { type Run, repoOf, type Session } from '../../domain/run/run.ts';
 import { openGate } from '../../messages/check-run/gate-check.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
-import { mergeKey, refuseOvertaken } from '../effects/merge.ts';
+import { mergeKey, type Note, refuseOvertaken } from '../effects/merge.ts';
 import { gateView, othersAtGate } from '../runs/publish-gate.ts';
 import type { GateHandle } from './approval-context.ts';
 
@@ -15,6 +15,8 @@ export function gateHandle(
   { storage, gates, clock, ids }: { storage: Storage; gates: GateChecks; clock: Clock; ids: Ids },
   run: Run,
   { id: sessionId, invocationId }: Pick<Session, 'id' | 'invocationId'>,
+  /** Writes something with the result of the session. */
+  withResult: (note: Note) => void,
 ): GateHandle {
   const { repositoryId, headSha, baseRef, installationId } = run;
   const key = gateCheckKey(repositoryId, headSha, baseRef);
@@ -41,8 +43,9 @@ export function gateHandle(
       storage.transaction(async (tx) => {
         if (await isOpenedByThisStep(tx)) await gates.withdraw(tx, key, clock.now());
       }),
+    note: (note) => storage.transaction(note),
     settle: (mergeSha, people) =>
-      storage.transaction(async (tx) => {
+      withResult(async (tx) => {
         if (!(await isOurs(tx))) return;
         // This merge says nothing about another open pull request with this head.
         const isShared = (await othersAtGate(tx, run)).length > 0;

@@ -44,8 +44,12 @@ interface CloseOptions {
 }
 
 export type Passed =
-  /** @property since when it has been green without interruption */
-  | { kind: 'open'; since: Date }
+  /**
+   * @property since when it has been green without interruption
+   * @property note records that GitHub shows it, in the caller's next transaction. Until then, closing it costs a
+   * request more.
+   */
+  | { kind: 'open'; since: Date; note(tx: Tx): Promise<void> }
   /** The check does not exist on GitHub yet, or the outbox is writing to it. Ask again soon. */
   | { kind: 'busy' }
   /** GitHub refused the app's write to the check. */
@@ -139,11 +143,14 @@ export function createGateChecks(deps: {
     });
     if (begun.kind !== 'begun') return begun;
     const { githubId, passed } = begun;
-    if (!passed.shown) {
-      await github.writer(installationId).passGate(proof, githubId, content);
-      await storage.transaction((tx) => recordShown(tx, key));
-    }
-    return { kind: 'open', since: new Date(passed.since) };
+    if (!passed.shown) await github.writer(installationId).passGate(proof, githubId, content);
+    return {
+      kind: 'open',
+      since: new Date(passed.since),
+      note: async (tx) => {
+        if (!passed.shown) await recordShown(tx, key);
+      },
+    };
   }
 
   /**
@@ -174,8 +181,8 @@ export function createGateChecks(deps: {
       progress: { ...row.progress, passed: { ...row.progress.passed, until: null } },
       updatedAt: at,
     });
-    // The job that would have closed the check has nothing left to do.
-    await queue.enqueue(tx, gateJob(key, at));
+    // It would have closed the check.
+    await tx.jobs.removeWaiting('effect', effectKey(key));
   }
 
   return { close, withdraw, pass, settle };

@@ -4,7 +4,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import { redact } from '../../core/redact/redact.ts';
 import { aboutRun, mergedOnce } from '../../domain/audit/entry.ts';
-import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
+import type { EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { OwnMerge } from '../../domain/run/plan.ts';
@@ -12,11 +12,19 @@ import { isRunOver, isStepOver, type RunState } from '../../domain/run/run.ts';
 import { type GitHub, GitHubError, type MergeResult, SignInRefused } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 
+/** Writes something in the transaction of somebody else. */
+export type Note = (tx: Tx) => Promise<void>;
+
+/**
+ * @param before is written with the record that the call begins
+ * @returns `made` if this call merged
+ */
 export type MergeOnce = (
   proof: MergeProof,
   approval: Approval,
   title: string | undefined,
-) => Promise<MergeResult>;
+  before: Note,
+) => Promise<MergeResult & { made?: EffectOf<'merge'> }>;
 
 export function mergeKey(runId: string, headSha: string): string {
   return `merge:${runId}:${headSha}`;
@@ -33,12 +41,14 @@ export function mergeOnce(
   installationId: number,
   /** The session that judged. It may act only while it is the step's current one. */
   sessionId: string,
+  /** Called with what is being recorded while the session goes on. */
+  recording: (record: Promise<unknown>) => void,
 ): MergeOnce {
   const { storage, github, clock, ids } = deps;
-  return async (proof, approval, title) => {
+  return async (proof, approval, title, before) => {
     const { question } = proof;
     const key = mergeKey(question.runId, question.headSha);
-    const effect: Effect = {
+    const effect: EffectOf<'merge'> = {
       kind: 'merge',
       installation_id: installationId,
       owner: question.owner,
@@ -62,9 +72,10 @@ export function mergeOnce(
     let begunBefore = false;
     const made = await storage.transaction(async (tx) => {
       await refuseOvertaken(tx, question.runId, sessionId);
+      await before(tx);
       const known = await tx.effects.get(key);
-      const before = mergeOf(known);
-      if (before) return before;
+      const earlier = mergeOf(known);
+      if (earlier) return earlier;
       begunBefore = known?.begun ?? false;
       await tx.approvals.save({ ...approval, status: 'open' });
       await request(tx);
@@ -73,7 +84,14 @@ export function mergeOnce(
     });
     if (made) return made;
     const result = await call();
-    return storage.transaction(async (tx) => {
+    if (result.kind === 'merged') {
+      // After a crash in between, the pull request is found merged, and the row says by whom.
+      recording(storage.transaction((tx) => record(tx, result), { waitsFor: 'caller' }));
+      return { ...result, made: effect };
+    }
+    return storage.transaction((tx) => record(tx, result));
+
+    async function record(tx: Tx, result: MergeResult): Promise<MergeResult> {
       // If GitHub refuses the slower of two workers because the faster one merged, the faster one's record
       // stays.
       const meanwhile = mergeOf(await tx.effects.get(key));
@@ -92,7 +110,7 @@ export function mergeOnce(
       });
       if (result.kind === 'merged') await auditMerge(tx, key);
       return result;
-    });
+    }
 
     function request(tx: Tx): Promise<boolean> {
       return tx.effects.request({ id: ids.next('eff'), key, effect, runId: question.runId, at: clock.now() });

@@ -178,7 +178,7 @@ export function effectJobs(deps: {
         if (!changed) tx.endJob();
         return changed;
       },
-      { mayWait: true },
+      { waitsFor: 'others' },
     );
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }

@@ -1,5 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 import { redactValue } from '../../core/redact/redact.ts';
+import type { Chain } from '../../domain/chain/chain.ts';
 import { type TriggerFacts, triggerMatches } from '../../domain/chain/trigger.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { EventOf } from '../../domain/event/event.ts';
@@ -39,18 +40,36 @@ export async function fireOnce(
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<void> {
+  await (await firing(deps, event, deliveryId))?.();
+}
+
+/** What starts those chains; `undefined` if there are none. */
+export async function firing(
+  deps: PullRequestDeps,
+  event: OneTimeEvent,
+  deliveryId: number | null,
+): Promise<(() => Promise<void>) | undefined> {
   const configuration = await governing(deps, event);
   const waiting = configuration?.chains.filter((chain) => chain.trigger.event === event.kind) ?? [];
-  if (!configuration || waiting.length === 0) return;
+  if (!configuration || waiting.length === 0) return undefined;
+  return () => fire(deps, event, deliveryId, configuration, waiting);
+}
 
+async function fire(
+  deps: PullRequestDeps,
+  event: OneTimeEvent,
+  deliveryId: number | null,
+  configuration: Configuration,
+  waiting: readonly Chain[],
+): Promise<void> {
   const subject = await subjectOf(deps, event);
   const repository = repositoryFacts(event, subject.defaultBranch);
-  const firing = waiting.filter(
+  const firingNow = waiting.filter(
     (chain) => triggerMatches(chain, { event: event.kind, repository, ...subject.facts }).matches,
   );
   await deps.storage.transaction(async (tx) => {
     await auditConfiguration(tx, event, subject.baseRef, configuration, actorOf(event, deliveryId));
-    for (const chain of firing) {
+    for (const chain of firingNow) {
       const earlier = await tx.runs.list({
         repositoryId: event.repository.id,
         headSha: subject.headSha,

@@ -8,7 +8,7 @@ import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
-import { fireOnce } from './fire-once.ts';
+import { fireOnce, firing } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
@@ -36,8 +36,7 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return onPullRequest(deps, event, cause);
     case 'pr.merged':
     case 'pr.closed':
-      await onPullRequest(deps, event, cause && { deliveryId: cause.deliveryId, sentAt: cause.sentAt });
-      return fireOnce(deps, event, deliveryId);
+      return onEnded(deps, event, cause);
     case 'ci.changed':
       return onCi(deps, event, by, cause);
     case 'group.requested':
@@ -65,6 +64,21 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
     default:
       return unreachable(event);
   }
+}
+
+/** Most often no chain begins with the end of a pull request, and then one transaction is enough. */
+async function onEnded(
+  deps: EventDeps,
+  event: EventOf<'pr.merged' | 'pr.closed'>,
+  cause: Cause | null,
+): Promise<void> {
+  const fire = await firing(deps, event, cause?.deliveryId ?? null).catch((error) => () => {
+    // The runs of the pull request end, whatever becomes of the other chains.
+    throw error;
+  });
+  if (!fire) return onPullRequest(deps, event, cause);
+  await onPullRequest(deps, event, cause && { deliveryId: cause.deliveryId, sentAt: cause.sentAt });
+  return fire();
 }
 
 /**

@@ -62,7 +62,7 @@ export async function onPullRequest(
   const { storage, github, engine, clock } = deps;
   const deliveryId = cause?.deliveryId ?? null;
   const by = actorOf(event, deliveryId);
-  if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event, by))) return;
+  if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event, by, cause))) return;
   const repo = event.repository;
   const reader = github.reader(event.installation_id);
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
@@ -260,7 +260,12 @@ export async function governing(
  * reports our own merge. The session that merges records it; in case it crashed with GitHub's answer, it is
  * woken.
  */
-async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by: Actor): Promise<boolean> {
+async function onlyOurMerges(
+  deps: PullRequestDeps,
+  event: PullRequestEvent,
+  by: Actor,
+  cause: Cause | null,
+): Promise<boolean> {
   return deps.storage.transaction(async (tx) => {
     const unfinished = await tx.runs.list({
       repositoryId: event.repository.id,
@@ -275,6 +280,7 @@ async function onlyOurMerges(deps: PullRequestDeps, event: PullRequestEvent, by:
     for (const run of unfinished) {
       await deps.engine.signal(tx, run.id, RECHECK, by);
     }
+    await cause?.end?.(tx);
     return true;
   });
 }

@@ -35,6 +35,8 @@ export async function publishGate(
   tx: Tx,
   run: Run,
   views: readonly RunView[],
+  /** People are asked now, or the run is over. */
+  urgent: boolean,
 ): Promise<void> {
   const own = views.filter(({ state }) => asksAbout(state.run, run));
   if (own.length === 0) return;
@@ -52,7 +54,11 @@ export async function publishGate(
   if (!first) return;
   const view = await gateView(tx, run.repositoryId, run.headSha, run.baseRef);
   const content = closedGate(view, [first, ...more], pages);
-  await gates.close(tx, key, gateEffect(first.state.run, content), { runId: first.state.run.id, at: now });
+  await gates.close(tx, key, gateEffect(first.state.run, content), {
+    runId: first.state.run.id,
+    at: now,
+    atOnce: urgent,
+  });
 }
 
 /** Closes the gate of a pull request for which no chain asks for a countersign. */

@@ -67,7 +67,9 @@ export function createPublisher(deps: {
         await comment(tx, run, key, questionMarker(approval), body, SETTLE_MS.urgent);
       }
       if (run.pullRequest === null) return;
-      await publishGate({ gates, pages, now }, tx, run, views.includes(view) ? views : [view, ...views]);
+      const all = views.includes(view) ? views : [view, ...views];
+      // With the other texts that change at the same time.
+      await publishGate({ gates, pages, now }, tx, run, all, urgent);
       await publishStatus(tx, view, views, urgent);
     },
   };

@@ -14,7 +14,7 @@ import { earlierRejections } from '../approvals/rejections.ts';
 import type { ConfigurationLoader } from '../configuration/configuration.ts';
 import { queueHandle } from '../effects/enqueue.ts';
 import type { GateChecks } from '../effects/gate-check.ts';
-import { confirmMerge, mergeKey, mergeOnce, ownMerge } from '../effects/merge.ts';
+import { confirmMerge, mergeKey, mergeOnce, type Note, ownMerge } from '../effects/merge.ts';
 import { asBegun, type SkillDefaults } from '../runs/engine.ts';
 import { approvalKey } from '../runs/publish.ts';
 import { othersAtGate } from '../runs/publish-gate.ts';
@@ -52,8 +52,18 @@ export function createContextOf(deps: ContextDeps): ContextOf {
     const step = invocation && run.definition.steps[invocation.stepIndex];
     if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
     const approval = asked.findLast(({ invocationId }) => invocationId === invocation.id);
+    const notes: Note[] = [];
+    const withResult = (note: Note) => void notes.push(note);
+    const recording: Promise<unknown>[] = [];
+    const recordingOf = (record: Promise<unknown>) => {
+      // Whoever awaits it later hears of its failure.
+      record.catch(() => undefined);
+      recording.push(record);
+    };
     return {
       state,
+      notes,
+      recording,
       step,
       invocation,
       session,
@@ -124,8 +134,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       },
       pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
       earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
-      merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id),
-      gate: gateHandle(deps, run, session),
+      merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id, recordingOf),
+      gate: gateHandle(deps, run, session, withResult),
       mergeQueue: queueHandle(deps, run, repoOf(run), session.id),
     };
   };

@@ -27,6 +27,7 @@ import type { Queue } from '../../ports/queue.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { ApprovalContext, ApprovalResult } from '../approvals/approval-context.ts';
 import { firstPoll, type QuestionPoller } from '../approvals/question-poller.ts';
+import type { Note } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
@@ -109,9 +110,13 @@ export function sessionJobs(deps: {
       const aborted = AbortSignal.any([signal, work.signal]);
       const context = contextOf({ state, asked, session: found.session }, because, aborted);
       const result = await attempt(context);
-      if (work.signal.aborted) return { kind: 'done' };
+      if (work.signal.aborted) {
+        await recordOnly(context);
+        return { kind: 'done' };
+      }
+      if (signal.aborted) await recordOnly(context);
       signal.throwIfAborted();
-      await record(context, result);
+      await Promise.all([record(context, result), ...context.recording]);
       return { kind: 'done' };
     } catch (error) {
       if (work.signal.aborted) return { kind: 'done' };
@@ -161,8 +166,21 @@ export function sessionJobs(deps: {
     }
   }
 
+  /** The result of the attempt does not count any more, but what it has done does. */
+  async function recordOnly({
+    notes,
+    recording,
+  }: Pick<ApprovalContext, 'notes' | 'recording'>): Promise<void> {
+    if (notes.length > 0) await storage.transaction((tx) => writeAll(tx, notes));
+    await Promise.all(recording);
+  }
+
+  async function writeAll(tx: Tx, notes: readonly Note[]): Promise<void> {
+    for (const note of notes) await note(tx);
+  }
+
   async function record(
-    { state, session, judged, approval }: ApprovalContext,
+    { state, session, judged, approval, notes }: ApprovalContext,
     result: ApprovalResult,
   ): Promise<void> {
     const by: Actor = { kind: 'session', id: session.id };
@@ -174,6 +192,7 @@ export function sessionJobs(deps: {
     const watched = result.kind === 'waits' && result.approval?.watch ? result.approval : undefined;
     await storage.transaction(async (tx) => {
       tx.endJob();
+      await writeAll(tx, notes);
       if (result.kind !== 'waits' && (await wasAnsweredMeanwhile(tx, result.approval))) {
         log.info({ session: session.id }, 'somebody answered during the poll, so it is polled again');
         return;

@@ -39,10 +39,13 @@ export function gateHandle(
         refuseOvertaken: (tx) => refuseOvertaken(tx, run.id, sessionId),
       });
     },
-    withdraw: () =>
-      storage.transaction(async (tx) => {
+    async withdraw() {
+      // Nobody else opens it for this step, and most often there is nothing to close.
+      if (!(await isOpenedByThisStep(storage.read))) return;
+      await storage.transaction(async (tx) => {
         if (await isOpenedByThisStep(tx)) await gates.withdraw(tx, key, clock.now());
-      }),
+      });
+    },
     note: (note) => storage.transaction(note),
     settle: (mergeSha, people) =>
       withResult(async (tx) => {

@@ -35,8 +35,7 @@ export async function publishGate(
   tx: Tx,
   run: Run,
   views: readonly RunView[],
-  /** People are asked now, or the run is over. */
-  urgent: boolean,
+  atOnce: boolean,
 ): Promise<void> {
   const own = views.filter(({ state }) => asksAbout(state.run, run));
   if (own.length === 0) return;
@@ -57,7 +56,7 @@ export async function publishGate(
   await gates.close(tx, key, gateEffect(first.state.run, content), {
     runId: first.state.run.id,
     at: now,
-    atOnce: urgent,
+    atOnce,
   });
 }
 

@@ -68,8 +68,9 @@ export function createPublisher(deps: {
       }
       if (run.pullRequest === null) return;
       const all = views.includes(view) ? views : [view, ...views];
-      // With the other texts that change at the same time.
-      await publishGate({ gates, pages, now }, tx, run, all, urgent);
+      // With the question and the check run, whose texts change at the same time.
+      const isAsking = run.status === 'waiting_approval';
+      await publishGate({ gates, pages, now }, tx, run, all, isAsking);
       await publishStatus(tx, view, views, urgent);
     },
   };

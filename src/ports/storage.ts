@@ -346,7 +346,7 @@ export interface Effects {
 }
 
 export interface Artifacts {
-  insert(artifact: Artifact): Promise<void>;
+  insert(...artifacts: Artifact[]): Promise<void>;
   ofRun(runId: string): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
   /**
@@ -376,7 +376,8 @@ export interface PullRequests {
   /** Pull requests that are not known to be closed and whose last seen head is this commit. */
   openWithHead(repositoryId: number, headSha: string): Promise<{ number: number; pausedBy: string | null }[]>;
   get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
-  upsert(row: PullRequestRow): Promise<void>;
+  /** @param seen its state on GitHub, as for `sawState` */
+  upsert(row: PullRequestRow, seen?: { state: PullRequestState; at: Date }): Promise<void>;
   /** Stores its state on GitHub and since when it has it; for an open one, when it was last seen. */
   sawState(place: PullRequestPlace, state: PullRequestState, at: Date): Promise<void>;
   /**

@@ -18,9 +18,10 @@ const insertArtifacts = insertOnceCompiled((db, rows: readonly Insertable<Artifa
 
 export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifacts {
   return {
-    async insert(artifact) {
-      await insertArtifacts(db, [
-        {
+    async insert(...artifacts) {
+      await insertArtifacts(
+        db,
+        artifacts.map((artifact) => ({
           id: artifact.id,
           run_id: artifact.runId,
           invocation_id: artifact.invocationId,
@@ -30,8 +31,8 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
           name: artifact.name,
           content: artifact.content,
           file_path: artifact.filePath,
-        },
-      ]);
+        })),
+      );
     },
 
     async ofRun(runId) {

@@ -1,11 +1,13 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import { auditEntrySchema } from '../../domain/audit/entry.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import { reading, toDate, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { AuditLogTable, Database } from './schema.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 const insertOnce = insertOnceCompiled((db, rows: readonly Insertable<AuditLogTable>[]) =>
   db
@@ -14,8 +16,27 @@ const insertOnce = insertOnceCompiled((db, rows: readonly Insertable<AuditLogTab
     .onConflict((conflict) => conflict.doNothing()),
 );
 
+const newestConfiguration = compiledOnce(
+  (db, { repositoryId, baseRef }: { repositoryId: number; baseRef: string }) =>
+    db
+      .selectFrom('audit_log')
+      .select('details_json')
+      .where('kind', '=', sql.lit('configuration.changed'))
+      .where('repository_id', '=', repositoryId)
+      .where('base_ref', '=', baseRef)
+      .orderBy('id', 'desc')
+      .limit(1),
+);
+
 /** The table of the audit log. It redacts entries, so that no caller can forget it. */
-export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
+export function auditTable(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): AuditLog {
+  const unwritten: Insertable<AuditLogTable>[] = [];
+
+  async function flush(): Promise<void> {
+    if (unwritten.length > 0) await insertOnce(db, unwritten.splice(0));
+  }
+  unit?.writesLast(flush);
+
   return {
     async record(entry, onceKey) {
       const {
@@ -29,38 +50,31 @@ export function auditTable(db: Kysely<Database>, clock: Clock): AuditLog {
         run_id,
         ...details
       } = auditEntrySchema.parse(entry);
-      await insertOnce(db, [
-        {
-          at: toText(clock.now()),
-          kind,
-          repository_id: repository?.id ?? null,
-          repository: repository?.name ?? null,
-          pull_request,
-          head_sha,
-          base_ref,
-          configuration_sha,
-          run_id,
-          by_json: JSON.stringify(redactValue(by)),
-          details_json: JSON.stringify(redactValue(details)),
-          once_key: onceKey ?? null,
-        },
-      ]);
+      unwritten.push({
+        at: toText(clock.now()),
+        kind,
+        repository_id: repository?.id ?? null,
+        repository: repository?.name ?? null,
+        pull_request,
+        head_sha,
+        base_ref,
+        configuration_sha,
+        run_id,
+        by_json: JSON.stringify(redactValue(by)),
+        details_json: JSON.stringify(redactValue(details)),
+        once_key: onceKey ?? null,
+      });
+      if (!unit) await flush();
     },
 
     async lastConfiguration(repositoryId, baseRef) {
-      const row = await db
-        .selectFrom('audit_log')
-        .select('details_json')
-        .where('kind', '=', 'configuration.changed')
-        .where('repository_id', '=', repositoryId)
-        .where('base_ref', '=', baseRef)
-        .orderBy('id', 'desc')
-        .limit(1)
-        .executeTakeFirst();
+      await flush();
+      const [row] = (await newestConfiguration(db, { repositoryId, baseRef })).rows;
       return row && String((JSON.parse(row.details_json) as { digest: unknown }).digest);
     },
 
     async page({ after, limit, since, repository }) {
+      await flush();
       let query = db.selectFrom('audit_log').selectAll().where('id', '>', after).orderBy('id').limit(limit);
       if (since !== undefined) query = query.where('at', '>=', toText(since));
       if (repository !== undefined) {

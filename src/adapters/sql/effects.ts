@@ -6,7 +6,8 @@ import {
   effectProgressSchema,
   effectSchema,
 } from '../../domain/effect/effect.ts';
-import type { Effects, Runs } from '../../ports/storage.ts';
+import type { Run } from '../../domain/run/run.ts';
+import type { Effects, RunOfEffect, Runs } from '../../ports/storage.ts';
 import { type Archives, byTime } from './archives.ts';
 import { mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
@@ -220,7 +221,7 @@ export function effectsTable(
       const row = known.get(key);
       if (row) {
         const run = row.run_id === null ? undefined : await runs.get(row.run_id);
-        return { row: effectOf(row), run };
+        return { row: effectOf(row), run: run && partOf(run) };
       }
       const [found] = (await withRun(db, { key })).rows;
       if (!found) return archivedWithRun(key);
@@ -341,6 +342,10 @@ export function effectsTable(
     },
   };
   return table;
+}
+
+function partOf({ repositoryId, pullRequest, event, facts, reason, finishedAt }: Run): RunOfEffect {
+  return { repositoryId, pullRequest, event, facts, reason, finishedAt };
 }
 
 /** All rows of one statement need their columns in one order. */

@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely';
+import { type Insertable, type Kysely, sql } from 'kysely';
 import type { PullRequests } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
-import type { Database } from './schema.ts';
+import { insertOnceCompiled } from './insert.ts';
+import type { Database, PullRequestsTable } from './schema.ts';
 
 const byNumber = compiledOnce((db, { repositoryId, number }: { repositoryId: number; number: number }) =>
   db
@@ -21,6 +22,49 @@ const openOnHead = compiledOnce((db, { repositoryId, headSha }: { repositoryId: 
     .where((eb) => eb.or([eb('state', 'is', null), eb('state', '=', 'open')]))
     .orderBy('number'),
 );
+
+type Row = Insertable<PullRequestsTable>;
+
+const FACTS = [
+  'repository',
+  'installation_id',
+  'paused_by',
+  'head_sha',
+  'previous_head_sha',
+  'head_seen_at',
+  'updated_at',
+] as const;
+
+/** An upsert that leaves a closed pull request's `state_at` as it is while its state stays the same. */
+const upserting = (columns: { facts: boolean; state: boolean }) =>
+  insertOnceCompiled((db, rows: readonly Row[]) =>
+    db
+      .insertInto('pull_requests')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
+          ...(columns.facts && Object.fromEntries(FACTS.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+          ...(columns.state && {
+            state: eb.ref('excluded.state'),
+            state_at: eb
+              .case()
+              .when(
+                eb.and([
+                  eb('pull_requests.state', '=', eb.ref('excluded.state')),
+                  eb('pull_requests.state', '<>', sql.lit('open')),
+                ]),
+              )
+              .then(eb.ref('pull_requests.state_at'))
+              .else(eb.ref('excluded.state_at'))
+              .end(),
+          }),
+        })),
+      ),
+  );
+
+const upsertRow = upserting({ facts: true, state: false });
+const upsertState = upserting({ facts: false, state: true });
+const upsertSeen = upserting({ facts: true, state: true });
 
 export function pullRequestsTable(db: Kysely<Database>): PullRequests {
   return {
@@ -47,8 +91,10 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
       return rows.map(({ number, paused_by }) => ({ number, pausedBy: paused_by }));
     },
 
-    async upsert(pullRequest) {
-      const facts = {
+    async upsert(pullRequest, seen) {
+      const row = {
+        repository_id: pullRequest.repositoryId,
+        number: pullRequest.number,
         repository: pullRequest.repository,
         installation_id: pullRequest.installationId,
         paused_by: pullRequest.pausedBy,
@@ -57,18 +103,14 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
         head_seen_at: pullRequest.headSeenAt === null ? null : toText(pullRequest.headSeenAt),
         updated_at: toText(pullRequest.updatedAt),
       };
-      await db
-        .insertInto('pull_requests')
-        .values({ repository_id: pullRequest.repositoryId, number: pullRequest.number, ...facts })
-        .onConflict((conflict) => conflict.columns(['repository_id', 'number']).doUpdateSet(facts))
-        .execute();
+      if (!seen) return void (await upsertRow(db, [row]));
+      await upsertSeen(db, [{ ...row, state: seen.state, state_at: toText(seen.at) }]);
     },
 
     async sawState({ repositoryId, number, repository, installationId }, state, at) {
       const now = toText(at);
-      await db
-        .insertInto('pull_requests')
-        .values({
+      await upsertState(db, [
+        {
           repository_id: repositoryId,
           number,
           repository,
@@ -80,19 +122,8 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
           updated_at: now,
           state,
           state_at: now,
-        })
-        .onConflict((conflict) =>
-          conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
-            state,
-            state_at: eb
-              .case()
-              .when(eb.and([eb('pull_requests.state', '=', state), eb('pull_requests.state', '<>', 'open')]))
-              .then(eb.ref('pull_requests.state_at'))
-              .else(now)
-              .end(),
-          })),
-        )
-        .execute();
+        },
+      ]);
     },
 
     async areGone(of, at) {

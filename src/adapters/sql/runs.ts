@@ -50,7 +50,9 @@ const sessionById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('sessions').selectAll().where('id', '=', id),
 );
 
-const outlines = (db: Kysely<Database>, repositoryId: number) =>
+type RunOutline = Pick<ChainRunRow, 'id' | 'pull_request' | 'chain' | 'status'>;
+
+const outlinesIn = (db: Kysely<Database>, repositoryId: number) =>
   db
     .selectFrom('chain_runs')
     .select(['id', 'pull_request', 'chain', 'status'])
@@ -60,12 +62,12 @@ const outlines = (db: Kysely<Database>, repositoryId: number) =>
 
 const outlinesOfHead = compiledOnce(
   (db, { repositoryId, headSha }: { repositoryId: number; headSha: string }) =>
-    outlines(db, repositoryId).where('head_sha', '=', headSha),
+    outlinesIn(db, repositoryId).where('head_sha', '=', headSha),
 );
 
 const outlinesOfPullRequest = compiledOnce(
   (db, { repositoryId, pullRequest }: { repositoryId: number; pullRequest: number }) =>
-    outlines(db, repositoryId).where('pull_request', '=', pullRequest),
+    outlinesIn(db, repositoryId).where('pull_request', '=', pullRequest),
 );
 
 const insertRun = insertOnceCompiled((db, rows: readonly Insertable<ChainRunsTable>[]) =>
@@ -143,7 +145,32 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
   const runs = new Map<string, StoredRun>();
   const steps = new Map<string, InvocationRow[]>();
   const sessions = new Map<string, SessionRow>();
+  /** All runs of a pull request, newest first. */
+  const outlines = new Map<string, RunOutline[]>();
   const transitions = recordTransitions(db, unit);
+
+  async function outlinesOf(of: { repositoryId: number; pullRequest: number }): Promise<RunOutline[]> {
+    const key = `${of.repositoryId}#${of.pullRequest}`;
+    return outlines.get(key) ?? keep(outlines, key, (await outlinesOfPullRequest(db, of)).rows);
+  }
+
+  /** The runs that a filter finds, if this transaction has read all of them. */
+  function listKnown({
+    repositoryId,
+    pullRequest,
+    status,
+    active,
+    ...others
+  }: RunFilter): StoredRun[] | undefined {
+    if (Object.values(others).some((value) => value !== undefined)) return undefined;
+    const ids = outlines
+      .get(`${repositoryId}#${pullRequest}`)
+      ?.filter((run) => status === undefined || run.status === status)
+      .filter((run) => active === undefined || active === !isRunOver(run.status))
+      .map(({ id }) => id);
+    const rows = ids?.map((id) => runs.get(id));
+    return rows?.every((row) => row !== undefined) ? rows : undefined;
+  }
 
   function keep<Row>(into: Map<string, Row>, id: string, row: Row): Row {
     if (unit) into.set(id, row);
@@ -222,6 +249,10 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
       await insertRun(db, [runRow(run)]);
       if (invocations.length > 0) await insertSteps(db, invocations.map(invocationRow));
       keep(runs, run.id, { ...runRow(run), archive_id: null });
+      const { id, repositoryId, pullRequest, chain, status } = run;
+      outlines
+        .get(`${repositoryId}#${pullRequest}`)
+        ?.unshift({ id, pull_request: pullRequest, chain, status });
       const rows = invocations.map((step) => ({ ...invocationRow(step), ...NO_SESSION }));
       // A step that begins with a session would show columns of it.
       if (invocations.every(({ sessionId }) => sessionId === null)) {
@@ -251,6 +282,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
         repository: before?.repository ?? after.repository,
         archive_id: null,
       });
+      for (const known of outlines.values())
+        for (const outline of known) if (outline.id === run.id) outline.status = run.status;
       const changes: Change[] = [{ kind: 'run', from: before?.status, to: run }];
       const rows: InvocationRow[] = [];
       let isKnown = true;
@@ -274,12 +307,12 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
     },
 
     async list(filter) {
-      const { rows } = await listBy(filter)(db, filter);
+      const rows = listKnown(filter) ?? (await listBy(filter)(db, filter)).rows;
       return rows.map((row) => runOf(keep(runs, row.id, row)));
     },
 
     async current(of) {
-      const { rows: all } = await ('headSha' in of ? outlinesOfHead(db, of) : outlinesOfPullRequest(db, of));
+      const all = 'headSha' in of ? (await outlinesOfHead(db, of)).rows : await outlinesOf(of);
       const seen = new Set<string>();
       const wanted = all.filter(({ pull_request, chain, status }) => {
         const key = `${pull_request}:${chain}`;

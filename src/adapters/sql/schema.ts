@@ -124,7 +124,7 @@ export interface DeliveriesTable {
   queue_key: string | null;
 }
 
-interface PullRequestsTable {
+export interface PullRequestsTable {
   repository_id: number;
   number: number;
   repository: string;

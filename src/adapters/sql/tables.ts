@@ -47,7 +47,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
     skills: skillsTable(db),
     skillCalls: skillCallsTable(db),
     skillTraces: skillTracesTable(db),
-    audit: auditTable(db, clock),
+    audit: auditTable(db, clock, unit),
     appliedCommands: appliedCommandsTable(db),
     pruning: pruningTable(db, archives),
     beforeCommit: (work) => within(unit).beforeCommit(work),

@@ -150,7 +150,7 @@ export function createEngine(
       done.produced ?? [],
       clock.now(),
     );
-    for (const artifact of artifacts) await tx.artifacts.insert(artifact);
+    await tx.artifacts.insert(...artifacts);
     for (const approval of approvals) await saveApproval(tx, approval);
     await auditAnswers(tx, state.run, invocation, done, by);
     if (done.endsRun) {

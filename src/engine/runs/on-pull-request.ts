@@ -29,7 +29,7 @@ import type { Outbox } from '../effects/outbox.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
-import { auditMergeElsewhere, isOurMerge, sawState } from './pull-request-state.ts';
+import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
 import { unreadableBecause } from './what-changed.ts';
 import { whyNoRun } from './why-no-run.ts';
 
@@ -95,22 +95,24 @@ export async function onPullRequest(
     if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, by);
     if (configuration) await auditConfiguration(tx, event, pullRequest.baseRef, configuration, by);
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
-    await tx.pullRequests.upsert({
-      repositoryId: event.repository.id,
-      number: event.pull_request,
-      repository: facts.full_name,
-      installationId: event.installation_id,
-      pausedBy: row?.pausedBy ?? null,
-      ...headsSeen(row, pullRequest.headSha, clock.now()),
-      updatedAt: clock.now(),
-    });
+    await tx.pullRequests.upsert(
+      {
+        repositoryId: event.repository.id,
+        number: event.pull_request,
+        repository: facts.full_name,
+        installationId: event.installation_id,
+        pausedBy: row?.pausedBy ?? null,
+        ...headsSeen(row, pullRequest.headSha, clock.now()),
+        updatedAt: clock.now(),
+      },
+      { state: stateOf(pullRequest), at: clock.now() },
+    );
     if (protection) {
       await tx.gateProtections.put(event.repository.id, pullRequest.baseRef, {
         protection,
         readAt: clock.now(),
       });
     }
-    await sawState(tx, event, pullRequest, clock.now());
     for (const chain of plan.begin) {
       if (!configuration) continue;
       const state = newRun(

@@ -2,6 +2,7 @@ import { mergedOnce } from '../../domain/audit/entry.ts';
 import type { RepositoryEvent } from '../../domain/event/event.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import type { PullRequest } from '../../ports/github.ts';
+import type { PullRequestState } from '../../ports/retention.ts';
 import type { Tx } from '../../ports/storage.ts';
 
 type PullRequestEvent = RepositoryEvent & { pull_request: number };
@@ -10,7 +11,7 @@ type PullRequestEvent = RepositoryEvent & { pull_request: number };
 export function sawState(
   tx: Tx,
   { repository, installation_id, pull_request }: PullRequestEvent,
-  { merged, state }: Pick<PullRequest, 'merged' | 'state'>,
+  pullRequest: Pick<PullRequest, 'merged' | 'state'>,
   at: Date,
 ): Promise<void> {
   const place = {
@@ -19,7 +20,11 @@ export function sawState(
     repository: `${repository.owner}/${repository.name}`,
     installationId: installation_id,
   };
-  return tx.pullRequests.sawState(place, merged ? 'merged' : state, at);
+  return tx.pullRequests.sawState(place, stateOf(pullRequest), at);
+}
+
+export function stateOf({ merged, state }: Pick<PullRequest, 'merged' | 'state'>): PullRequestState {
+  return merged ? 'merged' : state;
 }
 
 /**

@@ -121,10 +121,10 @@ describe('a gate check', () => {
     }
   }
 
-  function pass(more: Partial<PassRequest> = {}) {
+  async function pass(more: Partial<PassRequest> = {}) {
     const { proof } = judgeMerge(question(), facts({ readAt: clock.now() }));
     if (!proof) throw new Error('these facts must merge');
-    return gates.pass({
+    const passed = await gates.pass({
       key: KEY,
       proof,
       content: closed.content,
@@ -135,6 +135,10 @@ describe('a gate check', () => {
       refuseOvertaken: async () => undefined,
       ...more,
     });
+    if (passed.kind !== 'open') return passed;
+    const { note, ...opened } = passed;
+    await storage.transaction(note);
+    return opened;
   }
 
   test('stays green while its lease lasts', async () => {

@@ -39,6 +39,8 @@ export interface PlatformOverrides {
   /** The timers for waiting on a locked database. */
   timers?: Timers;
   ids?: Ids;
+  /** How often the queue looks for work of other processes, in milliseconds. */
+  pollMs?: number;
   /** Returns a number from 0 to 1 for the jitter of retries. */
   random?: () => number;
   github?: Pick<OctokitGitHubOptions, 'timeoutMs' | 'mergeTimeoutMs' | 'pointsPerMinute' | 'limiterNow'>;
@@ -91,7 +93,14 @@ export async function openPlatform(
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
     writeLimiter,
-    queue: createEmbeddedQueue({ storage, clock, log, random, ...(givesWay && { givesWay }) }),
+    queue: createEmbeddedQueue({
+      storage,
+      clock,
+      log,
+      random,
+      ...(givesWay && { givesWay }),
+      ...(overrides.pollMs === undefined ? {} : { pollMs: overrides.pollMs }),
+    }),
     metrics,
     clock,
     ids: overrides.ids ?? timeSortedIds(() => clock.now()),

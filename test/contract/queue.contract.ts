@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { CountersignError } from '../../src/core/errors.ts';
 import { jobsOfNewDeliveries } from '../../src/entrypoints/webhook/delivery/new-jobs.ts';
 import type { Job, JobKind, JobResult } from '../../src/ports/jobs.ts';
-import type { JobHandler } from '../../src/ports/queue.ts';
+import type { JobHandler, Worker } from '../../src/ports/queue.ts';
 import type { OpenDatabase } from '../support/database.ts';
 import { delivery } from '../support/rows.ts';
 import { everyKind } from './every-kind.ts';
@@ -391,6 +391,74 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     await bench.moveOn(60_000);
     expect(tries).toBe(4);
     expect(await bench.storage.read.jobs.countDue(bench.inMs(1e9))).toBe(1);
+  });
+
+  describe('what a worker prepares', () => {
+    /** @returns what each job began with, by its key */
+    function startPreparing(prepare: Worker['prepare']): Map<string, unknown> {
+      const begun = new Map<string, unknown>();
+      const note: JobHandler = async ({ key, prepared }) => {
+        begun.set(key, prepared);
+        return DONE;
+      };
+      bench.queue.start({
+        handlers: everyKind(note),
+        onRetriesExhausted: async () => undefined,
+        ...(prepare && { prepare }),
+      });
+      return begun;
+    }
+
+    it('is written in the transaction that takes the job, and given to it', async () => {
+      const begun = startPreparing(async (tx, { key }) => {
+        await tx.cursors.set(`prepared:${key}`, true, bench.clock.now());
+        return `for ${key}`;
+      });
+      await bench.queue.idle();
+      await bench.enqueue('a');
+      expect(await bench.storage.read.cursors.get('prepared:a')).toBe(true);
+      await bench.queue.idle();
+      expect(begun).toEqual(new Map([['a', 'for a']]));
+    });
+
+    it('is prepared again by whatever takes the job after a failure', async () => {
+      let times = 0;
+      const seen: unknown[] = [];
+      bench.queue.start({
+        handlers: everyKind(async ({ prepared }) => {
+          seen.push(prepared);
+          if (seen.length === 1) throw new Error('no');
+          return DONE;
+        }),
+        onRetriesExhausted: async () => undefined,
+        prepare: async () => ++times,
+      });
+      await bench.enqueue('a');
+      await bench.queue.idle();
+      await bench.moveOn(60_000);
+      expect(seen).toEqual([1, 2]);
+    });
+
+    it('stops neither its job nor others when it fails', async () => {
+      const begun = startPreparing(async (_, { key }) => {
+        if (key === 'a') throw new Error('no');
+        return key;
+      });
+      await bench.storage.transaction((tx) =>
+        bench.queue.enqueue(
+          tx,
+          rawJob({ kind: 'wake', key: 'a', payload: 0 }),
+          rawJob({ kind: 'wake', key: 'b', payload: 0 }),
+        ),
+      );
+      await bench.queue.idle();
+      expect(begun).toEqual(
+        new Map([
+          ['a', undefined],
+          ['b', 'b'],
+        ]),
+      );
+    });
   });
 
   describe('what was recorded without a job', () => {

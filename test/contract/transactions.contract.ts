@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type OpenDatabase, useDatabase } from '../support/database.ts';
 import { at, runState } from '../support/rows.ts';
@@ -9,6 +10,58 @@ export function transactionsContract(open: OpenDatabase): void {
 
   it('the storage answers a health check', async () => {
     await expect(db.storage.check()).resolves.toBeUndefined();
+  });
+
+  describe('a transaction that may wait', () => {
+    /** Work under the lease of a job, beside so many others. */
+    async function fenced<T>(others: number, work: () => Promise<T>): Promise<T> {
+      const [job] = await db.storage.transaction((tx) =>
+        tx.jobs.insert({
+          kind: 'wake',
+          key: 'a',
+          payload: '0',
+          runAt: at(0),
+          lease: { token: 't', until: at(90) },
+        }),
+      );
+      return db.storage.fenced({ jobId: job?.id ?? 0, token: 't', others: () => others }, work);
+    }
+    const note = (name: string, waitsFor?: 'others' | 'caller') =>
+      db.storage.transaction(
+        async (tx) => void (await tx.jobs.insert({ kind: 'wake', key: name, payload: '0', runAt: at(1) })),
+        waitsFor && { waitsFor },
+      );
+    const noted = async () => (await db.storage.read.jobs.ofKeys(['one', 'two'])).map(({ key }) => key);
+
+    it.each([
+      ['others', 1],
+      ['caller', 0],
+    ] as const)('for %s happens just before the next one', async (waitsFor, others) => {
+      await fenced(others, async () => {
+        const first = note('one', waitsFor);
+        await nextTurn();
+        await nextTurn();
+        expect(await noted()).toEqual([]);
+        await note('two');
+        expect(await noted()).toEqual(['one', 'two']);
+        await first;
+      });
+    });
+
+    it('for others does not wait if none is at work', async () => {
+      await fenced(0, async () => {
+        const begun = note('one', 'others');
+        await nextTurn();
+        await nextTurn();
+        expect(await noted()).toEqual(['one']);
+        await begun;
+      });
+    });
+
+    it('happens even if no other one comes', async () => {
+      await fenced(1, () => note('one', 'others'));
+      expect(await noted()).toEqual(['one']);
+    });
   });
 
   describe('transactions', () => {

@@ -52,6 +52,7 @@ export interface HarnessOptions {
   /** By default, no process of an analyzer outlives its review. */
   analyzers?: AppOverrides['analyzers'];
   timers?: AppOverrides['timers'];
+  pollMs?: AppOverrides['pollMs'];
   /** `lazy`: GitHub computes whether there is a conflict when it is first asked, and does not know until then. */
   mergeability?: 'eager' | 'lazy';
   /** GitHub enforces its limits on points and created content, and the app keeps to them; both by the test's clock. */
@@ -130,6 +131,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       random: () => 0.5,
       // The clock does not move by itself, so no minute would ever pass.
       ...(options.timers ? { timers: options.timers } : {}),
+      ...(options.pollMs ? { pollMs: options.pollMs } : {}),
       ...(options.skills ? { skills: options.skills } : {}),
       ...(options.policy ? { policy: options.policy } : {}),
       ...(options.blobs ? { blobs: options.blobs } : {}),

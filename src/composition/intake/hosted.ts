@@ -31,7 +31,15 @@ export async function startHostedIntake(
     own && (await listenForMetrics(own, { answers, engineMetrics: engine.metrics, token, log }));
   traffic.onQuiet(() => queue.wake());
   const intake = traffic.counted(
-    createIntake({ recorder: recordIn(storage), queue: { wake: traffic.wakeLater }, clock }),
+    createIntake({
+      recorder: recordIn(storage, {
+        enqueue: (tx, ...jobs) => queue.enqueue(tx, ...jobs),
+        // The engine gives way to what arrives.
+        hasRoomFor: () => false,
+        wake: traffic.wakeLater,
+      }),
+      clock,
+    }),
   );
   const pages = pagesOf({
     health: { database: () => storage.check() },

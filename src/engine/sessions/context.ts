@@ -56,7 +56,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
     const withResult = (note: Note) => void notes.push(note);
     const recording: Promise<unknown>[] = [];
     const recordingOf = (record: Promise<unknown>) => {
-      // Whoever awaits it later hears of its failure.
+      // The job hears of its failure when it awaits all of them.
       record.catch(() => undefined);
       recording.push(record);
     };

@@ -41,8 +41,10 @@ async function twoWorkers() {
   const merge = mergeOnce(deps, run.installationId, sessionId, () => undefined);
   return {
     harness,
-    worker: (method: 'squash' | 'merge' = 'squash') =>
-      merge(proofOf(method), approval, undefined, async () => undefined),
+    worker: async (method: 'squash' | 'merge' = 'squash') => {
+      const { made: _, ...result } = await merge(proofOf(method), approval, undefined, async () => undefined);
+      return result;
+    },
     ledger: () => app.storage.read.effects.get(mergeKey(run.id, headSha)),
   };
 }

@@ -59,7 +59,7 @@ export function notifyJobs(deps: {
     if (later) return { kind: 'defer', at: later };
     const found = await storage.read.runs.getSession(step.sessionId);
     if (!found) return { kind: 'done' };
-    const context = await contextOf(state, found.session, 'time', signal);
+    const context = contextOf({ state, asked, session: found.session }, 'time', signal);
     const comment = await context.approvalComment(approvalId);
     if (!comment) {
       const openForMs = clock.now().getTime() - approval.askedAt.getTime();

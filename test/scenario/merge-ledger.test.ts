@@ -38,11 +38,13 @@ async function twoWorkers() {
     clock,
     ids: timeSortedIds(() => clock.now()),
   };
-  const merge = mergeOnce(deps, run.installationId, sessionId, () => undefined);
+  const recording: Promise<unknown>[] = [];
+  const merge = mergeOnce(deps, run.installationId, sessionId, (record) => void recording.push(record));
   return {
     harness,
     worker: async (method: 'squash' | 'merge' = 'squash') => {
       const { made: _, ...result } = await merge(proofOf(method), approval, undefined, async () => undefined);
+      await Promise.all(recording);
       return result;
     },
     ledger: () => app.storage.read.effects.get(mergeKey(run.id, headSha)),

@@ -31,4 +31,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # By its whole path, so that it can be started in a folder that is mounted (docker run -w). No core dumps, as the keys are in the memory.
-CMD ["sh", "-c", "ulimit -c 0; exec node --max-semi-space-size=2 /app/dist/main.js"]
+CMD ["sh", "-c", "ulimit -c 0; exec node --max-semi-space-size=2 --heap-growing-percent=80 /app/dist/main.js"]

@@ -36,7 +36,8 @@ const ENGINE_NICENESS = availableParallelism() > 1 ? 19 : 10;
 
 /**
  * Garbage is collected when the heap has grown by this part of what was in use. Otherwise, V8 lets it grow to as much
- * as four times that on a machine with much memory, and never returns all of it.
+ * as four times that on a machine with much memory, and never returns all of it. The image and `npm start` set it
+ * earlier, before the modules load.
  */
 const HEAP_GROWTH_PERCENT = 80;
 

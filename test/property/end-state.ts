@@ -49,7 +49,8 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
       words: readable([shown.title, shown.summary, shown.text].join('\n')),
     },
     question: isAsked(questions.at(-1)?.body) ? readable(questions.at(-1)?.body ?? '') : undefined,
-    status: status && readable(status.body),
+    // Whether there was time for a status comment before the approval comment said everything is no part of the end.
+    status: status && !isTold(status.body) ? readable(status.body) : undefined,
     leftOver: [
       ...older.filter((run) => !isRunOver(run.status)).map((run) => `${run.id} is ${run.status}`),
       ...checkRuns
@@ -82,4 +83,9 @@ function readable(text: string): string {
     .replaceAll(/\b(run|apr|inv|ses)_\d+/g, '$1_id')
     .replaceAll(/the only check passed|all \d+ checks passed/g, 'the checks passed')
     .replaceAll(/^\| ✅ \|.*\| success \|.*\|\n/gm, '');
+}
+
+/** Whether the approval comment says the same. */
+function isTold(body: string): boolean {
+  return /^### (✍️ Waiting for a maintainer to countersign|🎉 Merged: countersigned by )/m.test(body);
 }

@@ -32,12 +32,11 @@ export interface Ended {
 }
 
 /**
- * The real app as `npm start` runs it, optionally without a time limit for GitHub, or reporting its heap
- * (test/support/report-heap.ts); the built one, as the container image runs it; or the
+ * The real app as `npm start` runs it, optionally without a time limit for GitHub; the built one, as the container image runs it; or the
  * built one, which `probot run` loads; or the real one, watched: it reports its fault points, and may die at one.
  */
 export type Program =
-  | { kind: 'real'; endlessPatience?: boolean; reportsHeap?: boolean }
+  | { kind: 'real'; endlessPatience?: boolean }
   | { kind: 'built' }
   | { kind: 'probot' }
   | { kind: 'watched'; diesAt?: string };
@@ -64,9 +63,6 @@ export function startAppProcess(
     [
       ...(program.kind === 'real' && program.endlessPatience === true
         ? ['--import', join(ROOT, 'test/load/unlimited-wait.ts')]
-        : []),
-      ...(program.kind === 'real' && program.reportsHeap === true
-        ? ['--expose-gc', '--import', join(ROOT, 'test/support/report-heap.ts')]
         : []),
       ...MAIN[program.kind],
     ],

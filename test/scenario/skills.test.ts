@@ -168,7 +168,7 @@ test('an invalid skill is reported with every error, stops the chains that name 
   expect(told.split('\n').filter((line) => line.startsWith('- '))).toMatchInlineSnapshot(`
     [
       "- \`.github/countersign/chains/flow.yaml:5:23\` the skill "naming" has errors of its own, which countersign skill lint shows; no step can run it until they are fixed",
-      "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, outcome\\_schema, trust, artifact\\_defaults, cognitive\\_hints, artifacts, license, compatibility, allowed-tools, metadata",
+      "- \`.github/countersign/skills/naming/SKILL.md:4:1\` unknown key "outcom": did you mean "outcome"? Allowed: name, description, version, author, tags, intent\\_patterns, trigger\\_phrases, paths, outcome, outcome\\_schema, trust, artifact\\_defaults, cognitive\\_hints, sequence, uses, artifacts, license, compatibility, allowed-tools, metadata",
       "- \`.github/countersign/skills/naming/SKILL.md:5:10\` a version is a text such as 1.2.0",
       "- \`.github/countersign/skills/naming/notes.txt:1:1\` a package has no such file; allowed: SKILL.md, prompts/\\*.md, code/\\*.py, code/\\*.js, modules/\\*.json, analyzers/\\*.yml, agents/\\*.yml, tests/\\*.yml",
     ]
@@ -233,17 +233,53 @@ test('a skill that needs more trust than the run has is not run', async () => {
   expect(said(scene, number)).toEqual([]);
 });
 
-test('a gate can run a built-in skill, and no package', async () => {
+test.each([
+  [true, 'success'],
+  [false, 'failure'],
+])('a gate asks a package, and with passed: %s the check ends in %s', async (passed, verdict) => {
   const gated = asking('naming').replace(
     'skill: naming',
-    'skill: naming, gates: { pre: [{ id: names, kind: skill, skill: naming }] }',
+    'skill: naming, gates: { pre: [{ id: calm, skill: other }] }',
   );
-  const scene = await start({ ...only({ flow: gated }), ...skill('naming', gate(true, 'x')) });
+  const scene = await start({
+    ...only({ flow: gated }),
+    ...skill('naming', gate(true, 'good names')),
+    ...skill('other', gate(passed, 'other said so')),
+  });
   const { headSha } = await scene.open();
-  expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });
-  expect(scene.check(headSha, 'base configuration')?.summary).toContain(
-    'a gate can ask what is built in, and no package such as "naming"',
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': verdict });
+  if (!passed) expect(scene.check(headSha, 'flow')?.summary).toContain('other said so');
+});
+
+test('a gate cannot ask a package without an outcome', async () => {
+  const gated = asking('naming').replace(
+    'skill: naming',
+    'skill: naming, gates: { pre: [{ id: calm, skill: other }] }',
   );
+  const scene = await start({
+    ...only({ flow: gated }),
+    ...skill('naming', gate(true, 'x')),
+    [`${SKILLS}/other/SKILL.md`]: skillMd('other', ''),
+  });
+  const { headSha } = await scene.open();
+  expect(scene.check(headSha, 'base configuration')?.summary).toContain(
+    'the skill "other" has no outcome in its SKILL.md, so it can decide nothing',
+  );
+});
+
+test('a repository’s package does not replace the one that its organisation’s gate asks', async () => {
+  const scene = await start({
+    ...only({ flow: asking('naming') }),
+    ...skill('naming', gate(true, 'good names')),
+    ...skill('other', gate(true, 'all is well')),
+  });
+  organisation(scene, {
+    ...skill('other', gate(false, 'the organisation objects'), 'countersign/skills'),
+    '.github/countersign.yml': 'gates: [{ uses: "*", pre: [{ id: calm, skill: other }] }]\n',
+  });
+  const { headSha } = await scene.open();
+  expect(scene.verdicts(headSha)).toEqual({ 'countersign / flow': 'failure' });
+  expect(scene.check(headSha, 'flow')?.summary).toContain('the organisation objects');
 });
 
 test('a skill of a kind that cannot run here fails its step with that sentence', async () => {

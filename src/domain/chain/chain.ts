@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contractSchema } from '../artifact/contract.ts';
 import { slotSchema } from '../expression/state-slot.ts';
 import { stepGatesSchema } from '../gate/gate.ts';
+import { GATE_SCOPES } from '../gate/placed.ts';
 import { actionOf } from '../policy/capability.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
@@ -68,6 +69,9 @@ const packageReferenceSchema = z.strictObject({
 });
 export type PackageReference = z.infer<typeof packageReferenceSchema>;
 
+/** A package that a gate of the step asks, by the scope that requires the gate. */
+const gatePackageSchema = packageReferenceSchema.extend({ name: z.string(), scope: z.enum(GATE_SCOPES) });
+
 /** A package that a step may choose. */
 const candidateSchema = packageReferenceSchema.extend({ name: z.string() });
 export type Candidate = z.infer<typeof candidateSchema>;
@@ -108,6 +112,8 @@ const stepSchema = z.strictObject({
   produces: z.array(slotSchema).optional(),
   /** The step's own gates. Those of the settings are added when the step runs. */
   gates: stepGatesSchema.optional(),
+  /** In a run's definition: the packages that the step's gates asked when the run began. */
+  gatePackages: z.array(gatePackageSchema).optional(),
 });
 
 /**

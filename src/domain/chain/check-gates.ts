@@ -22,8 +22,8 @@ interface GateContext {
   irreversible: Capability | undefined;
   /** The skills that exist; `undefined` if that is not known. */
   skills: readonly string[] | undefined;
-  /** Skills from packages, which cannot be gates. */
-  packages: readonly string[];
+  /** Packages without an outcome, which no gate can ask. */
+  withoutOutcome: readonly string[];
   /** Why a gate at this position cannot read the reference, or `undefined` if it can. */
   unreadable(reference: Reference, position: Position): string | undefined;
 }
@@ -41,8 +41,8 @@ export function checkGates(
     return [
       ...checkLists(source, ['steps', step.index, 'gates'], step.gates, {
         irreversible: irreversible(step.action),
-        skills: known.builtIn ?? known.skills,
-        packages: known.skills,
+        skills: known.skills,
+        withoutOutcome: known.withoutOutcome ?? [],
         // A gate after the step can also read the step's own outcome.
         unreadable: (reference, position) =>
           checkReference(reference, steps, {
@@ -71,8 +71,8 @@ export function checkMandatoryGates(source: YamlSource, known: KnownNames | unde
       ...(isMapping(entry)
         ? checkLists(source, path, entry, {
             irreversible: irreversible(uses),
-            skills: known?.builtIn ?? known?.skills,
-            packages: known?.skills ?? [],
+            skills: known?.skills,
+            withoutOutcome: known?.withoutOutcome ?? [],
             unreadable: () => undefined,
           })
         : []),
@@ -148,13 +148,14 @@ function checkGate(
     diagnostics.push(
       source.diagnostic(
         [...path, 'skill'],
-        notAllowed(
-          context.packages.includes(skill)
-            ? `a gate can ask what is built in, and no package such as "${skill}"`
-            : `there is no skill "${skill}"`,
-          context.skills,
-          skill,
-        ),
+        notAllowed(`there is no skill "${skill}"`, context.skills, skill),
+      ),
+    );
+  if (typeof skill === 'string' && context.withoutOutcome.includes(skill))
+    diagnostics.push(
+      source.diagnostic(
+        [...path, 'skill'],
+        `the skill "${skill}" has no outcome in its SKILL.md, so it can decide nothing`,
       ),
     );
   if (context.irreversible && memberOf(gate, 'on_failure') === 'degrade')

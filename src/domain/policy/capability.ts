@@ -113,6 +113,9 @@ export const HOST_CAPABILITIES = {
   llm_query: READS_ONLY,
   llm_query_batched: READS_ONLY,
   checkpoint: READS_ONLY,
+  render_prompt: READS_ONLY,
+  // The step requires the trust of every skill that it can run.
+  run_skill: READS_ONLY,
 } as const satisfies Readonly<Record<string, Needs>>;
 
 /** The highest of the levels; `sandbox` if there are none. */

@@ -6,7 +6,8 @@ import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { defaultSettings, mergeSettings, type Settings } from '../../domain/chain/settings.ts';
 import { openToWriters } from '../../domain/policy/branch-guard.ts';
-import { isTrusted, type TrustLevel } from '../../domain/policy/trust.ts';
+import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
+import { isTrusted } from '../../domain/policy/trust.ts';
 import {
   contractOf,
   outcomesOf,
@@ -162,14 +163,16 @@ export function createConfigurationLoader(deps: {
   async function withPackages(
     chain: Chain,
     skills: readonly SkillInForce[],
-    leastTrust: TrustLevel = 'sandbox',
+    { leastTrust = 'sandbox', gates }: Pick<Settings, 'leastTrust' | 'gates'>,
+    ofAccount: readonly SkillInForce[],
   ): Promise<Chain> {
     const callable = skills.map(({ skill }) => skill).filter(({ name }) => !names.skills.includes(name));
     const usedIn = (skill: SkillPackage) => usedBy(skill, callable);
-    const reference = (skill: SkillPackage) => {
-      const found = referenceTo(skill, usedIn(skill));
+    const leastReference = (skill: SkillPackage, used: readonly SkillPackage[]) => {
+      const found = referenceTo(skill, used);
       return isTrusted(found.trust, leastTrust) ? found : { ...found, trust: leastTrust };
     };
+    const reference = (skill: SkillPackage) => leastReference(skill, usedIn(skill));
     const packageOf = ({ uses }: Chain['steps'][number]) =>
       uses.kind === 'skill' && !names.skills.includes(uses.name)
         ? skills.find(({ skill }) => skill.name === uses.name)
@@ -178,19 +181,39 @@ export function createConfigurationLoader(deps: {
       step.uses.kind === 'skill' && step.uses.name === AUTO_SKILL
         ? skills.filter(({ skill }) => !names.skills.includes(skill.name) && producesAll(skill, step))
         : undefined;
-    if (!chain.steps.some((step) => packageOf(step) ?? candidatesOf(step))) return chain;
+    const ofGates = (step: Chain['steps'][number]) => {
+      const { pre, post } = gatesOfStep(step, gates);
+      return [...pre, ...post].flatMap(({ gate, scope }) => {
+        if (gate.kind !== 'skill' || names.skills.includes(gate.skill)) return [];
+        // A repository's package must not replace the one that its organisation's gate asks.
+        const known = scope === 'organisation' ? ofAccount : skills;
+        const found = known.find(({ skill }) => skill.name === gate.skill);
+        return found ? [{ found, scope }] : [];
+      });
+    };
+    const isPlain = (step: Chain['steps'][number]) =>
+      !packageOf(step) && !candidatesOf(step) && ofGates(step).length === 0;
+    if (chain.steps.every(isPlain)) return chain;
     for (const step of chain.steps) {
       for (const found of [packageOf(step) ?? [], candidatesOf(step) ?? []].flat()) {
         const used = new Set(usedIn(found.skill));
         for (const kept of [found, ...skills.filter(({ skill }) => used.has(skill))])
           await deps.keepSkill(kept);
       }
+      for (const { found } of ofGates(step)) await deps.keepSkill(found);
     }
     const folded = foldContracts(chain, (step) => {
       const found = packageOf(step);
       return found ? contractOf(found.skill) : [];
     });
-    const steps = folded.steps.map((step) => {
+    const steps = folded.steps.map((written) => {
+      const gatePackages = ofGates(written).map(({ found: { skill }, scope }) => ({
+        // A gate's package runs no other skills: those could come from a nearer scope than the gate.
+        ...leastReference(skill, []),
+        name: skill.name,
+        scope,
+      }));
+      const step = gatePackages.length === 0 ? written : { ...written, gatePackages };
       const found = packageOf(step);
       if (found) return { ...step, uses: { ...step.uses, package: reference(found.skill) } };
       const candidates = candidatesOf(step)?.map(({ skill }) => ({
@@ -262,7 +285,8 @@ export function createConfigurationLoader(deps: {
     const here = resolveSkills({ workspace: repository.skills, ...account }, names.skills);
     const { skills } = here;
     const known = namesWith(here);
-    const ofAccount = namesWith(resolveSkills({ workspace: [], ...account }, names.skills));
+    const inAccount = resolveSkills({ workspace: [], ...account }, names.skills);
+    const ofAccount = namesWith(inAccount);
     const sources: Configuration['read'] = {
       chains: {
         repository: repository.chains.map((file) => file.parse(known)),
@@ -308,7 +332,7 @@ export function createConfigurationLoader(deps: {
       (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
     );
     const chains = await Promise.all(
-      inForce.map((chain) => withPackages(chain, skills, settings.leastTrust)),
+      inForce.map((chain) => withPackages(chain, skills, settings, inAccount.skills)),
     );
     return { branch, sha, chains, settings, names: known, read: sources, skills, broken };
   }

@@ -1,7 +1,7 @@
 import { contentHash } from '../../core/canonical.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Gate } from '../../domain/gate/gate.ts';
-import type { PlacedGate } from '../../domain/gate/placed.ts';
+import type { GateScope, PlacedGate } from '../../domain/gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import { factsFor } from '../../domain/policy/gate/criterion.ts';
@@ -19,7 +19,11 @@ export interface GateContext extends StepContext {
   readonly judged: Outcome[];
 }
 
-export type SkillOf = (name: string) => StepHandler | undefined;
+/**
+ * The skill of a name, built in or a package that a gate of this scope asks.
+ * @param scope only with it, a package is found
+ */
+export type SkillOf = (name: string, scope?: GateScope) => StepHandler | undefined;
 
 /**
  * Judges gates on facts read for this one attempt, and leaves the verdicts that are news with the session. A
@@ -74,7 +78,9 @@ async function judge(
     if ('error' in inputs) throw inputs.error;
     const { gate } = placed;
     const grounds: Grounds =
-      gate.kind === 'skill' ? await askSkill(context, gate, skillOf, last) : { kind: 'inputs', inputs };
+      gate.kind === 'skill'
+        ? await askSkill(context, gate, (name) => skillOf(name, placed.scope), last)
+        : { kind: 'inputs', inputs };
     return judgeGate(placed, step, grounds, last);
   } catch (error) {
     return judgeGate(placed, step, { kind: 'error', because: becauseOf(context, placed, error) }, last);

@@ -34,7 +34,7 @@ type Stage =
 export type Attempt = ApprovalResult & { endedAt: Stage };
 
 /** What an attempt needs besides its context. */
-interface StepParts {
+export interface StepParts {
   handler: StepHandler | AnsweredHandler;
   policy: PolicyEngine;
   /** The skills that gates ask and whose outcomes are read again before a merge. */

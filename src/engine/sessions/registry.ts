@@ -2,6 +2,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { contractSchema, type Expected } from '../../domain/artifact/contract.ts';
 import type { Step } from '../../domain/chain/chain.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
+import type { GateScope } from '../../domain/gate/placed.ts';
 import type { OutcomeKind } from '../../domain/outcome/outcome.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
 import { builtInPolicy, type PolicyEngine } from '../../domain/policy/engine.ts';
@@ -11,7 +12,7 @@ import { ACTIONS } from '../actions/actions.ts';
 import type { AnsweredHandler, ApprovalContext } from '../approvals/approval-context.ts';
 import { permitted } from '../gates/permission.ts';
 import type { StepHandler } from '../steps/step.ts';
-import { type Attempt, attemptStep, judgeMergeStep } from './pipeline.ts';
+import { type Attempt, attemptStep, judgeMergeStep, type StepParts } from './pipeline.ts';
 
 export interface Registry {
   readonly skills: string[];
@@ -68,7 +69,19 @@ export function createRegistry(
     if (handler) return handler;
     throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
   };
-  const partsOf = ({ step }: ApprovalContext) => ({ handler: found(step), policy, skillOf });
+  /** Not a built-in skill: those come first. */
+  const ofGate = (step: Step, name: string, scope: GateScope) => {
+    const reference = step.gatePackages?.find((one) => one.name === name && one.scope === scope);
+    if (!reference) return undefined;
+    const { name: _, scope: __, ...package_ } = reference;
+    const handler = ofPackage?.({ ...step, uses: { kind: 'skill', name, package: package_ } });
+    return handler && permitted(handler, policy);
+  };
+  const partsOf = ({ step }: ApprovalContext): StepParts => ({
+    handler: found(step),
+    policy,
+    skillOf: (name, scope) => skillOf(name) ?? (scope && ofGate(step, name, scope)),
+  });
 
   return {
     skills: [...skills.keys()].sort(),

@@ -345,10 +345,21 @@ export interface Effects {
   countByStatus(): Promise<Record<EffectStatus, number>>;
 }
 
+export interface ArtifactFilter {
+  runId?: string;
+  kind?: string;
+  since?: Date;
+  /** Only outcomes that have not passed. One without a verdict is none of them. */
+  failed?: boolean;
+  limit: number;
+}
+
 export interface Artifacts {
   insert(...artifacts: Artifact[]): Promise<void>;
   ofRun(runId: string): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
+  /** Newest first, also those of runs that ended long ago. */
+  list(filter: ArtifactFilter): Promise<Artifact[]>;
   /**
    * Artifacts by id, after the given one: of all runs, or of those that ended before a time. All pages
    * together read the table once.

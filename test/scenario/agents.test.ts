@@ -168,3 +168,30 @@ test.skipIf(!(await isSandboxAvailable()))(
     expect(await logOf(scene)).toMatch(/^found \[redacted: GitHub token\]\n/);
   },
 );
+
+test.skipIf(!(await isSandboxAvailable()))(
+  'an agent leaves the files of its folder, and neither a link nor a device',
+  async () => {
+    const script = `
+import fs from 'node:fs';
+fs.mkdirSync('/artifacts/notes');
+fs.writeFileSync('/artifacts/review.md', '# Review');
+fs.writeFileSync('/artifacts/notes/a.txt', 'a');
+fs.writeFileSync('/artifacts/skill.log', 'not mine');
+fs.symlinkSync('/etc/passwd', '/artifacts/passwd');
+fs.writeFileSync('/tmp/answer.json', JSON.stringify({ summary: 'Fine.', verdict: 'APPROVE', findings: [] }));
+`;
+    const expected = ', requires_approval: true, artifacts: { expected: [{ id: review, path: review.md }] }';
+    const scene = await start(repository(expected), script);
+    const { number } = await scene.open();
+    await countersigned(scene, number);
+    expect(await look(scene)).toMatchObject({ status: 'completed', verification: { status: 'passed' } });
+    const [run] = await scene.runs('flow');
+    const left = await scene.app.storage.read.artifacts.ofRun(run?.id ?? '');
+    expect(left.filter(({ kind }) => kind === 'file').map(({ name }) => name)).toEqual([
+      'review.md',
+      'notes/a.txt',
+    ]);
+    expect(await logOf(scene)).toContain('the file "skill.log" is not kept');
+  },
+);

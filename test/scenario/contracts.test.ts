@@ -99,7 +99,7 @@ test('the check run and run show list what was expected beside what was produced
   const shown = runShow(state, null, harness.clock.now());
   expect(shown.slice(shown.indexOf('Expected artifacts'))).toMatchInlineSnapshot(`
     "Expected artifacts: partial
-    STEP  EXPECTED           NEED      PRODUCED
+    STEP  EXPECTED           NEED      PRODUCED                  ARTIFACT
     ci    outcome ci_result  required  recorded
     ci    report.json        required  missing: it is not there
 

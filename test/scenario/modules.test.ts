@@ -75,6 +75,18 @@ const JUDGED = {
   passed: true,
   criteria: [],
 };
+test('a module’s text output becomes the file that its package names', async () => {
+  stub.answers(answer({ ...JUDGED, report: '# Written' }));
+  const module = structuredClone(MODULE) as { signature: { outputs: object } };
+  module.signature.outputs = { ...OUTPUTS, report: { type: 'string' } };
+  const skillMd = `---\nname: judge\ndescription: Judges a change.\noutcome: gate_verdict\nartifacts:\n  modules/judge.json: { produces: { path: report.md, output: report } }\n---\n`;
+  const it = await scene(module, { [`${SKILL}/SKILL.md`]: skillMd });
+  await it.open();
+  const [run] = await it.runs('flow');
+  const left = await it.app.storage.read.artifacts.ofRun(run?.id ?? '');
+  expect(left.filter(({ kind }) => kind === 'file').map(({ name }) => name)).toEqual(['report.md']);
+});
+
 const prompts = () => stub.asked.map(({ body }) => body.messages?.at(-1)?.content ?? '');
 
 async function stepOf({ app, runs }: Scene, chain = 'flow') {

@@ -167,7 +167,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
     | | Step | Expected | Produced |
     |---|---|---|---|
     | ✅ | \`review\` | \`outcome review_verdict\` | recorded |
-    | ✅ | \`review\` | \`analyzers.log\` | <size> |
+    | ✅ | \`review\` | \`analyzers.log\` | <file> |
     | ✅ | \`ci\` | \`outcome ci_result\` | recorded |"
   `);
 });
@@ -265,7 +265,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
     | | Step | Expected | Produced |
     |---|---|---|---|
     | ✅ | \`review\` | \`outcome review_verdict\` | recorded |
-    | ✅ | \`review\` | \`analyzers.log\` | <size> |
+    | ✅ | \`review\` | \`analyzers.log\` | <file> |
     | ⏭️ | \`ci\` | \`outcome ci_result\` | the step was skipped |"
   `);
   expect(JSON.stringify([check, github.comments(REPO, number)])).not.toContain('wWPw5k4aXcaT4fNP0Uc');

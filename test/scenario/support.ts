@@ -190,7 +190,7 @@ export function headline({ body }: SeenComment): string {
   return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? '';
 }
 
-/** A text for a snapshot: commits by name, without ports, versions of analyzers and sizes of logs, which contain times. */
+/** A text for a snapshot: commits by name, without ports, versions of analyzers and sizes and hashes of logs, which contain times. */
 export function readable({ github }: Harness, text: string, commits: Record<string, string> = {}): string {
   const named = Object.entries(commits).reduce(
     (so, [name, sha]) => so.replaceAll(sha, `<${name}>`).replaceAll(sha.slice(0, 7), `<${name}>`),
@@ -199,5 +199,8 @@ export function readable({ github }: Harness, text: string, commits: Record<stri
   return named
     .replaceAll(github.url, 'https://github.test')
     .replaceAll(/ \d+\.\d+\.\d+(?=[,.])/g, ' <version>')
-    .replaceAll(/\d+(\.\d+)? (bytes|KB)(?= \|)/g, '<size>');
+    .replaceAll(
+      /\d+(\.\d+)? (bytes|KB), text\/plain, sha256 \w+, `countersign artifact get \w+`(?= \|)/g,
+      '<file>',
+    );
 }

@@ -1,9 +1,10 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import { memberOf } from '../../core/mapping.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
-import type { Artifacts } from '../../ports/storage.ts';
+import type { ArtifactFilter, Artifacts } from '../../ports/storage.ts';
 import { type Archives, byTime } from './archives.ts';
-import { reading, toDate, toText } from './columns.ts';
+import { parseJson, reading, toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { unpackJson } from './packed-json.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
@@ -56,6 +57,12 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
       return archived && artifactOf(archived);
     },
 
+    async list(filter) {
+      const live = await liveOf(filter);
+      const all = [...live, ...(await archivedOf(filter, live))];
+      return newestFirst(all).slice(0, filter.limit);
+    },
+
     async page({ after, limit, runOverBefore }) {
       const archive = after === '' ? undefined : await archives.withArtifact(after);
       const rows = archive === undefined ? await stored(after, limit, runOverBefore) : [];
@@ -68,6 +75,50 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
       await db.deleteFrom('artifacts').where('id', 'in', ids).execute();
     },
   };
+
+  async function liveOf({ runId, kind, since, failed, limit }: ArtifactFilter): Promise<Artifact[]> {
+    let query = db.selectFrom('artifacts').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+    if (runId !== undefined) query = query.where('run_id', '=', runId);
+    if (kind !== undefined) query = query.where('kind', '=', kind);
+    if (since !== undefined) query = query.where('created_at', '>=', toText(since));
+    const found: Artifact[] = [];
+    for (let offset = 0; found.length < limit; offset += LIST_PAGE) {
+      const rows = await query.limit(LIST_PAGE).offset(offset).execute();
+      const page = rows.map(artifactOf);
+      // The content may be packed, so a database cannot look into it.
+      found.push(...(failed ? page.filter(hasFailed) : page));
+      if (rows.length < LIST_PAGE) break;
+    }
+    return found;
+  }
+
+  /** Archives are read by the ends of their runs, newest first: no artifact is younger than the end of its run. */
+  async function archivedOf(filter: ArtifactFilter, live: readonly Artifact[]): Promise<Artifact[]> {
+    const { runId, kind, since, failed, limit } = filter;
+    let query = db
+      .selectFrom('chain_runs')
+      .select(['id', 'archive_id', 'finished_at'])
+      .where('archive_id', 'is not', null)
+      .orderBy('finished_at', 'desc')
+      .orderBy('id', 'desc');
+    if (runId !== undefined) query = query.where('id', '=', runId);
+    if (since !== undefined) query = query.where('finished_at', '>=', toText(since));
+    const found: Artifact[] = [];
+    for (let offset = 0; ; offset += LIST_PAGE) {
+      const runs = await query.limit(LIST_PAGE).offset(offset).execute();
+      for (const { id, archive_id, finished_at } of runs) {
+        const last = newestFirst([...live, ...found])[limit - 1];
+        if (last && finished_at !== null && toText(last.createdAt) >= finished_at) return found;
+        const rows = archive_id === null ? undefined : await archives.peek(archive_id);
+        const wanted = (rows?.artifacts ?? [])
+          .filter((row) => row.run_id === id && (kind === undefined || row.kind === kind))
+          .map(artifactOf)
+          .filter(({ createdAt }) => since === undefined || createdAt >= since);
+        found.push(...(failed ? wanted.filter(hasFailed) : wanted));
+      }
+      if (runs.length < LIST_PAGE) return found;
+    }
+  }
 
   async function stored(after: string, limit: number, runOverBefore: Date | undefined): Promise<Artifact[]> {
     let query = db.selectFrom('artifacts').selectAll().where('id', '>', after).orderBy('id').limit(limit);
@@ -116,6 +167,18 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
     const ids = new Set(over.map(({ id }) => id));
     return rows.filter(({ run_id }) => ids.has(run_id));
   }
+}
+
+const LIST_PAGE = 200;
+
+function newestFirst(artifacts: readonly Artifact[]): Artifact[] {
+  return artifacts.toSorted(
+    (a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0),
+  );
+}
+
+function hasFailed({ content }: Artifact): boolean {
+  return content !== null && memberOf(parseJson(content), 'passed') === false;
 }
 
 function artifactOf(row: Selectable<ArtifactsTable>): Artifact {

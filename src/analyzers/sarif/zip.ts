@@ -42,17 +42,29 @@ interface Entry {
 export function textsInZip(
   zip: Uint8Array,
   isWanted: (name: string) => boolean,
-  { maxEntries, maxBytes }: ZipLimits,
+  limits: ZipLimits,
 ): { name: string; text: string }[] {
+  return filesInZip(zip, isWanted, limits).map(({ name, content }) => ({
+    name,
+    text: content.toString('utf8'),
+  }));
+}
+
+/** The same, with their bytes. Folders are not listed. */
+export function filesInZip(
+  zip: Uint8Array,
+  isWanted: (name: string) => boolean,
+  { maxEntries, maxBytes }: ZipLimits,
+): { name: string; content: Buffer }[] {
   const bytes = Buffer.from(zip.buffer, zip.byteOffset, zip.byteLength);
   try {
     let left = maxBytes;
     return entriesOf(bytes, maxEntries)
-      .filter(({ name }) => isWanted(name))
+      .filter(({ name }) => !name.endsWith('/') && isWanted(name))
       .map((entry) => {
         const content = contentOf(bytes, entry, left);
         left -= content.byteLength;
-        return { name: entry.name, text: content.toString('utf8') };
+        return { name: entry.name, content };
       });
   } catch (error) {
     if (error instanceof ZipError) throw error;

@@ -5,7 +5,7 @@ export interface Artifact {
   invocationId: string;
   sessionId: string;
   createdAt: Date;
-  /** An outcome kind, or `log`, `diff`, `analyzer_output`. */
+  /** An outcome kind, or `log`, `diff`, `analyzer_output`, `file`. */
   kind: string;
   name: string;
   /** Canonical JSON; `null` when the artifact is a blob. */

@@ -26,6 +26,19 @@ const MAGIC: Readonly<Record<Magic, readonly number[]>> = {
   'image/png': [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
 };
 
+/** Beyond this size, a text is not parsed only to say that it is JSON. */
+const MAX_TOLD_BYTES = 1_000_000;
+
+/** The type that the bytes identify, for display. A file's name only claims a type. */
+export function typeOf(bytes: Uint8Array): MimeType | 'application/octet-stream' {
+  const magic = (Object.keys(MAGIC) as Magic[]).find((type) => isOfType(bytes, type));
+  if (magic !== undefined) return magic;
+  const [first] = new TextDecoder().decode(bytes.subarray(0, 100)).trimStart();
+  if ((first === '{' || first === '[') && bytes.length <= MAX_TOLD_BYTES && readJson(bytes))
+    return 'application/json';
+  return isOfType(bytes, 'text/plain') ? 'text/plain' : 'application/octet-stream';
+}
+
 /** Whether the bytes are of the type. JSON also counts as plain text. */
 export function isOfType(bytes: Uint8Array, type: MimeType): boolean {
   switch (type) {

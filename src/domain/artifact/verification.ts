@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { canonicalJson } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
@@ -5,7 +6,7 @@ import { globMatches } from '../../core/glob.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { type Contract, type Expected, entryLabel } from './contract.ts';
 import { schemaMismatch } from './json-schema.ts';
-import { isOfType, readJson } from './mime-type.ts';
+import { isOfType, readJson, typeOf } from './mime-type.ts';
 
 /** JSON up to this size is parsed. The app's main process does it, so a large file would delay everybody. */
 const MAX_JSON_BYTES = 1_000_000;
@@ -32,7 +33,17 @@ export const verificationSchema = z.strictObject({
   missing_required: z.array(missingSchema),
   missing_optional: z.array(missingSchema),
   /** Sizes in bytes. */
-  produced: z.array(z.strictObject({ id: z.string(), path: z.string(), size: z.int().min(0) })),
+  produced: z.array(
+    z.strictObject({
+      id: z.string(),
+      path: z.string(),
+      size: z.int().min(0),
+      /** Of a file: what its bytes are, their hash, and the artifact that has them. */
+      mime_type: z.string().optional(),
+      sha256: z.string().optional(),
+      artifact_id: z.string().optional(),
+    }),
+  ),
 });
 export type Verification = z.infer<typeof verificationSchema>;
 
@@ -41,9 +52,10 @@ export interface ProducedFile {
   /** Relative to that folder. */
   path: string;
   bytes: Uint8Array;
+  artifactId?: string;
 }
 
-type Found = { size: number; path: string }[];
+type Found = Omit<Verification['produced'][number], 'id'>[];
 
 /** Whether verification needs the content of this file. */
 export function isExpected({ expected }: Contract, path: string): boolean {
@@ -165,6 +177,12 @@ function invalid(because: string): Lack {
   return { problem: 'invalid', because };
 }
 
-function sized({ path, bytes }: ProducedFile): { path: string; size: number } {
-  return { path, size: bytes.length };
+function sized({ path, bytes, artifactId }: ProducedFile): Found[number] {
+  return {
+    path,
+    size: bytes.length,
+    mime_type: typeOf(bytes),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    ...(artifactId !== undefined && { artifact_id: artifactId }),
+  };
 }

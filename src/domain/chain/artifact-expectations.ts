@@ -9,7 +9,7 @@ export interface Expectation {
   /** `open`: not checked yet; `not_run`: its step was skipped, so nothing is expected. */
   state: 'produced' | 'absent' | 'invalid' | 'open' | 'not_run';
   /** Size in bytes, of all files together. */
-  produced: { files: number; size: number };
+  produced: { files: number; size: number; first: Verification['produced'][number] | undefined };
   /** Why it does not count, as a clause; `null` if it counts or has not been checked. */
   because: string | null;
 }
@@ -28,10 +28,23 @@ export function expectationsOf(definition: Chain, steps: readonly StepNow[]): Ex
   });
 }
 
+/** One entry of a session's contract. */
+export function expectationOf(
+  stepId: string,
+  entry: Expected,
+  verification: Verification | null,
+): Expectation {
+  return { stepId, entry, ...resultOf(entry, { stepIndex: 0, status: '', verification }) };
+}
+
 function resultOf(entry: Expected, step: StepNow | undefined): Omit<Expectation, 'stepId' | 'entry'> {
   const { verification = null, status } = step ?? {};
   const files = verification?.produced.filter(({ id }) => id === entry.id) ?? [];
-  const produced = { files: files.length, size: files.reduce((sum, { size }) => sum + size, 0) };
+  const produced = {
+    files: files.length,
+    size: files.reduce((sum, { size }) => sum + size, 0),
+    first: files[0],
+  };
   if (verification === null)
     return { state: status === 'skipped' ? 'not_run' : 'open', produced, because: null };
   const missing = [...verification.missing_required, ...verification.missing_optional].find(

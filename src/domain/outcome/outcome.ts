@@ -4,7 +4,7 @@ import { actionResultSchema } from './action-result.ts';
 import { withHash } from './base.ts';
 import { ciResultSchema } from './ci-result.ts';
 import { gateVerdictSchema } from './gate-verdict.ts';
-import { kindSchema, ownOutcomeSchema } from './own-outcome.ts';
+import { isOwnKind, kindSchema, ownOutcomeSchema } from './own-outcome.ts';
 import { reviewVerdictSchema } from './review-verdict.ts';
 import { statedSchemas } from './stated.ts';
 
@@ -39,6 +39,33 @@ export function schemaOfKind(kind: OutcomeKind) {
 export const OUTCOME_FIELDS: readonly string[] = [
   ...new Set([...knownOutcomeSchema.options, ownOutcomeSchema].flatMap(({ shape }) => Object.keys(shape))),
 ];
+
+const NAMES: Readonly<
+  Record<Exclude<KnownOutcomeKind, 'review_verdict' | 'gate_verdict' | 'action_result'>, string>
+> = {
+  ci_result: 'CI result',
+  lint_result: 'Lint result',
+  test_result: 'Test result',
+  research_analysis: 'Research analysis',
+  impact_report: 'Impact report',
+  flow_plan: 'Flow plan',
+  show_plan: 'Show plan',
+  flow_control_verdict: 'Flow control',
+};
+
+/** The name of an outcome's artifact, such as `Round 1 verdict`. */
+export function outcomeName(outcome: Outcome): string {
+  switch (outcome.outcome_kind) {
+    case 'review_verdict':
+      return `Round ${outcome.round} verdict`;
+    case 'gate_verdict':
+      return `Gate ${outcome.gate}`;
+    case 'action_result':
+      return `Result of ${outcome.action}`;
+    default:
+      return isOwnKind(outcome.outcome_kind) ? outcome.outcome_kind : NAMES[outcome.outcome_kind];
+  }
+}
 
 type Unhashed<T> = T extends unknown ? Omit<T, 'content_hash'> : never;
 

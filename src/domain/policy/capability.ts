@@ -116,6 +116,8 @@ export const HOST_CAPABILITIES = {
   render_prompt: READS_ONLY,
   // The step requires the trust of every skill that it can run.
   run_skill: READS_ONLY,
+  // It writes to the session's own folder, within limits, and nothing of it goes to GitHub.
+  write_artifact: READS_ONLY,
 } as const satisfies Readonly<Record<string, Needs>>;
 
 /** The highest of the levels; `sandbox` if there are none. */

@@ -7,6 +7,7 @@ import { kindSchema, type OwnKind } from '../outcome/own-outcome.ts';
 import { STATED_KINDS, type StatedKind } from '../outcome/stated.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { assertionsSchema } from './assertion.ts';
+import { producesSchema } from './produces.ts';
 
 export const SKILL_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 export const MAX_NAME_LENGTH = 64;
@@ -87,7 +88,12 @@ export const manifestSchema = z.strictObject({
     .describe('Files that a step executes one after another; each gets the result of the one before it.'),
   uses: listOrOne(z.string().regex(SKILL_NAME)).optional().describe('The skills that its programs may run.'),
   artifacts: z
-    .record(z.string(), z.object({ assert: assertionsSchema.optional() }).catchall(z.json()))
+    .record(
+      z.string(),
+      z
+        .object({ assert: assertionsSchema.optional(), produces: producesSchema.optional() })
+        .catchall(z.json()),
+    )
     .optional()
     .describe('Metadata of files, by path. Files that are named here come first, in this order.'),
   license: z.string().max(500).optional(),

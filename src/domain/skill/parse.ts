@@ -12,6 +12,7 @@ import type { TrustLevel } from '../policy/trust.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { checkAssertions } from './check-assertions.ts';
 import { checkFiles, MAX_FILES } from './check-files.ts';
+import { checkProduces } from './check-produces.ts';
 import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
 import { checkModules, parseModule } from './module.ts';
@@ -108,6 +109,7 @@ function readManifest(
     ...checkNamedFiles(source, memberOf(value, 'artifacts'), files),
     ...checkAssertions(source, memberOf(value, 'artifacts')),
     ...checkSequence(source, memberOf(value, 'sequence'), files),
+    ...checkProduces(source, memberOf(value, 'artifacts'), files),
   ];
   return { manifest: shape.value, diagnostics };
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isExpected, type ProducedFile } from '../../domain/artifact/verification.ts';
-import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { type Outcome, outcomeName } from '../../domain/outcome/outcome.ts';
 import type { Run, Session } from '../../domain/run/run.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { ApprovalResult } from '../approvals/approval-context.ts';
@@ -50,11 +50,11 @@ export function createSessionArtifacts(deps: { blobs: Blobs; clock: Clock; ids: 
       const { contract } = session;
       if (contract === null) return [];
       const produced: ProducedFile[] = [];
-      for (const { filePath } of stored) {
+      for (const { id, filePath } of stored) {
         const path = filePath?.slice(folderOf(run, session).length) ?? '';
         if (filePath === null || !isExpected(contract, path)) continue;
         const bytes = await blobs.get(filePath);
-        if (bytes) produced.push({ path, bytes });
+        if (bytes) produced.push({ path, bytes, artifactId: id });
       }
       return produced;
     },
@@ -62,7 +62,7 @@ export function createSessionArtifacts(deps: { blobs: Blobs; clock: Clock; ids: 
     ofOutcome: (run, session, outcome) => ({
       ...rowOf(run, session),
       kind: outcome.outcome_kind,
-      name: outcome.outcome_kind,
+      name: outcomeName(outcome),
       content: canonicalJson(outcome),
       filePath: null,
     }),

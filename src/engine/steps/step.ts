@@ -12,9 +12,9 @@ import type { Capability } from '../../domain/policy/capability.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
 
-/** A large text that a session leaves behind, such as an analyzer's full output. */
+/** A file that a session leaves, such as an analyzer's full output or a report. */
 export interface Blob {
-  kind: 'log' | 'diff' | 'analyzer_output';
+  kind: 'log' | 'diff' | 'analyzer_output' | 'file';
   name: string;
   data: string | Uint8Array;
 }

@@ -3,6 +3,8 @@ import { RUN_STATUSES } from '../../domain/run/run.ts';
 import { MAX_LISTED } from '../../messages/cli/cli.ts';
 import { DELIVERY_STATUSES } from '../../ports/storage.ts';
 import type { ArtifactCheckOptions } from './artifact-check.ts';
+import type { ArtifactGetOptions } from './artifact-get.ts';
+import type { ArtifactListOptions } from './artifact-list.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { FireOptions } from './chain-fire.ts';
@@ -23,6 +25,7 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   policy: addPolicy,
   delivery: addDelivery,
   artifact: addArtifact,
+  state: addState,
   audit: addAudit,
   organisation: addOrganisation,
   db: addDb,
@@ -102,12 +105,12 @@ function addRun(run: Command, perform: Perform): void {
   const why = run
     .command('why')
     .description('show why the pull request is or is not merging, as a tree of reasons')
-    .argument('<id>', 'the id of a run')
+    .argument('<run>', 'the id of a run, or a pull request as owner/name#number')
     .addOption(databaseOption())
     .action((id: string, options: DatabaseOption) =>
       perform(async (context) => (await import('./run-why.ts')).runExplanation(context, id, options)),
     );
-  example(why, 'countersign run why run_01k2x7');
+  example(why, 'countersign run why acme/shop#7');
 
   const cancel = run
     .command('cancel')
@@ -171,6 +174,48 @@ function addDelivery(delivery: Command, perform: Perform): void {
 }
 
 function addArtifact(artifact: Command, perform: Perform): void {
+  const list = artifact
+    .command('list')
+    .description('list outcomes, logs and files of steps, newest first')
+    .addOption(new Option('--run <id>', 'only those of this run'))
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'only this kind: an outcome such as review_verdict, or file, log, analyzer_output',
+      ),
+    )
+    .addOption(new Option('--failed', 'only outcomes that have not passed'))
+    .addOption(
+      new Option('--since <when>', 'only those made since, such as 7d or 2026-03-01').argParser(since),
+    )
+    .addOption(limitOption())
+    .addOption(databaseOption())
+    .action((options: ArtifactListOptions) =>
+      perform(async (context) => (await import('./artifact-list.ts')).artifactList(context, options)),
+    );
+  example(list, 'countersign artifact list --kind review_verdict --failed --since 7d');
+
+  const show = artifact
+    .command('show')
+    .description('show one artifact: what it is, and the members of an outcome')
+    .argument('<id>', 'the id of an artifact')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./artifact-show.ts')).artifactShow(context, id, options)),
+    );
+  example(show, 'countersign artifact show art_01k2x7');
+
+  const get = artifact
+    .command('get')
+    .description('print the content of an artifact, or write it to a file')
+    .argument('<id>', 'the id of an artifact')
+    .addOption(new Option('--output <file>', 'the file to write, which must not exist yet'))
+    .addOption(databaseOption())
+    .action((id: string, options: ArtifactGetOptions) =>
+      perform(async (context) => (await import('./artifact-get.ts')).artifactGet(context, id, options)),
+    );
+  example(get, 'countersign artifact get art_01k2x7 --output review.md');
+
   const prune = artifact
     .command('prune')
     .description('delete the artifacts of runs that ended long ago: their rows and their blobs')
@@ -196,6 +241,18 @@ function addArtifact(artifact: Command, perform: Perform): void {
       perform(async (context) => (await import('./artifact-check.ts')).artifactCheck(context, options)),
     );
   example(check, 'countersign artifact check --repair');
+}
+
+function addState(state: Command, perform: Perform): void {
+  const session = state
+    .command('show-session')
+    .description('show one attempt at a step: how it ended, what it had to leave and what it left')
+    .argument('<id>', 'the id of a session')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./session-show.ts')).sessionShow(context, id, options)),
+    );
+  example(session, 'countersign state show-session ses_01k2x7');
 }
 
 function addAudit(audit: Command, perform: Perform): void {

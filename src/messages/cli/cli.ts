@@ -46,6 +46,15 @@ export function unknownRun(id: string): string {
   return `There is no run ${plainLine(id)}; countersign run list shows those there are.`;
 }
 
+export function noRunsOf(pullRequest: string): string {
+  return `No chain has run for ${plainLine(pullRequest)}; countersign run list shows the runs there are.`;
+}
+
+/** The tree of one run among several of a pull request. */
+export function whyOfRun({ id, chain }: Run, tree: string): string {
+  return `${chain} (${id})\n${tree}`;
+}
+
 export function runIsOver(run: Run, now: Date): string {
   const when = run.finishedAt ?? run.updatedAt;
   const age = formatDuration(Math.max(0, now.getTime() - when.getTime()));
@@ -389,6 +398,6 @@ function withoutBraces(text: string): string {
   return /^\{\{\s*((?:(?!\}\}).)*?)\s*\}\}$/.exec(text)?.[1] ?? text;
 }
 
-function place(run: Run): string {
+export function place(run: Run): string {
   return plainLine(run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`);
 }

@@ -46,7 +46,7 @@ function width(text: string): number {
   return columns;
 }
 
-function ago(moment: Date, now: Date): string {
+export function ago(moment: Date, now: Date): string {
   return `${formatDuration(Math.max(0, now.getTime() - moment.getTime()))} ago`;
 }
 
@@ -105,7 +105,7 @@ function artifactsTable(state: RunState): string[] {
   return [
     '',
     `Expected artifacts${now === undefined ? '' : `: ${now}`}`,
-    table(['STEP', 'EXPECTED', 'NEED', 'PRODUCED'], rows),
+    table(['STEP', 'EXPECTED', 'NEED', 'PRODUCED', 'ARTIFACT'], rows),
   ];
 }
 

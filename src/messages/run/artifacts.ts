@@ -1,8 +1,8 @@
 import { unreachable } from '../../core/errors.ts';
 import { type Contract, entryLabel } from '../../domain/artifact/contract.ts';
 import { type Delivery, deliveryOf } from '../../domain/artifact/delivery.ts';
-import { type Expectation, expectationsOf } from '../../domain/chain/artifact-expectations.ts';
-import type { RunState } from '../../domain/run/run.ts';
+import { type Expectation, expectationOf, expectationsOf } from '../../domain/chain/artifact-expectations.ts';
+import type { RunState, Session } from '../../domain/run/run.ts';
 import { fitting } from '../text/fitting.ts';
 import { code, tableProse } from '../text/markdown.ts';
 import { capital, clip, plural } from '../text/pretty.ts';
@@ -62,7 +62,9 @@ function producedText(expectation: Expectation): string {
   switch (state) {
     case 'produced':
       if (entry.kind === 'outcome') return 'recorded';
-      return produced.files === 1 ? bytes(produced.size) : `${produced.files} files, ${bytes(produced.size)}`;
+      return produced.files === 1
+        ? fileInWords(produced.first, produced.size)
+        : `${produced.files} files, ${bytes(produced.size)}`;
     case 'absent':
       return `missing: ${because}`;
     case 'invalid':
@@ -97,12 +99,25 @@ export function artifactsInWords(state: RunState): { met: boolean; words: string
 
 /** The rows of `run show`. */
 export function artifactRows(state: RunState): string[][] {
-  return expectations(state).map((expectation) => [
-    expectation.stepId,
-    entryLabel(expectation.entry),
-    expectation.entry.required ? 'required' : 'optional',
-    producedText(expectation),
-  ]);
+  return expectations(state).map((expectation) => [expectation.stepId, ...rowCells(expectation)]);
+}
+
+/** The rows of `state show-session`. */
+export function expectationRows({ contract, verification }: Session, stepId: string): string[][] {
+  return (contract?.expected ?? []).map((entry) => rowCells(expectationOf(stepId, entry, verification)));
+}
+
+function rowCells(expectation: Expectation): string[] {
+  const { entry, produced, state } = expectation;
+  const first = state === 'produced' && produced.files === 1 ? produced.first : undefined;
+  return [
+    entryLabel(entry),
+    entry.required ? 'required' : 'optional',
+    first?.mime_type === undefined
+      ? producedText(expectation)
+      : `${bytes(produced.size)}, ${first.mime_type}`,
+    first?.artifact_id ?? '',
+  ];
 }
 
 /**
@@ -115,6 +130,16 @@ export function contractSummary(contracts: readonly Contract[]): string | undefi
   const required = all.filter((entry) => entry.required).length;
   const optional = all.length - required;
   return `${all.length} expected: ${required} required, ${optional} optional; all paths relative; no id collisions`;
+}
+
+/** `1.2 KB, text/plain, sha256 5f2a08c19b3d, \`countersign artifact get art_1\``. */
+function fileInWords(file: Expectation['produced']['first'], size: number): string {
+  return [
+    bytes(size),
+    ...(file?.mime_type === undefined ? [] : [file.mime_type]),
+    ...(file?.sha256 === undefined ? [] : [`sha256 ${file.sha256.slice(0, 12)}`]),
+    ...(file?.artifact_id === undefined ? [] : [`\`countersign artifact get ${file.artifact_id}\``]),
+  ].join(', ');
 }
 
 function bytes(size: number): string {

@@ -93,7 +93,8 @@ export type Refused =
   | { kind: 'by_github'; detail: string }
   | { kind: 'by_model'; detail: string }
   /** Of the package's prompt, or of the skill that it ran. */
-  | { kind: 'by_skill'; detail: string };
+  | { kind: 'by_skill'; detail: string }
+  | { kind: 'not_kept'; detail: string };
 
 /** @param name of the function that was called */
 export function describeRefused(name: string, refused: Refused): string {
@@ -123,6 +124,7 @@ function whyRefused(refused: Refused): string {
     case 'by_github':
       return `GitHub does not answer this: ${shown(refused.detail)}`;
     case 'by_model':
+    case 'not_kept':
       return refused.detail;
     case 'by_skill':
       return shown(refused.detail);

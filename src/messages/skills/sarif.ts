@@ -6,7 +6,7 @@ export const LOOK_AT_THE_TOOL = 'See what the tool says about this rule.';
 
 /** Why a report gave no verdict, as parts of a sentence. */
 export const NO_RIGHT_TO_READ =
-  'the app may not read what workflow runs leave behind: give it the permission "actions: read"';
+  'the app may not read what workflow runs leave: give it the permission "actions: read"';
 
 export function noReport(artifact: string): string {
   return `no workflow run of this head has left an artifact ${JSON.stringify(artifact)}, and CI is done`;

@@ -7,5 +7,6 @@ export function wrongInput(name: string, message: string): string {
 export const INPUT = {
   effort: 'is one of "low", "medium" and "high"',
   model: 'is true or false',
+  artifacts: 'is a list of at most 5 names of workflow artifacts',
   scope: 'can only be "full": every check counts, and settings say which ones to ignore',
 } as const;

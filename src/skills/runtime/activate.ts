@@ -94,7 +94,7 @@ export function createRunPackage({ skills, ...tools }: ActivationDeps): RunPacka
     const output = await executePackage({ step, skill, outcome, owner, packages }, tools, wanted);
     if (output.kind === 'unusable') return failed(describeUnusable(name, output, tools));
     if (output.kind === 'waits') return { ...output, for: 'ci' };
-    const blobs = logOf(output);
+    const blobs = [...logOf(output), ...filesIn(output)];
     if (output.kind === 'failed') {
       return failed(`the skill ${name} failed: ${output.because}`, { retryable: output.retryable, blobs });
     }
@@ -147,6 +147,10 @@ function missingOf(
   const { missing_required } = verify({ expected: contractOf(skill) }, produced, [outcome], clock.now());
   const [first] = missing_required;
   return first && `${first.id} (${first.path}): ${first.because}`;
+}
+
+function filesIn({ files = [] }: Exclude<ExecutedArtifact, Waiting>): Blob[] {
+  return files.map(({ path, bytes }) => ({ kind: 'file', name: path, data: bytes }));
 }
 
 function logOf(output: Exclude<ExecutedArtifact, Waiting>): Blob[] {

@@ -1,7 +1,9 @@
 import type { Json } from '../../core/canonical.ts';
+import { LeftFiles } from '../../domain/artifact/left-files.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
 import { pathOf } from '../../domain/skill/place.ts';
 import type { SkillArtifact } from '../../domain/skill/skill.ts';
+import { fileRefused } from '../../messages/skills/left-files.ts';
 import {
   hasGates,
   isNoSkill,
@@ -57,6 +59,7 @@ export async function executePackage(
 
   const logs: string[] = [];
   const warnings: string[] = [];
+  const left = new LeftFiles();
   let last: ExecutedArtifact | undefined;
   for (const [index, { artifact, handler }] of steps.entries()) {
     const isIntermediate = index < steps.length - 1;
@@ -70,7 +73,11 @@ export async function executePackage(
     if (output.kind === 'waits') return output;
     logs.push(output.log);
     warnings.push(...output.warnings);
-    last = { ...output, log: logs.join(''), warnings };
+    for (const { path, bytes } of output.files ?? []) {
+      const refused = left.add(path, bytes);
+      if (refused !== undefined) warnings.push(fileRefused(path, refused));
+    }
+    last = { ...output, log: logs.join(''), warnings, files: left.all() };
     if (output.kind === 'failed') break;
   }
   return last ?? { kind: 'unusable', because: 'only_described' };

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
+import type { LeftFile } from '../../domain/artifact/left-files.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { SkillArtifact } from '../../domain/skill/skill.ts';
 import type { Spent } from '../../ports/model.ts';
@@ -13,6 +14,8 @@ export type ArtifactOutput = (
   | { kind: 'done'; value: Json; log: string }
   | { kind: 'failed'; because: string; retryable: boolean; log: string }
 ) & {
+  /** Files that it leaves, within the limits of `LeftFiles`. */
+  files?: readonly LeftFile[];
   /** Soft assertions that failed in artifacts that it executed in turn. */
   warnings?: readonly string[];
   /** The inputs of a module, from which examples can be made. */

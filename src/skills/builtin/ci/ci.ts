@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unfitPathReason } from '../../../domain/artifact/place.ts';
 import { reason } from '../../../domain/explanation/reason.ts';
 import type { CiResult } from '../../../domain/outcome/ci-result.ts';
 import { makeOutcome } from '../../../domain/outcome/outcome.ts';
@@ -7,6 +8,7 @@ import type { StepContext, StepHandler, StepResult } from '../../../engine/steps
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
 import type { CheckRunFacts, CheckSuiteFacts } from '../../../ports/github.ts';
 import { readInputs } from '../../runtime/inputs.ts';
+import { ciArtifacts } from './artifacts.ts';
 import { readCommands } from './commands.ts';
 import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
 
@@ -23,7 +25,21 @@ const SLOW_POLL_MS = 120_000;
  * Rejected: `required` as an alternative to `full`. Without required checks, there would be nothing to wait
  * for, and a failing check would not stop the merge.
  */
-const inputsSchema = z.object({ scope: z.literal('full', { error: INPUT.scope }).default('full') });
+const inputsSchema = z.object({
+  scope: z.literal('full', { error: INPUT.scope }).default('full'),
+  artifacts: z
+    .array(
+      z
+        .string({ error: INPUT.artifacts })
+        .max(100, { error: INPUT.artifacts })
+        .refine((name) => unfitPathReason(name) === undefined && !name.includes('/'), {
+          error: INPUT.artifacts,
+        }),
+      { error: INPUT.artifacts },
+    )
+    .max(5, { error: INPUT.artifacts })
+    .default([]),
+});
 
 /** Waits for the checks that other apps and services report on the head, and summarises them. */
 export const ci: StepHandler = {
@@ -39,7 +55,11 @@ export const ci: StepHandler = {
     const judgement = await read(context);
     switch (judgement.kind) {
       case 'concluded':
-        return { kind: 'done', outcome: await withCommands(context, judgement.result, judgement.runs) };
+        return {
+          kind: 'done',
+          outcome: await withCommands(context, judgement.result, judgement.runs),
+          blobs: await ciArtifacts(context, inputs.value.artifacts),
+        };
       case 'none':
         return none(context, judgement.result);
       case 'pending':

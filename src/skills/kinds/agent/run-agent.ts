@@ -1,8 +1,11 @@
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { type LeftFile, LeftFiles } from '../../../domain/artifact/left-files.ts';
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/skills/agent.ts';
+import { fileRefused } from '../../../messages/skills/left-files.ts';
 import { runProcess } from '../../../sandbox/process.ts';
 import {
   type AgentEffort,
@@ -23,7 +26,7 @@ export interface AgentLimits {
 
 export const DEFAULT_AGENT_LIMITS = {
   memoryMb: 2_048,
-  outputBytes: 8_000_000,
+  outputBytes: 16_000_000,
 } satisfies Partial<AgentLimits>;
 
 export interface AgentTask {
@@ -44,7 +47,10 @@ export interface AgentTask {
   signal: AbortSignal;
 }
 
-export type AgentEnd = { log: string } & ({ answer: string } | { fault: AgentFault });
+export type AgentEnd = { log: string } & (
+  | { answer: string; files: readonly LeftFile[] }
+  | { fault: AgentFault }
+);
 
 /** The port inside the sandbox, whose network is otherwise empty. */
 export const PORT = 8_377;
@@ -91,6 +97,7 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     cwd: INSIDE.work,
     prompt: task.prompt,
     answerFile: ANSWER_FILE,
+    artifacts: INSIDE.artifacts,
   };
   // Everything that the agent started belongs to the launcher's process namespace and ends with it.
   const { failure, output } = await runProcess({
@@ -105,5 +112,39 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
   });
   const log = output(1, 2).toString();
   if (failure) return { log, fault: failure };
-  return { log, answer: answerIn(agent, { answer: output(3).toString(), stdout: output(1).toString() }) };
+  const { answer, files, refused } = sentIn(output(3).toString());
+  return {
+    log: [log, ...refused].join('\n'),
+    answer: answerIn(agent, { answer, stdout: output(1).toString() }),
+    files,
+  };
+}
+
+const sentSchema = z.union([
+  z.strictObject({ answer: z.string() }),
+  z.strictObject({ path: z.string(), content: z.base64() }),
+]);
+
+/** What the sandbox sent, as lines of JSON. A line that is none of these is as good as nothing. */
+function sentIn(text: string): { answer: string; files: LeftFile[]; refused: string[] } {
+  const left = new LeftFiles();
+  const refused: string[] = [];
+  let answer = '';
+  for (const line of text.split('\n').filter(Boolean)) {
+    const { data: sent } = sentSchema.safeParse(jsonOr(line));
+    if (sent && 'answer' in sent) answer = sent.answer;
+    else if (sent) {
+      const because = left.add(sent.path, Buffer.from(sent.content, 'base64'));
+      if (because !== undefined) refused.push(fileRefused(sent.path, because));
+    }
+  }
+  return { answer, files: left.all(), refused };
+}
+
+function jsonOr(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }

@@ -18,6 +18,7 @@ export interface Inside {
 export const INSIDE = {
   work: '/work',
   home: '/home/agent',
+  artifacts: '/artifacts',
   socket: '/inside/proxy.sock',
   schema: '/inside/schema.json',
   node: '/usr/local/bin/node',
@@ -78,7 +79,7 @@ for dir in ${SYSTEM.join(' ')}; do
   if [ -L "/$dir" ]; then mkdir -p "$root/$(dirname "$dir")"; ln -s "$(readlink "/$dir")" "$root/$dir"; else show "/$dir" "/$dir"; fi
 done
 while [ "$pairs" -gt 0 ]; do show "$1" "$2"; shift 2; pairs=$((pairs - 1)); done
-mkdir -p "$root/proc" "$root/dev" "$root/tmp" "$root${INSIDE.home}" "$root/etc" "$root/old"
+mkdir -p "$root/proc" "$root/dev" "$root/tmp" "$root${INSIDE.home}" "$root${INSIDE.artifacts}" "$root/etc" "$root/old"
 for device in null zero full random urandom; do : > "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; mount -o remount,bind,ro,nosuid "$root/dev/$device"; done
 ln -s /proc/self/fd "$root/dev/fd"
 echo 'agent:x:0:0:agent:${INSIDE.home}:/bin/sh' > "$root/etc/passwd"

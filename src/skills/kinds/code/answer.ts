@@ -103,6 +103,12 @@ async function call(
     case 'run_skill':
       if (!host.runSkill) throw new HostRefusal({ kind: 'unknown' });
       return host.runSkill(...checked(name, values), signal);
+    case 'write_artifact': {
+      const [path, text] = checked(name, values);
+      if (!host.leave) throw new HostRefusal({ kind: 'unknown' });
+      await host.leave(path, text);
+      return null;
+    }
     default:
       return unreachable(name);
   }

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import type { Json } from '../../../core/canonical.ts';
 import { checkValue } from '../../../core/check-value.ts';
 import { redact } from '../../../core/redact/redact.ts';
+import { LeftFiles } from '../../../domain/artifact/left-files.ts';
 import { familyOf } from '../../../domain/model/name.ts';
 import { filesOf, type SkillPackage } from '../../../domain/skill/package.ts';
 import { pathOf, placeOf } from '../../../domain/skill/place.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext } from '../../../engine/steps/step.ts';
 import { type CodeFault, checkpointNote, codeFailure, noPrompt } from '../../../messages/skills/code.ts';
+import { fileRefused } from '../../../messages/skills/left-files.ts';
 import { describeFailure, spentOnModel } from '../../../messages/skills/model.ts';
 import { NOT_OF_A_PULL_REQUEST, TOO_MANY_FILES } from '../../../messages/skills/prompt.ts';
 import { isNoSkill } from '../../../messages/skills/run-skill.ts';
@@ -70,6 +72,7 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
       const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
       let checkpoints = 0;
       const running: Promise<unknown>[] = [];
+      const left = new LeftFiles();
       const host: CodeHost = {
         ...gitHubHost({ reader, repo, sha: run.headSha, files }, onTrouble),
         ask: model && askModel(model, purpose, note),
@@ -103,6 +106,11 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
           if ('because' in ended) throw new HostRefusal({ kind: 'by_skill', detail: ended.because });
           return ended.outcome;
         },
+        async leave(path, text) {
+          const refused = left.add(path, Buffer.from(text));
+          if (refused !== undefined)
+            throw new HostRefusal({ kind: 'not_kept', detail: fileRefused(path, refused) });
+        },
       };
       const execution = codeTemplate.execute(artifact, {
         input: { ...(await inputOf(step, skill, files)), previous },
@@ -114,16 +122,17 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
       // What it ran must not outlive it: its questions to the model would belong to no execution.
       const output = await execution.finally(() => Promise.allSettled(running));
       const log = output.log + notes.join('');
-      if (output.kind === 'failed') return { ...output, log };
+      const kept = { log, files: left.all() };
+      if (output.kind === 'failed') return { ...output, ...kept };
 
-      if (isIntermediate) return { kind: 'done', value: output.value, log };
+      if (isIntermediate) return { kind: 'done', value: output.value, ...kept };
       const answer = checkValue(answerSchema(outcome, skill.outcomeSchema), output.value);
       if (!answer.ok) {
         const fault: CodeFault = { kind: 'wrong_result', outcome, detail: answer.detail };
-        return { ...failed(codeFailure(pathOf(artifact), fault)), log };
+        return { ...failed(codeFailure(pathOf(artifact), fault)), ...kept };
       }
       const shown = shownOf(files, `${skill.name}/${artifact.name}`);
-      return { kind: 'done', value: asOutcomeValue(answer.value, outcome, shown), log };
+      return { kind: 'done', value: asOutcomeValue(answer.value, outcome, shown), ...kept };
     },
   };
 }

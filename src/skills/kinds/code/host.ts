@@ -34,6 +34,8 @@ export interface CodeHost {
   renderPrompt?(path: string, values: { [name: string]: Json }, signal: AbortSignal): Promise<string>;
   /** The outcome of a skill, or of another file of the package. Absent without a package. */
   runSkill?(target: string, inputs: { [name: string]: Json }, signal: AbortSignal): Promise<Json>;
+  /** Leaves a file. Absent where nothing is kept. */
+  leave?: ((path: string, text: string) => Promise<void>) | undefined;
 }
 
 /** A refused call, with a reason that the program's author may read. */

@@ -44,5 +44,6 @@ export const DEFAULT_LIMITS: CodeLimits = {
     checkpoint: { calls: 20, bytes: 4 * MB, ms: 10_000 },
     render_prompt: { calls: 20, bytes: 4 * MB, ms: 20_000 },
     run_skill: { calls: 5, bytes: 2 * MB, ms: 50_000 },
+    write_artifact: { calls: 40, bytes: 8 * MB, ms: 10_000 },
   },
 };

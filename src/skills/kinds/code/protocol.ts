@@ -20,6 +20,7 @@ export const HOST_FUNCTIONS = {
   checkpoint: z.tuple([z.json()]),
   render_prompt: z.tuple([path, values]),
   run_skill: z.tuple([path, values]),
+  write_artifact: z.tuple([path, z.string().min(1)]),
 } as const;
 export type HostFunction = keyof typeof HOST_FUNCTIONS;
 export type Arguments<Name extends HostFunction> = z.infer<(typeof HOST_FUNCTIONS)[Name]>;

@@ -1,7 +1,10 @@
+import { LeftFiles } from '../../../domain/artifact/left-files.ts';
 import { type Module, parseModule } from '../../../domain/skill/module.ts';
 import { pathOf, placeOf } from '../../../domain/skill/place.ts';
+import { producesOf } from '../../../domain/skill/produces.ts';
 import type { SkillArtifact } from '../../../domain/skill/skill.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
+import { fileRefused } from '../../../messages/skills/left-files.ts';
 import { NO_MODEL } from '../../../messages/skills/model.ts';
 import {
   type Cause,
@@ -104,7 +107,15 @@ export function moduleSkill(deps: ModuleDeps): AnyHandler<SkillContext> {
         case 'answered': {
           const shown = shownOf(files, `${skill.name}/${artifact.name}`);
           const value = asOutcomeValue(outcomeValue(end.outputs, outcome), outcome, shown);
-          return { kind: 'done', value, log: end.log, inputs };
+          const left = new LeftFiles();
+          const produces = producesOf(artifact, skill);
+          const text = produces?.output === undefined ? undefined : end.outputs[produces.output];
+          if (produces && typeof text === 'string') {
+            const refused = left.add(produces.path, Buffer.from(text));
+            if (refused !== undefined)
+              return { ...failed(fileRefused(produces.path, refused)), log: end.log, inputs };
+          }
+          return { kind: 'done', value, log: end.log, inputs, files: left.all() };
         }
       }
     },

@@ -69,7 +69,10 @@ export function createArtifactExecutor(deps: {
       judged.push(asserted);
     }
     const broken = judged.find((asserted) => asserted.broken)?.broken;
-    const checked: ArtifactOutput = broken ? { kind: 'failed', ...broken, log } : output;
+    const { files } = output;
+    const checked: ArtifactOutput = broken
+      ? { kind: 'failed', ...broken, log, ...(files && { files }) }
+      : output;
     return { ...checked, warnings: [...warnings, ...judged.flatMap((asserted) => asserted.warnings)] };
   };
 

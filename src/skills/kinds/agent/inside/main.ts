@@ -4,7 +4,7 @@
  * none of our code, because none is visible there.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 
 interface Orders {
@@ -17,9 +17,15 @@ interface Orders {
   prompt: string;
   /** The file to which the agent writes its answer. */
   answerFile: string;
+  /** The folder of the files that it leaves. */
+  artifacts: string;
 }
 
 const MAX_ANSWER_BYTES = 1_000_000;
+/** The app has limits of its own. These keep what is sent to it small. */
+const MAX_FILES = 30;
+const MAX_FILE_BYTES = 1_100_000;
+const MAX_DEPTH = 8;
 
 const orders = JSON.parse(readFileSync(0, 'utf8')) as Orders;
 const bridge = createServer((from) => {
@@ -38,12 +44,36 @@ bridge.listen(orders.port, '127.0.0.1', () => {
     process.exit(127);
   });
   agent.on('exit', (code) => {
-    if (existsSync(answerFile) && statSync(answerFile).size <= MAX_ANSWER_BYTES) {
-      const answer = readFileSync(answerFile);
-      for (let at = 0; at < answer.length; ) at += writeSync(3, answer, at);
-    }
+    const hasAnswer = existsSync(answerFile) && statSync(answerFile).size <= MAX_ANSWER_BYTES;
+    send({ answer: hasAnswer ? readFileSync(answerFile, 'utf8') : '' });
+    for (const file of filesIn(orders.artifacts)) send(file);
     // This process is the first of its namespace, so its end also ends everything that the agent left
     // running.
     process.exit(code ?? 1);
   });
 });
+
+/** One line of JSON to the app: the answer first, then each file. */
+function send(message: { answer: string } | { path: string; content: string }): void {
+  const line = Buffer.from(`${JSON.stringify(message)}\n`);
+  for (let at = 0; at < line.length; ) at += writeSync(3, line, at);
+}
+
+/** Regular files only: a link or a device is not followed. The first ones by name, if there are too many. */
+function* filesIn(folder: string): Generator<{ path: string; content: string }> {
+  let left = MAX_FILES;
+  const folders: { place: string; path: string; depth: number }[] = [{ place: folder, path: '', depth: 0 }];
+  for (let next = folders.shift(); next; next = folders.shift()) {
+    const entries = readdirSync(next.place, { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const place = `${next.place}/${entry.name}`;
+      const path = next.path === '' ? entry.name : `${next.path}/${entry.name}`;
+      if (entry.isDirectory() && next.depth < MAX_DEPTH) folders.push({ place, path, depth: next.depth + 1 });
+      if (!entry.isFile()) continue;
+      if (left === 0) return;
+      left -= 1;
+      if (statSync(place).size > MAX_FILE_BYTES) continue;
+      yield { path, content: readFileSync(place).toString('base64') };
+    }
+  }
+}

@@ -30,6 +30,7 @@ export const JAVASCRIPT_PRELUDE = `
   put('checkpoint', (value) => call('checkpoint', [plain(value)]));
   put('render_prompt', (path, values = {}) => call('render_prompt', [path, plain(values)]));
   put('run_skill', (name, inputs = {}) => call('run_skill', [name, plain(inputs)]));
+  put('write_artifact', (name, content) => call('write_artifact', [name, content]));
   put('submit', (value) => call('submit', [plain(value)]));
   // JSON would make null of what it cannot say, and a result would be another than was meant.
   const plain = (value) => {

@@ -35,6 +35,7 @@ def _prepare(ask, source, file_name, input_json):
         'checkpoint': lambda value: call('checkpoint', value),
         'render_prompt': lambda path, values={}: call('render_prompt', path, values),
         'run_skill': lambda name, inputs={}: call('run_skill', name, inputs),
+        'write_artifact': lambda name, content: call('write_artifact', name, content),
         'submit': lambda value: call('submit', value),
     }
     exec(compile(source, file_name, 'exec'), names)

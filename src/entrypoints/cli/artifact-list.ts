@@ -1,0 +1,39 @@
+import { artifactJson, artifactTable } from '../../messages/cli/artifact.ts';
+import type { ArtifactFilter } from '../../ports/storage.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
+import type { Since } from './options.ts';
+
+export interface ArtifactListOptions extends DatabaseOption {
+  run?: string;
+  kind?: string;
+  failed?: true;
+  since?: Since;
+  limit: number;
+}
+
+export function artifactList({ clock, tools }: Context, options: ArtifactListOptions): Promise<Output> {
+  const { run, kind, failed, since, limit, database } = options;
+  const from = since && ('at' in since ? since.at : new Date(clock.now().getTime() - since.agoMs));
+  const filter: ArtifactFilter = {
+    ...(run === undefined ? {} : { runId: run }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(failed === undefined ? {} : { failed }),
+    ...(from === undefined ? {} : { since: from }),
+    limit,
+  };
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const found = await read.artifacts.list(filter);
+    const runs = new Map(
+      await Promise.all(
+        [...new Set(found.map(({ runId }) => runId))].map(
+          async (id) => [id, await read.runs.get(id)] as const,
+        ),
+      ),
+    );
+    const listed = found.map((artifact) => ({ artifact, run: runs.get(artifact.runId) }));
+    return {
+      text: artifactTable(listed, clock.now()),
+      json: found.map((artifact) => artifactJson(artifact)),
+    };
+  });
+}

@@ -8,10 +8,10 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function started() {
-  const traffic = createTraffic();
+  const traffic = createTraffic(() => Date.now());
   const wakes: number[] = [];
-  const begun = performance.now();
-  traffic.onQuiet(() => wakes.push(performance.now() - begun));
+  const begun = Date.now();
+  traffic.onQuiet(() => wakes.push(Date.now() - begun));
   const intake = traffic.counted({ accept: async () => 'recorded' });
   return { traffic, wakes, deliver: () => intake.accept(webhook) };
 }

@@ -79,7 +79,7 @@ it('a review request lasts until the person submits a review', async () => {
 
 it.each([
   ['the author', ['eve', 'walt'], []],
-  ['somebody who is no collaborator', ['walt', 'stranger'], []],
+  ['somebody who is no collaborator', ['walt', 'newcomer'], []],
   ['a team without access to the repository', ['walt'], ['elsewhere']],
 ])('a review request that names %s is refused with 422 as a whole', async (_, reviewers, teams) => {
   const { github, request } = await startRequesting();

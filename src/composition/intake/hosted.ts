@@ -78,7 +78,7 @@ export interface Traffic {
   stop(): void;
 }
 
-export function createTraffic({ pauseMs = PAUSE_MS, longestMs = LONGEST_MS } = {}): Traffic {
+export function createTraffic(now = () => performance.now()): Traffic {
   let underWay = 0;
   let begun = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -90,9 +90,9 @@ export function createTraffic({ pauseMs = PAUSE_MS, longestMs = LONGEST_MS } = {
   }
   function expect(): void {
     if (timer) timer.refresh();
-    else timer = setTimeout(end, pauseMs);
-    if (performance.now() - begun < longestMs) return;
-    begun = performance.now();
+    else timer = setTimeout(end, PAUSE_MS);
+    if (now() - begun < LONGEST_MS) return;
+    begun = now();
     listener();
   }
 
@@ -104,7 +104,7 @@ export function createTraffic({ pauseMs = PAUSE_MS, longestMs = LONGEST_MS } = {
     wakeLater: expect,
     counted: (intake) => ({
       async accept(webhook) {
-        if (underWay === 0 && !timer) begun = performance.now();
+        if (underWay === 0 && !timer) begun = now();
         underWay++;
         try {
           return await intake.accept(webhook);

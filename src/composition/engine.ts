@@ -3,6 +3,7 @@ import type { Event } from '../domain/event/event.ts';
 import { createQuestionPoller } from '../engine/approvals/question-poller.ts';
 import { createConfigurationLoader } from '../engine/configuration/configuration.ts';
 import { createOrganisationMemory } from '../engine/configuration/organisation-memory.ts';
+import { createStoredChains } from '../engine/configuration/stored-chains.ts';
 import { createGateChecks } from '../engine/effects/gate-check.ts';
 import { createOutbox } from '../engine/effects/outbox.ts';
 import { createEngine, type Engine } from '../engine/runs/engine.ts';
@@ -34,6 +35,7 @@ export interface EngineParts {
   ask: JobRunner<'ask'>;
   questions: JobRunner<'questions'>;
   notify: JobRunner<'notify'>;
+  chains: JobRunner<'chains'>;
 }
 
 /** Builds the engine and its dependencies. */
@@ -49,6 +51,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
   const keepSkill = createSkillKeeper({ storage, clock });
   const outbox = createOutbox({ queue, ids });
   const gates = createGateChecks({ ...platform, outbox });
+  const storedChains = createStoredChains(storage);
   const configuration = createConfigurationLoader({
     github,
     clock,
@@ -56,6 +59,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     shipped: shippedChains(names),
     shippedSkills: shippedSkills(),
     communitySkills: communitySkills(storage.read.skills),
+    storedChains: storedChains.of,
     keepSkill,
     memory: createOrganisationMemory(storage, clock),
   });
@@ -90,6 +94,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     outbox,
     gates,
     configuration,
+    storedChains,
     onMergeGroup: groups.on,
     onInstallationBack: ({ installation_id: id }: { installation_id: number }) =>
       storage.transaction((tx) => queue.enqueue(tx, reconcileInstallationJob(id))),
@@ -111,6 +116,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     mergeGroups: groups.jobs,
     questions: questions.jobs,
     notify: notifyJobs({ ...platform, contextOf, outbox, publisher, pages }),
+    chains: storedChains.jobs,
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

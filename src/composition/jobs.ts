@@ -14,7 +14,7 @@ import type { Platform } from './platform.ts';
  */
 export function buildJobs(
   platform: Platform,
-  { engine, onEvent, sessions, mergeGroups, questions, notify, ask }: EngineParts,
+  { engine, onEvent, sessions, mergeGroups, questions, notify, chains, ask }: EngineParts,
 ): JobRunners {
   const { github, retention } = platform;
   return {
@@ -26,6 +26,7 @@ export function buildJobs(
     merge_group: mergeGroups,
     questions,
     notify,
+    chains,
     ask,
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),

@@ -67,6 +67,8 @@ export const JOB_PAYLOADS = {
     z.strictObject({ of: z.literal('installations') }),
     z.strictObject({ of: z.literal('installation'), installation_id: z.int() }),
   ]),
+  /** Reads again what the operator says about chains. */
+  chains: z.object({}),
   /** Deletes what is older than the retention periods. */
   retention: z.object({}),
   /** Packs the bodies of deliveries together. */
@@ -103,6 +105,7 @@ export const WORTH = { first: 0, normal: 1, last: 2, review: 3 } as const;
 
 const WORTH_OF_KIND: Readonly<Partial<Record<JobKind, Worth>>> = {
   signal: 'first',
+  chains: 'first',
   questions: 'first',
   merge_group: 'first',
   ask: 'last',

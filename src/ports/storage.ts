@@ -1,5 +1,6 @@
 import type { Json } from '../core/canonical.ts';
 import type { Artifact } from '../domain/artifact/artifact.ts';
+import type { StoredChain } from '../domain/chain/stored.ts';
 import type { AppliedCommand } from '../domain/command/order.ts';
 import type { Effect, EffectRow, EffectStatus } from '../domain/effect/effect.ts';
 import type { Approval } from '../domain/policy/approval.ts';
@@ -72,6 +73,7 @@ export interface Tx {
   readonly gateProtections: GateProtections;
   readonly pushes: Pushes;
   readonly jobs: Jobs;
+  readonly chains: Chains;
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
   readonly modelCalls: ModelCalls;
@@ -513,6 +515,15 @@ export interface Jobs {
 }
 
 /** How far something outside was read. A position is a small JSON value whose shape its user defines. */
+export interface Chains {
+  /** By owner and name. */
+  all(): Promise<StoredChain[]>;
+  /** Inserts the row, or updates the definition and status of the row with this id. */
+  put(chain: StoredChain): Promise<void>;
+  /** @param from the former `owner/name` */
+  renameRepository(from: string, to: string): Promise<void>;
+}
+
 export interface Cursors {
   get(name: string): Promise<Json | undefined>;
   set(name: string, position: Json, at: Date): Promise<void>;

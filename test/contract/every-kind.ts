@@ -19,5 +19,6 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     notify: handler,
     retention: handler,
     bodies: handler,
+    chains: handler,
   };
 }

@@ -48,6 +48,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         notify: handler('notify'),
         retention: handler('retention'),
         bodies: handler('bodies'),
+        chains: handler('chains'),
       },
       onRetriesExhausted: async () => undefined,
     });

@@ -30,6 +30,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   gateProtections: ['get'],
   pushes: ['of'],
   jobs: ['isHeld', 'isUnderWay', 'ofKeys', 'leaseTokens', 'nextDue', 'countDue'],
+  chains: ['all'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],

@@ -22,6 +22,8 @@ export const SELDOM = [
 
 /** Durable writes that no story reaches, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
+  'chains.put': 'one transaction, of the command line; see cli/stored-chains',
+  'chains.renameRepository': 'in one transaction with runs.renameRepository',
   'skills.saveState': 'one statement, of the command line; see contract/skills',
   'skills.adopt': 'of the command line: in one transaction with the rest of a package; see cli/skill-sync',
   'skills.withdraw': 'the same',

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { ChainStatus } from '../../domain/chain/stored.ts';
 import type { OrderedVerb } from '../../domain/command/order.ts';
 import type { EffectStatus } from '../../domain/effect/effect.ts';
 import type { ApprovalStatus } from '../../domain/policy/approval.ts';
@@ -40,6 +41,7 @@ export interface Database {
   jobs: JobsTable;
   status_counts: StatusCountsTable;
   transitions: TransitionsTable;
+  chains: ChainsTable;
   cursors: { name: string; position_json: string; updated_at: string };
   gate_protections: {
     repository_id: number;
@@ -57,6 +59,17 @@ export interface Database {
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
   fired_once: { repository_id: number; head_sha: string; chain: string; subject: string };
+}
+
+interface ChainsTable {
+  id: string;
+  owner: string;
+  repository: string | null;
+  name: string;
+  definition: string | null;
+  status: ChainStatus;
+  created_at: string;
+  updated_at: string;
 }
 
 export interface AuditLogTable {

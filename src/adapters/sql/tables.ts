@@ -6,6 +6,7 @@ import { approvalsTable } from './approvals.ts';
 import { archivesOn } from './archives.ts';
 import { artifactsTable } from './artifacts.ts';
 import { auditTable } from './audit.ts';
+import { chainsTable } from './chains.ts';
 import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
@@ -41,6 +42,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
     gateProtections: gateProtectionsTable(db),
     pushes: pushesTable(db),
     jobs: jobsTable(db),
+    chains: chainsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),
     modelCalls: modelCallsTable(db),

@@ -15,6 +15,8 @@ export const AUDITED_VERBS = [
   'pause',
   'resume',
   'fire',
+  'define',
+  'disable',
   'replay',
   'prune',
 ] as const;

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Chain } from './chain.ts';
 
-export const SCOPES = ['repository', 'organisation', 'shipped'] as const;
+/** Nearest first. `stored`: the operator defined it in the database. */
+export const SCOPES = ['repository', 'organisation', 'stored', 'shipped'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** One chain file after parsing. `name` is the name inside a broken file, if it is readable. */

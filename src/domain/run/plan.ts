@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/chain.ts';
+import type { HeldChain } from '../chain/stored.ts';
 import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
 import { OPERATOR } from './actor.ts';
@@ -43,6 +44,7 @@ export interface Reopening {
  * that late, duplicate and reordered deliveries lead to the same runs. Only a reopening is not visible in the
  * state. If its delivery comes again, the run that it began is recognised by its own event.
  * @param runs all unfinished ones and the newest of each chain; newest first
+ * @param held chains that start no run; their runs that have begun go on
  */
 export function planRuns(
   pullRequest: PullRequestNow,
@@ -50,6 +52,7 @@ export function planRuns(
   runs: readonly Run[],
   repository: { full_name: string; default_branch: string; owner: string; name: string },
   reopening?: Reopening,
+  held: readonly HeldChain[] = [],
 ): Plan {
   const plan: Plan = { cancel: [], begin: [] };
   for (const run of runs) {
@@ -58,7 +61,9 @@ export function planRuns(
     if (because) plan.cancel.push({ runId: run.id, reason: because });
   }
   if (pullRequest.state === 'closed') return plan;
-  const wanted = chains.filter((chain) => fires(chain, pullRequest, repository));
+  const wanted = chains.filter(
+    (chain) => fires(chain, pullRequest, repository) && !held.some(({ name }) => name === chain.name),
+  );
   const cancelled = new Set(plan.cancel.map(({ runId }) => runId));
   for (const chain of wanted) {
     const newest = runs.find((run) => run.chain === chain.name);

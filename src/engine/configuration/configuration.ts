@@ -5,6 +5,7 @@ import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { defaultSettings, mergeSettings, type Settings } from '../../domain/chain/settings.ts';
+import { type HeldChain, heldIn, type StoredChain } from '../../domain/chain/stored.ts';
 import { openToWriters } from '../../domain/policy/branch-guard.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { isTrusted } from '../../domain/policy/trust.ts';
@@ -21,7 +22,7 @@ import { resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
 import type { GitHub, GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
 import { SETTINGS_FILE } from './configuration-files.ts';
 import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
-import { createScopeFiles } from './scope-files.ts';
+import { type ChainSource, chainSource, createScopeFiles } from './scope-files.ts';
 import { type SettingsScopes, unknownIn } from './settings-source.ts';
 
 interface BrokenFile {
@@ -52,6 +53,8 @@ export interface Configuration {
   skills: readonly SkillInForce[];
   /** Files that cannot be used, with their errors. */
   broken: BrokenFile[];
+  /** Chains that the operator paused, which are in `chains`, or disabled, which are not. */
+  held?: readonly HeldChain[];
 }
 
 /** The base of a pull request, and the default branch, which governs otherwise. */
@@ -112,6 +115,8 @@ export function createConfigurationLoader(deps: {
   shippedSkills: readonly ParsedPackage[];
   /** Which organisations had configuration; without it, none counts as having had any. */
   memory?: OrganisationMemory;
+  /** What the operator says about the chains of a repository; nothing by default. */
+  storedChains?: (repo: Repo) => Promise<readonly StoredChain[]>;
   /** The packages of indexes that are in force now; none by default. */
   communitySkills?: () => Promise<readonly ParsedPackage[]>;
   /**
@@ -127,10 +132,20 @@ export function createConfigurationLoader(deps: {
     shipped,
     shippedSkills,
     communitySkills = async () => [],
+    storedChains = async () => [],
     memory = NO_MEMORY,
   } = deps;
   const files = createScopeFiles({ clock, memory });
+  const definitions = new WeakMap<StoredChain, ChainSource>();
   const tips = new Map<string, Promise<string | undefined>>();
+
+  /** Parsed once for each row, as the files are. */
+  function storedSource(row: StoredChain): ChainSource | undefined {
+    if (row.definition === null) return undefined;
+    const source = definitions.get(row) ?? chainSource(row.definition, `chain define ${row.name}`);
+    definitions.set(row, source);
+    return source;
+  }
 
   /** Simultaneous events, such as a push and its pull request, share one read of the tip. */
   function tipOf(reader: GitHubReader, repo: Repo, branch: string): Promise<string | undefined> {
@@ -276,10 +291,11 @@ export function createConfigurationLoader(deps: {
     how: HowFresh,
   ): Promise<Configuration> {
     const reader = readerFor(installationId, how);
-    const [repository, organisation, community] = await Promise.all([
+    const [repository, organisation, community, stored] = await Promise.all([
       files.ofRepository(reader, repo, sha),
       files.ofOrganisation(reader, repo.owner, how.fresh ?? false),
       communitySkills(),
+      storedChains(repo),
     ]);
     const account = { organisation: organisation.skills, shipped: shippedSkills, community };
     const here = resolveSkills({ workspace: repository.skills, ...account }, names.skills);
@@ -291,6 +307,7 @@ export function createConfigurationLoader(deps: {
       chains: {
         repository: repository.chains.map((file) => file.parse(known)),
         organisation: organisation.chains.map((file) => file.parse(ofAccount)),
+        stored: stored.flatMap((row) => storedSource(row)?.parse(known) ?? []),
         shipped,
       },
       settings: { repository: repository.settings, organisation: organisation.settings },
@@ -328,13 +345,16 @@ export function createConfigurationLoader(deps: {
       };
     }
     if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', diagnostics: unknown });
+    const held = heldIn(stored);
+    const disabled = held.filter(({ status }) => status === 'disabled').map(({ name }) => name);
     const inForce = resolved.chains.filter(
-      (chain) => settings.chains === undefined || settings.chains.includes(chain.name),
+      ({ name }) =>
+        (settings.chains === undefined || settings.chains.includes(name)) && !disabled.includes(name),
     );
     const chains = await Promise.all(
       inForce.map((chain) => withPackages(chain, skills, settings, inAccount.skills)),
     );
-    return { branch, sha, chains, settings, names: known, read: sources, skills, broken };
+    return { branch, sha, chains, settings, names: known, read: sources, skills, broken, held };
   }
 }
 

@@ -240,12 +240,12 @@ function tooMany(file: string): Diagnostic {
 }
 
 /** The text of a chain file. Its meaning depends on the existing skills, which are read separately. */
-interface ChainSource {
+export interface ChainSource {
   parse(names: Required<KnownNames>): ParsedChain;
 }
 
 /** Parses it once per set of names, because every event uses the same file again. */
-function chainSource(text: string, file: string): ChainSource {
+export function chainSource(text: string, file: string): ChainSource {
   let last: { key: string; parsed: ParsedChain } | undefined;
   return {
     parse(names) {

@@ -7,6 +7,7 @@ import { newRun } from '../../domain/run/new-run.ts';
 import { newerRun } from '../../domain/run/plan.ts';
 import { commandReply } from '../../messages/comments/command-reply.ts';
 import { type NotBegun, notBegun } from '../../messages/comments/not-begun.ts';
+import { heldBecause } from '../../messages/run/held-chain.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -99,13 +100,15 @@ export async function fireByHand(
  * @param configuration `undefined` if the base branch does not exist
  */
 export function cannotFire(
-  configuration: Pick<Configuration, 'chains' | 'broken'> | undefined,
+  configuration: Pick<Configuration, 'chains' | 'broken' | 'held'> | undefined,
   { number, state, baseRef }: Pick<PullRequest, 'number' | 'state' | 'baseRef'>,
   { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
 ): string | undefined {
   if (state === 'closed') return `#${number} is closed`;
   if (!configuration) return `there is no branch ${baseRef}`;
-  const { chains, broken } = configuration;
+  const { chains, broken, held = [] } = configuration;
+  const hold = held.find((one) => one.name === name);
+  if (hold) return heldBecause(hold);
   const chain = chains.find((candidate) => candidate.name === name);
   if (!chain) {
     const file =

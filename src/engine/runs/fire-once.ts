@@ -50,7 +50,9 @@ export async function firing(
   deliveryId: number | null,
 ): Promise<(() => Promise<void>) | undefined> {
   const configuration = await governing(deps, event);
-  const waiting = configuration?.chains.filter((chain) => chain.trigger.event === event.kind) ?? [];
+  const isHeld = (chain: Chain) => configuration?.held?.some(({ name }) => name === chain.name);
+  const waiting =
+    configuration?.chains.filter((chain) => chain.trigger.event === event.kind && !isHeld(chain)) ?? [];
   if (!configuration || waiting.length === 0) return undefined;
   return () => fire(deps, event, deliveryId, configuration, waiting);
 }

@@ -5,6 +5,7 @@ import { governingBranch } from '../../domain/run/run.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts';
+import type { StoredChains } from '../configuration/stored-chains.ts';
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
@@ -14,6 +15,7 @@ import { onGone, onRenamed } from './on-gone.ts';
 import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
 
 export interface EventDeps extends PullRequestDeps {
+  storedChains: Pick<StoredChains, 'forget'>;
   /** A parameter, because judging a merge group needs parts that are created later. */
   onMergeGroup(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
   /** A parameter, because finding what was missed belongs to recovery. */

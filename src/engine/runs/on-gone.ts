@@ -5,6 +5,7 @@ import { type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { Storage } from '../../ports/storage.ts';
+import type { StoredChains } from '../configuration/stored-chains.ts';
 import type { Engine } from './engine.ts';
 
 type GoneEvent = EventOf<'installation.gone' | 'repository.gone'>;
@@ -12,6 +13,7 @@ interface GoneDeps {
   storage: Storage;
   clock: Clock;
   engine: Engine;
+  storedChains: Pick<StoredChains, 'forget'>;
 }
 
 /**
@@ -43,12 +45,17 @@ export async function onGone(
  * GitHub's redirects.
  */
 export async function onRenamed(
-  { storage }: GoneDeps,
+  { storage, storedChains }: GoneDeps,
   { repository }: EventOf<'repository.renamed'>,
 ): Promise<void> {
-  await storage.transaction((tx) =>
-    tx.runs.renameRepository(repository.id, `${repository.owner}/${repository.name}`),
-  );
+  const name = `${repository.owner}/${repository.name}`;
+  await storage.transaction(async (tx) => {
+    const [newest] = await tx.runs.list({ repositoryId: repository.id, limit: 1 });
+    // Otherwise a chain that is paused would start runs under the new name.
+    if (newest) await tx.chains.renameRepository(newest.repository, name);
+    await tx.runs.renameRepository(repository.id, name);
+  });
+  storedChains.forget();
 }
 
 function isGone({ installationId }: Run, event: GoneEvent): boolean {

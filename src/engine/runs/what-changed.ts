@@ -97,6 +97,7 @@ function subject(name: string, { branch, read }: Configuration): string {
       case 'repository':
         return `${found.file} on ${branch} changed since this was asked`;
       case 'organisation':
+      case 'stored':
         return `${found.file} changed since this was asked`;
       case 'shipped':
         return `the chain ${name} is the shipped one now, which differs from the one that asked`;

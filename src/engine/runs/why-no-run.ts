@@ -4,6 +4,7 @@ import { criterion, type Explanation } from '../../domain/explanation/explanatio
 import { governedCriterion } from '../../domain/run/explain.ts';
 import { type PullRequestNow, triggerFacts } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
+import { heldBecause } from '../../messages/run/held-chain.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 
 /** The most chains and errors in one answer. Check runs and `chain lint` have all of them. */
@@ -30,7 +31,14 @@ export function whyNoRun(
   if (configuration.broken.some(({ kind }) => kind === 'settings')) {
     return none(`the settings on ${branch} have errors`, reasons);
   }
+  const { held = [] } = configuration;
+  const disabled = held
+    .filter(({ status }) => status === 'disabled')
+    .map((hold) => criterion('unmet', heldBecause(hold)));
+  reasons.push(...disabled);
   const chains = configuration.chains.map((chain) => {
+    const hold = held.find(({ name }) => name === chain.name);
+    if (hold) return criterion('unmet', heldBecause(hold));
     const { event } = chain.trigger;
     if (event !== 'pr.opened' && event !== 'pr.updated') {
       return criterion('unmet', `${chain.name} waits for ${event}`);

@@ -56,6 +56,7 @@ export function localChains(cwd: string, known: KnownNames, shipped: readonly Pa
   const scopes = {
     repository: files.map((file) => parsedChain(cwd, file, known)),
     organisation: [],
+    stored: [],
     shipped,
   };
   const { chains, broken } = resolveChains(scopes);
@@ -101,7 +102,7 @@ export function checkFiles(
   const misplaced = astray.map((file) => notRead(parsedChain(cwd, file, known)));
   const clashes = [...Map.groupBy(chains, ({ file }) => dirname(file)).values()].flatMap(
     // Two files in a folder with the same name conflict, which neither shows alone.
-    (siblings) => resolveChains({ repository: siblings, organisation: [], shipped: [] }).broken,
+    (siblings) => resolveChains({ repository: siblings, organisation: [], stored: [], shipped: [] }).broken,
   );
   return files.map((file) => {
     const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);

@@ -8,6 +8,7 @@ import type { ArtifactListOptions } from './artifact-list.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { FireOptions } from './chain-fire.ts';
+import type { PlaceOptions } from './chain-store.ts';
 import type { DatabaseOption, Perform } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
@@ -48,7 +49,16 @@ function addChain(chain: Command, perform: Perform): void {
   const list = chain
     .command('list')
     .description('list the shipped chains and those in .github/countersign/chains')
-    .action(() => perform(async (context) => (await import('./chain-list.ts')).chainList(context)));
+    .option('--stored', 'instead, what is stored in the database: definitions and statuses')
+    .addOption(repoOption())
+    .addOption(databaseOption())
+    .action((options: PlaceOptions & { stored?: boolean }) =>
+      perform(async (context) =>
+        options.stored
+          ? (await import('./chain-store.ts')).chainListStored(context, options)
+          : (await import('./chain-list.ts')).chainList(context),
+      ),
+    );
   example(list, 'countersign chain list');
 
   const show = chain
@@ -72,7 +82,41 @@ function addChain(chain: Command, perform: Perform): void {
     .action((name: string, options: FireOptions) =>
       perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
     );
+  addChainStore(chain, perform);
   example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
+}
+
+function addChainStore(chain: Command, perform: Perform): void {
+  const at = (command: Command) =>
+    command
+      .addOption(repoOption())
+      .addOption(new Option('--owner <login>', 'all repositories of this owner').argParser(login))
+      .addOption(databaseOption());
+  const define = at(
+    chain
+      .command('define')
+      .description('store a chain in the database, for a repository or for all of an owner')
+      .argument('<file>', 'a chain file'),
+  ).action((file: string, options: PlaceOptions) =>
+    perform(async (context) => (await import('./chain-store.ts')).chainDefine(context, file, options)),
+  );
+  example(define, 'countersign chain define deploy.yaml --repo acme/shop');
+
+  const verbs = [
+    ['pause', 'paused', 'let a chain start no run until it is resumed; runs that have begun go on'],
+    ['resume', 'active', 'let a chain start runs again'],
+    ['disable', 'disabled', 'let a chain count as removed until it is resumed'],
+  ] as const;
+  for (const [verb, status, description] of verbs) {
+    const command = at(
+      chain.command(verb).description(description).argument('<name>', 'the name of a chain'),
+    ).action((name: string, options: PlaceOptions) =>
+      perform(async (context) =>
+        (await import('./chain-store.ts')).chainStatus(context, name, options, status),
+      ),
+    );
+    example(command, `countersign chain ${verb} pr-review --repo acme/shop`);
+  }
 }
 
 function addRun(run: Command, perform: Perform): void {

@@ -8,6 +8,7 @@ import { explain, explainText } from '../../domain/run/explain.ts';
 import { type Invocation, isStepOver, type Run, type RunState } from '../../domain/run/run.ts';
 import type { Signal } from '../../domain/run/transition.ts';
 import { statusComment } from '../../messages/comments/status-comment.ts';
+import { heldBecause } from '../../messages/run/held-chain.ts';
 import { codeBlock } from '../../messages/text/markdown.ts';
 import type { Command } from './command.ts';
 import { overtaken, remember } from './command-order.ts';
@@ -350,7 +351,9 @@ async function setPaused(context: CommandContext, pausedBy: string | null): Prom
 }
 
 async function fire(context: CommandContext, chain: string, inputs: Record<string, string>): Promise<Reply> {
-  const { chains = [], broken = [] } = context.configuration ?? {};
+  const { chains = [], broken = [], held = [] } = context.configuration ?? {};
+  const hold = held.find(({ name }) => name === chain);
+  if (hold) return replyFor({ kind: 'chain_held', because: heldBecause(hold) });
   const found = chains.find(({ name }) => name === chain);
   if (!found) {
     const [diagnostic] =

@@ -5,7 +5,7 @@ import type { Saying } from '../../domain/policy/approval.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
 import { newerCommandGiven } from '../../messages/comments/not-begun.ts';
 import { code, inline } from '../../messages/text/markdown.ts';
-import { listed } from '../../messages/text/pretty.ts';
+import { capital, listed } from '../../messages/text/pretty.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 
@@ -46,6 +46,7 @@ export type CommandResult =
   | { kind: 'not_begun'; chain: string; because: string }
   | { kind: 'broken_chain'; chain: string; diagnostic: string }
   | { kind: 'merges_no_draft'; chain: string }
+  | { kind: 'chain_held'; because: string }
   | { kind: 'needs_inputs'; chain: string; missing: string[] }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
@@ -113,6 +114,8 @@ export function replyText(result: CommandResult): string {
       return `${code(result.chain)} cannot be fired because of ${inline(result.diagnostic, 400)}.`;
     case 'merges_no_draft':
       return `The pull request is a draft, and ${code(result.chain)} merges; mark it as ready for review first.`;
+    case 'chain_held':
+      return `${inline(capital(result.because), 300)}.`;
     case 'needs_inputs':
       return `${code(result.chain)} needs ${listed(
         result.missing.map((key) => code(`${key}=…`)),
@@ -164,6 +167,7 @@ export function isDone(result: CommandResult): boolean {
     case 'not_paused':
     case 'broken_chain':
     case 'merges_no_draft':
+    case 'chain_held':
     case 'needs_inputs':
     case 'skill_not_used':
     case 'step_not_begun':

@@ -336,7 +336,9 @@ export function brokenChain(name: string, file: string, diagnostics: readonly Di
 
 /** `chain show`: the chain's origin and trigger, and its steps as a graph, each below what it waits for. */
 export function chainText(chain: Chain, scope: Scope, file: string): string {
-  const from = scope === 'shipped' ? 'ships with Countersign' : `of the ${scope}`;
+  const from =
+    { shipped: 'ships with Countersign', stored: 'defined by the operator' }[scope as string] ??
+    `of the ${scope}`;
   return [
     `${chain.name} (${from}: ${plainLine(file)})`,
     ...(chain.description === undefined ? [] : [asSentence(plainLine(chain.description))]),

@@ -13,7 +13,13 @@ function unreadable(path: string): ParsedChain {
 }
 
 function resolved(scopes: Partial<Parameters<typeof resolveChains>[0]>) {
-  const { chains, broken } = resolveChains({ repository: [], organisation: [], shipped: [], ...scopes });
+  const { chains, broken } = resolveChains({
+    repository: [],
+    organisation: [],
+    stored: [],
+    shipped: [],
+    ...scopes,
+  });
   return {
     chains: chains.map((chain) => chain.description),
     broken: broken.map(({ chain, scope, file }) => `${chain} (${scope}: ${file})`),
@@ -57,6 +63,7 @@ describe('among chains with one name', () => {
     const { chains, broken } = resolveChains({
       repository: [file('r/1.yaml', 'a'), file('r/2.yaml', 'a')],
       organisation: [],
+      stored: [],
       shipped: [file('s/a.yaml', 'a')],
     });
     expect(chains).toEqual([]);

@@ -28,7 +28,7 @@ function reportedErrors(
 ): string[] {
   const { own = 'chains: [ship]', above, organisation = [] } = base;
   const read = {
-    chains: { repository: [chain(SHIP, 'ship')], organisation, shipped: [] },
+    chains: { repository: [chain(SHIP, 'ship')], organisation, stored: [], shipped: [] },
     settings: {
       repository: own === '' ? NO_SETTINGS : settingsSource(own, SETTINGS_FILE),
       organisation: above === undefined ? NO_SETTINGS : settingsSource(above, ABOVE),

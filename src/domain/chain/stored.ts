@@ -1,0 +1,40 @@
+/** `paused`: starts no run. `disabled`: as if it did not exist. */
+export type ChainStatus = 'active' | 'paused' | 'disabled';
+
+/** What the operator says about a chain, for one repository or for all of an owner. */
+export interface StoredChain {
+  id: string;
+  owner: string;
+  /** `null`: every repository of the owner. */
+  repository: string | null;
+  name: string;
+  /** The text of a chain file; `null` if the chain is only in files. */
+  definition: string | null;
+  status: ChainStatus;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A chain that starts no run here. */
+export type HeldChain = Pick<StoredChain, 'name' | 'updatedAt'> & { status: Exclude<ChainStatus, 'active'> };
+
+/** The rows that apply to a repository, one a name: its own before those of its owner. */
+export function applyingTo(
+  rows: readonly StoredChain[],
+  { owner, name }: { owner: string; name: string },
+): StoredChain[] {
+  const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+  const own = rows.filter((row) => isSame(row.owner, owner));
+  const nearestFirst = [
+    ...own.filter(({ repository }) => repository !== null && isSame(repository, name)),
+    ...own.filter(({ repository }) => repository === null),
+  ];
+  return nearestFirst.filter((row, at) => nearestFirst.findIndex((other) => other.name === row.name) === at);
+}
+
+/** The chains of these rows that start no run. */
+export function heldIn(rows: readonly StoredChain[]): HeldChain[] {
+  return rows.flatMap(({ name, status, updatedAt }) =>
+    status === 'active' ? [] : [{ name, status, updatedAt }],
+  );
+}

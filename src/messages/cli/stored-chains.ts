@@ -1,0 +1,42 @@
+import type { StoredChain } from '../../domain/chain/stored.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+import { utc } from '../text/pretty.ts';
+import { table } from './terminal.ts';
+
+export const ONE_PLACE =
+  'Say where: either --repo <owner/name>, or --owner <login> for all repositories of an owner.';
+
+export function storedTable(rows: readonly StoredChain[]): string {
+  if (rows.length === 0) return 'Nothing is stored about chains; those in files run.';
+  return table(
+    ['CHAIN', 'WHERE', 'STATUS', 'DEFINED', 'CHANGED'],
+    rows.map((row) => [
+      row.name,
+      placeOf(row),
+      row.status,
+      row.definition === null ? 'in files' : 'here',
+      utc(row.updatedAt),
+    ]),
+  );
+}
+
+/** @param verb what was done, such as `pause` */
+export function chainChanged(verb: string, row: StoredChain): string {
+  const where = `for ${placeOf(row)}`;
+  switch (verb) {
+    case 'define':
+      return `Defined ${row.name} ${where}. A file of that name in the repository or its organisation takes precedence.${
+        row.status === 'active' ? '' : ` It is ${row.status}: countersign chain resume lets it start runs.`
+      }`;
+    case 'pause':
+      return `Paused ${row.name} ${where}: it starts no run until countersign chain resume. Runs that have begun go on.`;
+    case 'disable':
+      return `Disabled ${row.name} ${where}: it counts as removed until countersign chain resume, and its runs can merge nothing.`;
+    default:
+      return `Resumed ${row.name} ${where}: it starts runs again, with the next event of each pull request.`;
+  }
+}
+
+function placeOf({ owner, repository }: StoredChain): string {
+  return plainLine(repository === null ? `${owner}/*` : `${owner}/${repository}`);
+}

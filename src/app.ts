@@ -174,8 +174,17 @@ function secretsOf({ privateKey, webhookSecret, ...config }: AppConfig): Secrets
   return { 'private key': privateKey, 'webhook secret': webhookSecret, ...settingsSecretsOf(config) };
 }
 
-function settingsSecretsOf({ metricsAccess, model }: BaseConfig): Secrets {
+function settingsSecretsOf({ metricsAccess, model, chat }: BaseConfig): Secrets {
+  const webhooks = [...(chat?.webhooks ?? [])].flatMap(([name, address]): [string, string][] => {
+    const { pathname, search } = new URL(address);
+    // The path alone is enough to post.
+    return [
+      [`webhook ${name}`, address],
+      [`path of the webhook ${name}`, `${pathname}${search}`],
+    ];
+  });
   return {
+    ...Object.fromEntries(webhooks),
     ...(metricsAccess.token !== undefined && { 'metrics token': metricsAccess.token }),
     ...(model?.apiKey !== undefined && { 'model key': model.apiKey }),
   };

@@ -1,3 +1,4 @@
+import { createChat } from '../adapters/chat/webhooks.ts';
 import { createEmbeddedQueue } from '../adapters/embedded-queue/embedded.ts';
 import { createOctokitGitHub, type OctokitGitHubOptions } from '../adapters/octokit/octokit-github.ts';
 import type { OctokitSource } from '../adapters/octokit/sign-in.ts';
@@ -10,6 +11,7 @@ import { createWriteLimiter, type WriteLimiter } from '../engine/effects/write-l
 import type { RetentionPeriods } from '../entrypoints/retention/retention.ts';
 import { createMetrics, type Metrics } from '../entrypoints/webhook/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
+import type { Chat } from '../ports/chat.ts';
 import type { AnsweredRequest } from '../ports/github.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Storage } from '../ports/storage.ts';
@@ -24,6 +26,7 @@ export interface Platform {
   github: ReturnType<typeof createOctokitGitHub>;
   queue: Queue;
   writeLimiter: WriteLimiter;
+  chat: Chat;
   metrics: Metrics;
   clock: Clock;
   ids: Ids;
@@ -93,6 +96,7 @@ export async function openPlatform(
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
     writeLimiter,
+    chat: createChat(config.chat ?? { webhooks: new Map(), allowsPrivate: false }),
     queue: createEmbeddedQueue({
       storage,
       clock,

@@ -19,6 +19,7 @@ import {
 import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
+import { type WebhooksConfig, webhooksSchema } from './webhooks.ts';
 
 /**
  * A variable's text. An empty one counts as not set: `FOO=` in an env file and an unset substitution in a
@@ -158,6 +159,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     agents?: Readonly<Partial<Record<AgentName, string>>>;
     /** Without it, everything is kept forever. */
     retention?: Retention;
+    /** Without it, no chat is notified. */
+    chat?: WebhooksConfig;
   };
 type Registration = z.infer<typeof registrationSchema>;
 
@@ -211,14 +214,16 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const agents = agentsSchema.safeParse(env);
   const metrics = metricsSchema.safeParse(env);
   const retention = retentionSchema.safeParse(env);
-  const parts = [base, artifacts, model, agents, metrics, retention];
+  const webhooks = webhooksSchema.safeParse(env);
+  const parts = [base, artifacts, model, agents, metrics, retention, webhooks];
   if (
     base.success &&
     artifacts.success &&
     model.success &&
     agents.success &&
     metrics.success &&
-    retention.success
+    retention.success &&
+    webhooks.success
   ) {
     return {
       ok: true,
@@ -229,6 +234,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
         ...agents.data,
         ...metrics.data,
         ...retention.data,
+        ...webhooks.data,
       },
     };
   }

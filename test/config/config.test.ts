@@ -85,6 +85,28 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('reads the webhooks of chats by their names', () => {
+    const { chat } = configOf({
+      ...app,
+      COUNTERSIGN_WEBHOOK_TEAM_CHAT: 'https://hooks.example.test/services/T0/B0/x?thread=1',
+      COUNTERSIGN_WEBHOOK_EMPTY: '',
+    });
+    expect([...(chat?.webhooks ?? [])]).toEqual([
+      ['team-chat', 'https://hooks.example.test/services/T0/B0/x?thread=1'],
+    ]);
+    expect(chat?.allowsPrivate).toBe(false);
+  });
+
+  it.each([
+    ['COUNTERSIGN_WEBHOOK_A', 'http://hooks.example.test/x', 'must be an https URL'],
+    ['COUNTERSIGN_WEBHOOK_A', 'http://127.0.0.1/x', 'must be an https URL'],
+    ['COUNTERSIGN_WEBHOOK_A', 'https://me:secret@hooks.example.test/x', 'must have no user name or password'],
+    ['COUNTERSIGN_WEBHOOK_team', 'https://hooks.example.test/x', 'must end in a name of capital letters'],
+    ['COUNTERSIGN_WEBHOOKS_PRIVATE', 'yes', 'must be allow, or unset'],
+  ])('refuses %s=%s with a sentence', (name, value, diagnostic) => {
+    expect(faultsOf({ ...app, [name]: value })).toEqual([expect.stringContaining(`${name} ${diagnostic}`)]);
+  });
+
   it('is the setup variant while no variable of an App is set', () => {
     const config = configOf({ PORT: '8080', APP_ID: '', WEBHOOK_SECRET: '' });
     expect(config).toMatchObject({ kind: 'setup', port: 8080 });

@@ -59,6 +59,7 @@ export interface HarnessOptions {
   secondaryLimits?: StandInOptions['secondaryLimits'];
   rateLimit?: StandInOptions['rateLimit'];
   retention?: AppConfig['retention'];
+  chat?: AppConfig['chat'];
   blobs?: AppOverrides['blobs'];
   storage?: AppOverrides['storage'];
   /** `real`: as long and as random as the app's own, for tests that count bytes. */
@@ -120,6 +121,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),
+    ...(options.chat ? { chat: options.chat } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
   };
   const ids = options.ids === 'real' ? timeSortedIds(() => clock.now()) : countingIds();

@@ -7,7 +7,7 @@ import { merged, type Span } from './span.ts';
 
 /** Variables whose name says that they hold a secret: ours, the model providers', a proxy's. */
 const SECRET_VARIABLE =
-  /(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)(?!.*_(?:PATH|FILE|DIR|URL|NAME|ID)$)/i;
+  /(?:^COUNTERSIGN_WEBHOOK_|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?)(?!.*_(?:PATH|FILE|DIR|URL|NAME|ID)$)/i;
 
 /*
  * Hides secrets in everything that leaves the app: log, comments, check runs, artifacts, error messages,

@@ -90,6 +90,33 @@ const ci = z.strictObject({
 /** What `notify.mention` can say: when people are mentioned, once per question. */
 const MENTIONS = ['question', 'reminder', 'never'] as const;
 
+const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+const timeOfDay = pattern(TIME, 'a time of day has the form "18:00"; write it in quotes');
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const quietHours = z
+  .strictObject({
+    from: timeOfDay,
+    to: timeOfDay,
+    time_zone: z
+      .string()
+      .max(64)
+      .refine(isTimeZone, { error: 'a time zone has a name such as Europe/Berlin' }),
+    weekends: z.boolean().default(false).describe('Also all of Saturday and Sunday.'),
+  })
+  .refine(({ from, to }) => from !== to, { error: '"from" and "to" must differ', path: ['to'] });
+export type QuietHours = z.infer<typeof quietHours>;
+
+const remindIn = duration('30d');
+
 const notify = z.strictObject({
   request_review: z
     .boolean()
@@ -99,6 +126,19 @@ const notify = z.strictObject({
     .describe(
       'When those who may answer are mentioned in a comment, once per question: with the question, with the reminder, or never.',
     ),
+  webhooks: z
+    .array(
+      pattern(/^[a-z][a-z0-9-]{0,31}$/, 'a webhook is the name that the operator gave it, such as team-chat'),
+    )
+    .max(5)
+    .describe('Webhooks of chats, by the names that the operator of the server gave them.'),
+  remind: z
+    .union([z.literal('never'), remindIn], {
+      error: 'a reminder comes after a length of time, such as 24h and at most 30d, or never',
+    })
+    .transform((given) => (given === 'never' ? null : given))
+    .describe('How long a question is open before its reminder, such as 24h; or never.'),
+  quiet_hours: quietHours.describe('When reminders and webhooks wait.'),
 });
 
 const noise = z.enum(['normal', 'quiet']);
@@ -174,9 +214,14 @@ export interface Settings {
 }
 
 /** How people learn of an open question. */
-export type Notify = z.infer<typeof notify>;
+export type Notify = Omit<z.infer<typeof notify>, 'quiet_hours'> & { quiet_hours?: QuietHours };
 
-const NO_NOTICE: Readonly<Notify> = { request_review: false, mention: 'never' };
+const NO_NOTICE: Readonly<Notify> = {
+  request_review: false,
+  mention: 'never',
+  webhooks: [],
+  remind: 86_400_000,
+};
 
 export type Minimum = NonNullable<SettingsFile['minimum']>;
 
@@ -236,7 +281,18 @@ function contradictions(source: YamlSource): Diagnostic[] {
     memberOf(people, 'permission') === 'none' &&
     namesNone(memberOf(people, 'teams')) &&
     namesNone(memberOf(people, 'users'));
+  const notices = memberOf(source.value, 'notify');
+  const isNeverReminded =
+    memberOf(notices, 'remind') === 'never' && memberOf(notices, 'mention') === 'reminder';
   return [
+    ...(isNeverReminded
+      ? [
+          source.diagnostic(
+            ['notify', 'mention'],
+            'with "remind: never" there is no reminder that could mention anybody',
+          ),
+        ]
+      : []),
     ...(nobody
       ? [
           source.diagnostic(

@@ -108,6 +108,15 @@ export const effectSchema = z.discriminatedUnion('kind', [
     approval_id: z.string().optional(),
   }),
   z.strictObject({
+    kind: z.literal('webhook'),
+    ...location,
+    /** The operator's name for it. Its address is never stored. */
+    webhook: z.string(),
+    text: z.string(),
+    /** It is only sent while this question is open. */
+    approval_id: z.string(),
+  }),
+  z.strictObject({
     kind: z.literal('review_request'),
     ...location,
     pull_request: z.int(),

@@ -8,6 +8,8 @@ export const noticesSchema = z.strictObject({
   sent: z.array(z.string()),
   /** Logins, and teams as `organisation/team-slug`. */
   people: z.array(z.string()),
+  /** Names of webhooks. */
+  webhooks: z.array(z.string()).default([]),
   /** Sentences about who could not be notified. */
   problems: z.array(z.string()),
 });

@@ -6,6 +6,7 @@ import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
+import { type Chat, ChatError } from '../../ports/chat.ts';
 import {
   type GitHub,
   GitHubError,
@@ -51,8 +52,9 @@ export function effectJobs(deps: {
   clock: Clock;
   log: Log;
   limiter: WriteLimiter;
+  chat: Chat;
 }): Required<JobRunner<'effect', Prepared>> {
-  const { storage, github, clock, log, limiter } = deps;
+  const { storage, github, clock, log, limiter, chat } = deps;
 
   /**
    * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
@@ -95,6 +97,7 @@ export function effectJobs(deps: {
       await save(row, { status: 'failed', error: 'not sent: the question is not open any more' });
       return { kind: 'done' };
     }
+    if (row.effect.kind === 'webhook') return post(row, row.effect);
     const { unsure_until: unsureUntil } = row.progress;
     const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
     if (isUnsure && !mayBeGreen(row)) {
@@ -181,6 +184,27 @@ export function effectJobs(deps: {
       { waitsFor: 'others' },
     );
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
+  }
+
+  /**
+   * Posts a message to a chat, at least once: no chat says whether it has a message. An attempt that a crash or a
+   * lost answer leaves open is therefore made again, with the same id.
+   */
+  async function post(row: EffectRow, { webhook, text }: EffectOf<'webhook'>): Promise<JobResult> {
+    try {
+      await chat.post(webhook, { text, id: row.id });
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error;
+      log.warn({ effect: row.key, err: error.message }, 'a message to a chat was not posted');
+      if (error.waitMs !== undefined)
+        return { kind: 'defer', at: new Date(clock.now().getTime() + error.waitMs) };
+      if (error.isTemporary) throw error;
+      await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun: true });
+      return { kind: 'done' };
+    }
+    const appliedHash = contentHash(row.effect);
+    await save(row, { appliedHash, status: 'done', error: null, attempts: row.attempts + 1, begun: true });
+    return { kind: 'done' };
   }
 
   /** A notice about a question that was answered, withdrawn or replaced before it was sent. */
@@ -370,6 +394,8 @@ async function execute(
     case 'label':
       await writer.label(repo, effect.issue, effect.labels);
       return { githubId: null, progress: {} };
+    case 'webhook':
+      throw new Error('a message to a chat is not for GitHub');
     case 'merge':
     case 'enqueue':
       throw new Error('a merge is never made from the outbox: it takes a fresh proof');

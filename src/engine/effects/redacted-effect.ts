@@ -19,6 +19,8 @@ export function redactedEffect(effect: Effect): Effect {
       const body = effect.body.split(effect.marker).map(redactMarkdown).join(marker);
       return { ...effect, marker, body };
     }
+    case 'webhook':
+      return { ...effect, text: redact(effect.text) };
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };
     case 'review_request':

@@ -20,6 +20,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'comment':
       return commentClassOf(key);
     case 'review_request':
+    case 'webhook':
       return 'reply';
     case 'label':
       return 'status';

@@ -5,8 +5,10 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import type { Notices } from '../../domain/policy/notices.ts';
 import { type Notice, noticesDue } from '../../domain/run/notices-due.ts';
 import { isMergeStep, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
-import { mentionComment, mentionMarker } from '../../messages/comments/notice.ts';
+import { chatNotice } from '../../messages/comments/chat-notice.ts';
+import { mentionComment, mentionMarker, webhookUnknown } from '../../messages/comments/notice.ts';
 import { evidenceUrl, type Pages } from '../../messages/run/evidence.ts';
+import type { Chat } from '../../ports/chat.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
@@ -26,12 +28,13 @@ const LATER_MS = 600_000;
 /** Roughly what it costs of the installation's points. */
 const POINTS = 10;
 
-const NOTHING: Notices = { sent: [], people: [], problems: [] };
+const NOTHING: Notices = { sent: [], people: [], webhooks: [], problems: [] };
+const NOBODY: Recipients = { people: [], teams: [], problems: [] };
 
 /**
  * Notifies people of an open question as the governing settings say. Everything that it sends is a desired
  * effect, recorded together with its name in the same transaction, so that nothing is sent twice; and the outbox
- * sends none of it once the question is not open any more.
+ * sends none of it once the question is not open any more: docs/adr/0044.
  */
 export function notifyJobs(deps: {
   storage: Storage;
@@ -40,10 +43,11 @@ export function notifyJobs(deps: {
   outbox: Outbox;
   publisher: Publisher;
   pages: Pages;
+  chat: Pick<Chat, 'has'>;
   clock: Clock;
   log: Log;
 }): JobRunner<'notify'> {
-  const { storage, github, contextOf, outbox, publisher, pages, clock, log } = deps;
+  const { storage, github, contextOf, outbox, publisher, pages, chat, clock, log } = deps;
 
   async function notify(runId: string, approvalId: string, signal: AbortSignal): Promise<JobResult> {
     const state = await storage.read.runs.load(runId);
@@ -80,12 +84,14 @@ export function notifyJobs(deps: {
     if (!isAsAsked) return again(LATER_MS);
     if (!settings?.notify) return { kind: 'done' };
     const sent = sentBefore(asked, approval);
-    const { due, next } = noticesDue(settings.notify, sent);
+    const now = clock.now();
+    const { due, skipped, next } = noticesDue(settings.notify, { askedAt: approval.askedAt, now, sent });
     if (due.length > 0) {
-      const to = await readRecipients(context, pullRequest);
+      const isForPeople = due.some(({ kind }) => kind !== 'webhook');
+      const to = isForPeople ? await readRecipients(context, pullRequest) : NOBODY;
       const question = { githubId: comment.githubId, approval, isMerge: isMergeStep(state.run, step) };
       const effects = due.flatMap((notice) => effectsOf(notice, state.run, question, to, pullRequest));
-      await record(state, approval, due, effects, to);
+      await record(state, approval, due, skipped, effects, to);
       log.info({ run: runId, question: approvalId, notices: due.map(({ name }) => name) }, 'notifies people');
     }
     return next ? { kind: 'reschedule', at: next } : { kind: 'done' };
@@ -99,6 +105,7 @@ export function notifyJobs(deps: {
     { run }: RunState,
     { id, invocationId }: Approval,
     due: readonly Notice[],
+    skipped: readonly string[],
     effects: readonly { key: string; effect: Effect }[],
     { people, teams, problems }: Recipients,
   ): Promise<void> {
@@ -108,10 +115,16 @@ export function notifyJobs(deps: {
       // It was answered or replaced while its recipients were read.
       if (approval?.status !== 'open' || approval.invocationId !== invocationId) return;
       const { notices = NOTHING } = approval;
+      const named = due.flatMap((notice) => (notice.kind === 'webhook' ? [notice.webhook] : []));
       await tx.approvals.saveNotices(id, {
-        sent: unique([...notices.sent, ...due.map(({ name }) => name)]),
+        sent: unique([...notices.sent, ...skipped, ...due.map(({ name }) => name)]),
         people: unique([...notices.people, ...teams, ...people]),
-        problems,
+        webhooks: unique([...notices.webhooks, ...named.filter(chat.has)]),
+        problems: unique([
+          ...notices.problems,
+          ...problems,
+          ...named.filter((name) => !chat.has(name)).map(webhookUnknown),
+        ]),
       });
       for (const { key, effect } of effects)
         await outbox.request(tx, key, effect, { runId: run.id, at: clock.now() });
@@ -135,6 +148,15 @@ export function notifyJobs(deps: {
     const { approval, isMerge } = question;
     const about = { ...placeOfEffect(run), approval_id: approval.id };
     const key = `notice:${approval.id}:${notice.name}`;
+    const url = evidenceUrl({ kind: 'comment', id: String(question.githubId), label: '' }, run, pages);
+    if (notice.kind === 'webhook') {
+      const { webhook, stage } = notice;
+      if (!chat.has(webhook)) return [];
+      const openForMs = stage === 'reminder' ? clock.now().getTime() - approval.askedAt.getTime() : undefined;
+      const { number, title } = pullRequest;
+      const text = chatNotice({ repository: run.repository, number, title, url }, { isMerge, openForMs });
+      return [{ key, effect: { kind: 'webhook', ...about, webhook, text } }];
+    }
     if (to.people.length + to.teams.length === 0) return [];
     switch (notice.kind) {
       case 'request_review': {
@@ -155,7 +177,6 @@ export function notifyJobs(deps: {
         ];
       }
       case 'mention': {
-        const url = evidenceUrl({ kind: 'comment', id: String(question.githubId), label: '' }, run, pages);
         const body = mentionComment(approval, to, { question: url, isMerge });
         const marker = mentionMarker(approval);
         return [{ key, effect: { kind: 'comment', ...about, issue: pullRequest.number, marker, body } }];

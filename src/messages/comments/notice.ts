@@ -42,9 +42,16 @@ export function onlySome(most: number, all: number): string {
 /** For the approval comment: whom the question notified, and whom it could not. */
 export function noticeLines({ notices }: Pick<Approval, 'notices'>): string[] {
   if (!notices) return [];
-  const names = notices.people.map((name) => code(name));
+  const names = [
+    ...notices.people.map((name) => code(name)),
+    ...notices.webhooks.map((name) => `the webhook ${code(name)}`),
+  ];
   return [
     ...(names.length === 0 ? [] : [`**Notified:** ${listed(names, 'and')}.`]),
     ...notices.problems.map((problem) => `> **Not notified:** ${problem}.`),
   ];
+}
+
+export function webhookUnknown(webhook: string): string {
+  return `the webhook ${webhook} cannot be notified: the operator of this server has not set it`;
 }

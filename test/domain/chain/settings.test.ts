@@ -79,6 +79,27 @@ describe('an error in the settings', () => {
       ],
     ],
     [
+      'notices that contradict each other or cannot be read',
+      `notify:
+  mention: reminder
+  remind: never
+  webhooks: [Team]
+  quiet_hours: { from: "18:00", to: "25:00", time_zone: Middle/Earth }`,
+      [
+        'countersign.yml:2:12: with "remind: never" there is no reminder that could mention anybody',
+        'countersign.yml:4:14: a webhook is the name that the operator gave it, such as team-chat',
+        'countersign.yml:5:37: a time of day has the form "18:00"; write it in quotes',
+        'countersign.yml:5:57: a time zone has a name such as Europe/Berlin',
+      ],
+    ],
+    [
+      'a time for a reminder that is too long',
+      'notify: { remind: 31d }',
+      [
+        'countersign.yml:1:19: a reminder comes after a length of time, such as 24h and at most 30d, or never',
+      ],
+    ],
+    [
       'an unknown time for a mention',
       'notify: { mention: always }',
       ['countersign.yml:1:20: "mention" cannot be "always"; allowed: question, reminder, never'],
@@ -205,7 +226,7 @@ describe('the settings of a repository', () => {
       settingsOf('notify: { request_review: true, mention: question }'),
       settingsOf('notify: { mention: never }'),
     );
-    expect(notify).toEqual({ request_review: true, mention: 'never' });
+    expect(notify).toEqual({ request_review: true, mention: 'never', webhooks: [], remind: 86_400_000 });
   });
 
   test('override those of its organisation key by key', () => {

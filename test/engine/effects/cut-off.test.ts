@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createChat } from '../../../src/adapters/chat/webhooks.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Effect } from '../../../src/domain/effect/effect.ts';
@@ -10,6 +11,8 @@ import type { GitHub } from '../../../src/ports/github.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
+
+const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'comment:1';
 const comment: Effect = {
@@ -35,7 +38,14 @@ let jobs: ReturnType<typeof effectJobs>;
 beforeEach(async () => {
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  jobs = effectJobs({ storage, github: NOBODY, clock, log: silentLog, limiter: ANY_RATE });
+  jobs = effectJobs({
+    storage,
+    github: NOBODY,
+    clock,
+    log: silentLog,
+    limiter: ANY_RATE,
+    chat: createChat(NO_WEBHOOKS),
+  });
   await storage.transaction((tx) =>
     tx.effects.request({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),
   );

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createChat } from '../../../src/adapters/chat/webhooks.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { type EffectOf, effectSchema } from '../../../src/domain/effect/effect.ts';
@@ -19,6 +20,8 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { facts, question } from '../../domain/policy/merge-facts.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
+
+const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'gate_check:1:a:main';
 const LEASE_MS = 40_000;
@@ -104,7 +107,7 @@ describe('a gate check', () => {
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, github, queue, outbox, clock });
     const limiter = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
-    jobs = effectJobs({ storage, github, clock, log: silentLog, limiter });
+    jobs = effectJobs({ storage, github, clock, log: silentLog, limiter, chat: createChat(NO_WEBHOOKS) });
     await close();
     await perform();
     expect(told).toEqual(['in_progress']);

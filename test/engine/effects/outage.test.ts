@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createChat } from '../../../src/adapters/chat/webhooks.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Effect } from '../../../src/domain/effect/effect.ts';
@@ -10,6 +11,8 @@ import { type GitHub, GitHubError } from '../../../src/ports/github.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
+
+const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'label:1';
 const away = new GitHubError('unavailable', 502, 'POST /labels: GitHub answered 502');
@@ -29,7 +32,14 @@ beforeEach(async () => {
   clock = new ManualClock('2026-03-02T09:00:00.000Z');
   path = join(newFolder(), 'test.db');
   storage = await openStorage(`sqlite:${path}`, { clock });
-  jobs = effectJobs({ storage, github, clock, log: silentLog, limiter: ANY_RATE });
+  jobs = effectJobs({
+    storage,
+    github,
+    clock,
+    log: silentLog,
+    limiter: ANY_RATE,
+    chat: createChat(NO_WEBHOOKS),
+  });
   await request(['x']);
 });
 afterEach(() => storage.close());

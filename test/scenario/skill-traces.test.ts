@@ -304,3 +304,25 @@ test('approved answers of a module are exported as examples that it can be optim
   const stale = line.with(3, 'stale.jsonl');
   expect(await countersign(scene, cwd, ...stale, '--skill', 'naming')).toMatchObject({ traces: 0 });
 });
+
+test('skill trace shows what each file of a run was given and returned', async () => {
+  stub.answers({ text: JSON.stringify({ summary: 'Fine.', passed: true, criteria: [] }) });
+  const scene = await startScene(
+    {
+      ...only({ flow: FLOW }),
+      ...skill('naming', 'outcome: gate_verdict\n', 'Judge {{ repository }}.'),
+    },
+    { model: modelAt(stub) },
+  );
+  await scene.open();
+  const [run] = await scene.runs('flow');
+  const show = (...more: string[]) =>
+    countersign(scene, newFolder(), 'skill', 'trace', run?.id ?? '', ...more);
+  const facts = { skill: 'naming', artifact: 'prompts/ask.md', tokens_in: 120, error: null };
+  expect(await show()).toMatchObject([facts]);
+  expect((await show()) as unknown).not.toMatchObject([{ input: expect.anything() }]);
+  expect(await show('--texts')).toMatchObject([
+    { ...facts, input: 'Judge octo/app.', output: expect.stringContaining('Fine.') },
+  ]);
+  expect(await show('--skill', 'other')).toEqual([]);
+});

@@ -8,6 +8,7 @@ import type { SkillOptimizeOptions } from './skill-optimize.ts';
 import type { SkillRunOptions } from './skill-run.ts';
 import { PROGRAM_LANGUAGES, SCAFFOLD_OUTCOMES } from './skill-scaffold-program.ts';
 import type { SkillSyncOptions } from './skill-sync.ts';
+import type { SkillTraceOptions } from './skill-trace.ts';
 import type { SkillTracesOptions } from './skill-traces.ts';
 
 /** The verbs of `countersign skill`. */
@@ -132,6 +133,18 @@ export function addSkill(skill: Command, perform: Perform): void {
       perform(async (context) => (await import('./skill-export.ts')).skillExport(context, name, file)),
     );
   example(give, 'countersign skill export naming naming.json');
+
+  const trace = skill
+    .command('trace')
+    .description('show the executions of skills in a run: files, effort, results')
+    .argument('<run>', 'the id of the run')
+    .addOption(new Option('--skill <name>', 'only this skill'))
+    .option('--texts', 'also what each file was given, and what it returned')
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
+    .action((run: string, options: SkillTraceOptions) =>
+      perform(async (context) => (await import('./skill-trace.ts')).skillTrace(context, run, options)),
+    );
+  example(trace, 'countersign skill trace run_01k2x7 --texts');
 
   const traces = skill.command('traces').description('export the inputs and outputs of skills');
   const examples = traces

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { CountersignError } from '../../core/errors.ts';
 import { MAX_FILE_BYTES } from '../../domain/skill/check-files.ts';
+import { readDescribed } from '../../domain/skill/described.ts';
 import { packageFromJson } from '../../domain/skill/json.ts';
 import {
   filesOf,
@@ -68,10 +69,17 @@ export function checkPackages(
   });
 }
 
-/** @throws CountersignError if the file cannot be read or has errors */
-export function packageInFile(cwd: string, file: string): SkillPackage {
-  const { skill, diagnostics } = readJson(cwd, file);
-  if (skill) return skill;
+/**
+ * An exported package, or one in the format of another skill system, with what of that could not be used.
+ * @throws CountersignError if the file cannot be read or has errors
+ */
+export function packageInFile(cwd: string, file: string): { skill: SkillPackage; unused: string[] } {
+  const text = readText(cwd, file);
+  const described = readDescribed(text);
+  const { skill, diagnostics } = described
+    ? parsePackage(described.files, `${file}#${described.name}`, described.name)
+    : packageFromJson(text, file);
+  if (skill) return { skill, unused: described?.unused ?? [] };
   throw new CountersignError('cli.broken_skill', brokenSkill(file, diagnostics));
 }
 

@@ -154,8 +154,16 @@ export function skillBegun(name: string, files: readonly string[]): string {
   ].join('\n');
 }
 
-export function skillImported(name: string, folder: string, files: number): string {
-  return `Wrote ${plainLine(name)} to ${plainLine(folder)}: ${plural(files, 'file')}.`;
+/** @param unused what of the file could not be used, as sentences without a full stop */
+export function skillImported(
+  name: string,
+  folder: string,
+  files: number,
+  unused: readonly string[],
+): string {
+  const wrote = `Wrote ${plainLine(name)} to ${plainLine(folder)}: ${plural(files, 'file')}.`;
+  if (unused.length === 0) return wrote;
+  return [wrote, 'Check these before you use it:', ...unused.map((one) => `- ${plainLine(one)}`)].join('\n');
 }
 
 export function skillExported(name: string, file: string, files: number): string {

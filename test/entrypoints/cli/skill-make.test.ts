@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { json, NAMING, repositories, SKILLS, skill } from './skill-support.ts';
 
-const { newFolder, withNaming } = repositories();
+const { newFolder, withNaming, repository } = repositories();
 
 describe('new', () => {
   it('creates a package that has no errors and can be found', async () => {
@@ -169,5 +169,87 @@ describe('export and import', () => {
     );
     expect((await skill(cwd, 'import', 'a.json')).err).toContain('"pr-review" is built in');
     expect(existsSync(join(cwd, '.github'))).toBe(false);
+  });
+});
+
+describe('import of a package in the format of another skill system', () => {
+  const artifact = (kind: string, name: string, content: string, more: object = {}) => ({
+    kind,
+    name,
+    content,
+    ...more,
+  });
+  const CHECKER = {
+    id: '550e8400-e29b-41d4-a716-446655440000',
+    name: 'Consistency Checker',
+    description: 'Finds contradictions.',
+    version: '1.0.0',
+    tags: ['analysis'],
+    source: 'system',
+    intent_patterns: ['find contradictions'],
+    trigger_phrases: ['are there any contradictions'],
+    artifacts: [
+      artifact('description', 'Overview', 'It looks for statements that contradict each other.', {
+        ordinal: 0,
+      }),
+      artifact('prompt_template', 'Check Prompt', '{% for claim in claims %}{{ claim.text }}{% endfor %}', {
+        ordinal: 1,
+        metadata: {
+          assertions: [
+            { type: 'length', check: 'char_range', min: 100, max: 5_000 },
+            { type: 'structural', check: 'json_schema', schema: { type: 'object' } },
+          ],
+        },
+      }),
+      artifact('code_template', 'Script', "import host\n\nhost.submit('{{ entity }}')\n", { ordinal: 2 }),
+      artifact(
+        'dspy_module',
+        'Checker',
+        '{"template_id": "chain_of_thought", "signature": "claims -> contradictions"}',
+        {
+          ordinal: 3,
+          state_blob: 'e30=',
+          metadata: { fallback_artifact: 'Check Prompt' },
+        },
+      ),
+      artifact('example', 'One', 'x', { ordinal: 4 }),
+    ],
+  };
+
+  it('writes its files and says what it could not use', async () => {
+    const cwd = repository({ 'checker.json': JSON.stringify(CHECKER) });
+    const { code, out } = await skill(cwd, 'import', 'checker.json');
+    expect(code).toBe(0);
+    expect(out).toMatchInlineSnapshot(`
+      "Wrote consistency-checker to .github/countersign/skills/consistency-checker: 4 files.
+      Check these before you use it:
+      - "id" is not used
+      - "source" is not used
+      - the package names no outcome, so its SKILL.md says gate_verdict: change it if it produces another
+      - "One" is of the kind example, which does not exist here
+      - the optimized state of modules/checker.json is not used: run countersign skill optimize
+      - prompts/check-prompt.md names claims, which a run does not know: pass them in the step's with, and write inputs.claims
+      - code/script.py imports host, which may not exist here: use the functions of docs/code-templates.md
+      - code/script.py has template tags, and programs are not templates: use input['inputs']
+      - assertion 2 of "Check Prompt" is not used: write it in the SKILL.md, for a gate_verdict
+      "
+    `);
+    const folder = join(cwd, SKILLS, 'consistency-checker');
+    expect(JSON.parse(readFileSync(join(folder, 'modules/checker.json'), 'utf8'))).toMatchObject({
+      template: 'chain_of_thought',
+      signature: { inputs: { claims: { type: 'json' } }, outputs: { contradictions: { type: 'json' } } },
+      fallback_artifact: 'prompts/check-prompt.md',
+    });
+    expect(readFileSync(join(folder, 'SKILL.md'), 'utf8')).toContain('contradict each other');
+    expect((await skill(cwd, 'lint')).out).not.toContain('SKILL.md');
+  });
+
+  it('refuses one that would be no valid package here', async () => {
+    const artifacts = CHECKER.artifacts.filter(({ kind }) => kind !== 'prompt_template');
+    const cwd = repository({ 'checker.json': JSON.stringify({ ...CHECKER, artifacts }) });
+    expect(await skill(cwd, 'import', 'checker.json')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('a module names its fallback'),
+    });
   });
 });

@@ -49,7 +49,7 @@ describe('lint', () => {
     expect(out).toMatchInlineSnapshot(`
       ".github/countersign/skills/ci/SKILL.md:1:1: "ci" is built in, and a package of that name would silently take its place in chains; give it another name
       .github/countersign/skills/good/prompts:1:1: this is a symbolic link, and those are not followed
-      .github/countersign/skills/naming/SKILL.md:4:1: unknown key "vresion": did you mean "version"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, outcome_schema, trust, artifact_defaults, cognitive_hints, artifacts, license, compatibility, allowed-tools, metadata
+      .github/countersign/skills/naming/SKILL.md:4:1: unknown key "vresion": did you mean "version"? Allowed: name, description, version, author, tags, intent_patterns, trigger_phrases, paths, outcome, outcome_schema, trust, artifact_defaults, cognitive_hints, sequence, uses, artifacts, license, compatibility, allowed-tools, metadata
       .github/countersign/skills/naming/notes.txt:1:1: a package has no such file; allowed: SKILL.md, prompts/*.md, code/*.py, code/*.js, modules/*.json, analyzers/*.yml, agents/*.yml, tests/*.yml
 
       Checked 3 skills: 4 errors in 3 of them.

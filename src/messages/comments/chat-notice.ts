@@ -27,7 +27,7 @@ const NOTICED = /@(?=\S)|:(?=\/\/)|\](?=\()|[*_~`](?=\S)|\bwww(?=\.)/gi;
  * which there is no link and no mention: https://docs.slack.dev/messaging/formatting-message-text#escaping.
  * Chats that are compatible with Slack also read `@channel` and Markdown.
  */
-export function chatText(text: string, max: number): string {
+function chatText(text: string, max: number): string {
   const letters = [...text.toWellFormed().replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim()];
   const kept = letters.length > max ? `${letters.slice(0, max - 1).join('')}…` : letters.join('');
   return kept.replaceAll(NOTICED, '$&\u200B').replaceAll(/[&<>]/g, (letter) => ENTITIES[letter] ?? '');

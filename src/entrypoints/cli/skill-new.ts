@@ -7,9 +7,9 @@ import {
   NOTHING_TO_DRAFT_FROM,
   notASkillName,
   skillBegun,
+  skillDrafted,
 } from '../../messages/cli/skill.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
-import { draftOf } from './skill-draft.ts';
 import { writePackage } from './skill-files.ts';
 import { emptyDraft, scaffold } from './skill-scaffold.ts';
 import type { ProgramLanguage, ScaffoldOutcome } from './skill-scaffold-program.ts';
@@ -24,7 +24,7 @@ export interface SkillNewOptions extends DatabaseOption {
 }
 
 /** For all calls to the model, including the waits between retries, in milliseconds. */
-const DRAFT_MS = 180_000;
+const DRAFT_MS = 900_000;
 
 export async function skillNew(
   { cwd, tools }: Context,
@@ -39,13 +39,26 @@ export async function skillNew(
     draft && description !== undefined
       ? await tools.withDatabase(database, 'write', async (storage) => {
           const model = await tools.model(storage);
-          return draftOf({ name, sentence: description, outcome }, model, AbortSignal.timeout(DRAFT_MS));
+          const { draftUntilItPasses } = await import('./skill-draft.ts');
+          return draftUntilItPasses(
+            { name, sentence: description, outcome },
+            model,
+            AbortSignal.timeout(DRAFT_MS),
+          );
         })
-      : emptyDraft(name, description, outcome);
-  const parsed = parsePackage(scaffold({ name, outcome, draft: drafted, program }), name);
+      : undefined;
+  const parsed = drafted
+    ? { folder: name, name, skill: drafted.skill, diagnostics: [] }
+    : parsePackage(scaffold({ name, outcome, draft: emptyDraft(name, description, outcome), program }), name);
   const [broken] = resolveSkills({ workspace: [parsed], organisation: [], shipped: [] }, builtIn).broken;
   if (!parsed.skill || broken)
     throw new UsageError(brokenSkill(name, broken?.diagnostics ?? parsed.diagnostics));
   const written = writePackage(cwd, parsed.skill);
-  return { text: skillBegun(name, written.files), json: { name, ...written } };
+  if (!drafted) return { text: skillBegun(name, written.files), json: { name, ...written } };
+  const { rounds, faults } = drafted;
+  return {
+    text: `${skillBegun(name, written.files)}\n${skillDrafted(rounds, faults)}`,
+    json: { name, ...written, rounds, faults },
+    failed: faults.length > 0,
+  };
 }

@@ -1,6 +1,14 @@
 import type { PackageFile } from '../../domain/skill/package.ts';
-import type { Draft } from './skill-draft.ts';
 import { type ProgramLanguage, programScaffold, type ScaffoldOutcome } from './skill-scaffold-program.ts';
+
+/** The words of a new skill, from a model or to be replaced by the author. */
+interface Draft {
+  description: string;
+  tags: string[];
+  trigger_phrases: string[];
+  body: string;
+  prompt: string;
+}
 
 /** The content without a model's draft. Sentences say what the author must replace. */
 export function emptyDraft(name: string, description: string | undefined, outcome: ScaffoldOutcome): Draft {
@@ -20,13 +28,15 @@ export interface ScaffoldOptions {
   draft: Draft;
   /** The language of the program; without one, the package gets a prompt. */
   program?: ProgramLanguage | undefined;
+  /** The text of the file of cases; by default it has an example. */
+  cases?: string;
 }
 
 /** The files of a new package. They are complete and include a case that passes. */
-export function scaffold({ name, outcome, draft, program }: ScaffoldOptions): PackageFile[] {
+export function scaffold({ name, outcome, draft, program, cases }: ScaffoldOptions): PackageFile[] {
   const files =
     program === undefined
-      ? promptScaffold(name, outcome, draft.prompt)
+      ? promptScaffold(name, outcome, draft.prompt, cases)
       : programScaffold(name, outcome, program);
   return [{ path: 'SKILL.md', text: manifest(name, outcome, draft) }, ...files];
 }
@@ -50,7 +60,12 @@ ${body}
 `;
 }
 
-function promptScaffold(name: string, outcome: ScaffoldOutcome, prompt: string): PackageFile[] {
+function promptScaffold(
+  name: string,
+  outcome: ScaffoldOutcome,
+  prompt: string,
+  cases: string | undefined,
+): PackageFile[] {
   return [
     {
       path: `prompts/${name}.md`,
@@ -65,7 +80,9 @@ What it changes: {{ diff }}
     },
     {
       path: `tests/${name}.yml`,
-      text: `cases:
+      text:
+        cases ??
+        `cases:
   - name: what it looks for is told
     title: Add a sum
     files:

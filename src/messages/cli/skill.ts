@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { pathOf } from '../../domain/skill/place.ts';
 import type { SkillInForce, SkillScope } from '../../domain/skill/scope.ts';
+import { visible } from '../text/markdown.ts';
 import { asSentence, listed, plural } from '../text/pretty.ts';
 import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
 import { table } from './terminal.ts';
@@ -141,6 +142,14 @@ export const NOTHING_TO_DRAFT_FROM = '--draft needs a --description to draft fro
 
 export function notDrafted(because: string): string {
   return `Nothing was drafted and nothing written: ${because}`;
+}
+
+/** @param faults what is still wrong with the cases of the draft */
+export function skillDrafted(rounds: number, faults: readonly string[]): string {
+  const took = plural(rounds, 'round');
+  if (faults.length === 0)
+    return `The draft passes lint and its own cases, after ${took}. Read it before you commit it.`;
+  return [`After ${took}, these of its own cases still fail:`, ...faults.map(visible)].join('\n');
 }
 
 /** @param files the SKILL.md, then the file to execute, then its cases */

@@ -17,7 +17,18 @@ const DRAFT = {
   trigger_phrases: ['check the names'],
   body: 'It looks at every name that the change adds.',
   prompt: 'Pass unless a name says something untrue.',
+  cases: [true, false].map((passes) => ({
+    name: passes ? 'a true name passes' : 'a false name fails',
+    title: 'Add a sum',
+    path: 'src/sum.js',
+    before: null,
+    after: `export const sum = (a, b) => a ${passes ? '+' : '-'} b;`,
+    passes,
+  })),
 };
+const answer = (value: object) => ({ text: JSON.stringify(value) });
+const isDrafting = (prompt: string) => prompt.startsWith('Draft a skill');
+const judge = (passed: boolean) => answer({ summary: 'Looked.', passed, criteria: [] });
 
 async function draft(...args: string[]) {
   const cwd = newFolder();
@@ -42,13 +53,43 @@ async function draft(...args: string[]) {
   return { code, ...said, file, isThere: existsSync(folder) };
 }
 
-test('the model drafts a valid skill package from a sentence', async () => {
-  t.stub.answers({ text: JSON.stringify(DRAFT) });
+test('the model drafts a skill that passes its own cases, with its answers recorded in them', async () => {
+  t.stub.answers(({ body }) => {
+    const prompt = body.messages?.at(-1)?.content ?? '';
+    return isDrafting(prompt) ? answer(DRAFT) : judge(prompt.includes('a + b'));
+  });
   const { code, file } = await draft('--description', SENTENCE);
   expect(code).toBe(0);
-  expect(t.stub.asked.at(-1)?.body.messages?.at(-1)?.content).toContain(SENTENCE);
+  expect(t.stub.asked).toHaveLength(3);
+  expect(t.stub.asked[0]?.body.messages?.at(-1)?.content).toContain(SENTENCE);
   expect(file('SKILL.md')).toContain('trigger_phrases: ["check the names"]');
   expect(file('prompts/naming.md')).toMatch(/^Pass unless a name[\s\S]*\{\{ diff \}\}/);
+  expect(file('tests/naming.yml').match(/summary: Looked\./g)).toHaveLength(2);
+});
+
+test('what is wrong with a draft goes back to the model until its cases pass', async () => {
+  const drafts: string[] = [];
+  t.stub.answers(({ body }) => {
+    const prompt = body.messages?.at(-1)?.content ?? '';
+    if (!isDrafting(prompt)) return judge(!prompt.includes('Be strict.') || prompt.includes('a + b'));
+    drafts.push(prompt);
+    return answer(drafts.length === 1 ? DRAFT : { ...DRAFT, prompt: 'Be strict.' });
+  });
+  const { code, file } = await draft('--description', SENTENCE);
+  expect({ code, drafts: drafts.length }).toEqual({ code: 0, drafts: 2 });
+  expect(drafts[1]).toContain('a false name fails');
+  expect(drafts[1]).toContain('passed: expected false, and it was true');
+  expect(file('prompts/naming.md')).toContain('Be strict.');
+});
+
+test('a draft whose cases never pass is written after three rounds, and the command fails', async () => {
+  t.stub.answers(({ body }) =>
+    isDrafting(body.messages?.at(-1)?.content ?? '') ? answer(DRAFT) : judge(true),
+  );
+  const ended = await draft('--description', SENTENCE);
+  expect(ended).toMatchObject({ code: 1, isThere: true });
+  // Three drafts with two cases each.
+  expect(t.stub.asked).toHaveLength(9);
 });
 
 test('a draft with template tags, or without any words of a skill, is rejected and nothing is written', async () => {

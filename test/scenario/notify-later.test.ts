@@ -43,6 +43,29 @@ it('an answered question is not reminded of', async () => {
   expect(mentions(harness)).toEqual([]);
 });
 
+it('a reminder waits while a review that requests changes blocks the merge', async () => {
+  const { harness } = await ask('mention: reminder, remind: 1h');
+  await harness.github.review(REPO, 1, 'max', 'CHANGES_REQUESTED', 'Not yet');
+  await harness.settle();
+  await harness.sleep(HOUR_MS);
+  expect(mentions(harness)).toHaveLength(0);
+  await harness.github.review(REPO, 1, 'max', 'APPROVED', 'Now');
+  await harness.settle();
+  await harness.sleep(10 * 60_000);
+  expect(mentions(harness)).toHaveLength(1);
+});
+
+it('a message to a chat and its reminder become one after quiet hours', async () => {
+  const { harness, texts } = await ask(
+    'webhooks: [team], remind: 2h, quiet_hours: { from: "08:00", to: "20:00", time_zone: UTC }',
+  );
+  await harness.sleep(11 * HOUR_MS);
+  await harness.sleep(DAY_MS);
+  expect(texts().map((text) => text.split('> ')[1])).toEqual([
+    'has waited 11 h for a countersign: Greet people by name',
+  ]);
+});
+
 it('the settings at the time of the reminder decide, and not those of the question', async () => {
   const { harness } = await ask('mention: reminder, remind: 1h');
   await harness.github.push({

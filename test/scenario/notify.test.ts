@@ -3,10 +3,12 @@ import { type Harness, REPO } from '../support/harness.ts';
 import {
   approvalOf,
   approvals,
+  CI_AND_MERGE,
   countersign,
   MERGE_ONLY,
   open,
   pushAgain,
+  reportCi,
   type Setting,
   start,
 } from './support.ts';
@@ -50,6 +52,16 @@ it('a question requests no review from somebody who pushed one of the commits', 
   const harness = await start({ chain: MERGE_ONLY, settings: REQUEST });
   await open(harness, { author: 'mia', branch: 'hers' });
   expect(requested(harness)).toEqual({ people: ['max'], teams: [] });
+});
+
+it('a question requests no review from somebody who has reviewed this head', async () => {
+  const harness = await start({ chain: CI_AND_MERGE, settings: REQUEST });
+  const { headSha } = await open(harness);
+  await reportCi(harness, headSha, 'pending');
+  await harness.github.review(REPO, 1, 'mia', 'APPROVED', 'Good');
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(30_000);
+  expect([approvals(harness, 1).length, requested(harness)]).toEqual([1, { people: ['max'], teams: [] }]);
 });
 
 it('a team whose members may all answer is requested as a team', async () => {

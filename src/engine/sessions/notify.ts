@@ -12,6 +12,7 @@ import type { Chat } from '../../ports/chat.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
+import type { ApprovalContext } from '../approvals/approval-context.ts';
 import { readGoverning } from '../approvals/merge-facts.ts';
 import { type Recipients, readRecipients } from '../approvals/recipients.ts';
 import type { Outbox } from '../effects/outbox.ts';
@@ -86,11 +87,26 @@ export function notifyJobs(deps: {
     const sent = sentBefore(asked, approval);
     const now = clock.now();
     const { due, skipped, next } = noticesDue(settings.notify, { askedAt: approval.askedAt, now, sent });
+    // While something else blocks the step, a reminder would ask for what changes nothing.
+    const isBlocked = approval.decision?.status === 'unmet';
+    if (isBlocked && due.some(({ stage }) => stage === 'reminder')) return again(LATER_MS);
     if (due.length > 0) {
       const isForPeople = due.some(({ kind }) => kind !== 'webhook');
       const to = isForPeople ? await readRecipients(context, pullRequest) : NOBODY;
       const question = { githubId: comment.githubId, approval, isMerge: isMergeStep(state.run, step) };
-      const effects = due.flatMap((notice) => effectsOf(notice, state.run, question, to, pullRequest));
+      const hasReviewed = due.some(({ kind }) => kind === 'request_review')
+        ? await readReviewed(context, pullRequest)
+        : () => false;
+      const unreviewed = { ...to, people: to.people.filter((login) => !hasReviewed(login)) };
+      const effects = due.flatMap((notice) =>
+        effectsOf(
+          notice,
+          state.run,
+          question,
+          notice.kind === 'request_review' ? unreviewed : to,
+          pullRequest,
+        ),
+      );
       await record(state, approval, due, skipped, effects, to);
       log.info({ run: runId, question: approvalId, notices: due.map(({ name }) => name) }, 'notifies people');
     }
@@ -195,6 +211,19 @@ export function notifyJobs(deps: {
 /** The job that notifies people of a new question. */
 export function notifyJob({ id, runId }: Pick<Approval, 'id' | 'runId'>): NewJob {
   return { kind: 'notify', key: `notify:${id}`, payload: { run_id: runId, approval_id: id } };
+}
+
+/**
+ * Who has reviewed this head. A request would show their review as outdated, and they have seen the pull
+ * request.
+ */
+async function readReviewed(
+  { reader, repo }: ApprovalContext,
+  { number, headSha }: PullRequest,
+): Promise<(login: string) => boolean> {
+  const { reviews } = await reader.pullRequestReviews(repo, number);
+  const logins = reviews.filter(({ commitSha }) => commitSha === headSha).map(({ person }) => person.login);
+  return (login) => logins.includes(login);
 }
 
 function isWaiting({ run }: RunState, { status }: Approval): boolean {

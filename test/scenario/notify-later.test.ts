@@ -36,6 +36,15 @@ it('a reminder mentions people once after the time in the settings', async () =>
   expect(mentions(harness)).toHaveLength(1);
 });
 
+it('a reminder comes after a restart, and once', async () => {
+  const { harness } = await ask('mention: reminder, remind: 24h');
+  await harness.restart();
+  await harness.sleep(DAY_MS);
+  await harness.restart();
+  await harness.sleep(DAY_MS);
+  expect(mentions(harness)).toHaveLength(1);
+});
+
 it('an answered question is not reminded of', async () => {
   const { harness } = await ask('mention: reminder, remind: 1h');
   await countersign(harness, 1);
@@ -180,9 +189,11 @@ it('the address of a webhook is nowhere in the log, the comments or the database
     chat: { webhooks: new Map([['team', receiver.url]]), allowsPrivate: true },
     log,
   });
-  await open(harness);
+  await open(harness, { title: `Post to ${receiver.url}` });
   const rows = await harness.app.storage.read.effects.ofRun('run_1');
-  const shown = [lines, harness.github.comments(REPO, 1), rows].map((part) => JSON.stringify(part)).join();
+  const shown = [lines, harness.github.comments(REPO, 1), rows, receiver.received.map(({ text }) => text)]
+    .map((part) => JSON.stringify(part))
+    .join();
   expect(shown).toContain('webhook team answered 400');
   expect(shown).not.toContain('s3cr3t');
 });

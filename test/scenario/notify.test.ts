@@ -149,16 +149,26 @@ it('what could not be sent before a push is not sent for the old head', async ()
   expect(mentions(harness).map(({ body }) => /id=(apr_\d)/.exec(body)?.[1])).toEqual(['apr_2']);
 });
 
-it('a review request whose answer is lost is not sent again, although somebody has reviewed since', async () => {
-  const harness = await ask(REQUEST, {}, ({ github }) => {
-    github.fail(isRequest, { after: 'reset' }, 1);
-  });
-  await harness.github.review(REPO, 1, 'mia', 'COMMENTED', 'I am at it');
-  await harness.sleep(60_000);
-  await harness.sleep(60_000);
-  expect(harness.github.requests.filter(isRequest)).toHaveLength(1);
-  expect(requested(harness)).toEqual({ people: ['max'], teams: [] });
-});
+it.each([
+  ['somebody else is still requested', '', { people: ['max'], teams: [] }],
+  [
+    'nobody is requested any more',
+    'countersign: { permission: none, users: [mia] }\n',
+    { people: [], teams: [] },
+  ],
+])(
+  'a review request whose answer is lost is not sent again after a review, where %s',
+  async (_, people, left) => {
+    const harness = await ask(`${people}${REQUEST}`, {}, ({ github }) => {
+      github.fail(isRequest, { after: 'reset' }, 1);
+    });
+    await harness.github.review(REPO, 1, 'mia', 'COMMENTED', 'I am at it');
+    await harness.sleep(60_000);
+    await harness.sleep(60_000);
+    expect(harness.github.requests.filter(isRequest)).toHaveLength(1);
+    expect(requested(harness)).toEqual(left);
+  },
+);
 
 it('settings that stop notifying apply to a question that waits to notify', async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: REQUEST });

@@ -202,6 +202,20 @@ export function runsContract(open: OpenDatabase): void {
       expect(await db.storage.read.approvals.ofRun('run1')).toEqual([looked]);
     });
 
+    it('keep whom they notified when a poll saves its result', async () => {
+      const notices = { sent: ['mention'], people: ['mira'], webhooks: [], problems: [] };
+      const looked = approval('apr1', 'run1', { lookedAt: at(7) });
+      await db.storage.transaction(async (tx) => {
+        await tx.runs.insert(runState('run1'));
+        await tx.approvals.insert(approval('apr1', 'run1'));
+        await tx.approvals.saveNotices('apr1', notices);
+        await tx.approvals.save(looked);
+      });
+      expect(await db.storage.read.approvals.ofRun('run1')).toEqual([{ ...looked, notices }]);
+      const unknown = db.storage.transaction((tx) => tx.approvals.saveNotices('apr2', notices));
+      await expect(unknown).rejects.toMatchObject({ code: 'storage.no_such_row' });
+    });
+
     it('that do not exist cannot be saved or answered', async () => {
       await expect(save(runState('run1'))).rejects.toMatchObject({ code: 'storage.no_such_row' });
     });

@@ -183,3 +183,13 @@ export type JobRunners = { readonly [K in JobKind]: JobRunner<K> };
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {
   return { kind: 'event', key: pullRequestKey(event.repository.id, event.pull_request), payload: { event } };
 }
+
+/** The job that notifies people of an open question, and shows whom it notified. */
+export function notifyJob({ id, runId }: { id: string; runId: string }): NewJob {
+  return {
+    kind: 'notify',
+    key: `notify:${id}`,
+    payload: { run_id: runId, approval_id: id },
+    coalesce: true,
+  };
+}

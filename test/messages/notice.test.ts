@@ -35,7 +35,7 @@ it('the approval comment says whom the question notified, and whom it could not'
   expect(noticeLines({ notices }).join('\n\n')).toMatchInlineSnapshot(`
     "**Notified:** \`octo/core\`, \`mia\` and the webhook \`team\`.
 
-    > **Not notified:** the team octo/away cannot be notified: GitHub does not show it to this app. The team may be secret, renamed or deleted, or the app may lack the permission to read members."
+    > **Not notified:** The team octo/away cannot be notified: GitHub does not show it to this app. The team may be secret, renamed or deleted, or the app may lack the permission to read members."
   `);
 });
 

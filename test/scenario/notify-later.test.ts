@@ -139,6 +139,9 @@ it.each([
   await open(harness);
   await harness.sleep(HOUR_MS);
   expect(receiver.received).toHaveLength(times);
+  const { body } = approvalOf(harness, 1);
+  expect(body).toContain(`**Not notified:** The webhook team answered ${answer.status}.`);
+  expect(body).not.toContain('**Notified:**');
 });
 
 it('a question that is answered before a chat is back is not posted', async () => {
@@ -173,7 +176,7 @@ it('a private address gets no message unless the operator allows that', async ()
 it('a webhook that the operator has not set is named in the approval comment', async () => {
   const { harness } = await ask('webhooks: [elsewhere]');
   expect(approvalOf(harness, 1).body).toContain(
-    '> **Not notified:** the webhook elsewhere cannot be notified: the operator of this server has not set it.',
+    '> **Not notified:** The webhook elsewhere cannot be notified: the operator of this server has not set it.',
   );
 });
 

@@ -81,7 +81,7 @@ it('of a team with the author in it, the members who may answer are requested on
 it('a team that the app cannot see is named in the approval comment, with the likely causes', async () => {
   const harness = await ask(`countersign: { teams: [octo/secret] }\n${REQUEST}`);
   expect(approvalOf(harness, 1).body).toContain(
-    '> **Not notified:** the team octo/secret cannot be notified: GitHub does not show it to this app. The team may be secret, renamed or deleted, or the app may lack the permission to read members.',
+    '> **Not notified:** The team octo/secret cannot be notified: GitHub does not show it to this app. The team may be secret, renamed or deleted, or the app may lack the permission to read members.',
   );
   expect(requested(harness)).toEqual({ people: ['mia', 'max'], teams: [] });
 });
@@ -93,6 +93,10 @@ it('a team that GitHub refuses does not prevent the request to the others', asyn
     ({ github }) => github.addTeam('octo', 'away', ['mia'], { outside: true }),
   );
   expect(requested(harness)).toEqual({ people: ['max'], teams: [] });
+  const { body } = approvalOf(harness, 1);
+  expect(body).toContain('**Notified:** `max`.');
+  expect(body).toContain('**Not notified:** A review by octo/away cannot be requested:');
+  expect(body).toContain('is not a collaborator of the octo/app repository');
 });
 
 it('a question mentions those who may answer in one comment that is never edited', async () => {

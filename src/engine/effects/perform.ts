@@ -6,6 +6,7 @@ import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
+import { noticeRefused } from '../../messages/comments/notice.ts';
 import { type Chat, ChatError } from '../../ports/chat.ts';
 import {
   type GitHub,
@@ -14,7 +15,8 @@ import {
   SignInRefused,
   type Urgency,
 } from '../../ports/github.ts';
-import type { JobResult, JobRunner } from '../../ports/jobs.ts';
+import { type JobResult, type JobRunner, notifyJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
@@ -53,8 +55,9 @@ export function effectJobs(deps: {
   log: Log;
   limiter: WriteLimiter;
   chat: Chat;
+  queue: Queue;
 }): Required<JobRunner<'effect', Prepared>> {
-  const { storage, github, clock, log, limiter, chat } = deps;
+  const { storage, github, clock, log, limiter, chat, queue } = deps;
 
   /**
    * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
@@ -149,6 +152,7 @@ export function effectJobs(deps: {
       if (error instanceof GitHubError && isRefusal(error)) {
         await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
+        await tellRefused(row, error.message);
         return { kind: 'done' };
       }
       if (error instanceof SignInRefused || (error instanceof GitHubError && error.kind === 'not_found')) {
@@ -200,11 +204,36 @@ export function effectJobs(deps: {
         return { kind: 'defer', at: new Date(clock.now().getTime() + error.waitMs) };
       if (error.isTemporary) throw error;
       await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun: true });
+      await tellRefused(row, error.message);
       return { kind: 'done' };
     }
     const appliedHash = contentHash(row.effect);
     await save(row, { appliedHash, status: 'done', error: null, attempts: row.attempts + 1, begun: true });
     return { kind: 'done' };
+  }
+
+  /** The question says that a notice of it was not sent, and why. */
+  async function tellRefused({ effect, runId }: EffectRow, because: string): Promise<void> {
+    const approvalId = 'approval_id' in effect ? effect.approval_id : undefined;
+    if (approvalId === undefined || runId === null) return;
+    const names =
+      effect.kind === 'review_request'
+        ? [...effect.people, ...effect.teams.map((slug) => `${effect.owner}/${slug}`)]
+        : [];
+    const webhook = effect.kind === 'webhook' ? effect.webhook : undefined;
+    await storage.transaction(async (tx) => {
+      const approval = (await tx.approvals.ofRun(runId)).find(({ id }) => id === approvalId);
+      const { notices } = approval ?? {};
+      if (!approval || !notices) return;
+      const isMentioned = notices.sent.includes('mention');
+      await tx.approvals.saveNotices(approvalId, {
+        ...notices,
+        people: notices.people.filter((name) => isMentioned || !names.includes(name)),
+        webhooks: notices.webhooks.filter((name) => name !== webhook),
+        problems: [...new Set([...notices.problems, noticeRefused(names, because)])],
+      });
+      await queue.enqueue(tx, notifyJob(approval));
+    });
   }
 
   /** A notice about a question that was answered, withdrawn or replaced before it was sent. */
@@ -272,7 +301,9 @@ export function effectJobs(deps: {
       log.error({ effect: key, err }, 'an effect that is given up cannot be read');
       return undefined;
     });
-    if (row) await save(row, failed(row, error));
+    if (!row) return;
+    await save(row, failed(row, error));
+    await tellRefused(row, messageOf(error));
   }
 
   /**

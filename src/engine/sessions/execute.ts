@@ -22,7 +22,7 @@ import {
 import type { SessionResult } from '../../domain/run/transition.ts';
 import { gitHubIsUnavailable, limitIsSpent } from '../../messages/text/outage.ts';
 import { type GitHub, GitHubError, SignInRefused } from '../../ports/github.ts';
-import { eventJob, type JobResult, type JobRunner } from '../../ports/jobs.ts';
+import { eventJob, type JobResult, type JobRunner, notifyJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { ApprovalContext, ApprovalResult } from '../approvals/approval-context.ts';
@@ -33,7 +33,6 @@ import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import { type ContextOf, urgencyOf } from './context.ts';
-import { notifyJob } from './notify.ts';
 import type { Registry } from './registry.ts';
 import type { RunningSessions } from './running-sessions.ts';
 

@@ -10,7 +10,7 @@ import { mentionComment, mentionMarker, webhookUnknown } from '../../messages/co
 import { evidenceUrl, type Pages } from '../../messages/run/evidence.ts';
 import type { Chat } from '../../ports/chat.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
-import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
+import type { JobResult, JobRunner } from '../../ports/jobs.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { ApprovalContext } from '../approvals/approval-context.ts';
 import { readGoverning } from '../approvals/merge-facts.ts';
@@ -110,6 +110,8 @@ export function notifyJobs(deps: {
       await record(state, approval, due, skipped, effects, to);
       log.info({ run: runId, question: approvalId, notices: due.map(({ name }) => name) }, 'notifies people');
     }
+    // Something that was sent before may have been refused.
+    else await storage.transaction((tx) => show(tx, runId));
     return next ? { kind: 'reschedule', at: next } : { kind: 'done' };
   }
 
@@ -206,11 +208,6 @@ export function notifyJobs(deps: {
       log.error({ run: run_id, question: approval_id, err: error }, 'nobody could be notified of a question');
     },
   };
-}
-
-/** The job that notifies people of a new question. */
-export function notifyJob({ id, runId }: Pick<Approval, 'id' | 'runId'>): NewJob {
-  return { kind: 'notify', key: `notify:${id}`, payload: { run_id: runId, approval_id: id } };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Approval } from '../../domain/policy/approval.ts';
-import { code, htmlComment } from '../text/markdown.ts';
-import { listed } from '../text/pretty.ts';
+import { code, htmlComment, inline } from '../text/markdown.ts';
+import { asSentence, listed } from '../text/pretty.ts';
 
 /** Finds the comment again after a crash. */
 export function mentionMarker({ id }: Pick<Approval, 'id'>): string {
@@ -48,8 +48,13 @@ export function noticeLines({ notices }: Pick<Approval, 'notices'>): string[] {
   ];
   return [
     ...(names.length === 0 ? [] : [`**Notified:** ${listed(names, 'and')}.`]),
-    ...notices.problems.map((problem) => `> **Not notified:** ${problem}.`),
+    ...notices.problems.map((problem) => `> **Not notified:** ${inline(asSentence(problem), 400)}`),
   ];
+}
+
+/** @param because what GitHub or the chat answered */
+export function noticeRefused(names: readonly string[], because: string): string {
+  return names.length === 0 ? because : `a review by ${listed(names, 'and')} cannot be requested: ${because}`;
 }
 
 export function webhookUnknown(webhook: string): string {

@@ -8,10 +8,13 @@ import type { Effect } from '../../../src/domain/effect/effect.ts';
 import { effectJobs } from '../../../src/engine/effects/perform.ts';
 import type { WriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import type { GitHub } from '../../../src/ports/github.ts';
+import type { Queue } from '../../../src/ports/queue.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
 
+/** Only a refused notice needs it. */
+const NO_QUEUE = {} as Queue;
 const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'comment:1';
@@ -45,6 +48,7 @@ beforeEach(async () => {
     log: silentLog,
     limiter: ANY_RATE,
     chat: createChat(NO_WEBHOOKS),
+    queue: NO_QUEUE,
   });
   await storage.transaction((tx) =>
     tx.effects.request({ id: 'eff_1', key: KEY, effect: comment, runId: null, at: clock.now() }),

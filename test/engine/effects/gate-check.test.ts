@@ -16,11 +16,14 @@ import { effectJobs } from '../../../src/engine/effects/perform.ts';
 import type { WriteLimiter } from '../../../src/engine/effects/write-limiter.ts';
 import { type GitHub, GitHubError, type GitHubWriter } from '../../../src/ports/github.ts';
 import type { NewJob } from '../../../src/ports/jobs.ts';
+import type { Queue } from '../../../src/ports/queue.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { facts, question } from '../../domain/policy/merge-facts.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
 
+/** Only a refused notice needs it. */
+const NO_QUEUE = {} as Queue;
 const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'gate_check:1:a:main';
@@ -107,7 +110,15 @@ describe('a gate check', () => {
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
     gates = createGateChecks({ storage, github, queue, outbox, clock });
     const limiter = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
-    jobs = effectJobs({ storage, github, clock, log: silentLog, limiter, chat: createChat(NO_WEBHOOKS) });
+    jobs = effectJobs({
+      storage,
+      github,
+      clock,
+      log: silentLog,
+      limiter,
+      chat: createChat(NO_WEBHOOKS),
+      queue: NO_QUEUE,
+    });
     await close();
     await perform();
     expect(told).toEqual(['in_progress']);

@@ -10,6 +10,7 @@ import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
 import { type SkillRunner, type Tools, UsageError } from './entrypoints/cli/context.ts';
 import type { Model } from './ports/model.ts';
 import type { Skills } from './ports/storage.ts';
+import type { CiFiles } from './skills/kinds/code/code-skill.ts';
 import type { ModuleDeps } from './skills/kinds/module/module-skill.ts';
 
 /**
@@ -163,8 +164,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       ]);
       return { builtIn: SHIPPED_SKILLS.map(({ name }) => name), shipped: shippedSkills() };
     },
-    async caseTools({ answers }) {
-      const [{ builtInSkills }, { executeInCase }, { recordedModel }] = await Promise.all([
+    async caseTools({ answers, ci_artifacts: left = {} }) {
+      const [{ builtInSkills }, { executeInCase, filesOfCase }, { recordedModel }] = await Promise.all([
         import('./skills/builtin/shipped.ts'),
         import('./skills/testing/run-case.ts'),
         import('./skills/testing/recorded-model.ts'),
@@ -175,6 +176,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         skills: NOT_STORED,
         modelFamily: null,
         executeArtifact: executeInCase,
+        ciFiles: async (_, name) => ({ files: filesOfCase(left, name) }),
       });
       return { handlers, builtIn: builtInSkills({ model }), answersLeft: () => model?.left() ?? 0, stop };
     },
@@ -203,7 +205,14 @@ export function createTools(env: Environment, calledIn?: string): Tools {
           record: async () => {},
           clock: systemClock,
         });
-        const { handlers, stop } = await packageHandlers({ model, skills, modelFamily, executeArtifact });
+        const { ciTexts } = await import('./skills/builtin/ci/artifacts.ts');
+        const { handlers, stop } = await packageHandlers({
+          model,
+          skills,
+          modelFamily,
+          executeArtifact,
+          ciFiles: ciTexts,
+        });
         const builtIn = builtInSkills({ model });
         return work({ handlers, builtIn, modelFamily, executeArtifact }).finally(stop);
       };
@@ -240,9 +249,13 @@ export function createTools(env: Environment, calledIn?: string): Tools {
 const NOT_STORED: Pick<Skills, 'get'> = { get: async () => undefined };
 
 /** The handlers of all kinds but agents, which need the head of a pull request that runs a chain. */
-async function packageHandlers(
-  deps: Omit<ModuleDeps, 'sidecar' | 'fallbacks'>,
-): Promise<{ handlers: SkillRunner['handlers']; stop(): Promise<void> }> {
+async function packageHandlers({
+  ciFiles,
+  ...deps
+}: Omit<ModuleDeps, 'sidecar' | 'fallbacks'> & { ciFiles: CiFiles }): Promise<{
+  handlers: SkillRunner['handlers'];
+  stop(): Promise<void>;
+}> {
   const [{ ci }, { analyzerSkill }, { promptSkill }, { codeSkill }, { moduleSkill }, { createSidecar }] =
     await Promise.all([
       import('./skills/builtin/shipped.ts'),
@@ -255,7 +268,7 @@ async function packageHandlers(
   const { model } = deps;
   // Its process starts with the first module.
   const sidecar = createSidecar({ clock: systemClock });
-  const [prompt, code] = [promptSkill({ model }), codeSkill({ model })];
+  const [prompt, code] = [promptSkill({ model }), codeSkill({ model, ciFiles })];
   const modules = moduleSkill({ ...deps, sidecar, fallbacks: [prompt, code] });
   return { handlers: [prompt, code, modules, analyzerSkill({ ci })], stop: () => sidecar.stop() };
 }

@@ -14,6 +14,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { GitHub } from '../ports/github.ts';
 import type { Model } from '../ports/model.ts';
 import type { Storage } from '../ports/storage.ts';
+import { ciTexts } from '../skills/builtin/ci/artifacts.ts';
 import type { CodexReview } from '../skills/builtin/review/codex-pr-review.ts';
 import { builtInSkills, ci } from '../skills/builtin/shipped.ts';
 import { type Activation, createActivation } from '../skills/catalogue/activation/activation.ts';
@@ -72,7 +73,7 @@ export async function createSkills(
   const pool = overrides.analyzers ?? createAnalyzerPool();
   const record = createRecorder({ storage, blobs });
   const executeArtifact = createArtifactExecutor({ watch, record, clock });
-  const [prompt, code] = [promptSkill({ model }), codeSkill({ model })];
+  const [prompt, code] = [promptSkill({ model }), codeSkill({ model, ciFiles: ciTexts })];
   const agents: AgentDeps = overrides.agents ?? {
     agents: config.agents ?? {},
     model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },

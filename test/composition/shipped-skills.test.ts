@@ -14,21 +14,25 @@ const cases = packages.flatMap((skill) =>
     .map((one) => ({ title: `${skill.name}: ${one.name}`, skill, one })),
 );
 
-test('every shipped package has a case that requests changes and one that is approved', () => {
+test('every shipped package has a case that passes and one that does not', () => {
   expect(packages.map(({ name }) => name)).toEqual([
     'ci',
     'codex-pr-review',
+    'coverage-gate',
     'dependency-review',
     'docs-review',
+    'impact-report',
     'migration-review',
     'pr-review',
+    'release-notes',
     'workflow-review',
   ]);
   // The outcome of `ci` comes from check runs, which a case cannot have: test/skills/builtin/ci/judge.test.ts has its rows.
   for (const { name } of packages.filter((one) => one.name !== 'ci')) {
-    const verdicts = cases.filter(({ skill }) => skill.name === name).map(({ one }) => one.expect.verdict);
-    expect(verdicts, name).toContain('APPROVE');
-    expect(verdicts.length, name).toBeGreaterThan(1);
+    const expected = cases.filter(({ skill }) => skill.name === name).map(({ one }) => one.expect);
+    const passes = expected.filter(({ passed, verdict }) => passed === true || verdict === 'APPROVE');
+    expect(passes.length, name).toBeGreaterThan(0);
+    expect(expected.length, name).toBeGreaterThan(passes.length);
   }
 });
 

@@ -193,3 +193,54 @@ test('a secret in a file that a step leaves is redacted', async () => {
   await scene.open();
   expect(await fileOf(scene, 'report.md')).not.toContain(secret);
 });
+
+test('coverage-gate judges the report that CI left for the head', async () => {
+  const lcov = 'SF:src/a.js\nDA:1,1\nDA:2,0\nend_of_record\n';
+  const server = createServer((_, response) => response.end(zip([{ name: 'lcov.info', content: lcov }])));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const archiveUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive`;
+  const flow = `
+name: flow
+trigger: { event: pr.opened }
+steps:
+  - { id: ci, skill: ci }
+  - { id: covered, skill: coverage-gate, with: { minimum: 40, minimum_changed: 60 } }
+`;
+  const scene = await startScene(only({ flow }));
+  const { headSha } = await scene.open({ files: { 'src/a.js': 'one();\ntwo();\n' } });
+  scene.github.leaveArtifact(REPO, { name: 'coverage', headSha, archiveUrl });
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  const [run] = await scene.runs('flow');
+  const state = await scene.app.storage.read.runs.load(run?.id ?? '');
+  expect(state?.invocations[1]?.outcome).toMatchObject({
+    passed: false,
+    summary: 'changed: 50.0 %: 1 of 2 lines',
+    criteria: [
+      { id: 'all', passed: true },
+      { id: 'changed', passed: false },
+    ],
+  });
+});
+
+test('release-notes leaves release-notes.md and its entries', async () => {
+  const stub = await startStubModel();
+  onTestFinished(() => stub.stop());
+  const entries = [{ kind: 'added', text: 'The app greets.' }];
+  const answer = {
+    summary: 'One entry.',
+    passed: true,
+    data: { breaking: false, entries },
+    file: '# Notes\n',
+  };
+  stub.answers({ text: JSON.stringify(answer) });
+  const flow = 'name: flow\ntrigger: { event: pr.opened }\nsteps: [{ id: notes, skill: release-notes }]\n';
+  const scene = await startScene(only({ flow }), { model: model(stub.url) });
+  await scene.open();
+  expect(await fileOf(scene, 'release-notes.md')).toBe('# Notes\n');
+  expect((await stepOf(scene)).step?.outcome).toMatchObject({
+    outcome_kind: 'countersign/release-notes',
+    data: { entries },
+  });
+});

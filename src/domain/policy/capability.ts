@@ -113,6 +113,7 @@ export const HOST_CAPABILITIES = {
   llm_query: READS_ONLY,
   llm_query_batched: READS_ONLY,
   checkpoint: READS_ONLY,
+  get_ci_files: READS_ONLY,
   render_prompt: READS_ONLY,
   // The step requires the trust of every skill that it can run.
   run_skill: READS_ONLY,

@@ -42,6 +42,10 @@ const caseSchema = z.strictObject({
   title: z.string().max(500).optional(),
   body: z.string().max(10_000).optional(),
   inputs: z.record(z.string(), z.json()).optional().describe('The step’s with.'),
+  ci_artifacts: z
+    .record(z.string().min(1).max(200), z.record(safePathSchema, text))
+    .optional()
+    .describe('The workflow artifacts that CI left, by name: the text of each file by its path.'),
   answers: z
     .array(z.json())
     .max(10)

@@ -86,6 +86,15 @@ export async function runCase(
   return resultOf(of, result, answersLeft());
 }
 
+/** The files of a case's workflow artifact, or `null` if it names none of this name. */
+export function filesOfCase(
+  left: NonNullable<SkillCase['ci_artifacts']>,
+  name: string,
+): { path: string; content: string }[] | null {
+  const files = Object.hasOwn(left, name) ? left[name] : undefined;
+  return files ? Object.entries(files).map(([path, content]) => ({ path, content })) : null;
+}
+
 /** Executes an artifact of a case, with the assertions that need no model and without a trace. */
 export const executeInCase: ExecuteArtifact = async (handler, artifact, context) => {
   const output = await handler.execute(artifact, context);

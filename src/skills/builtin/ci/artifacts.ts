@@ -56,3 +56,28 @@ async function newestArchive(
   if (!archive) throw new ZipError(TOO_LARGE_OR_EXPIRED);
   return archive;
 }
+
+/**
+ * The text files of the newest workflow artifact of this name that CI left for the run's head. `null` if CI
+ * left none.
+ * @throws GitHubError if GitHub could not be read
+ */
+export async function ciTexts(
+  step: StepContext,
+  name: string,
+): Promise<{ files: { path: string; content: string }[] | null } | { because: string }> {
+  try {
+    const content = await newestArchive(step, name);
+    if (content === undefined) return { files: null };
+    const files = filesInZip(content, () => true, UNPACKED).flatMap((file) => {
+      const text = Buffer.from(file.content).toString('utf8');
+      // U+FFFD stands for bytes that are no text.
+      return text.includes('\uFFFD') ? [] : [{ path: file.name, content: text }];
+    });
+    return { files };
+  } catch (error) {
+    if (error instanceof ZipError) return { because: unreadableReport(name, messageOf(error).slice(0, 300)) };
+    if (error instanceof GitHubError && error.kind === 'forbidden') return { because: NO_RIGHT_TO_READ };
+    throw error;
+  }
+}

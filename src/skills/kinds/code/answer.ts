@@ -97,6 +97,9 @@ async function call(
     case 'checkpoint':
       await host.checkpoint(checked(name, values)[0], signal);
       return null;
+    case 'get_ci_files':
+      if (!host.ciFiles) throw new HostRefusal({ kind: 'unknown' });
+      return host.ciFiles(checked(name, values)[0], signal);
     case 'render_prompt':
       if (!host.renderPrompt) throw new HostRefusal({ kind: 'unknown' });
       return host.renderPrompt(...checked(name, values), signal);

@@ -37,12 +37,20 @@ export interface CodeDeps {
   /** `undefined` if no model is configured. */
   model: Model | undefined;
   limits?: Partial<CodeLimits>;
+  /** Reads a workflow artifact of the run's head; without it, programs read none. */
+  ciFiles?: CiFiles | undefined;
 }
+
+/** The text files of a workflow artifact, `null` if CI left none, or why it cannot be read. */
+export type CiFiles = (
+  step: StepContext,
+  name: string,
+) => Promise<{ files: { path: string; content: string }[] | null } | { because: string }>;
 
 /**
  * Runs a package's program on the run's pull request. docs/code-templates.md lists its inputs and functions.
  */
-export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<SkillContext> {
+export function codeSkill({ model, limits = {}, ciFiles }: CodeDeps): ArtifactHandler<SkillContext> {
   // Programs that run each other share the budgets of the outermost.
   const ledgers = new WeakMap<object, Ledger>();
   const ledgerOf = ({ calls }: SkillContext): Ledger => {
@@ -80,6 +88,16 @@ export function codeSkill({ model, limits = {} }: CodeDeps): ArtifactHandler<Ski
           checkpoints += 1;
           note(checkpointNote(checkpoints, JSON.stringify(value)));
         },
+        ...(ciFiles && {
+          async ciFiles(name: string) {
+            const read = await ciFiles(step, name).catch((error) => {
+              if (error instanceof GitHubError) onTrouble(error);
+              throw error;
+            });
+            if ('because' in read) throw new HostRefusal({ kind: 'by_github', detail: read.because });
+            return read.files;
+          },
+        }),
         async renderPrompt(path, values, signal) {
           const place = placeOf(path);
           const family = model ? familyOf(model.name) : null;

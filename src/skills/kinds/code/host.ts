@@ -30,6 +30,8 @@ export interface CodeHost {
   /** Absent without a model. */
   ask?: ((prompt: string, signal: AbortSignal) => Promise<string>) | undefined;
   checkpoint(value: Json, signal: AbortSignal): Promise<void>;
+  /** The texts of a workflow artifact of the head; `null` if CI left none. Absent without CI. */
+  ciFiles?(name: string, signal: AbortSignal): Promise<{ path: string; content: string }[] | null>;
   /** A prompt of the package with the run's values and these, fenced. Absent without a package. */
   renderPrompt?(path: string, values: { [name: string]: Json }, signal: AbortSignal): Promise<string>;
   /** The outcome of a skill, or of another file of the package. Absent without a package. */

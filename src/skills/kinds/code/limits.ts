@@ -42,6 +42,7 @@ export const DEFAULT_LIMITS: CodeLimits = {
     llm_query: { calls: 20, bytes: 2 * MB, ms: 50_000 },
     llm_query_batched: { calls: 5, bytes: 4 * MB, ms: 50_000 },
     checkpoint: { calls: 20, bytes: 4 * MB, ms: 10_000 },
+    get_ci_files: { calls: 10, bytes: 8 * MB, ms: 30_000 },
     render_prompt: { calls: 20, bytes: 4 * MB, ms: 20_000 },
     run_skill: { calls: 5, bytes: 2 * MB, ms: 50_000 },
     write_artifact: { calls: 40, bytes: 8 * MB, ms: 10_000 },

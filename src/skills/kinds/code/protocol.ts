@@ -18,6 +18,7 @@ export const HOST_FUNCTIONS = {
   llm_query: z.tuple([prompt]),
   llm_query_batched: z.tuple([z.array(prompt).min(1).max(32)]),
   checkpoint: z.tuple([z.json()]),
+  get_ci_files: z.tuple([z.string().min(1).max(200)]),
   render_prompt: z.tuple([path, values]),
   run_skill: z.tuple([path, values]),
   write_artifact: z.tuple([path, z.string().min(1)]),

@@ -28,6 +28,7 @@ export const JAVASCRIPT_PRELUDE = `
   put('llm_query', (prompt) => call('llm_query', [prompt]));
   put('llm_query_batched', (prompts) => call('llm_query_batched', [prompts]));
   put('checkpoint', (value) => call('checkpoint', [plain(value)]));
+  put('get_ci_files', (artifact) => call('get_ci_files', [artifact]));
   put('render_prompt', (path, values = {}) => call('render_prompt', [path, plain(values)]));
   put('run_skill', (name, inputs = {}) => call('run_skill', [name, plain(inputs)]));
   put('write_artifact', (name, content) => call('write_artifact', [name, content]));

@@ -33,6 +33,7 @@ def _prepare(ask, source, file_name, input_json):
         'llm_query': lambda prompt: call('llm_query', prompt),
         'llm_query_batched': lambda prompts: call('llm_query_batched', list(prompts)),
         'checkpoint': lambda value: call('checkpoint', value),
+        'get_ci_files': lambda artifact: call('get_ci_files', artifact),
         'render_prompt': lambda path, values={}: call('render_prompt', path, values),
         'run_skill': lambda name, inputs={}: call('run_skill', name, inputs),
         'write_artifact': lambda name, content: call('write_artifact', name, content),

@@ -33,7 +33,7 @@ describe('a question in a comment', () => {
         '✅ The names say what the things are.',
         '- ✅ Names are words',
         '',
-        '<sub>By the skill `naming`: phrase the names; words name (score 8.40). It is an answer, and no step of a chain: nothing waits for it.</sub>',
+        '<sub>By the skill `naming`: phrase the names; words name (score 9.17). It is an answer, and no step of a chain: nothing waits for it.</sub>',
       ].join('\n'),
     ]);
     const after = elsewhere(scene, number, headSha);

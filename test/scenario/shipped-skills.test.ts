@@ -129,7 +129,7 @@ test('a package of analyzers that declares another outcome fails its step with t
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'flow')).toMatchObject({
     conclusion: 'failure',
-    title: expect.stringContaining('what analyzers come to is a review_verdict'),
+    title: expect.stringContaining('analyzers produce a review_verdict'),
   });
 });
 

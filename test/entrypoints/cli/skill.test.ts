@@ -212,16 +212,19 @@ describe('list', () => {
     const cwd = withNaming();
     mkdirSync(join(cwd, SKILLS, 'empty'));
     expect((await skill(cwd, 'list')).out).toMatchInlineSnapshot(`
-      "SKILL              FROM       FOLDER                             COMES TO        ARTIFACTS
-      ci                 shipped    skills/ci                                          description
-      codex-pr-review    shipped    skills/codex-pr-review             review_verdict  description, agent, prompt_template
-      dependency-review  shipped    skills/dependency-review           review_verdict  description, analyzer
-      docs-review        shipped    skills/docs-review                 review_verdict  description, analyzer
-      empty              workspace  .github/countersign/skills/empty                   1 error: is not used
-      migration-review   shipped    skills/migration-review            review_verdict  description, analyzer
-      naming             workspace  .github/countersign/skills/naming  gate_verdict    description, prompt_template
-      pr-review          shipped    skills/pr-review                   review_verdict  description, analyzer, prompt_template
-      workflow-review    shipped    skills/workflow-review             review_verdict  description, analyzer
+      "SKILL              FROM       FOLDER                             COMES TO                   ARTIFACTS
+      ci                 shipped    skills/ci                                                     description
+      codex-pr-review    shipped    skills/codex-pr-review             review_verdict             description, agent, prompt_template
+      coverage-gate      shipped    skills/coverage-gate               gate_verdict               description, code_template
+      dependency-review  shipped    skills/dependency-review           review_verdict             description, analyzer
+      docs-review        shipped    skills/docs-review                 review_verdict             description, analyzer
+      empty              workspace  .github/countersign/skills/empty                              1 error: is not used
+      impact-report      shipped    skills/impact-report               impact_report              description, dspy_module, code_template
+      migration-review   shipped    skills/migration-review            review_verdict             description, analyzer
+      naming             workspace  .github/countersign/skills/naming  gate_verdict               description, prompt_template
+      pr-review          shipped    skills/pr-review                   review_verdict             description, analyzer, prompt_template
+      release-notes      shipped    skills/release-notes               countersign/release-notes  description, prompt_template
+      workflow-review    shipped    skills/workflow-review             review_verdict             description, analyzer
       "
     `);
     const listed: { scope: string }[] = await json(cwd, 'list');
@@ -299,7 +302,7 @@ describe('match', () => {
     );
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^SKILL +SCORE +BECAUSE OF\nnaming +\d+\.\d\d +phrase check the names; path src\/\*\*; words name; tag names\n$/,
+      /^SKILL +SCORE +BECAUSE OF\nnaming +\d+\.\d\d +phrase check the names; words name; path src\/\*\*; tag names\n$/,
     );
     expect(await json(cwd, 'match', 'nonsense')).toEqual([]);
     expect((await skill(cwd, 'match', 'nonsense')).out).toBe('No skill fits.\n');

@@ -11,6 +11,7 @@ export function sameInRest(query: string, variables: Readonly<Record<string, unk
     ...(query.includes('reviews(')
       ? [pull, `${pull}/reviews?per_page=100`, `${pull}/commits?per_page=100`]
       : []),
+    ...(query.includes('organisation:') ? [`/repos/${owner}/.github`] : []),
     ...(query.includes('checkSuites(')
       ? [
           `${commit}/check-runs?filter=latest&per_page=100`,

@@ -211,7 +211,7 @@ test('a pull request that turns its own chain off is still subject to it', async
   });
 });
 
-test('a chain change on the base branch does not affect a run under way', async () => {
+test('a chain change on the base branch does not affect the steps of a run under way, and stops it before people are asked', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open();
   const laxer =
@@ -224,9 +224,15 @@ test('a chain change on the base branch does not affect a run under way', async 
   });
   await scene.github.addLabel(REPO, number, 'will', 'wake');
   await scene.settle();
-  await approvalIdAfterCi(scene, number, headSha);
-  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for a maintainer to countersign');
+  expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: no check has reported yet');
   expect(scene.github.labels(REPO, number)).toEqual(['wake']);
+
+  // Asking for a countersign of an outdated chain would be in vain.
+  await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await scene.advance(UPDATES_SHOWN_MS);
+  const [, first] = await scene.runs('ship');
+  expect(first).toMatchObject({ status: 'cancelled', reason: { code: 'run.cancelled.chain_changed' } });
+  expect(scene.github.merges).toEqual([]);
 });
 
 test('the next head uses the chain as it is then', async () => {

@@ -148,7 +148,7 @@ test('a repository that is renamed while it waits for a countersign is merged un
   await github.react('octo/shop', question?.id ?? 0, 'mia', 'rocket');
   await harness.advance(A_RECHECK);
   expect(github.merges).toMatchObject([{ number, headSha }]);
-  expect(github.comments('octo/shop', number)).toHaveLength(2);
+  expect(github.comments('octo/shop', number)).toHaveLength(1);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
   expect(run?.repository).toBe('octo/shop');
 });
@@ -164,7 +164,7 @@ test('an effect that was requested under a former name is written, although no w
   await github.renameRepository(REPO, 'shop');
   back();
   await harness.advance(MINUTE);
-  expect(github.comments('octo/shop', number)).toHaveLength(2);
+  expect(github.comments('octo/shop', number)).toHaveLength(1);
   expect(
     github
       .checkRuns('octo/shop', headSha)
@@ -278,7 +278,8 @@ eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
   expect(later).toEqual(state === 'open' ? ['✍️ May this be merged?'] : []);
   const pending = await harness.app.storage.read.effects.list({ status: 'pending', limit: 10 });
   const failed = await harness.app.storage.read.effects.list({ status: 'failed', limit: 10 });
-  expect([...pending, ...failed]).toEqual([]);
+  // A comment that GitHub never had leaves nothing open.
+  expect([...pending, ...failed].filter(({ githubId }) => githubId !== null)).toEqual([]);
 });
 
 test('an effect that a run could never write is not written after its end', async () => {

@@ -103,7 +103,7 @@ test('a step runs a skill of the repository, and its outcome is kept with its te
   const artifacts = await scene.app.storage.read.artifacts.ofRun(run?.id ?? '');
   expect(artifacts.map(({ kind, name }) => [kind, name])).toEqual(
     expect.arrayContaining([
-      ['gate_verdict', 'gate_verdict'],
+      ['gate_verdict', 'Gate skill naming'],
       ['log', 'skill.log'],
     ]),
   );

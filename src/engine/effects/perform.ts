@@ -41,6 +41,8 @@ interface Prepared {
  * missing permission is granted.
  */
 const REST_MS = 3_600_000;
+/** How often a rejected check run is tried again, once an hour, if nothing requests it meanwhile. */
+const MAX_RESTS = 24;
 
 /**
  * Executes one desired effect of the outbox. A create is marked as begun before it is sent. If an earlier
@@ -153,7 +155,9 @@ export function effectJobs(deps: {
         await save(row, { ...failed(row, error), attempts: row.attempts + 1, begun });
         log.error({ effect: key, err: error.message }, 'GitHub refused an effect');
         await tellRefused(row, error.message);
-        return { kind: 'done' };
+        return isWorthRetrying(row, run)
+          ? { kind: 'reschedule', at: new Date(clock.now().getTime() + REST_MS) }
+          : { kind: 'done' };
       }
       if (error instanceof SignInRefused || (error instanceof GitHubError && error.kind === 'not_found')) {
         await save(row, { begun });
@@ -506,4 +510,12 @@ async function checkRun(
 
 function withoutUndefined({ url }: { url: string | undefined }): { url?: string } {
   return url === undefined ? {} : { url };
+}
+
+/**
+ * Without its check run, an open pull request shows nothing, and a required one blocks it. A question that nobody
+ * answers causes no new request, so the check run is tried again by itself.
+ */
+function isWorthRetrying({ effect, attempts }: EffectRow, run: RunOfEffect | undefined): boolean {
+  return effect.kind === 'check_run' && attempts < MAX_RESTS && (run?.finishedAt ?? null) === null;
 }

@@ -58,7 +58,7 @@ test.each(cases)(
     if (status === 401) await harness.restart();
     await open(harness, { branch: 'other', title: 'Another' });
     await github.comment(REPO, 1, 'mia', '/countersign why');
-    await harness.advance(LONG ? 120_000 : 8_000);
+    await harness.advance(LONG ? 120_000 : 30_000);
 
     const places = await harness.cameOut();
     expect([...places.values()].join('\n')).toMatch(new RegExp(`GitHub answered ${status}`));

@@ -32,6 +32,7 @@ const module = (over: object = {}) =>
   parseModule(
     JSON.stringify({
       template: 'predict',
+      fallback_artifact: 'prompts/same.md',
       signature: {
         instruction: 'Judge whether the change is small.',
         inputs: { diff: { type: 'string' }, labels: { type: 'string[]' } },

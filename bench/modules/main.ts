@@ -24,6 +24,7 @@ const module = parseModule(
       inputs: { diff: { type: 'string' } },
       outputs: { summary: { type: 'string' }, passed: { type: 'boolean' }, criteria: { type: 'json' } },
     },
+    fallback_artifact: 'prompts/ask.md',
   }),
 );
 const ANSWER = { reasoning: 'r', summary: 's', passed: true, criteria: [] };

@@ -144,12 +144,12 @@ export function notDrafted(because: string): string {
   return `Nothing was drafted and nothing written: ${because}`;
 }
 
-/** @param faults what is still wrong with the cases of the draft */
-export function skillDrafted(rounds: number, faults: readonly string[]): string {
+/** @param failing the cases of the draft that still fail, with what is wrong */
+export function skillDrafted(rounds: number, failing: readonly string[]): string {
   const took = plural(rounds, 'round');
-  if (faults.length === 0)
+  if (failing.length === 0)
     return `The draft passes lint and its own cases, after ${took}. Read it before you commit it.`;
-  return [`After ${took}, these of its own cases still fail:`, ...faults.map(visible)].join('\n');
+  return [`After ${took}, these of its own cases still fail:`, ...failing.map(visible)].join('\n');
 }
 
 /** @param files the SKILL.md, then the file to execute, then its cases */

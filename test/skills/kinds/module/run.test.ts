@@ -38,7 +38,6 @@ const module = (over: object = {}) =>
         inputs: { diff: { type: 'string' }, labels: { type: 'string[]' } },
         outputs: OUTPUTS,
       },
-      fallback_artifact: 'prompts/ask.md',
       ...over,
     }),
   );

@@ -140,6 +140,8 @@ export function timeless(text: string): string {
     text
       .replaceAll(/\b(run|inv|ses|art|eff|apr)_[0-9a-z]{20,}/g, '$1_id')
       .replaceAll(/sha256:[0-9a-f]{64}/g, 'hash')
+      // The analyzers' log contains times.
+      .replaceAll(/sha256 [0-9a-f]{12}\b/g, 'hash')
       .replaceAll(/\b[0-9a-f]{40}\b/g, 'commit')
       .replaceAll(/\b(?=[0-9a-f]*\d)[0-9a-f]{7}\b/g, 'commit')
       .replaceAll(/\b(?=\d*[a-f])[0-9a-f]{7}\b/g, 'commit')
@@ -149,7 +151,7 @@ export function timeless(text: string): string {
       .replaceAll(/\b\d\d:\d\d(:\d\d)?\b/g, 'moment')
       .replaceAll(/(_ms\\?":)[\d.]+/g, '$10')
       .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, 'while')
-      // The analyzers' log contains times, so its length varies.
+      // So the log's length varies, too.
       .replaceAll(/\b[\d.]+ (bytes|KB)\b/g, 'size')
       .replaceAll(/("size\\?":)\d+/g, '$10')
       .replaceAll(/\/(runs|check-runs|comments?)\/\d+/g, '/$1/number')

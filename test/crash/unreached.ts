@@ -15,6 +15,7 @@ export const ONLY_IN_LONG_FORM = [
 /** Durable writes that a story reaches rarely, or only after a first death; the long form kills there too. */
 export const SELDOM = [
   'jobs.release',
+  'deliveries.claimUnqueued',
   'missedDeliveries.remove',
   'jobs.extend',
   'runs.renameRepository',
@@ -32,6 +33,9 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'pruning.forgetBlobs': 'the same',
   'deliveries.packTogether': 'one transaction, an hour after a start; see contract/deliveries',
   'runs.packEnded': 'the same; see contract/runs',
+  'runs.archive': 'the same',
+  'deliveries.archive': 'the same; see contract/deliveries',
+  'approvals.saveNotices': 'in the transaction that requests the notices; see scenario/notify',
   'pullRequests.areGone': 'in one transaction with the ends of the runs of what is gone',
   'artifacts.remove':
     'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',

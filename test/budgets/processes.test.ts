@@ -28,7 +28,9 @@ test('a review starts one process, however many analyzers it needs', async () =>
   expect(started).toBe(1);
 });
 
-test('reviews one after another start one process each, and two more for the first', async () => {
+test('reviews one after another start one process each, and two more for the first', {
+  tags: 'slow',
+}, async () => {
   const started: number[] = [];
   const count = (message: unknown) =>
     void started.push((message as { process: { pid: number } }).process.pid);

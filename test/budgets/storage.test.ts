@@ -133,7 +133,9 @@ test('a delivery that changes nothing for people writes no effect', async () => 
   expect(writesTo('effects'), histogram).toBe(0);
 });
 
-test(`a pull request that is over leaves at most ${BYTES_LEFT} bytes in the database`, async () => {
+test(`a pull request that is over leaves at most ${BYTES_LEFT} bytes in the database`, {
+  tags: 'slow',
+}, async () => {
   await harness.stop();
   outside.close();
   // Ids as long as the app's own: counting ones would take less.

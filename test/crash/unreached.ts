@@ -15,11 +15,13 @@ export const ONLY_IN_LONG_FORM = [
 /** Durable writes that a story reaches rarely, or only after a first death; the long form kills there too. */
 export const SELDOM = [
   'jobs.release',
-  'deliveries.claimUnqueued',
   'missedDeliveries.remove',
   'jobs.extend',
   'runs.renameRepository',
 ] as const;
+
+/** Durable writes that a story reaches or not, depending on the moment. */
+export const SOMETIMES = ['deliveries.claimUnqueued'] as const;
 
 /** Durable writes that no story reaches, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {

@@ -176,6 +176,7 @@ describe.concurrent('an app that gets a signal to stop', () => {
 
   test.for(['SIGTERM', 'SIGKILL'] as const)(
     'with %s leaves no process behind that waits for the next review',
+    { tags: 'slow' },
     async (signal, { onTestFinished }) => {
       const world = await startApp(onTestFinished);
       const { github } = world;

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { CLEAN, PEOPLE, REPO, seed } from '../../demo/world.ts';
 import { appEnvironment, freePort } from '../support/app-environment.ts';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { until } from '../support/until.ts';
@@ -94,8 +93,9 @@ async function mergeOne(github: GitHubStandIn): Promise<void> {
   await expect.poll(() => github.pullRequest(REPO, number).merged).toBe(true);
 }
 
-eachFirstQuick(Object.keys(PROGRAMS) as Program[])(
+test.each(Object.keys(PROGRAMS) as Program[])(
   '%s takes a pull request from opened to merged',
+  { tags: 'slow' },
   async (program) => {
     const github = await startGitHubForTest();
     const started = await start(github, program);
@@ -153,13 +153,17 @@ test.each([
   ['Probot’s default webhook secret', { WEBHOOK_SECRET: '' }, 'default secret, which everybody knows'],
   ['a wrong setting', { DATABASE_URL: 'oracle:x' }, 'DATABASE_URL must be sqlite:<path'],
   ['no App', { APP_ID: '', PRIVATE_KEY: '', NODE_ENV: 'production' }, 'App ID is missing'],
-])('a Probot server with %s does not start, and says why', async (_what, environment, message) => {
-  const github = await startGitHubForTest();
-  const { child, output } = await start(github, 'probot run', newFolder(), environment);
-  await once(child, 'close');
-  expect(child.exitCode).toBe(1);
-  expect(output.join('\n')).toContain(message);
-});
+])(
+  'a Probot server with %s does not start, and says why',
+  { tags: 'slow' },
+  async (_what, environment, message) => {
+    const github = await startGitHubForTest();
+    const { child, output } = await start(github, 'probot run', newFolder(), environment);
+    await once(child, 'close');
+    expect(child.exitCode).toBe(1);
+    expect(output.join('\n')).toContain(message);
+  },
+);
 
 async function hosted(github: GitHubStandIn): Promise<{ started: Started; folder: string }> {
   const folder = newFolder();

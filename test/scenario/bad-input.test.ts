@@ -102,7 +102,7 @@ test('a pull request of more than 3,000 files is reviewed as far as GitHub lists
   expectOnce(scene, number, headSha);
 });
 
-test(`a file of ${MEGABYTES} MB is named, and the rest is reviewed`, async () => {
+test(`a file of ${MEGABYTES} MB is named, and the rest is reviewed`, { tags: 'slow' }, async () => {
   const scene = await start(only({ review: REVIEW }));
   const { number, headSha } = await scene.open({
     files: { 'data/big.csv': ROW.repeat(MEGABYTES * 100), 'src/ok.ts': 'export const two = 2;\n' },
@@ -188,7 +188,7 @@ const STRANGE = [
   'a<b>&amp;.js',
 ];
 
-test('findings in files with strange names appear under those names', async () => {
+test('findings in files with strange names appear under those names', { tags: 'slow' }, async () => {
   const scene = await start(only({ review: REVIEW }));
   const files = Object.fromEntries(
     STRANGE.map((name) => [`src/${name}`, 'export const run = (input) => eval(input);\n']),

@@ -31,7 +31,7 @@ function question(scene: Scene, number: number): string | undefined {
   return scene.github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'))?.body;
 }
 
-test('the app waits for a check from queued over in progress to done', async () => {
+test('the app waits for a check from queued over in progress to done', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   const titles: (string | null | undefined)[] = [];
   for (const status of ['queued', 'in_progress'] as const) {
@@ -51,7 +51,9 @@ test('the app waits for a check from queued over in progress to done', async () 
   `);
 });
 
-test('the result shows each passed check, with its duration and number of tests', async () => {
+test('the result shows each passed check, with its duration and number of tests', {
+  tags: 'slow',
+}, async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'unit tests', status: 'in_progress' });
   const startedAt = scene.clock.now();
@@ -99,7 +101,7 @@ test('a failed check prevents the merge, and nobody is asked', async () => {
   expect(question(scene, number)).toBeUndefined();
 });
 
-test('the commands of a failed workflow are shown with their durations', async () => {
+test('the commands of a failed workflow are shown with their durations', { tags: 'slow' }, async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, {
     app: 'GitHub Actions',

@@ -187,7 +187,9 @@ test('a pull request that removes requires_approval from the chain still needs a
   expect(scene.check(headSha, 'configuration')).toMatchObject({ conclusion: 'failure' });
 });
 
-test('a pull request that lets its author’s friends countersign changes nothing for itself', async () => {
+test('a pull request that lets its author’s friends countersign changes nothing for itself', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const settings =
     'chains: [ship]\ncountersign: { permission: write, users: [will, otto], approve: [heart] }\n';

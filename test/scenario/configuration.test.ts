@@ -140,7 +140,7 @@ test('the repository’s settings decide the merge method and the reactions that
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'rebase' });
 });
 
-test('the organisation’s settings apply where the repository sets nothing', async () => {
+test('the organisation’s settings apply where the repository sets nothing', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }, 'merge: { method: merge }\n'));
   organisation(scene, { [SETTINGS]: 'merge: { method: rebase }\ncountersign: { count: 2 }\n' });
   const { number, headSha } = await scene.open();

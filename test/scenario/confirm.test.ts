@@ -140,7 +140,7 @@ describe('a step that asks and merges nothing is stopped', () => {
   });
 });
 
-test('of several waiting steps, only the named one continues', async () => {
+test('of several waiting steps, only the named one continues', { tags: 'slow' }, async () => {
   const asked = await openConfirmation({
     chain: LABEL_AND_MERGE.replace(
       '  - id: merge',

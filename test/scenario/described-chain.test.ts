@@ -129,7 +129,9 @@ test('the described chain never merges while nobody countersigns, and a rejectio
   expect({ calls: merges(scene), told: told(scene, number) }).toEqual({ calls: [], told: [] });
 });
 
-test('the verdict says that the built-in review made it if no agent is turned on, and the check run shows that', async () => {
+test('the verdict says that the built-in review made it if no agent is turned on, and the check run shows that', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(FILES);
   const { headSha } = await scene.open({ files: GREETING });
   const note =
@@ -174,6 +176,7 @@ const WITHOUT_SANDBOX = !(await isSandboxAvailable());
 
 test.skipIf(WITHOUT_SANDBOX)(
   'Codex reviews a member’s head that a maintainer fires the described chain for, with the effort of the step',
+  { tags: 'slow' },
   async () => {
     const scene = await withCodex(PROGRAM);
     const { number } = await scene.open({ files: GREETING });
@@ -196,6 +199,7 @@ const ASKING = CHAIN.replace('timeout: 30m', 'timeout: 2d, requires_approval: tr
 
 test.skipIf(WITHOUT_SANDBOX)(
   'Codex reviews an outsider’s head only after a countersign for it, and a gate of such a step never runs it before',
+  { tags: 'slow' },
   async () => {
     const gated = ASKING.replace(
       'timeout: 2d',
@@ -213,6 +217,7 @@ test.skipIf(WITHOUT_SANDBOX)(
 
 test.skipIf(WITHOUT_SANDBOX)(
   'a Codex that ends without an answer gives no verdict, and nothing replaces it',
+  { tags: 'slow' },
   async () => {
     const scene = await withCodex('process.exit(3);', ASKING);
     const { number } = await scene.open({ files: GREETING });

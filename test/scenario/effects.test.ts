@@ -259,7 +259,7 @@ test.each([
   },
 );
 
-test('while GitHub fails at the merge, nobody is asked to countersign again', async () => {
+test('while GitHub fails at the merge, nobody is asked to countersign again', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

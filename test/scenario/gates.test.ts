@@ -65,7 +65,7 @@ describe('a merge behind a gate', () => {
     expect(await explanationText(harness)).toContain('✘ gate guard is not passed');
   });
 
-  test('continues with a warning wherever people read', async () => {
+  test('continues with a warning wherever people read', { tags: 'slow' }, async () => {
     const harness = await start({ chain: mergeBehind(gate(SMALL, 'warn')) });
     const { number, headSha } = await open(harness);
     await harness.advance(A_RECHECK);
@@ -77,7 +77,9 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('needs the owners of the changed files, for this head, and none of them twice', async () => {
+  test('needs the owners of the changed files, for this head, and none of them twice', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({
       chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
       files: OWNERS,
@@ -194,7 +196,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('writes a verdict only when its inputs change', async () => {
+  test('writes a verdict only when its inputs change', { tags: 'slow' }, async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.advance(2 * A_RECHECK);

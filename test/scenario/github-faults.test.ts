@@ -59,7 +59,9 @@ eachFirstQuick(FAULTS)(
   },
 );
 
-test('a merge that GitHub makes after the app gave up waiting is recorded as ours and made once', async () => {
+test('a merge that GitHub makes after the app gave up waiting is recorded as ours and made once', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, github: { mergeTimeoutMs: SILENT_MS } });
   const { github } = harness;
   const isMerge = ({ method, path }: { method: string; path: string }) =>

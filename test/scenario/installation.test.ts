@@ -65,7 +65,9 @@ test('a suspended installation ends its runs, causes no requests, and continues 
   expect(github.merges).toMatchObject([{ number }]);
 });
 
-test('an archived repository ends its runs, gets no writes, and continues when it is unarchived', async () => {
+test('an archived repository ends its runs, gets no writes, and continues when it is unarchived', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -282,7 +284,7 @@ eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
   expect([...pending, ...failed].filter(({ githubId }) => githubId !== null)).toEqual([]);
 });
 
-test('an effect that a run could never write is not written after its end', async () => {
+test('an effect that a run could never write is not written after its end', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const refused = { status: 403, body: { message: 'Resource not accessible by integration' } };

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { zip } from '../support/zip.ts';
@@ -86,7 +87,7 @@ test('a program leaves files, and the check run shows size, type, hash and how t
   );
 });
 
-test.each([
+eachFirstQuick([
   ['leads out of its folder', '../report.md'],
   ['is absolute', '/report.md'],
   ['has a part "."', './report.md'],

@@ -159,7 +159,9 @@ describe('when GitHub does not merge', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('a conflict that stays causes neither another attempt nor another comment', async () => {
+  test('a conflict that stays causes neither another attempt nor another comment', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await asked({}, { files: { 'README.md': '# Greetings\n' } });
     const { github } = harness;
     await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });

@@ -105,7 +105,9 @@ async function reviewed(harness: Harness, sha: string): Promise<string> {
   return ownCheck(harness, sha).summary ?? '';
 }
 
-test('a model’s finding blocks until it is fixed, over rounds that ask only about changes, and over a restart', async () => {
+test('a model’s finding blocks until it is fixed, over rounds that ask only about changes, and over a restart', {
+  tags: 'slow',
+}, async () => {
   const harness = await startWithModel({ files: { 'CONTRIBUTING.md': 'Name things well.\n' } });
   const { github } = harness;
   stub.answers(finds("['Hello', name]"), NOTHING);

@@ -75,7 +75,7 @@ const JUDGED = {
   passed: true,
   criteria: [],
 };
-test('a module’s text output becomes the file that its package names', async () => {
+test('a module’s text output becomes the file that its package names', { tags: 'slow' }, async () => {
   stub.answers(answer({ ...JUDGED, report: '# Written' }));
   const module = structuredClone(MODULE) as { signature: { outputs: object } };
   module.signature.outputs = { ...OUTPUTS, report: { type: 'string' } };
@@ -106,7 +106,7 @@ test('a module reasons about a change, and its result is the step’s outcome', 
   );
 });
 
-test('one sidecar serves the runs of an app one after another', async () => {
+test('one sidecar serves the runs of an app one after another', { tags: 'slow' }, async () => {
   stub.answers(answer(JUDGED));
   const s = await scene(MODULE, {}, { sidecar: undefined });
   for (const branch of ['one', 'two']) {
@@ -115,7 +115,7 @@ test('one sidecar serves the runs of an app one after another', async () => {
   }
 });
 
-test('an app that stops ends its sidecar too', async () => {
+test('an app that stops ends its sidecar too', { tags: 'slow' }, async () => {
   stub.answers(answer(JUDGED));
   const sidecars = () =>
     processesOf(process.pid).filter((pid) => commandOf(pid).endsWith('sidecar/main.ts\0'));
@@ -290,7 +290,9 @@ test('where modules cannot run, the fallback for the model’s family is used, a
   );
 });
 
-test('without a model, a module whose fallback is a program gives the program’s result', async () => {
+test('without a model, a module whose fallback is a program gives the program’s result', {
+  tags: 'slow',
+}, async () => {
   const module = { ...MODULE, fallback_artifact: 'code/ask.js' };
   const program = "submit({ summary: 'Counted.', passed: true, criteria: [] });";
   const s = await scene(module, { [`${SKILL}/code/ask.js`]: program }, { model: undefined });

@@ -140,7 +140,7 @@ it('what could not be sent before the question was answered is not sent afterwar
   expect(requested(harness)).toEqual({ people: [], teams: [] });
 });
 
-it('what could not be sent before a push is not sent for the old head', async () => {
+it('what could not be sent before a push is not sent for the old head', { tags: 'slow' }, async () => {
   let back = () => {};
   const harness = await ask(MENTION, {}, ({ github }) => {
     back = github.fail(({ method, path }) => isMention({ method, path }) && asked(github) > 0, {

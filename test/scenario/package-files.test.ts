@@ -108,7 +108,9 @@ ${passing("llm_query(prompt) + ' ' + Object.keys(input.package).join()")}`;
   );
 });
 
-test('a program runs a module of its package and a skill that its SKILL.md lists', async () => {
+test('a program runs a module of its package and a skill that its SKILL.md lists', {
+  tags: 'slow',
+}, async () => {
   stub.answers({ text: JSON.stringify({ summary: 'Typed.', passed: true, criteria: [] }) });
   const module = {
     template: 'predict',
@@ -140,7 +142,9 @@ ${passing("typed.summary + ' ' + named.summary + ' ' + named.passed")}`;
   ]);
 });
 
-test('a program runs no skill that its SKILL.md does not list, that is built in, or that has gates', async () => {
+test('a program runs no skill that its SKILL.md does not list, that is built in, or that has gates', {
+  tags: 'slow',
+}, async () => {
   const program = `
 const said = ['other', 'ci', 'gated', 'code/none.js', 'prompts'].map((name) => {
   try { return run_skill(name).summary; } catch (error) { return error.message; }
@@ -159,7 +163,7 @@ ${passing("said.join('; ').replaceAll('_', ' ')")}`;
   ]);
 });
 
-test('programs that run each other go two deep and share one budget', async () => {
+test('programs that run each other go two deep and share one budget', { tags: 'slow' }, async () => {
   const program = `
 const ran = [];
 for (let n = 0; n < 9; n += 1) {

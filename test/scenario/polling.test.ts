@@ -51,7 +51,7 @@ describe('without any webhook, the poll notices', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('a reaction of somebody who may not countersign, which merges nothing', async () => {
+  test('a reaction of somebody who may not countersign, which merges nothing', { tags: 'slow' }, async () => {
     const { number } = await watched();
     await react(harness, number, 'otto');
     await harness.advance(MINUTE);

@@ -69,7 +69,7 @@ test('a prompt gets the title and the change, and its verdict is the step’s ou
   expect(lastPrompt()).toMatch(/Goal: \nBEGIN DATA (\w+)\nchain flow: pull request.*Rename x/);
 });
 
-test('among a prompt’s variants the one for the model’s family is used', async () => {
+test('among a prompt’s variants the one for the model’s family is used', { tags: 'slow' }, async () => {
   stub.answers(gate(true, 'Fine.'));
   const variants = { ...files('gate_verdict', 'For all.'), [`${SKILL}/prompts/ask@gpt.md`]: 'For gpt.' };
   const scene = await startScene(variants, { model: model('gpt-x') });
@@ -77,7 +77,9 @@ test('among a prompt’s variants the one for the model’s family is used', asy
   expect(lastPrompt()).toMatch(/^For gpt\./);
 });
 
-test('a prompt that loops endlessly fails its step, and the model is not asked', async () => {
+test('a prompt that loops endlessly fails its step, and the model is not asked', {
+  tags: 'slow',
+}, async () => {
   const loops = '{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}';
   const scene = await startScene(files('gate_verdict', loops), { model: model() });
   const { number, headSha } = await scene.open();
@@ -88,7 +90,7 @@ test('a prompt that loops endlessly fails its step, and the model is not asked',
   expect({ asked: stub.asked, said: said(scene, number) }).toEqual({ asked: [], said: [] });
 });
 
-test('a finding on a line that the change does not add is shown for the file', async () => {
+test('a finding on a line that the change does not add is shown for the file', { tags: 'slow' }, async () => {
   const finding = (line: number | null, description: string) => ({
     severity: 'high',
     category: 'correctness',

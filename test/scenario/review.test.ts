@@ -128,7 +128,9 @@ test('a fix of the findings is approved in the second round and merged', async (
   expect(github.merges).toMatchObject([{ headSha: second }]);
 });
 
-test('a file too large to be read makes the review incomplete, which is not an approval', async () => {
+test('a file too large to be read makes the review incomplete, which is not an approval', {
+  tags: 'slow',
+}, async () => {
   const harness = await start();
   const { number, headSha } = await open(harness, {
     files: { 'src/big.ts': '// padding\n'.repeat(120_000) },

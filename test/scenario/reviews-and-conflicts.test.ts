@@ -52,7 +52,7 @@ describe('a review that requests changes', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('is in the approval comment from the start, and survives a push', async () => {
+  test('is in the approval comment from the start, and survives a push', { tags: 'slow' }, async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');

@@ -26,7 +26,9 @@ const findings = ({ findings }: ReviewVerdict) =>
 const LOCK = (integrity: string) =>
   JSON.stringify({ packages: { '': {}, 'node_modules/left': { version: '1.0.0', integrity } } }, null, 1);
 
-test('each shipped skill checks its own files of a pull request, and compares them with the base branch', async () => {
+test('each shipped skill checks its own files of a pull request, and compares them with the base branch', {
+  tags: 'slow',
+}, async () => {
   const names = ['migration-review', 'dependency-review', 'workflow-review', 'docs-review'];
   const scene = await startScene({
     ...only({ flow: reviewing(...names) }),

@@ -176,7 +176,9 @@ test('an invalid skill is reported with every error, stops the chains that name 
   expect(told).toContain('`countersign chain lint` or `countersign skill lint`');
 });
 
-test('a chain is judged again when an organisation’s skill becomes one that steps can run', async () => {
+test('a chain is judged again when an organisation’s skill becomes one that steps can run', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ flow: asking('naming') }));
   organisation(scene, { 'countersign/skills/naming/SKILL.md': skillMd('naming', '') });
   const early = await scene.open();

@@ -60,7 +60,9 @@ test.each<[ChainStatus, string]>([
   expect((await scene.runs('ship')).map((run) => run.status)).toEqual([then]);
 });
 
-test('a chain that the operator disabled while its question is open merges nothing', async () => {
+test('a chain that the operator disabled while its question is open merges nothing', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });

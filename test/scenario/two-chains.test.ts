@@ -6,7 +6,9 @@ import { CI_AND_MERGE, only, type Scene, scenes, UPDATES_SHOWN_MS } from './supp
 const start = scenes();
 const merging = (name: string) => CI_AND_MERGE.replace('name: ship', `name: ${name}`);
 
-test('a head that a maintainer rejects for one chain is not merged by another', async () => {
+test('a head that a maintainer rejects for one chain is not merged by another', {
+  tags: 'slow',
+}, async () => {
   const s = await start(only({ ship: merging('ship'), other: merging('other') }));
   const { number, headSha } = await s.open();
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });

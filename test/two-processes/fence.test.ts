@@ -13,7 +13,9 @@ import { writeMarker } from './marker.ts';
 const newFolder = temporaryFolders();
 const start = useChildren();
 
-it('a process that got no processor time for longer than its lease cannot write over the one that took its job', async () => {
+it('a process that got no processor time for longer than its lease cannot write over the one that took its job', {
+  tags: 'slow',
+}, async () => {
   const url = `sqlite:${join(newFolder(), 'test.db')}`;
   const storage = await openStorage(url);
   const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog, pollMs: 50 });

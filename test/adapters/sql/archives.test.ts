@@ -7,6 +7,7 @@ import { packRows, unpackRows } from '../../../src/adapters/sql/archives.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
 import type { PrunedKind } from '../../../src/ports/retention.ts';
 import type { ReadTx } from '../../../src/ports/storage.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
 import { type Harness, REPO, startHarness } from '../../support/harness.ts';
 
 const EMPTY = { invocations: [], sessions: [], artifacts: [], approvals: [], effects: [], transitions: [] };
@@ -86,7 +87,7 @@ describe('the archive of a run that is over', () => {
     expect(await answers(read)).toEqual(before);
   });
 
-  it('is followed by itself when artifacts are read page by page', async () => {
+  it('is followed by itself when artifacts are read page by page', { tags: 'slow' }, async () => {
     await archive();
     const { artifacts } = harness.app.storage.read;
     const page = await artifacts.page({ after: '', limit: 1 });
@@ -102,7 +103,7 @@ describe('the archive of a run that is over', () => {
     ['reads an effect', (tx) => tx.effects.get(`check_run:${runId}`)],
     ['reads its artifacts', (tx) => tx.artifacts.ofRun(runId)],
   ];
-  it.each(touches)('is rows again, as they were, in a transaction that %s', async (_, touch) => {
+  eachFirstQuick(touches)('is rows again, as they were, in a transaction that %s', async (_, touch) => {
     const plain = stored();
     const before = await answers(harness.app.storage.read);
     await archive();
@@ -115,7 +116,9 @@ describe('the archive of a run that is over', () => {
     expect(await answers(harness.app.storage.read)).toEqual(before);
   });
 
-  it('stays one in a transaction that only asks whether and how its pull request was merged', async () => {
+  it('stays one in a transaction that only asks whether and how its pull request was merged', {
+    tags: 'slow',
+  }, async () => {
     const { storage } = harness.app;
     const { merges, answered, run } = await answers(storage.read);
     await archive();
@@ -140,7 +143,7 @@ describe('the archive of a run that is over', () => {
     expect(await storage.read.effects.get(key)).toEqual(known);
   });
 
-  it('saves the progress of an effect that was read before', async () => {
+  it('saves the progress of an effect that was read before', { tags: 'slow' }, async () => {
     const { storage } = harness.app;
     const [known] = await storage.read.effects.ofRun(runId);
     if (!known) throw new Error('the run has no effect');
@@ -160,7 +163,9 @@ describe('the archive of a run that is over', () => {
     expect([count('run_archives'), count('effects')]).toEqual([1, 0]);
   });
 
-  it('is not made of a run whose pull request is open, or that has just ended', async () => {
+  it('is not made of a run whose pull request is open, or that has just ended', {
+    tags: 'slow',
+  }, async () => {
     database.exec(`UPDATE pull_requests SET state = 'open'`);
     await archive();
     database.exec(`UPDATE pull_requests SET state = 'merged'`);
@@ -168,7 +173,9 @@ describe('the archive of a run that is over', () => {
     expect(count('run_archives')).toBe(0);
   });
 
-  it('leaves the answers to a question where they are, unless the pull request was merged', async () => {
+  it('leaves the answers to a question where they are, unless the pull request was merged', {
+    tags: 'slow',
+  }, async () => {
     database.exec(`UPDATE pull_requests SET state = 'closed'`);
     const before = await answers(harness.app.storage.read);
     await archive();
@@ -176,7 +183,7 @@ describe('the archive of a run that is over', () => {
     expect(await answers(harness.app.storage.read)).toEqual(before);
   });
 
-  it('leaves sessions where they are that calls to models refer to', async () => {
+  it('leaves sessions where they are that calls to models refer to', { tags: 'slow' }, async () => {
     database.exec(
       `INSERT INTO model_calls (run_id, session_id, model, tokens, started_at)
         SELECT '${runId}', id, 'a/b', 1, started_at FROM sessions`,
@@ -199,7 +206,7 @@ describe('the archive of a run that is over', () => {
     expect(count('effects')).toBe(2);
   });
 
-  it('gives its artifacts to retention', async () => {
+  it('gives its artifacts to retention', { tags: 'slow' }, async () => {
     await archive();
     const { storage } = harness.app;
     const page = await storage.read.pruning.page('archives', { after: null, before: inAnHour(), limit: 9 });
@@ -216,7 +223,9 @@ describe('the archive of a run that is over', () => {
     expect([none, count('run_archives')]).toEqual([{ ids: [], next: null }, 1]);
   });
 
-  it('names itself if it is damaged, and stops neither other runs nor retention', async () => {
+  it('names itself if it is damaged, and stops neither other runs nor retention', {
+    tags: 'slow',
+  }, async () => {
     await archive();
     database.exec('UPDATE run_archives SET content = substr(content, 1, 300)');
     await expect(harness.app.storage.read.runs.load(runId)).rejects.toThrow(

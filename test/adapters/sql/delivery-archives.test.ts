@@ -58,7 +58,7 @@ describe('an archive of deliveries', () => {
     };
   }
 
-  it('gives the same answers as its rows', async () => {
+  it('gives the same answers as its rows', { tags: 'slow' }, async () => {
     const before = await answers(storage.read);
     expect(await archive()).toBe(true);
     // 128 without the one that failed and the one that a run began with.

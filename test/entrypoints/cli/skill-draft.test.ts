@@ -82,7 +82,9 @@ test('what is wrong with a draft goes back to the model until its cases pass', a
   expect(file('prompts/naming.md')).toContain('Be strict.');
 });
 
-test('a draft whose cases never pass is written after three rounds, and the command fails', async () => {
+test('a draft whose cases never pass is written after three rounds, and the command fails', {
+  tags: 'slow',
+}, async () => {
   t.stub.answers(({ body }) =>
     isDrafting(body.messages?.at(-1)?.content ?? '') ? answer(DRAFT) : judge(true),
   );

@@ -257,6 +257,8 @@ describe('with merge: { by: people }, the gate', () => {
     const isWrite = ({ method, path }: { method: string; path: string }) =>
       method !== 'GET' && path !== '/graphql';
     const writes = () => harness.github.requests.filter(isWrite).length;
+    // The status comment says that somebody has to merge.
+    await harness.advance(A_RECHECK);
     const before = writes();
     await harness.advance(100_000);
     expect(gates(harness, headSha)).toEqual([`${GATE}: success: Countersigned by mia`]);

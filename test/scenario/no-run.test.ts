@@ -150,7 +150,7 @@ test('why and status say it above runs for an earlier state of the pull request,
         "… not merging yet: ci waits for CI: no check has reported yet",
       ],
       "ready again": [
-        "… not merging yet: ci waits for CI: no check has reported yet",
+        "… not merging yet: ci is running",
       ],
     }
   `);

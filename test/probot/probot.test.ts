@@ -1,3 +1,4 @@
+// @module-tag slow
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -95,7 +96,6 @@ async function mergeOne(github: GitHubStandIn): Promise<void> {
 
 test.each(Object.keys(PROGRAMS) as Program[])(
   '%s takes a pull request from opened to merged',
-  { tags: 'slow' },
   async (program) => {
     const github = await startGitHubForTest();
     const started = await start(github, program);
@@ -106,9 +106,7 @@ test.each(Object.keys(PROGRAMS) as Program[])(
   },
 );
 
-test('a Probot server serves its other apps, and Countersign uses the server’s own fetch', {
-  tags: 'slow',
-}, async () => {
+test('a Probot server serves its other apps, and Countersign uses the server’s own fetch', async () => {
   const github = await startGitHubForTest();
   const { started } = await hosted(github);
   await github.openPullRequest({
@@ -127,9 +125,7 @@ test('a Probot server serves its other apps, and Countersign uses the server’s
   expect((await fetch(`${started.url}/healthz`)).status).toBe(200);
 });
 
-test('a hosted app that is asked to stop ends its work, and leaves the database to the next one', {
-  tags: 'slow',
-}, async () => {
+test('a hosted app that is asked to stop ends its work, and leaves the database to the next one', async () => {
   const github = await startGitHubForTest();
   const { started, folder } = await hosted(github);
   started.child.kill('SIGTERM');
@@ -138,9 +134,7 @@ test('a hosted app that is asked to stop ends its work, and leaves the database 
   await listens(await start(github, 'probot run', folder));
 });
 
-test('a Probot server does not start beside an app that serves the same database', {
-  tags: 'slow',
-}, async () => {
+test('a Probot server does not start beside an app that serves the same database', async () => {
   const github = await startGitHubForTest();
   const { folder } = await hosted(github);
   const { child, output } = await start(github, 'probot run', folder);
@@ -153,17 +147,13 @@ test.each([
   ['Probot’s default webhook secret', { WEBHOOK_SECRET: '' }, 'default secret, which everybody knows'],
   ['a wrong setting', { DATABASE_URL: 'oracle:x' }, 'DATABASE_URL must be sqlite:<path'],
   ['no App', { APP_ID: '', PRIVATE_KEY: '', NODE_ENV: 'production' }, 'App ID is missing'],
-])(
-  'a Probot server with %s does not start, and says why',
-  { tags: 'slow' },
-  async (_what, environment, message) => {
-    const github = await startGitHubForTest();
-    const { child, output } = await start(github, 'probot run', newFolder(), environment);
-    await once(child, 'close');
-    expect(child.exitCode).toBe(1);
-    expect(output.join('\n')).toContain(message);
-  },
-);
+])('a Probot server with %s does not start, and says why', async (_what, environment, message) => {
+  const github = await startGitHubForTest();
+  const { child, output } = await start(github, 'probot run', newFolder(), environment);
+  await once(child, 'close');
+  expect(child.exitCode).toBe(1);
+  expect(output.join('\n')).toContain(message);
+});
 
 async function hosted(github: GitHubStandIn): Promise<{ started: Started; folder: string }> {
   const folder = newFolder();

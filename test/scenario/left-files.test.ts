@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -5,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { startStubModel } from '../support/model/stub.ts';
 import { zip } from '../support/zip.ts';
@@ -87,7 +87,7 @@ test('a program leaves files, and the check run shows size, type, hash and how t
   );
 });
 
-eachFirstQuick([
+test.each([
   ['leads out of its folder', '../report.md'],
   ['is absolute', '/report.md'],
   ['has a part "."', './report.md'],

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from 'vitest';
 import { startChat } from '../support/chat.ts';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -36,7 +37,7 @@ it('a reminder mentions people once after the time in the settings', async () =>
   expect(mentions(harness)).toHaveLength(1);
 });
 
-it('a reminder comes after a restart, and once', { tags: 'slow' }, async () => {
+it('a reminder comes after a restart, and once', async () => {
   const { harness } = await ask('mention: reminder, remind: 24h');
   await harness.restart();
   await harness.sleep(DAY_MS);
@@ -64,7 +65,7 @@ it('a reminder waits while a review that requests changes blocks the merge', asy
   expect(mentions(harness)).toHaveLength(1);
 });
 
-it('a message to a chat and its reminder become one after quiet hours', { tags: 'slow' }, async () => {
+it('a message to a chat and its reminder become one after quiet hours', async () => {
   const { harness, texts } = await ask(
     'webhooks: [team], remind: 2h, quiet_hours: { from: "08:00", to: "20:00", time_zone: UTC }',
   );
@@ -87,7 +88,7 @@ it('the settings at the time of the reminder decide, and not those of the questi
   expect(mentions(harness)).toEqual([]);
 });
 
-it('a question and its reminder are each posted once to the chat, with an id', { tags: 'slow' }, async () => {
+it('a question and its reminder are each posted once to the chat, with an id', async () => {
   const { harness, receiver, texts } = await ask('webhooks: [team], remind: 24h');
   await harness.sleep(DAY_MS);
   await harness.sleep(DAY_MS);

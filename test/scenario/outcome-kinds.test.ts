@@ -1,6 +1,6 @@
+// @module-tag slow
 import { describe, expect, test } from 'vitest';
 import type { StatedKind } from '../../src/domain/outcome/stated.ts';
-import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { only, type Scene, scenes, section } from './support-scene.ts';
 
@@ -150,7 +150,7 @@ const STATED: Record<StatedKind, { value: object; heading: string; shows: string
   },
 };
 
-eachFirstQuick(Object.entries(STATED))(
+test.each(Object.entries(STATED))(
   'a skill can have the outcome %s, which the check run shows and a condition reads',
   async (outcome, { value, heading, shows, read }) => {
     const steps = `  - { action: gh-comment, condition: "{{ steps.ask.outcome.${read} is defined }}", with: { body: "said: {{ steps.ask.outcome.${read} }}" } }`;

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/config/model.ts';
 import { DEFAULT_BUDGETS } from '../../src/domain/model/budget.ts';
@@ -108,9 +109,7 @@ ${passing("llm_query(prompt) + ' ' + Object.keys(input.package).join()")}`;
   );
 });
 
-test('a program runs a module of its package and a skill that its SKILL.md lists', {
-  tags: 'slow',
-}, async () => {
+test('a program runs a module of its package and a skill that its SKILL.md lists', async () => {
   stub.answers({ text: JSON.stringify({ summary: 'Typed.', passed: true, criteria: [] }) });
   const module = {
     template: 'predict',
@@ -142,9 +141,7 @@ ${passing("typed.summary + ' ' + named.summary + ' ' + named.passed")}`;
   ]);
 });
 
-test('a program runs no skill that its SKILL.md does not list, that is built in, or that has gates', {
-  tags: 'slow',
-}, async () => {
+test('a program runs no skill that its SKILL.md does not list, that is built in, or that has gates', async () => {
   const program = `
 const said = ['other', 'ci', 'gated', 'code/none.js', 'prompts'].map((name) => {
   try { return run_skill(name).summary; } catch (error) { return error.message; }
@@ -163,7 +160,7 @@ ${passing("said.join('; ').replaceAll('_', ' ')")}`;
   ]);
 });
 
-test('programs that run each other go two deep and share one budget', { tags: 'slow' }, async () => {
+test('programs that run each other go two deep and share one budget', async () => {
   const program = `
 const ran = [];
 for (let n = 0; n < 9; n += 1) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { differences, type State } from '../../demo/state.ts';
+import { differences, type ExpectedState, type State } from '../../demo/state.ts';
 
 const MERGED: State = {
   merged: true,
@@ -13,6 +13,16 @@ const MERGED: State = {
 
 it('the demo reports nothing for a state that is as expected', () => {
   expect(differences(MERGED, structuredClone(MERGED))).toEqual([]);
+});
+
+it('the demo accepts the status comment and its absence, and no second or other one', () => {
+  const expected: ExpectedState = { ...MERGED, comments: ['Countersigned and merged'], status: 'Merged' };
+  const faults = (...comments: string[]) => differences(expected, { ...MERGED, comments });
+  expect(faults('Countersigned and merged')).toEqual([]);
+  expect(faults('Countersigned and merged', 'Merged')).toEqual([]);
+  expect(faults('Countersigned and merged', 'Merged', 'Merged')).toHaveLength(1);
+  expect(faults('Countersigned and merged', 'Merging')).toHaveLength(1);
+  expect(faults('Merged')).toHaveLength(1);
 });
 
 it.each<[string, Partial<State>]>([

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { canonicalJson, contentHash, type Json } from '../../core/canonical.ts';
+import { archiveKey, packText, unpackText } from './archive-content.ts';
 import { ARCHIVE_DICTIONARY } from './archive-dictionary.ts';
 import { parseJson, reading } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
@@ -10,16 +9,7 @@ import { isClosed, isDone } from './pruning-conditions.ts';
 import type { Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
-/** The first byte of a content: how the rest is packed. A better dictionary gets a number of its own. */
-const FORMAT = 1;
-
 const dictionary = Buffer.from(ARCHIVE_DICTIONARY);
-const params = {
-  [constants.ZSTD_c_compressionLevel]: 12,
-  // It detects damage.
-  [constants.ZSTD_c_checksumFlag]: 1,
-  [constants.ZSTD_c_contentSizeFlag]: 1,
-};
 
 /** In the order in which they are inserted again: references between the others are checked at the commit. */
 const TABLES = ['invocations', 'sessions', 'artifacts', 'approvals', 'effects', 'transitions'] as const;
@@ -74,7 +64,7 @@ export function archivesOn(db: Kysely<Database>, unit: UnitOfWork | undefined): 
       const ids = await db
         .selectFrom('archived_keys')
         .select('archive_id')
-        .where('hash', '=', hashOf(artifactId))
+        .where('hash', '=', archiveKey(artifactId))
         .execute();
       for (const { archive_id } of ids) {
         const rows = await read(db, archive_id);
@@ -105,7 +95,7 @@ export function archivesOn(db: Kysely<Database>, unit: UnitOfWork | undefined): 
         .selectFrom('archived_keys')
         .select('archive_id')
         .distinct()
-        .where('hash', 'in', keys.map(hashOf))
+        .where('hash', 'in', keys.map(archiveKey))
         .execute();
       for (const { archive_id } of ids) {
         const rows = await read(db, archive_id);
@@ -127,11 +117,6 @@ export function byTime<Row extends { id: string }>(rows: readonly Row[], time: (
   return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-/** 48 bits, which fit into a number. */
-function hashOf(key: string): number {
-  return createHash('sha256').update(key).digest().readUIntBE(0, 6);
-}
-
 function keysOf({ effects, sessions, artifacts }: ArchivedRows): string[] {
   return [...effects.map(({ key }) => key), ...[...sessions, ...artifacts].map(({ id }) => id)];
 }
@@ -151,7 +136,7 @@ async function restore(db: Kysely<Database>, archiveId: number): Promise<void> {
   if (!rows) return;
   // Before the effects are counted again.
   await db.deleteFrom('run_archives').where('id', '=', archiveId).execute();
-  const hashes = [...new Set(keysOf(rows).map(hashOf))];
+  const hashes = [...new Set(keysOf(rows).map(archiveKey))];
   if (hashes.length > 0) {
     await db
       .deleteFrom('archived_keys')
@@ -226,7 +211,7 @@ export async function archiveRun(db: Kysely<Database>, runId: string, before: st
     .returning('id')
     .execute();
   if (!archive) throw new Error('an archive was not recorded');
-  const hashes = [...new Set(keysOf(rows).map(hashOf))];
+  const hashes = [...new Set(keysOf(rows).map(archiveKey))];
   if (hashes.length > 0) {
     await db
       .insertInto('archived_keys')
@@ -301,8 +286,7 @@ export function packRows(rows: ArchivedRows): Buffer {
       return [table, Object.fromEntries(names.map((name) => [name, valuesOf(name)]))];
     }),
   );
-  const packed = zstdCompressSync(withNamesOnce(JSON.stringify(columns)), { dictionary, params });
-  return Buffer.concat([Buffer.of(FORMAT), packed]);
+  return packText(withNamesOnce(JSON.stringify(columns)), dictionary);
 }
 
 function plain(value: Value | undefined): Value {
@@ -311,9 +295,7 @@ function plain(value: Value | undefined): Value {
 
 /** @throws if the content is damaged, or was packed by a later version */
 export function unpackRows(content: Uint8Array): ArchivedRows {
-  if (content[0] !== FORMAT) throw new Error('it was archived by a later version of Countersign');
-  const text = withNames(zstdDecompressSync(content.subarray(1), { dictionary }).toString());
-  const columns = JSON.parse(text) as Record<Table, Columns>;
+  const columns = JSON.parse(withNames(unpackText(content, dictionary))) as Record<Table, Columns>;
   let last = 0;
   const timeOf = (value: Value) => {
     if (typeof value !== 'number') return value;

@@ -1,21 +1,12 @@
-import { createHash } from 'node:crypto';
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { CountersignError } from '../../core/errors.ts';
+import { archiveKey, packText, unpackText } from './archive-content.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { cursorsTable } from './cursors.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 
 /** Deliveries in one archive. Reading one of them unpacks all. */
 const DELIVERIES = 128;
-
-/** The first byte of a content: how the rest is packed. */
-const FORMAT = 1;
-const params = {
-  [constants.ZSTD_c_compressionLevel]: 12,
-  // It detects damage.
-  [constants.ZSTD_c_checksumFlag]: 1,
-};
 
 type Row = Selectable<DeliveriesTable>;
 
@@ -58,7 +49,7 @@ export async function archiveDeliveries(db: Kysely<Database>, before: string, no
       content: packDeliveries(archived),
     })
     .execute();
-  const hashes = [...new Set(archived.map(({ guid }) => hashOf(guid)))];
+  const hashes = [...new Set(archived.map(({ guid }) => archiveKey(guid)))];
   await db
     .insertInto('archived_guids')
     .values(hashes.map((hash) => ({ hash, archive_id: end.id })))
@@ -78,7 +69,7 @@ export async function archivedByGuid(db: Kysely<Database>, guids: readonly strin
     .selectFrom('delivery_archives')
     .select(['last_id', 'first_id', 'content'])
     .where('last_id', 'in', (eb) =>
-      eb.selectFrom('archived_guids').select('archive_id').where('hash', 'in', guids.map(hashOf)),
+      eb.selectFrom('archived_guids').select('archive_id').where('hash', 'in', guids.map(archiveKey)),
     )
     .execute();
   // Different GUIDs may have the same hash.
@@ -138,14 +129,14 @@ async function restore(db: Kysely<Database>, archive: DeliveryArchive): Promise<
   const rows = rowsOf(archive);
   // Before the deliveries are counted again.
   await db.deleteFrom('delivery_archives').where('last_id', '=', archive.last_id).execute();
-  const hashes = [...new Set(rows.map(({ guid }) => hashOf(guid)))];
+  const hashes = [...new Set(rows.map(({ guid }) => archiveKey(guid)))];
   await db
     .deleteFrom('archived_guids')
     .where('hash', 'in', hashes)
     .where('archive_id', '=', archive.last_id)
     .execute();
   await db.insertInto('deliveries').values(rows).execute();
-  // The job comes to them again.
+  // The job archives them again later.
   const { first_id } = archive;
   await sql`UPDATE cursors SET position_json = ${String(first_id - 1)}
     WHERE name = ${CURSOR} AND CAST(position_json AS INTEGER) >= ${first_id}`.execute(db);
@@ -162,11 +153,6 @@ function withNumber(db: Kysely<Database>, id: number): Promise<DeliveryArchive[]
 
 function rowsOf({ last_id, content }: Pick<DeliveryArchive, 'last_id' | 'content'>): Row[] {
   return reading('delivery_archives', last_id, () => unpackDeliveries(content));
-}
-
-/** 48 bits, which fit into a number. */
-function hashOf(guid: string): number {
-  return createHash('sha256').update(guid).digest().readUIntBE(0, 6);
 }
 
 /** By column, and numbers and times as differences. */
@@ -198,13 +184,12 @@ function packDeliveries(rows: readonly Row[]): Buffer {
     ),
     attempts: rows.map(({ attempts }) => attempts),
   };
-  return Buffer.concat([Buffer.of(FORMAT), zstdCompressSync(JSON.stringify(columns), { params })]);
+  return packText(JSON.stringify(columns));
 }
 
 /** @throws if the content is damaged, or was packed by a later version */
 function unpackDeliveries(content: Uint8Array): Row[] {
-  if (content[0] !== FORMAT) throw new Error('it was archived by a later version of Countersign');
-  const columns = JSON.parse(zstdDecompressSync(content.subarray(1)).toString()) as Columns;
+  const columns = JSON.parse(unpackText(content)) as Columns;
   const ids = sums(columns.id);
   const received = sums(columns.received);
   return columns.guid.map((guid, at) => ({

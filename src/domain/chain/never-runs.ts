@@ -1,7 +1,7 @@
 import type { Json } from '../../core/canonical.ts';
 import { asksAbout, type CompiledExpression, compileExpression } from '../expression/condition.ts';
 import { type Expression, ExpressionError, parseExpression } from '../expression/syntax.ts';
-import { isNothing, isTruthy } from '../expression/value.ts';
+import { isInOrder, isNothing, isTruthy } from '../expression/value.ts';
 import { VERDICTS } from '../outcome/review-verdict.ts';
 import type { TriggerFilter } from './chain.ts';
 import type { KnownNames } from './known-names.ts';
@@ -281,16 +281,7 @@ function compared(
   if (operator === '!=') return !same(left, right);
   if (typeof left === 'string' && typeof right === 'string') return unknown();
   if (typeof left !== 'number' || typeof right !== 'number') return undefined;
-  switch (operator) {
-    case '<':
-      return left < right;
-    case '<=':
-      return left <= right;
-    case '>':
-      return left > right;
-    case '>=':
-      return left >= right;
-  }
+  return isInOrder(operator, left, right);
 }
 
 function same(left: Value, right: Value): boolean {

@@ -14,7 +14,17 @@ import {
   partsOf,
   type TestName,
 } from './syntax.ts';
-import { Budget, isEqual, isNothing, isTruthy, LimitReached, member, toJson, toText } from './value.ts';
+import {
+  Budget,
+  isEqual,
+  isInOrder,
+  isNothing,
+  isTruthy,
+  LimitReached,
+  member,
+  toJson,
+  toText,
+} from './value.ts';
 
 export interface CompiledExpression {
   readonly source: string;
@@ -324,21 +334,9 @@ function compileFilter({ name, operand, args, named, offset }: Extract<Expressio
 function compare(operator: Comparison, left: unknown, right: unknown, budget: Budget): boolean | undefined {
   if (operator === '==') return isEqual(left, right, budget);
   if (operator === '!=') return !isEqual(left, right, budget);
-  const numbers = typeof left === 'number' && typeof right === 'number';
-  const texts = typeof left === 'string' && typeof right === 'string';
-  if (!numbers && !texts) return undefined;
-  switch (operator) {
-    case '<':
-      return left < right;
-    case '<=':
-      return left <= right;
-    case '>':
-      return left > right;
-    case '>=':
-      return left >= right;
-    default:
-      return unreachable(operator);
-  }
+  if (typeof left === 'number' && typeof right === 'number') return isInOrder(operator, left, right);
+  if (typeof left === 'string' && typeof right === 'string') return isInOrder(operator, left, right);
+  return undefined;
 }
 
 /** Numbers only, and only finite results. The operator for strings is `~`. */

@@ -1,4 +1,6 @@
 import type { Json } from '../../core/canonical.ts';
+import { unreachable } from '../../core/errors.ts';
+import type { Comparison } from './syntax.ts';
 
 /** The longest string that an expression may build, in UTF-16 units: GitHub's limit for a comment. */
 const MAX_TEXT = 65_536;
@@ -116,4 +118,24 @@ export function toJson(value: unknown, budget: Budget, depth = 0): Json | undefi
     if (json !== undefined) copy.push([key, json]);
   }
   return Object.fromEntries(copy);
+}
+
+/** Whether two values of one type are in the order that the operator asks for. */
+export function isInOrder<Value extends number | string>(
+  operator: Exclude<Comparison, '==' | '!='>,
+  left: Value,
+  right: Value,
+): boolean {
+  switch (operator) {
+    case '<':
+      return left < right;
+    case '<=':
+      return left <= right;
+    case '>':
+      return left > right;
+    case '>=':
+      return left >= right;
+    default:
+      return unreachable(operator);
+  }
 }

@@ -5,23 +5,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countersign } from '../entrypoints/cli/support.ts';
 import { appEnvironment } from '../support/app-environment.ts';
+import { DESCRIBED_CHAIN } from '../support/described-chain.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
 
 const PAGE = readFileSync(new URL('../../docs/from-the-description.md', import.meta.url), 'utf8');
 /** The last column of the table. */
 const commands = [...PAGE.matchAll(/^\|.*\| `countersign ([^`]+)` \|$/gm)].map(([, line = '']) => line);
 
-const CHAIN = `name: pr-review-chain
-trigger: { event: pr.opened, filter: { base: main, draft: false } }
-steps:
-  - { skill: codex-pr-review, with: { pr: "{{ trigger.pr_number }}", effort: high }, timeout: 30m }
-  - { skill: ci, condition: "{{ steps[0].outcome.verdict == 'APPROVE' }}", with: { scope: full } }
-  - { action: gh-merge, condition: "{{ steps[0].outcome.passed and steps[1].outcome.passed }}", with: { pr: "{{ trigger.pr_number }}", method: squash }, requires_approval: true }
-  - { action: gh-comment, condition: "{{ steps[0].outcome.verdict == 'REQUEST_CHANGES' }}", with: { pr: "{{ trigger.pr_number }}", body: "{{ steps[0].outcome.summary }}" } }
-`;
 const FILES = {
   '.github/countersign.yml': 'chains: [pr-review-chain]\n',
-  '.github/countersign/chains/pr-review-chain.yaml': CHAIN,
+  '.github/countersign/chains/pr-review-chain.yaml': DESCRIBED_CHAIN,
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ReviewVerdict } from '../../src/domain/outcome/review-verdict.ts';
 import { isSandboxAvailable } from '../../src/skills/kinds/agent/sandbox.ts';
 import { countingLedger, fakeAgents, KEY } from '../skills/kinds/agent/support.ts';
+import { DESCRIBED_CHAIN } from '../support/described-chain.ts';
 import { REPO } from '../support/harness.ts';
 import { message, startStubResponses } from '../support/model/responses.ts';
 import { CHAINS, type Scene, SETTINGS, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -17,18 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => stub.stop());
 
-/** Exactly as the description of the project writes it. */
-const CHAIN = `name: pr-review-chain
-trigger: { event: pr.opened, filter: { base: main, draft: false } }
-steps:
-  - { skill: codex-pr-review, with: { pr: "{{ trigger.pr_number }}", effort: high }, timeout: 30m }
-  - { skill: ci, condition: "{{ steps[0].outcome.verdict == 'APPROVE' }}", with: { scope: full } }
-  - { action: gh-merge, condition: "{{ steps[0].outcome.passed and steps[1].outcome.passed }}", with: { pr: "{{ trigger.pr_number }}", method: squash }, requires_approval: true }
-  - { action: gh-comment, condition: "{{ steps[0].outcome.verdict == 'REQUEST_CHANGES' }}", with: { pr: "{{ trigger.pr_number }}", body: "{{ steps[0].outcome.summary }}" } }
-`;
 const FILES = {
   [SETTINGS]: 'chains: [pr-review-chain]\n',
-  [`${CHAINS}/pr-review-chain.yaml`]: CHAIN,
+  [`${CHAINS}/pr-review-chain.yaml`]: DESCRIBED_CHAIN,
 };
 const GREETING = { 'src/greet.ts': "export const greeting = 'hello';\n" };
 
@@ -151,7 +143,7 @@ fs.writeFileSync('/tmp/answer.json', JSON.stringify({
 }));
 `;
 
-async function withCodex(script: string, chain = CHAIN): Promise<Scene> {
+async function withCodex(script: string, chain = DESCRIBED_CHAIN): Promise<Scene> {
   const name = { provider: 'openai', model: 'gpt-5-mini' } as const;
   return startScene(
     { ...FILES, [`${CHAINS}/pr-review-chain.yaml`]: chain },
@@ -195,7 +187,7 @@ test.skipIf(WITHOUT_SANDBOX)(
   },
 );
 
-const ASKING = CHAIN.replace('timeout: 30m', 'timeout: 2d, requires_approval: true');
+const ASKING = DESCRIBED_CHAIN.replace('timeout: 30m', 'timeout: 2d, requires_approval: true');
 
 test.skipIf(WITHOUT_SANDBOX)(
   'Codex reviews an outsider’s head only after a countersign for it, and a gate of such a step never runs it before',

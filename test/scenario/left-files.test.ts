@@ -149,15 +149,19 @@ test('a prompt’s answer leaves the file that its package names', async () => {
   });
 });
 
+/** The address where GitHub would send somebody who downloads the archive. */
+async function serveZip(files: Parameters<typeof zip>[0]): Promise<string> {
+  const server = createServer((_, response) => response.end(zip(files)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive`;
+}
+
 test('CI’s workflow artifacts of the head are files of the step that reads CI', async () => {
-  const archive = zip([
+  const archiveUrl = await serveZip([
     { name: 'coverage/summary.json', content: '{"lines":91}' },
     { name: '../../escape.txt', content: 'x' },
   ]);
-  const server = createServer((_, response) => response.end(archive));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const archiveUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive`;
   const flow = `
 name: flow
 trigger: { event: pr.opened }
@@ -197,10 +201,7 @@ test('a secret in a file that a step leaves is redacted', async () => {
 
 test('coverage-gate judges the report that CI left for the head', async () => {
   const lcov = 'SF:src/a.js\nDA:1,1\nDA:2,0\nend_of_record\n';
-  const server = createServer((_, response) => response.end(zip([{ name: 'lcov.info', content: lcov }])));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const archiveUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive`;
+  const archiveUrl = await serveZip([{ name: 'lcov.info', content: lcov }]);
   const flow = `
 name: flow
 trigger: { event: pr.opened }

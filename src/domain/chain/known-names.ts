@@ -8,7 +8,7 @@ export interface KnownNames {
   builtIn?: readonly string[];
   /** Skills that only describe something. A step that names one would fail when it runs. */
   withoutOutcome?: readonly string[];
-  /** The kind of outcome that each skill comes to, by its name. A skill that is missing here can have any. */
+  /** The kind of outcome that each skill states, by its name. A skill that is missing here can state any. */
   outcomes?: Readonly<Record<string, OutcomeKind>>;
   /** Skills whose packages have diagnostics. */
   broken?: readonly string[];

@@ -289,7 +289,7 @@ function contradictions(source: YamlSource): Diagnostic[] {
       ? [
           source.diagnostic(
             ['notify', 'mention'],
-            'with "remind: never" there is no reminder that could mention anybody',
+            '"remind: never" sends no reminder, so nobody would be mentioned',
           ),
         ]
       : []),

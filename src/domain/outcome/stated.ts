@@ -138,7 +138,7 @@ export const STATED_KINDS = statedSchemas.map(({ shape }) => shape.outcome_kind.
 /** What a skill states of an outcome of this kind. */
 export function statedMembers(kind: StatedKind): z.ZodObject {
   const schema = statedSchemas.find(({ shape }) => shape.outcome_kind.value === kind);
-  if (!schema) throw new Error(`${kind} is no kind that a skill states`);
+  if (!schema) throw new Error(`a skill cannot state an outcome of kind ${kind}`);
   const { outcome_kind, content_hash, ...members } = schema.shape;
   return z.strictObject(members);
 }

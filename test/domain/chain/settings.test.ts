@@ -86,7 +86,7 @@ describe('an error in the settings', () => {
   webhooks: [Team]
   quiet_hours: { from: "18:00", to: "25:00", time_zone: Middle/Earth }`,
       [
-        'countersign.yml:2:12: with "remind: never" there is no reminder that could mention anybody',
+        'countersign.yml:2:12: "remind: never" sends no reminder, so nobody would be mentioned',
         'countersign.yml:4:14: a webhook is the name that the operator gave it, such as team-chat',
         'countersign.yml:5:37: a time of day has the form "18:00"; write it in quotes',
         'countersign.yml:5:57: a time zone has a name such as Europe/Berlin',

@@ -69,7 +69,7 @@ const QUERY =
   }
   organisation: repository(owner: $owner, name: "${ORGANISATION_REPOSITORY}") { databaseId defaultBranchRef { name target { oid } } }
   nodes(ids: $comments) { ... on IssueComment {
-    id fullDatabaseId body author { ...Person }
+    id fullDatabaseId body repository { databaseId } author { ...Person }
     reactions(first: 100) {
       pageInfo { hasNextPage }
       nodes { databaseId content createdAt user { databaseId login } }
@@ -165,11 +165,14 @@ const commitsSchema = wholeList(
 
 const lower = z.string().transform((text) => text.toLowerCase());
 
-/** An expected status is one that the branch requires and nobody has reported: https://docs.github.com/en/graphql/reference/enums#statusstate */
+/**
+ * Without `expected`, a status that the branch requires and nobody has reported
+ * (https://docs.github.com/en/graphql/reference/enums#statusstate). REST lists none, and the app may be the one to report it.
+ */
 const statusSchema = z
   .object({
     context: z.string(),
-    state: lower.pipe(z.enum(['error', 'failure', 'pending', 'success', 'expected'])),
+    state: lower.pipe(z.enum(['error', 'failure', 'pending', 'success'])),
     description: z.string().nullable(),
     targetUrl: z.string().nullable(),
     createdAt: dateOrNull,
@@ -177,7 +180,7 @@ const statusSchema = z
   .transform(
     ({ context, state, description, targetUrl, createdAt }): StatusFacts => ({
       context,
-      state: state === 'expected' ? 'pending' : state,
+      state,
       description,
       url: targetUrl,
       createdAt,
@@ -262,6 +265,7 @@ const commentSchema = z.object({
   id: z.string(),
   fullDatabaseId: bigId,
   body: z.string(),
+  repository: z.object({ databaseId: z.int() }),
   author: person,
   reactions: wholeList(
     z.object({ databaseId: z.int(), content: z.string(), createdAt: moment, user }).transform(
@@ -295,7 +299,10 @@ const answerSchema = z.object({
 });
 type Answer = z.infer<typeof answerSchema>;
 
-/** What one query shows completely; nothing if GraphQL does not answer. */
+/**
+ * What one query shows completely; nothing if GraphQL does not answer, or does not show the pull request itself: then
+ * nobody could notice that the answer is outdated.
+ */
 export async function prefetch(
   client: Pick<Client, 'queryEach'>,
   ownAppId: number,
@@ -305,12 +312,14 @@ export async function prefetch(
 ): Promise<Prefetched> {
   const { headSha, commentNodeId } = about;
   const answer = await ask(client, repo, number, headSha, commentNodeId);
-  if (!answer) return { over: (rest) => rest, pullRequest: undefined };
+  const whole = answer?.repository.pullRequest.whole;
+  if (!answer || !whole) return { over: (rest) => rest, pullRequest: undefined };
   const { repository, organisation, nodes } = answer;
-  const { reviews, commits, whole, baseRef } = repository.pullRequest;
+  const { reviews, commits, baseRef } = repository.pullRequest;
   const head = repository.object;
   const runs = head && checkRunsOf(head.checkSuites, ownAppId);
-  const [comment] = nodes;
+  // Ids are global. After a transfer, another repository may have this name, where REST does not find the comment.
+  const comment = nodes.find((node) => node?.repository.databaseId === repository.databaseId);
   const tips = new Map(
     [repository.defaultBranchRef, ...(baseRef ? [baseRef] : [])].map((tip) => [tip.name, tip.target.oid]),
   );
@@ -323,7 +332,7 @@ export async function prefetch(
   const isThis = (other: Repo, of: number) => isHere(other) && of === number;
   const isAsked = (other: Repo, id: number) => isHere(other) && comment?.fullDatabaseId === id;
 
-  const pullRequest = whole && {
+  const pullRequest: PullRequest = {
     ...whole,
     number,
     repositoryId: repository.databaseId,
@@ -388,10 +397,11 @@ async function ask(
   try {
     const variables = { owner, name, number, head, comments: comment === undefined ? [] : [comment] };
     const { data, errors } = await client.queryEach(QUERY, variables, answerSchema);
+    const isAbsence = ({ type, path }: (typeof errors)[number]) =>
+      type === 'NOT_FOUND' && path?.join() === 'organisation';
     // Anything else that GitHub does not show could look like an empty list.
-    const isOther = ({ type, path }: (typeof errors)[number]) =>
-      type !== 'NOT_FOUND' || path?.join() !== 'organisation';
-    return errors.some(isOther) ? undefined : data;
+    const isExplained = data.organisation !== null || errors.some(isAbsence);
+    return isExplained && errors.every(isAbsence) ? data : undefined;
   } catch (error) {
     if (!(error instanceof GitHubError) || error instanceof SignInRefused) throw error;
     return undefined;

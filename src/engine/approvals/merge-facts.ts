@@ -42,8 +42,9 @@ export async function readMergeFacts(
     // Only REST names the app that a comment was written through, which is needed if the account is unknown.
     commentNodeId: comment.authorId === undefined ? undefined : comment.nodeId,
   };
+  const begun = context.clock.now();
   const prefetched = await context.reader.prefetched(context.repo, number, about);
-  const read = await readFrom(context, prefetched, comment, skillOf);
+  const read = await readFrom(context, prefetched, comment, skillOf, begun);
   const { pullRequest: before } = prefetched;
   if (!before || isSame(before, read.pullRequest)) return read;
   return readFrom(context, NOTHING_PREFETCHED, comment, skillOf);
@@ -63,12 +64,19 @@ function isSame(one: PullRequest, other: PullRequest): boolean {
   return (
     one.state === other.state &&
     one.draft === other.draft &&
+    one.repositoryId === other.repositoryId &&
     one.headSha === other.headSha &&
     one.baseRef === other.baseRef &&
     one.defaultBranch === other.defaultBranch &&
     one.updatedAt.getTime() === other.updatedAt.getTime()
   );
 }
+
+/**
+ * How long reading may take without making the proof older, in milliseconds: about as long as GitHub takes for long lists.
+ * Each request can wait for a minute, so that an answer could otherwise be withdrawn long before the merge.
+ */
+const READING_MS = 30_000;
 
 const NOTHING_PREFETCHED: Prefetched = { over: (rest) => rest, pullRequest: undefined };
 
@@ -77,6 +85,7 @@ async function readFrom(
   prefetched: Prefetched,
   comment: ApprovalComment,
   skillOf: SkillOf,
+  begun = context.clock.now(),
 ): Promise<Read> {
   const { repo, state, step } = context;
   const rules = state.run.settings.countersign;
@@ -132,7 +141,7 @@ async function readFrom(
   const pullRequest = await rest.pullRequest(repo, number);
   const question = questionOf(state, number, repo, context.inputs);
   const facts = questionFacts(context, {
-    readAt: context.clock.now(),
+    readAt: new Date(Math.min(context.clock.now().getTime(), begun.getTime() + READING_MS)),
     comment: commentStatus(found, comment, context.appId),
     pullRequest,
     method: question.method,

@@ -13,8 +13,11 @@ let standIn: GitHubStandIn;
 let rest: GitHubReader;
 let number: number;
 let headSha: string;
+/** Changes what a query answers. */
+let alter: (data: QueryData) => void;
 
 beforeEach(async () => {
+  alter = () => undefined;
   standIn = await startGitHub();
   standIn.addOrganization('acme');
   for (const login of ['ada', 'mona', 'otto']) standIn.addUser(login);
@@ -30,6 +33,16 @@ beforeEach(async () => {
     source: octokitsWithKey({ appId, privateKey, apiUrl: standIn.url }),
     log: silentLog,
     clock: systemClock,
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init);
+      if (!String(input).endsWith('/graphql')) return answer;
+      const { data, ...rest } = (await answer.json()) as QueryData;
+      alter(data ?? {});
+      return Response.json(
+        { data, ...rest },
+        { status: answer.status, headers: { 'x-github-media-type': 'json' } },
+      );
+    },
   }).reader(installation);
   const change = {
     author: 'ada',
@@ -148,4 +161,47 @@ test('commits of a bot, which GraphQL does not name, are read from REST', async 
     headSha = await standIn.push({ repo: NAME, branch: 'fix/cart', author: 'renovate[bot]', files });
   });
   expect(asked).toEqual([`/repos/acme/shop/pulls/${number}/commits`]);
+});
+
+test('a comment of another repository is not the one that REST is asked for', async () => {
+  standIn.addRepository({ owner: 'acme', name: 'old', files: { 'README.md': 'hello\n' } });
+  const moved = await standIn.openPullRequest({
+    repo: 'acme/old',
+    author: 'ada',
+    title: 'Fix the cart',
+    branch: 'fix/cart',
+    files: { 'a.ts': 'export {};\n' },
+  });
+  const id = await standIn.comment('acme/old', moved.number, 'otto', 'May this be merged?');
+  const nodeId = (await rest.comment({ owner: 'acme', name: 'old' }, id))?.nodeId ?? '';
+  const found = await rest.prefetched(REPO, number, { headSha, commentNodeId: nodeId });
+  expect(await found.over(rest).comment(REPO, id)).toBeUndefined();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what GitHub could answer, in whichever form
+type QueryData = any;
+
+test.each<[string, number, (data: QueryData) => void]>([
+  [
+    'everything is read from REST if the query does not show the pull request itself, and so not whether it is outdated',
+    8,
+    ({ repository }) => (repository.pullRequest.author = null),
+  ],
+  [
+    'everything is read from REST if the organisation’s repository is missing without an error that says why',
+    8,
+    (data) => (data.organisation = null),
+  ],
+  [
+    'the head is read from REST if a status is expected, which REST does not list',
+    3,
+    ({ repository }) => {
+      const expected = { context: 'countersign / gate main', state: 'EXPECTED', createdAt: null };
+      repository.object.status = { contexts: [{ ...expected, description: null, targetUrl: null }] };
+    },
+  ],
+])('%s', async (_, requests, change) => {
+  standIn.addRepository({ owner: 'acme', name: '.github', files: { 'README.md': 'hello\n' } });
+  alter = change;
+  expect(await askedAfter(() => undefined)).toHaveLength(requests);
 });

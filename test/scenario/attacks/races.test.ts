@@ -58,6 +58,18 @@ describe('between two reads of the poll that sees the countersign', () => {
   });
 });
 
+test('a rejection counts that comes while GitHub takes minutes to answer the rest of the poll', async () => {
+  const { harness, number } = await countersigned();
+  justBefore(harness, READS.permission, () => {
+    harness.clock.advance(120_000);
+    void react(harness, number, 'max', '-1');
+  });
+  await harness.advance(A_RECHECK);
+  expect(mergeCalls(harness)).toBe(0);
+  await harness.advance(600_000);
+  expect(merged(harness)).toEqual([]);
+});
+
 describe('between the last read and the merge call', () => {
   // A push is in test/scenario/merging.test.ts.
   eachFirstQuick<[string, Act]>([

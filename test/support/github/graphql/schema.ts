@@ -102,6 +102,7 @@ function commentNode(state: State, token: Token, comment: Comment): Node {
       updatedAt: () => iso(comment.updatedAt),
       author: () => actorNode(comment.author),
       pullRequest: () => (isPullRequest(issue) ? pullRequestNode(state, token, issue) : null),
+      repository: () => repositoryNode(state, token, issue.repository),
       reactions: (args) =>
         connection('Reaction', 'reactions', comment.reactions, args, (reaction) => ({
           type: 'Reaction',

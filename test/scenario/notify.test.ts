@@ -204,3 +204,22 @@ it('an organisation says how its repositories notify, and a repository may say o
 function asked(github: Harness['github']): number {
   return github.comments(REPO, 1).filter(({ body }) => body.includes('<!-- countersign:approval')).length;
 }
+
+it('a question that is asked again about the same head, as after closing and reopening, mentions nobody again', async () => {
+  const harness = await ask(MENTION);
+  const { github } = harness;
+  for (let times = 0; times < 2; times++) {
+    await github.closePullRequest(REPO, 1, 'ada');
+    await harness.advance(10_000);
+    await github.reopenPullRequest(REPO, 1, 'ada');
+    await harness.advance(10_000);
+    await github.convertToDraft(REPO, 1, 'ada');
+    await harness.advance(10_000);
+    await github.readyForReview(REPO, 1, 'ada');
+    await harness.advance(10_000);
+  }
+  expect([approvals(harness, 1).length, mentions(harness).length]).toEqual([5, 1]);
+  await pushAgain(harness);
+  await harness.advance(10_000);
+  expect(mentions(harness).length).toBe(2);
+});

@@ -26,6 +26,8 @@ const COMMENT_LATER_MS = 60_000;
 const SOON_MS = 120_000;
 /** How soon to check again what prevents notices for now, in milliseconds: a pause, or unreadable settings. */
 const LATER_MS = 600_000;
+/** Among how many runs of one head and chain an earlier question is looked for. */
+const EARLIER_RUNS = 50;
 /** Roughly what it costs of the installation's points. */
 const POINTS = 10;
 
@@ -84,7 +86,8 @@ export function notifyJobs(deps: {
       pullRequest.baseRef === approval.baseRef;
     if (!isAsAsked) return again(LATER_MS);
     if (!settings?.notify) return { kind: 'done' };
-    const sent = sentBefore(asked, approval);
+    const before = approval.notices ?? (await sentBefore(state, asked, approval, step.stepId));
+    const { sent } = before;
     const now = clock.now();
     const { due, skipped, next } = noticesDue(settings.notify, { askedAt: approval.askedAt, now, sent });
     // While something else blocks the step, a reminder would ask for what changes nothing.
@@ -107,12 +110,41 @@ export function notifyJobs(deps: {
           pullRequest,
         ),
       );
-      await record(state, approval, due, skipped, effects, to);
+      await record(state, approval, { before, due, skipped }, effects, to);
       log.info({ run: runId, question: approvalId, notices: due.map(({ name }) => name) }, 'notifies people');
     }
-    // Something that was sent before may have been refused.
-    else await storage.transaction((tx) => show(tx, runId));
+    // What a question before it has sent is kept for the next. And something may have been refused since.
+    else await record(state, approval, { before, due, skipped }, [], NOBODY);
     return next ? { kind: 'reschedule', at: next } : { kind: 'done' };
+  }
+
+  /**
+   * What the same question has sent before: in a comment that this one replaces, or in an earlier run about the same
+   * head. An author can close, reopen and draft as often as they like, and each time the step asks again.
+   */
+  async function sentBefore(
+    { run }: RunState,
+    asked: readonly Approval[],
+    { invocationId, headSha, baseRef }: Approval,
+    stepId: string,
+  ): Promise<Notices> {
+    const newest = (approvals: readonly Approval[], ofStep: string | undefined) =>
+      approvals.findLast((one) => one.invocationId === ofStep && one.notices && one.notices.sent.length > 0);
+    let found = newest(asked, invocationId);
+    const { id, repositoryId, pullRequest, chain } = run;
+    const runs =
+      found || pullRequest === null
+        ? []
+        : await storage.read.runs.list({ repositoryId, pullRequest, headSha, chain, limit: EARLIER_RUNS });
+    for (const earlier of runs) {
+      if (found) break;
+      if (earlier.id === id || earlier.baseRef !== baseRef) continue;
+      const state = await storage.read.runs.load(earlier.id);
+      const step = state?.invocations.find((one) => one.stepId === stepId);
+      found = newest(await storage.read.approvals.ofRun(earlier.id), step?.id);
+    }
+    // What was a problem then may be none now.
+    return { ...(found?.notices ?? NOTHING), problems: [] };
   }
 
   function again(inMs: number): JobResult {
@@ -122,8 +154,7 @@ export function notifyJobs(deps: {
   async function record(
     { run }: RunState,
     { id, invocationId }: Approval,
-    due: readonly Notice[],
-    skipped: readonly string[],
+    { before, due, skipped }: { before: Notices; due: readonly Notice[]; skipped: readonly string[] },
     effects: readonly { key: string; effect: Effect }[],
     { people, teams, problems }: Recipients,
   ): Promise<void> {
@@ -132,7 +163,7 @@ export function notifyJobs(deps: {
       const approval = asked.find((one) => one.id === id);
       // It was answered or replaced while its recipients were read.
       if (approval?.status !== 'open' || approval.invocationId !== invocationId) return;
-      const { notices = NOTHING } = approval;
+      const { notices = before } = approval;
       const named = due.flatMap((notice) => (notice.kind === 'webhook' ? [notice.webhook] : []));
       await tx.approvals.saveNotices(id, {
         sent: unique([...notices.sent, ...skipped, ...due.map(({ name }) => name)]),
@@ -225,11 +256,6 @@ async function readReviewed(
 
 function isWaiting({ run }: RunState, { status }: Approval): boolean {
   return status === 'open' && !isRunOver(run.status) && run.pullRequest !== null;
-}
-
-/** Also by a comment that this one replaces: it asks the same question again. */
-function sentBefore(asked: readonly Approval[], { invocationId }: Approval): string[] {
-  return asked.flatMap((one) => (one.invocationId === invocationId ? (one.notices?.sent ?? []) : []));
 }
 
 function unique(names: readonly string[]): string[] {

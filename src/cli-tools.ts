@@ -156,6 +156,20 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         policy: builtInPolicy,
       };
     },
+    async dryRun(request) {
+      const [{ readBaseConfig }, { badSettingsHere }, { NO_TOKEN }, { dryRun }] = await Promise.all([
+        import('./config/config.ts'),
+        import('./messages/cli/policy.ts'),
+        import('./messages/cli/dry-run.ts'),
+        import('./composition/dry-run.ts'),
+      ]);
+      const token = env.GITHUB_TOKEN || env.GH_TOKEN;
+      if (!token) throw new CountersignError('cli.no_token', NO_TOKEN);
+      neverShow('GitHub token', token);
+      const read = readBaseConfig(env);
+      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
+      return dryRun(read.config, token, request);
+    },
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     async skills() {
       const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([

@@ -1,7 +1,10 @@
 import { gitHubPages } from '../config/addresses.ts';
 import type { Event } from '../domain/event/event.ts';
 import { createQuestionPoller } from '../engine/approvals/question-poller.ts';
-import { createConfigurationLoader } from '../engine/configuration/configuration.ts';
+import {
+  type ConfigurationLoader,
+  createConfigurationLoader,
+} from '../engine/configuration/configuration.ts';
 import { createOrganisationMemory } from '../engine/configuration/organisation-memory.ts';
 import { createStoredChains } from '../engine/configuration/stored-chains.ts';
 import { createGateChecks } from '../engine/effects/gate-check.ts';
@@ -28,6 +31,7 @@ import type { Skills } from './skills.ts';
 /** The engine, with the jobs and the event handler that drive it. */
 export interface EngineParts {
   engine: Engine;
+  configuration: ConfigurationLoader;
   /** @param cause the delivery of the event; `null` if it has none */
   onEvent(event: Event, cause: Cause | null): Promise<void>;
   sessions: JobRunner<'session' | 'review'>;
@@ -102,6 +106,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
   };
   return {
     engine,
+    configuration,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),
     sessions: sessionJobs({
       ...platform,

@@ -343,6 +343,8 @@ export interface GitHubReader {
   ): Promise<{ people: Person[]; truncated: boolean } | undefined>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;
+  /** The numbers of the pull requests that were opened last, open or closed, newest first. */
+  newestPullRequests(repo: Repo, count: number): Promise<number[]>;
   /** The pull requests that changed after that time, open or closed, in the order of their changes. */
   pullRequestsChangedAfter(repo: Repo, moment: Date): Promise<ListedPullRequest[]>;
 }

@@ -264,6 +264,20 @@ export function createReader(client: Client, ownAppId: number): GitHubReader {
       return changed.reverse();
     },
 
+    async newestPullRequests(repo, count) {
+      const newestFirst = client.entries(
+        'GET /repos/{owner}/{repo}/pulls',
+        { ...at(repo), state: 'all', sort: 'created', direction: 'desc' },
+        listedPullRequestsSchema,
+      );
+      const numbers: number[] = [];
+      for await (const { number } of newestFirst) {
+        if (numbers.length === count) break;
+        numbers.push(number);
+      }
+      return numbers;
+    },
+
     prefetched: (repo, number, about) => prefetch(client, ownAppId, repo, number, about),
   };
 }

@@ -57,6 +57,21 @@ export function octokitsWithKey({ appId, privateKey: pem, apiUrl }: AppKey): Oct
   };
 }
 
+/**
+ * A token of a person's, which reads what that person can read.
+ * @param token such as a personal access token, or the one of a GitHub Actions job
+ */
+export function octokitsWithToken({ token, apiUrl }: { token: string; apiUrl: string }): OctokitSource {
+  const baseUrl = apiUrl.replace(/\/+$/, '');
+  return {
+    appId: NO_APP,
+    create: (_, options) => new Octokit({ auth: token, baseUrl, ...options }),
+  };
+}
+
+/** No App has this id, so nothing on GitHub counts as our own. */
+const NO_APP = -1;
+
 function refuseBadKey(privateKey: string): void {
   try {
     createPrivateKey(privateKey);

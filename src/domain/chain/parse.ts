@@ -49,6 +49,11 @@ export function parseChain(
   return { chain: toChain(shape.value, steps), diagnostics: [] };
 }
 
+/** The name that a chain file gives its chain, valid or not, even if the rest of the file is broken. */
+export function nameOfChain(text: string): string | undefined {
+  return readYaml(text, '').peek('name');
+}
+
 /**
  * What is allowed in a chain file and probably a mistake: steps that can never run. Empty for a file with
  * errors. Only lint and the check of a change ask, because the search takes longer than reading the file.

@@ -4,7 +4,7 @@ import { redact, redactValue } from '../../core/redact/redact.ts';
 import { type Context, type Perform, UsageError } from './context.ts';
 import { buildProgram } from './program.ts';
 
-export interface CliParts extends Omit<Context, 'json' | 'write'> {
+export interface CliParts extends Omit<Context, 'json' | 'write' | 'progress'> {
   /** What `--version` shows. */
   version?: string;
   /** Can return a promise that resolves when the stream accepts more. */
@@ -30,7 +30,12 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
   };
   let exitCode: ExitCode = 0;
   const perform: Perform = async (work) => {
-    const answer = await work({ ...surroundings, json, write: async (text) => out(text) });
+    const answer = await work({
+      ...surroundings,
+      json,
+      write: async (text) => out(text),
+      progress: (line) => err(`${redact(line)}\n`),
+    });
     if (!('ran' in answer)) {
       out(json ? `${JSON.stringify(redactValue(answer.json), null, 2)}\n` : `${redact(answer.text)}\n`);
     }

@@ -8,11 +8,23 @@ import type { ArtifactListOptions } from './artifact-list.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { FireOptions } from './chain-fire.ts';
+import type { ChainRunOptions } from './chain-run.ts';
 import type { PlaceOptions } from './chain-store.ts';
 import type { DatabaseOption, Perform } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
-import { commit, duration, input, limit, login, pullRequest, repository, since } from './options.ts';
+import {
+  commit,
+  duration,
+  input,
+  limit,
+  login,
+  newest,
+  pullRequest,
+  pullRequestOf,
+  repository,
+  since,
+} from './options.ts';
 import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
@@ -82,8 +94,30 @@ function addChain(chain: Command, perform: Perform): void {
     .action((name: string, options: FireOptions) =>
       perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
     );
+  addChainRun(chain, perform);
   addChainStore(chain, perform);
   example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
+}
+
+function addChainRun(chain: Command, perform: Perform): void {
+  const run = chain
+    .command('run')
+    .description('show what a chain would do for a pull request, with the token in GITHUB_TOKEN')
+    .argument('<chain>', 'a chain file, or the name of a chain')
+    .addOption(new Option('--dry-run', 'write nothing to GitHub').makeOptionMandatory())
+    .addOption(new Option('--pr <owner/name#number>', 'the pull request').argParser(pullRequestOf))
+    .addOption(
+      new Option('--against <last:count>', 'instead, the newest pull requests of a repository')
+        .argParser(newest)
+        .conflicts('pr'),
+    )
+    .addOption(new Option('--repo <owner/name>', 'the repository for --against').argParser(repository))
+    .addOption(new Option('--fire', 'as if somebody had fired the chain, whatever its trigger'))
+    .addOption(new Option('--input <key=value>', 'an input for a fired chain; repeatable').argParser(input))
+    .action((subject: string, options: ChainRunOptions) =>
+      perform(async (context) => (await import('./chain-run.ts')).chainRun(context, subject, options)),
+    );
+  example(run, 'countersign chain run .github/countersign/chains/deploy.yaml --pr acme/shop#7 --dry-run');
 }
 
 function addChainStore(chain: Command, perform: Perform): void {

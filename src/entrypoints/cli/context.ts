@@ -3,7 +3,11 @@ import { CountersignError } from '../../core/errors.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
+import type { RunState } from '../../domain/run/run.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../../domain/skill/package.ts';
 import type { ConfigurationLoader } from '../../engine/configuration/configuration.ts';
@@ -11,7 +15,7 @@ import type { Registry } from '../../engine/sessions/registry.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { GitHub } from '../../ports/github.ts';
+import type { GitHub, PullRequest, Repo } from '../../ports/github.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -27,6 +31,8 @@ export interface Context {
   tools: Tools;
   /** Writes a part of a long result. Resolves when the stream accepts more. */
   write(text: string): Promise<void>;
+  /** Says what the command does meanwhile, apart from its result. */
+  progress(line: string): void;
 }
 
 /**
@@ -83,6 +89,12 @@ export interface Tools {
     useOf: Registry['useOf'];
     policy: PolicyEngine;
   }>;
+  /**
+   * Plays a chain over pull requests, without writing to GitHub.
+   * @throws CountersignError without a token in the environment, or for invalid settings
+   * @throws GitHubError if the repository or a pull request cannot be read
+   */
+  dryRun(request: DryRunRequest): Promise<DryRunOf[]>;
   /** Waits before the command asks again. */
   pause(ms: number): Promise<void>;
   skills(): Promise<KnownSkills>;
@@ -107,6 +119,23 @@ export interface Tools {
   /** The path of the demo, if this is a checkout. */
   demoFile(): string | undefined;
 }
+
+export interface DryRunRequest {
+  repo: Repo;
+  pullRequests: { numbers: readonly number[] } | { last: number };
+  /** By name, or with the text of a file that is not in the repository yet. */
+  chain: { name: string; file?: string };
+  /** Fired by hand, whatever the chain's trigger. */
+  fire?: { actor: string; inputs: Readonly<Record<string, string>> };
+  /** Called again and again while runs proceed. */
+  onProgress(state: RunState): void;
+}
+
+/** What a chain would have done for a pull request. */
+export type DryRunOf = { pullRequest: PullRequest } & (
+  | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
+  | { kind: 'not_run'; because: Explanation }
+);
 
 export interface KnownSkills {
   /** Names that no package may have. */

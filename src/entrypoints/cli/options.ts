@@ -35,6 +35,18 @@ export function limit(text: string): number {
   return count;
 }
 
+/** Format: `last:50`. */
+export function newest(text: string): number {
+  const count = Number(/^last:(\d{1,3})$/.exec(text)?.[1] ?? 0);
+  if (count < 1 || count > MAX_PLAYED) {
+    throw new InvalidArgumentError(`It is written last:<count>, with a count from 1 to ${MAX_PLAYED}.`);
+  }
+  return count;
+}
+
+/** Each costs about 15 requests of the 5,000 that a token has in an hour. */
+const MAX_PLAYED = 200;
+
 /** A login on GitHub. */
 export function login(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(text)) {

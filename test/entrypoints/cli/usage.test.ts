@@ -22,6 +22,7 @@ const noTools: Tools = {
   deliveryJobs: untouched,
   chains: untouched,
   policy: untouched,
+  dryRun: untouched,
   pause: untouched,
   skills: untouched,
   caseTools: untouched,

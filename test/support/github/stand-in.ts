@@ -71,6 +71,11 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** Invalidates every token of the app's installations; the app can request new ones. */
   revokeTokens(): void;
   setPermission(repo: string, login: string, role: Role | 'none'): void;
+  /**
+   * A fine-grained personal access token for all repositories of the owner, which only reads. No App needs to be installed:
+   * https://docs.github.com/en/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens
+   */
+  readToken(owner: string): string;
 
   readonly deliveries: readonly SentDelivery[];
   /** Sends again with the same GUID. @returns the answered status, 0 if there was no answer. */
@@ -245,8 +250,19 @@ type WorldBuilder = Pick<
   | 'unsuspendApp'
   | 'revokeTokens'
   | 'setPermission'
+  | 'readToken'
 > &
   ProtectionDesk;
+
+const READS: Permissions = {
+  actions: 'read',
+  checks: 'read',
+  contents: 'read',
+  issues: 'read',
+  metadata: 'read',
+  pull_requests: 'read',
+  statuses: 'read',
+};
 
 function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
   return {
@@ -278,6 +294,11 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
       state.installations.set(installation.id, installation);
       announceInstallation(state, installation, 'created');
       return installation.id;
+    },
+    readToken(owner) {
+      const account = state.account(owner);
+      const reads = { id: 0, account, selected: undefined, createdAt: state.now() };
+      return auth.issue(reads, READS, undefined).token;
     },
     uninstallApp(owner) {
       const installation = installationOn(state, owner);

@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isMap, parseDocument } from 'yaml';
+import { type Pretence, withoutWriting } from '../adapters/dry-run/github.ts';
+import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
+import type { BaseConfig } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import { silentLog } from '../core/log.ts';
+import { nameOfChain } from '../domain/chain/parse.ts';
+import type { EffectRow } from '../domain/effect/effect.ts';
+import type { RepositoryRef } from '../domain/event/event.ts';
+import { criterion, type Explanation } from '../domain/explanation/explanation.ts';
+import type { RunState } from '../domain/run/run.ts';
+import { CHAINS_FOLDER } from '../engine/configuration/configuration-files.ts';
+import { createOutagePolicy } from '../engine/jobs/outage-policy.ts';
+import { workerOf } from '../engine/jobs/worker.ts';
+import { cannotFire } from '../engine/runs/fire-by-hand.ts';
+import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
+import { whyNoRun } from '../engine/runs/why-no-run.ts';
+import type { DryRunOf, DryRunRequest } from '../entrypoints/cli/context.ts';
+import type { PullRequest, Repo } from '../ports/github.ts';
+import { eventJob } from '../ports/jobs.ts';
+import { buildEngine } from './engine.ts';
+import { buildJobs } from './jobs.ts';
+import { openPlatform } from './platform.ts';
+import { createSkills } from './skills.ts';
+
+/** There is no installation. Requests carry the person's token. */
+const INSTALLATION = 1;
+/** How much waiting is skipped, in milliseconds: enough for pauses of our own, too little for CI to time out. */
+const MAX_SKIPPED_MS = 90_000;
+/** After the chain has asked or ended: what is written together with it. */
+const LAST_WRITES_MS = 10_000;
+/** How often steps are compared with what was said about them, in milliseconds. */
+const PROGRESS_MS = 250;
+
+/**
+ * Plays a chain over pull requests with the real engine, in a database and a folder that are thrown away, on a
+ * GitHub that is only read. Nothing needs to be installed: `token` reads what its owner can read.
+ * @param config without the App's own settings
+ * @throws GitHubError if the repository or a pull request cannot be read
+ */
+export async function dryRun(
+  config: BaseConfig,
+  token: string,
+  { repo, pullRequests, chain, fire, onProgress }: DryRunRequest,
+): Promise<DryRunOf[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-dry-run-'));
+  const clock = skippingClock();
+  const { agents: _, chat: __, retention: ___, ...rest } = config;
+  const source = octokitsWithToken({ token, apiUrl: config.githubApiUrl });
+  const opened = await openPlatform(
+    // An agent would get the token of a person, which can do more than read.
+    { ...rest, databaseUrl: 'sqlite::memory:', artifactsUrl: `file:${folder}`, agents: {} },
+    { source },
+    silentLog,
+    { clock },
+  );
+  const { storage, queue } = opened;
+  let stopSkills = async () => {};
+  try {
+    const real = opened.github.reader(INSTALLATION, 'person');
+    const { id, defaultBranch } = await real.repository(repo);
+    const numbers =
+      'last' in pullRequests ? await real.newestPullRequests(repo, pullRequests.last) : pullRequests.numbers;
+    const asked = await Promise.all(numbers.map((number) => real.pullRequest(repo, number)));
+    const readOnly = withoutWriting(opened.github, pretend(repo, chain));
+    const platform = { ...opened, github: { ...opened.github, ...readOnly } };
+    const skills = await createSkills(platform.config, platform, {});
+    stopSkills = skills.stop;
+    const parts = buildEngine(platform, skills);
+    queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));
+
+    const repository: RepositoryRef = { id, ...repo };
+    const place = { installation_id: INSTALLATION, repository };
+    const refused = new Map<number, Explanation>();
+    for (const { number } of asked) {
+      const pullRequest = await platform.github.reader(INSTALLATION).pullRequest(repo, number);
+      const on = { ...place, pull_request: number };
+      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      const because = fire && cannotFire(configuration, pullRequest, { chain: chain.name, ...fire });
+      if (because) refused.set(number, criterion('unmet', because));
+      else
+        await storage.transaction((tx) =>
+          queue.enqueue(
+            tx,
+            eventJob(
+              fire
+                ? { kind: 'manual.fired', ...on, chain: chain.name, actor: fire.actor, inputs: fire.inputs }
+                : { kind: 'pr.opened', ...on, action: 'opened' },
+            ),
+          ),
+        );
+    }
+    const reporting = setInterval(() => void report().catch(() => {}), PROGRESS_MS);
+    await settle().finally(() => clearInterval(reporting));
+    return await Promise.all(asked.map(resultOf));
+
+    async function runOf(number: number): Promise<RunState | undefined> {
+      const [run] = await storage.read.runs.list({ repositoryId: id, pullRequest: number, limit: 1 });
+      return run && storage.read.runs.load(run.id);
+    }
+
+    async function resultOf(pullRequest: PullRequest): Promise<DryRunOf> {
+      const { number } = pullRequest;
+      const state = await runOf(number);
+      if (state) {
+        const approvals = await storage.read.approvals.ofRun(state.run.id);
+        const effects = await storage.read.effects.ofRun(state.run.id);
+        return {
+          pullRequest,
+          kind: 'ran',
+          state,
+          approval: approvals.at(-1) ?? null,
+          effects: effects.filter(isWritten).map(({ effect }) => effect),
+        };
+      }
+      return { pullRequest, kind: 'not_run', because: refused.get(number) ?? (await whyNot(number)) };
+    }
+
+    async function whyNot(number: number): Promise<Explanation> {
+      const reader = platform.github.reader(INSTALLATION);
+      const pullRequest = await reader.pullRequest(repo, number);
+      const listed = await reader.pullRequestFiles(repo, number);
+      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      const facts = { full_name: `${repo.owner}/${repo.name}`, ...repo, default_branch: defaultBranch };
+      return whyNoRun(pullRequestNow(pullRequest, listed), configuration, facts);
+    }
+
+    /** Until every run asks, ends, or waits for something that only time or people bring. */
+    async function settle(): Promise<void> {
+      let left = MAX_SKIPPED_MS;
+      for (let isLast = false; ; ) {
+        await queue.idle();
+        const due = await storage.read.jobs.nextDue(clock.now());
+        if (!due) return;
+        const runs = await storage.read.runs.list({ repositoryId: id, active: true });
+        if (!isLast && runs.every(({ status }) => status === 'waiting_approval')) {
+          isLast = true;
+          left = Math.min(left, LAST_WRITES_MS);
+        }
+        const ms = due.getTime() - clock.now().getTime();
+        left -= Math.max(0, ms);
+        if (left < 0) return;
+        clock.skip(ms);
+        queue.wake();
+      }
+    }
+
+    async function report(): Promise<void> {
+      for (const { number } of asked) {
+        const state = await runOf(number);
+        if (state) onProgress(state);
+      }
+    }
+  } finally {
+    await queue.stop(0);
+    await stopSkills();
+    await storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A comment that would say nothing new is requested and then withheld. */
+function isWritten({ effect, appliedHash, githubId }: EffectRow): boolean {
+  return appliedHash !== null && (effect.kind !== 'comment' || githubId !== null);
+}
+
+/** Time that goes on, and that can be skipped. */
+function skippingClock(): Clock & { skip(ms: number): void } {
+  let ahead = 0;
+  return {
+    now: () => new Date(Date.now() + ahead),
+    skip(ms) {
+      ahead += Math.max(0, ms);
+    },
+  };
+}
+
+/** The repository's own files, with this chain, and with settings that choose no other. */
+function pretend(repo: Repo, { name, file }: DryRunRequest['chain']): Pretence {
+  return {
+    repo,
+    settings: (text = '') => withOnlyChain(text, name),
+    ...(file !== undefined && {
+      chain: {
+        path: `${CHAINS_FOLDER}/${name}.yaml`,
+        text: file,
+        replaces: (text: string) => nameOfChain(text) === name,
+      },
+    }),
+  };
+}
+
+/** Settings with errors stay as they are, so that the app says what is wrong with them. */
+function withOnlyChain(settings: string, name: string): string {
+  const document = parseDocument(settings);
+  if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents)))
+    return settings;
+  document.set('chains', [name]);
+  return document.toString();
+}

@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
+import { CHAIN_NAME } from '../../domain/chain/chain.ts';
+import { nameOfChain } from '../../domain/chain/parse.ts';
+import type { RunState } from '../../domain/run/run.ts';
+import { noSuchPath, notAChainName, unreadableFile } from '../../messages/cli/cli.ts';
+import {
+  dryRunJson,
+  dryRunTable,
+  dryRunText,
+  NEEDS_PULL_REQUEST,
+  NEEDS_REPOSITORY,
+  noPullRequestToRead,
+  noRepositoryToRead,
+  stepProgress,
+  TOKEN_REFUSED,
+  withoutName,
+} from '../../messages/cli/dry-run.ts';
+import { gitHubSays } from '../../messages/cli/policy.ts';
+import { GitHubError, SignInRefused } from '../../ports/github.ts';
+import { type Context, type DryRunRequest, type Output, UsageError } from './context.ts';
+
+export interface ChainRunOptions {
+  pr?: { repository: string; number: number };
+  against?: number;
+  repo?: string;
+  fire?: boolean;
+  input?: Record<string, string>;
+}
+
+/**
+ * Plays a chain over one pull request, or over the newest of a repository, without writing to GitHub.
+ * @param subject the path of a chain file, or the name of a chain in force there
+ */
+export async function chainRun(
+  { cwd, progress, tools }: Context,
+  subject: string,
+  options: ChainRunOptions,
+): Promise<Output> {
+  const { repository, pullRequests } = playedOver(options);
+  const chain = chainOf(cwd, subject);
+  const [owner = '', name = ''] = repository.split('/');
+  const request: DryRunRequest = {
+    repo: { owner, name },
+    pullRequests,
+    chain,
+    onProgress: changesOf(progress),
+    ...(options.fire && { fire: { actor: owner, inputs: options.input ?? {} } }),
+  };
+  const results = await tools.dryRun(request).catch((error: unknown) => {
+    if (error instanceof SignInRefused) throw new CountersignError('cli.token_refused', TOKEN_REFUSED);
+    if (!(error instanceof GitHubError)) throw error;
+    if (error.kind !== 'not_found') throw new CountersignError('cli.github', gitHubSays(error.message));
+    const { pr } = options;
+    throw pr
+      ? new CountersignError('cli.unknown_pull_request', noPullRequestToRead(pr.repository, pr.number))
+      : new CountersignError('cli.unknown_repository', noRepositoryToRead(repository));
+  });
+  const json = { dry_run: true, repository, chain: chain.name, pull_requests: results.map(dryRunJson) };
+  const [only] = results;
+  return options.pr && only
+    ? { text: dryRunText(repository, chain.name, only), json }
+    : { text: dryRunTable(repository, chain.name, results), json };
+}
+
+function playedOver({ pr, against, repo, fire, input }: ChainRunOptions): {
+  repository: string;
+  pullRequests: DryRunRequest['pullRequests'];
+} {
+  if (input && !fire) throw new UsageError('--input needs --fire: only a fired chain has inputs.');
+  if (pr) {
+    if (repo !== undefined) throw new UsageError('--repo goes with --against; --pr names its repository.');
+    return { repository: pr.repository, pullRequests: { numbers: [pr.number] } };
+  }
+  if (against === undefined) throw new UsageError(NEEDS_PULL_REQUEST);
+  if (repo === undefined) throw new UsageError(NEEDS_REPOSITORY);
+  return { repository: repo, pullRequests: { last: against } };
+}
+
+function chainOf(cwd: string, subject: string): DryRunRequest['chain'] {
+  const path = resolve(cwd, subject);
+  if (!existsSync(path)) {
+    if (CHAIN_NAME.test(subject)) return { name: subject };
+    throw /[/.]/.test(subject)
+      ? new CountersignError('cli.no_such_file', noSuchPath(subject))
+      : new UsageError(notAChainName(subject));
+  }
+  let file: string;
+  try {
+    file = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CountersignError('cli.unreadable_file', unreadableFile(subject), { cause: error });
+  }
+  const name = nameOfChain(file);
+  if (name === undefined || !CHAIN_NAME.test(name))
+    throw new CountersignError('cli.no_chain_name', withoutName(subject));
+  return { name, file };
+}
+
+/** Says each change of a step's state once. */
+function changesOf(progress: (line: string) => void): (state: RunState) => void {
+  const said = new Map<string, string>();
+  return (state) => {
+    for (const step of state.invocations) {
+      const line = stepProgress(state.run, step);
+      if (step.status === 'pending' || said.get(step.id) === line) continue;
+      said.set(step.id, line);
+      progress(line);
+    }
+  };
+}

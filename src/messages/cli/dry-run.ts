@@ -1,0 +1,195 @@
+import { unreachable } from '../../core/errors.ts';
+import type { Effect } from '../../domain/effect/effect.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
+import type { Approval } from '../../domain/policy/approval.ts';
+import { explain, explainText, plainLine } from '../../domain/run/explain.ts';
+import { type Invocation, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
+import type { PullRequest } from '../../ports/github.ts';
+import { face } from '../run/steps-table.ts';
+import { short } from '../text/pretty.ts';
+import { whyJson } from './run-json.ts';
+import { table } from './terminal.ts';
+
+/** What a chain would have done for a pull request. */
+type Played = { pullRequest: PullRequest } & (
+  | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
+  | { kind: 'not_run'; because: Explanation }
+);
+
+export const NO_TOKEN =
+  'A dry run reads GitHub with a token: set GITHUB_TOKEN to one that can read the repository, its pull requests and checks.';
+export const TOKEN_REFUSED =
+  'GitHub does not accept the token in GITHUB_TOKEN: it has expired, was revoked, or belongs to another server (GITHUB_API_URL).';
+export const NEEDS_PULL_REQUEST =
+  'Name a pull request with --pr owner/name#number, or several with --against last:50 --repo owner/name.';
+export const NEEDS_REPOSITORY = '--against needs a repository: --repo owner/name.';
+
+export function noPullRequestToRead(repository: string, number: number): string {
+  return `GitHub shows no pull request ${plainLine(repository)}#${number} for this token.`;
+}
+
+export function noRepositoryToRead(repository: string): string {
+  return `GitHub shows no repository ${plainLine(repository)} for this token.`;
+}
+
+export function withoutName(file: string): string {
+  return `${plainLine(file)} has no valid "name:", so it is not a chain file.`;
+}
+
+/** A line for each change of a step, while the dry run works. */
+export function stepProgress({ pullRequest }: Run, step: Invocation): string {
+  const reason = step.reason ? `: ${step.reason.summary}` : '';
+  return plainLine(`#${pullRequest} ${step.stepId}: ${face(step).words}${reason}`);
+}
+
+/** The whole course for one pull request, with everything that would be written. */
+export function dryRunText(repository: string, chain: string, played: Played): string {
+  const { pullRequest } = played;
+  const { number, title, headSha, baseRef } = pullRequest;
+  const head = [
+    `Dry run of ${chain} for ${plainLine(repository)}#${number} "${plainLine(title)}", ${short(headSha)} into ${plainLine(baseRef)}.`,
+    ...closedNote(pullRequest),
+    'Nothing was written to GitHub.',
+    '',
+  ];
+  if (played.kind === 'not_run') return [...head, explainText(played.because)].join('\n');
+  const { state, approval, effects } = played;
+  return [
+    ...head,
+    table(
+      ['STEP', 'STATE', 'REASON'],
+      state.invocations.map((step) => [step.stepId, face(step).words, step.reason?.summary ?? '']),
+    ),
+    '',
+    explainText(explain(state, approval)),
+    '',
+    effects.length === 0 ? 'It would write nothing.' : 'It would write:',
+    ...effects.flatMap((effect) => ['', ...written(effect)]),
+  ].join('\n');
+}
+
+function closedNote({ state, merged }: PullRequest): string[] {
+  if (state === 'open') return [];
+  return [`It is ${merged ? 'merged' : 'closed'}, and is judged as if it were open, with today's checks.`];
+}
+
+/** One line for each pull request, and the counts. */
+export function dryRunTable(repository: string, chain: string, all: readonly Played[]): string {
+  if (all.length === 0) return `${plainLine(repository)} has no pull requests.`;
+  const counts = Map.groupBy(all, (played) => resultOf(played).word);
+  return [
+    `Dry run of ${chain} for the newest ${all.length} pull requests of ${plainLine(repository)}. Nothing was written to GitHub.`,
+    'Closed ones are judged as if they were open, with today’s checks.',
+    '',
+    table(
+      ['PULL REQUEST', 'TITLE', 'RESULT', 'REASON'],
+      all.map((played) => {
+        const { word, because } = resultOf(played);
+        return [`#${played.pullRequest.number}`, played.pullRequest.title, word, because];
+      }),
+    ),
+    '',
+    [...counts].map(([word, some]) => `${some.length} ${word}`).join(', '),
+  ].join('\n');
+}
+
+const RESULTS = {
+  not_run: 'not run',
+  asked: 'asked',
+  waits: 'waits',
+  done: 'done',
+  stopped: 'stopped',
+} as const;
+
+/** What became of it, in a word, and the sentence why. */
+function resultOf(played: Played): { word: string; because: string; code: keyof typeof RESULTS } {
+  const [code, because] = judged(played);
+  return { code, word: RESULTS[code], because };
+}
+
+function judged(played: Played): [keyof typeof RESULTS, string] {
+  if (played.kind === 'not_run') return ['not_run', innermost(played.because)];
+  const { state, approval } = played;
+  const { status } = state.run;
+  const because = explain(state, approval).summary;
+  if (status === 'waiting_approval') return ['asked', because];
+  if (!isRunOver(status)) return ['waits', because];
+  return [status === 'completed' ? 'done' : 'stopped', because];
+}
+
+/** The only reason of a reason says more than that there is one. */
+function innermost({ summary, reasons }: Explanation): string {
+  const [only] = reasons;
+  return only && reasons.length === 1 ? innermost(only) : summary;
+}
+
+export function dryRunJson(played: Played): Record<string, unknown> {
+  const { number, title, headSha, baseRef, state } = played.pullRequest;
+  const { code, because } = resultOf(played);
+  return {
+    number,
+    title,
+    state,
+    head_sha: headSha,
+    base: baseRef,
+    result: code,
+    because,
+    steps:
+      played.kind === 'ran'
+        ? played.state.invocations.map(({ stepId, status, reason, outcome }) => ({
+            id: stepId,
+            status,
+            reason: reason?.summary ?? null,
+            outcome,
+          }))
+        : [],
+    why: whyJson(played.kind === 'ran' ? explain(played.state, played.approval) : played.because),
+    would_write: played.kind === 'ran' ? played.effects.map(effectJson) : [],
+  };
+}
+
+function effectJson({ installation_id: _, ...effect }: Effect): Record<string, unknown> {
+  return effect;
+}
+
+/** What an effect would leave on GitHub, as people would read it. */
+function written(effect: Effect): string[] {
+  switch (effect.kind) {
+    case 'check_run':
+    case 'gate_check': {
+      const { name, head_sha, state, title, summary, text, annotations } = effect.content;
+      const shown = state.status === 'completed' ? state.conclusion : 'in progress';
+      return [
+        plainLine(`Check "${name}" on ${short(head_sha)}, ${shown}: ${title}`),
+        ...body([summary, text].filter((part) => part !== '').join('\n\n')),
+        ...annotations.map(({ path, start_line, level, title }) =>
+          plainLine(`    ${level} at ${path}:${start_line}: ${title}`),
+        ),
+      ];
+    }
+    case 'comment':
+      return [`Comment on #${effect.issue}`, ...body(effect.body)];
+    case 'webhook':
+      return [`Message to the chat "${plainLine(effect.webhook)}"`, ...body(effect.text)];
+    case 'review_request': {
+      const teams = effect.teams.map((team) => `${effect.owner}/${team}`);
+      return [plainLine(`Request for a review: ${[...effect.people, ...teams].join(', ')}`)];
+    }
+    case 'reaction':
+      return [`Reaction "${effect.content}" to a comment`];
+    case 'label':
+      return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
+    case 'merge':
+      return [plainLine(`Merge of #${effect.pull_request} into ${effect.base_ref}: ${effect.method}`)];
+    case 'enqueue':
+      return [plainLine(`#${effect.pull_request} in the merge queue of ${effect.base_ref}`)];
+    default:
+      return unreachable(effect);
+  }
+}
+
+/** Without the comments that GitHub does not show. */
+function body(markdown: string): string[] {
+  const shown = markdown.replace(/<!--[\s\S]*?-->\n?/g, '').trim();
+  return shown.split('\n').map((line) => `  │ ${plainLine(line)}`.trimEnd());
+}

@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countersign } from '../entrypoints/cli/support.ts';
+import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+
+const REPO = 'octo/app';
+/** Assembled from parts, so that secret scanners do not report it. */
+const SECRET = ['AKIA', 'Z7QX', 'M3PL', 'D5RT', 'W2KV'].join('');
+const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+let github: GitHubStandIn;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  github = await startGitHub();
+  github.onRequest(({ method, path, body }) => {
+    const isQuery = path === '/graphql' && !JSON.stringify(body).includes('mutation');
+    if (method !== 'GET' && !isQuery) writes.push(`${method} ${path}`);
+  });
+  github.addOrganization('octo');
+  for (const login of ['mia', 'ada']) github.addUser(login);
+  github.addRepository({
+    owner: 'octo',
+    name: 'app',
+    files: { 'README.md': '# App\n' },
+    collaborators: { mia: 'maintain', ada: 'write' },
+  });
+  env = { GITHUB_TOKEN: github.readToken('octo'), GITHUB_API_URL: github.url };
+});
+afterAll(async () => {
+  await github.stop();
+  rmSync(folder, { recursive: true });
+});
+
+let count = 0;
+/** @returns the number of a new pull request, whose CI has passed if `ci` says so */
+async function open(files: Record<string, string>, ci?: 'success' | 'failure'): Promise<number> {
+  count += 1;
+  const branch = `change-${count}`;
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch,
+    title: `Change ${count}`,
+    files,
+  });
+  if (ci) await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: ci });
+  return number;
+}
+
+const writes: string[] = [];
+
+const dryRun = (...args: string[]) =>
+  countersign(['chain', 'run', ...args, '--dry-run'], { cwd: folder, env });
+
+test('a dry run shows the check run and the question that a chain would write, and writes nothing', async () => {
+  const number = await open({ 'src/greet.ts': "export const greeting = 'hello';\n" }, 'success');
+  const { code, stdout, stderr } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Dry run of pr-review for octo/app#${number} "Change ${count}"`);
+  expect(stdout).toContain('Nothing was written to GitHub.');
+  expect(stdout).toContain('not merging yet: merge waits for a countersign');
+  expect(stdout).toContain(`Check "countersign / pr-review" on`);
+  expect(stdout).toContain(`Check "countersign: main" on`);
+  expect(stdout).toContain(`Comment on #${number}\n  │ ### ✍️ May this be merged?`);
+  expect(stdout).not.toContain('<!--');
+  expect(stdout).not.toContain('Merging');
+  expect(stderr).toContain(`#${number} review: done: No findings in 1 file.`);
+  expect(writes).toEqual([]);
+});
+
+test('a dry run in JSON has the steps, the reasons and the effects', async () => {
+  const number = await open({ 'src/config.ts': `export const accessKeyId = '${SECRET}';\n` }, 'success');
+  const { code, stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`, '--json');
+  expect(code).toBe(0);
+  const { pull_requests, ...about } = JSON.parse(stdout);
+  expect(about).toEqual({ dry_run: true, repository: REPO, chain: 'pr-review' });
+  expect(pull_requests).toMatchObject([
+    {
+      number,
+      result: 'done',
+      steps: [
+        { id: 'review', status: 'completed', outcome: { verdict: 'REQUEST_CHANGES' } },
+        { id: 'ci', status: 'skipped' },
+        { id: 'merge', status: 'skipped' },
+        { id: 'changes', status: 'completed' },
+      ],
+      would_write: expect.arrayContaining([expect.objectContaining({ kind: 'comment', issue: number })]),
+    },
+  ]);
+  expect(stdout).not.toContain(SECRET);
+  expect(stdout).not.toContain(env.GITHUB_TOKEN);
+});
+
+const COMMENTS = (body: string) => `name: greeting
+trigger: { event: pr.opened }
+steps:
+  - { action: gh-comment, with: { pr: "{{ trigger.pr_number }}", body: "${body}" } }
+`;
+
+test('a dry run plays a chain file that is not in the repository', async () => {
+  writeFileSync(join(folder, 'greeting.yaml'), COMMENTS('Welcome, {{ trigger.author }}.'));
+  const number = await open({ 'a.md': 'a\n' });
+  const { code, stdout } = await dryRun('greeting.yaml', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain(`Comment on #${number}\n  │ Welcome, ada.`);
+  expect(code).toBe(0);
+});
+
+test('a chain file replaces the chain of the repository that has its name', async () => {
+  await github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: {
+      '.github/countersign.yml': 'chains: [pr-review]\nmerge: { method: rebase }\n',
+      '.github/countersign/chains/other-name.yaml': COMMENTS('The old one.'),
+    },
+  });
+  writeFileSync(join(folder, 'new.yaml'), COMMENTS('The new one.'));
+  const number = await open({ 'b.md': 'b\n' });
+  const old = await dryRun('greeting', '--pr', `${REPO}#${number}`);
+  expect(old.stdout).toContain('The old one.');
+  const { stdout } = await dryRun('new.yaml', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('The new one.');
+  expect(stdout).not.toContain('The old one.');
+});
+
+test('a dry run says with its line what is wrong in a chain file', async () => {
+  writeFileSync(join(folder, 'faulty.yaml'), 'name: faulty\ntrigger: { event: pr.opned }\nsteps: []\n');
+  const number = await open({ 'c.md': 'c\n' });
+  const { stdout } = await dryRun('faulty.yaml', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('.github/countersign/chains/faulty.yaml:2:');
+  expect(stdout).toContain('"pr.opened"');
+});
+
+test('a dry run says why a chain would not run, and runs it with --fire', async () => {
+  const chain = COMMENTS('Fired for {{ trigger.input_place }}.').replace(
+    'event: pr.opened',
+    'event: pr.opened, filter: { base: release }',
+  );
+  writeFileSync(join(folder, 'fired.yaml'), chain);
+  const number = await open({ 'd.md': 'd\n' });
+  const asIs = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`);
+  expect(asIs.stdout).toContain('greeting is not for it');
+  const fired = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`, '--fire', '--input', 'place=staging');
+  expect(fired.stdout).toContain('  │ Fired for staging.');
+  const without = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`, '--fire');
+  expect(without.stdout).toContain('place');
+  expect(without.stdout).not.toContain('It would write');
+});
+
+test('a dry run does not wait for CI that is still running', async () => {
+  const number = await open({ 'e.ts': 'export const e = 1;\n' });
+  const { headSha } = github.pullRequest(REPO, number);
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
+  const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
+  expect(stdout).toMatch(/^ci +waiting for CI/m);
+});
+
+test('a dry run plays a merged pull request as if it were open', async () => {
+  const number = await open({ 'f.ts': 'export const f = 1;\n' }, 'success');
+  await github.mergePullRequest(REPO, number, 'mia');
+  const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('It is merged, and is judged as if it were open');
+  expect(stdout).toContain('May this be merged?');
+});
+
+test('a dry run against the last pull requests counts what would have become of them', async () => {
+  await open({ 'g.ts': 'export const g = 1;\n' }, 'failure');
+  await open({ 'h.ts': 'export const h = 1;\n' }, 'success');
+  const { code, stdout } = await dryRun('pr-review', '--against', 'last:2', '--repo', REPO);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^#${count} +Change ${count} +asked +not merging yet`, 'm'));
+  expect(stdout).toMatch(new RegExp(`^#${count - 1} +Change ${count - 1} +\\w+ +.*test`, 'm'));
+  expect(stdout).toMatch(/^1 asked, 1 \w+$/m);
+  expect(writes).toEqual([]);
+});
+
+test.each([
+  ['--dry-run', ['chain', 'run', 'pr-review', '--pr', 'octo/app#1'], 2, "'--dry-run' not specified"],
+  ['a pull request', ['chain', 'run', 'pr-review', '--dry-run'], 2, 'Name a pull request with --pr'],
+  [
+    'a repository',
+    ['chain', 'run', 'pr-review', '--dry-run', '--against', 'last:2'],
+    2,
+    '--against needs a repository',
+  ],
+  [
+    'a number of pull requests within bounds',
+    ['chain', 'run', 'pr-review', '--dry-run', '--against', 'last:500', '--repo', 'octo/app'],
+    2,
+    'from 1 to 200',
+  ],
+  [
+    'a file that exists',
+    ['chain', 'run', './none.yaml', '--dry-run', '--pr', 'octo/app#1'],
+    1,
+    './none.yaml',
+  ],
+  [
+    'a pull request that the token can read',
+    ['chain', 'run', 'pr-review', '--dry-run', '--pr', 'octo/app#999'],
+    1,
+    'GitHub shows no pull request octo/app#999 for this token.',
+  ],
+  [
+    'a repository that the token can read',
+    ['chain', 'run', 'pr-review', '--dry-run', '--against', 'last:2', '--repo', 'octo/none'],
+    1,
+    'GitHub shows no repository octo/none for this token.',
+  ],
+])('a dry run needs %s', async (_, args, code, message) => {
+  const ended = await countersign(args, { cwd: folder, env });
+  expect(ended.stderr).toContain(message);
+  expect(ended.code).toBe(code);
+});
+
+test('a dry run without a token, or with a wrong one, says so', async () => {
+  const args = ['chain', 'run', 'pr-review', '--dry-run', '--pr', 'octo/app#1'];
+  const none = await countersign(args, { env: { GITHUB_API_URL: github.url } });
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('set GITHUB_TOKEN') });
+  const wrong = await countersign(args, { env: { GITHUB_API_URL: github.url, GITHUB_TOKEN: 'ghp_wrong' } });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not accept the token') });
+});
+
+test('a dry run of a chain that nobody has says which there are', async () => {
+  const { stdout } = await dryRun('pr-reviews', '--pr', `${REPO}#1`);
+  expect(stdout).toContain('"pr-review"');
+});
+
+test('a dry run takes the checks of an installed Countersign for no CI', async () => {
+  const number = await open({ 'i.ts': 'export const i = 1;\n' }, 'success');
+  const { headSha } = github.pullRequest(REPO, number);
+  for (const name of ['countersign / pr-review', 'countersign: main'])
+    await github.reportCheck(REPO, headSha, { name, app: 'countersign', status: 'in_progress' });
+  const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('May this be merged?');
+});

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AppKey, type OctokitSource, octokitsWithKey } from './adapters/octokit/sign-in.ts';
 import { buildEngine } from './composition/engine.ts';
-import { createTraffic, type HostedIntake, startHostedIntake } from './composition/intake/hosted.ts';
-import type { Listening } from './composition/intake/listen.ts';
+import { createTraffic, startHostedIntake } from './composition/intake/hosted.ts';
 import { type IntakePlace, startIntake } from './composition/intake/start.ts';
 import { buildJobs } from './composition/jobs.ts';
 import {
@@ -68,15 +67,13 @@ export const DRAIN_MS = 7_000;
 export async function startApp(config: AppConfig, log: Log, overrides: AppOverrides = {}): Promise<App> {
   const secrets = secretsOf(config);
   const key: AppKey = { ...config, apiUrl: config.githubApiUrl };
-  return start<Listening, App>(
+  const { intake, running } = await start(
     config,
-    { secrets, parts: () => ({ source: octokitsWithKey(key) }), log, overrides },
-    {
-      open: (platform, outagePolicy) =>
-        startIntake(platform, outagePolicy, { config, secrets, place: overrides.intake }),
-      app: ({ url, metricsUrl }, running) => ({ url, metricsUrl, ...running }),
-    },
+    { secrets, parts: { source: octokitsWithKey(key) }, log, overrides },
+    (platform, outagePolicy) =>
+      startIntake(platform, outagePolicy, { config, secrets, place: overrides.intake }),
   );
+  return { url: intake.url, metricsUrl: intake.metricsUrl, ...running };
 }
 
 /** Starts the app in a server of somebody else's, as the App that the source signs in as. */
@@ -87,52 +84,40 @@ export async function startHostedApp(
   overrides: EngineOverrides = {},
 ): Promise<HostedApp> {
   const traffic = createTraffic();
-  return start<HostedIntake, HostedApp>(
+  const { intake, running } = await start(
     config,
-    {
-      secrets: settingsSecretsOf(config),
-      parts: () => ({ source, givesWay: traffic.isBusy }),
-      log,
-      overrides,
-    },
-    {
-      open: (platform, outagePolicy) => startHostedIntake(platform, outagePolicy, traffic),
-      app: ({ record, answer, metricsUrl }, running) => ({ record, answer, metricsUrl, ...running }),
-    },
+    { secrets: settingsSecretsOf(config), parts: { source, givesWay: traffic.isBusy }, log, overrides },
+    (platform, outagePolicy) => startHostedIntake(platform, outagePolicy, traffic),
   );
+  const { record, answer, metricsUrl } = intake;
+  return { record, answer, metricsUrl, ...running };
 }
 
-async function start<Intake extends { close(): Promise<void> }, Started>(
+async function start<Intake extends { close(): Promise<void> }>(
   config: BaseConfig,
   {
     secrets,
     parts,
     log: givenLog,
     overrides,
-  }: { secrets: Secrets; parts: () => PlatformParts; log: Log; overrides: EngineOverrides },
-  {
-    open,
-    app,
-  }: {
-    open(platform: Platform, outagePolicy: OutagePolicy): Promise<Intake>;
-    app(intake: Intake, running: Running): Started;
-  },
-): Promise<Started> {
+  }: { secrets: Secrets; parts: PlatformParts; log: Log; overrides: EngineOverrides },
+  openIntake: (platform: Platform, outagePolicy: OutagePolicy) => Promise<Intake>,
+): Promise<{ intake: Intake; running: Running }> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
-  const platform = await openPlatform(config, parts(), givenLog, overrides);
+  const platform = await openPlatform(config, parts, givenLog, overrides);
   const { storage, queue, metrics, log } = platform;
   const mergingIsOff = config.merging === 'off';
   if (mergingIsOff) log.warn({}, MERGING_IS_OFF);
   metrics.merging(!mergingIsOff);
 
   const outagePolicy = createOutagePolicy(platform);
-  const intake = await open(platform, outagePolicy).catch(async (error: unknown) => {
+  const intake = await openIntake(platform, outagePolicy).catch(async (error: unknown) => {
     await storage.close();
     throw error;
   });
   try {
     const skills = await startEngine(platform, outagePolicy, overrides);
-    return app(intake, {
+    const running: Running = {
       storage,
       queue,
       async stop() {
@@ -140,7 +125,8 @@ async function start<Intake extends { close(): Promise<void> }, Started>(
         await skills.stop();
         await storage.close();
       },
-    });
+    };
+    return { intake, running };
   } catch (error) {
     await Promise.all([intake.close(), queue.stop(0)]);
     await storage.close();

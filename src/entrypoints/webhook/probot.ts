@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CountersignError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { within } from '../../core/within.ts';
 import { deliveryFacts } from './delivery/facts.ts';
 import type { Intake } from './delivery/intake.ts';
 import type { AnswerCounts } from './metrics-page.ts';
@@ -43,20 +44,14 @@ export function recordEvents({
     if (!EVENT_NAME.test(name)) throw refusal(REFUSALS.eventHeader.error);
     if (!DELIVERY_ID.test(id)) throw refusal(REFUSALS.deliveryHeader.error);
     const body = Buffer.from(JSON.stringify(payload));
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error(`not recorded within ${timeoutMs} ms`)), timeoutMs);
+    const accepted = intake.accept({ guid: id, event: name, body, facts: deliveryFacts(payload) });
     try {
-      await Promise.race([
-        intake.accept({ guid: id, event: name, body, facts: deliveryFacts(payload) }),
-        late.promise,
-      ]);
+      await within(timeoutMs, accepted, `not recorded within ${timeoutMs} ms`);
       answers.add(200);
     } catch (err) {
       answers.add(500);
       log.error({ delivery: id, event: name, err }, 'webhook could not be recorded');
       throw refusal(REFUSALS.notRecorded.error);
-    } finally {
-      clearTimeout(timer);
     }
   };
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts';
+import { within } from '../../core/within.ts';
 import { StorageLocked } from '../../ports/locked.ts';
 import { lockedByAnother } from './refusals.ts';
 
@@ -25,7 +26,7 @@ export async function failedChecks(checks: Checks, log: Log, ms = CHECK_MS): Pro
   const results = await Promise.all(
     Object.entries(checks).map(async ([check, run]): Promise<Failure[]> => {
       try {
-        await within(ms, run());
+        await within(ms, run(), `no answer within ${ms} ms`);
         return [];
       } catch (error) {
         log.warn({ check, err: error }, 'not ready');
@@ -41,14 +42,4 @@ export function publicNames(failures: readonly Failure[]): string[] {
   return failures.map(({ check, error }) =>
     error instanceof StorageLocked ? lockedByAnother(check) : check,
   );
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms} ms`)), ms);
-  try {
-    await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -46,6 +46,7 @@ export function archivesOn(db: Kysely<Database>, unit: UnitOfWork | undefined): 
   async function get(archiveId: number | null): Promise<ArchivedRows | undefined> {
     if (archiveId === null) return undefined;
     if (!unit) return read(db, archiveId);
+    unit.movesArchives();
     await restore(db, archiveId);
     return undefined;
   }
@@ -102,6 +103,7 @@ export function archivesOn(db: Kysely<Database>, unit: UnitOfWork | undefined): 
         // Different keys may have the same hash.
         if (!rows || !keysOf(rows).some((key) => keys.includes(key))) continue;
         if (unit) {
+          unit.movesArchives();
           await restore(db, archive_id);
           restored = true;
         } else found.push(rows);

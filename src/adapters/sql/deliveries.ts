@@ -278,7 +278,10 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Delive
       return { last: more || small.length !== 1 ? last : after, more, damaged };
     },
 
-    archive: (before, now) => archiveDeliveries(db, toText(before), now),
+    archive(before, now) {
+      unit?.movesArchives();
+      return archiveDeliveries(db, toText(before), now);
+    },
 
     async oldestToQueue() {
       const { rows } = await nextToQueue(db, { most: 1 });
@@ -314,6 +317,7 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Delive
       const over = status === 'done' || status === 'failed';
       const change = { id, status, error: error ?? null, finished_at: over ? toText(at) : null };
       let { numAffectedRows } = await changeStatus(db, change);
+      if (!numAffectedRows) unit?.movesArchives();
       if (!numAffectedRows && (await restoreDelivery(db, id))) {
         ({ numAffectedRows } = await changeStatus(db, change));
       }

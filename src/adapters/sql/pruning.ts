@@ -9,16 +9,19 @@ import { restoreArchives } from './delivery-archives.ts';
 import { endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Events that happen only once. A run that they began must not begin again after it was deleted. */
 const ONCE = ['pr.merged', 'pr.closed', 'issue.created', 'file.changed'];
 
-export function pruningTable(db: Kysely<Database>, archives: Archives): Pruning {
+export function pruningTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Pruning {
   return {
     page: (kind, page) => pageOf(db, kind, page),
 
     async remove(kind, ids, before) {
-      return ids.length === 0 ? 0 : removeOf(kind)(db, ids, toText(before), archives);
+      if (ids.length === 0) return 0;
+      unit?.movesArchives();
+      return removeOf(kind)(db, ids, toText(before), archives);
     },
 
     async unknownPullRequests(runIds, before) {

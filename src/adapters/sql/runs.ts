@@ -245,7 +245,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
 
   return {
     async insert({ run, invocations }) {
-      if (run.deliveryId !== null) await keepDelivery(db, run.deliveryId);
+      if (run.deliveryId !== null) await keepDelivery(db, run.deliveryId, unit);
       await insertRun(db, [runRow(run)]);
       if (invocations.length > 0) await insertSteps(db, invocations.map(invocationRow));
       keep(runs, run.id, { ...runRow(run), archive_id: null });
@@ -411,6 +411,7 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
     },
 
     async archive(ids, before) {
+      unit?.movesArchives();
       for (const id of ids) {
         if (await archiveRun(db, id, toText(before))) await packRun(db, id);
       }
@@ -445,9 +446,11 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
 }
 
 /** A run refers to the delivery that it began with. It began long ago if its event had to wait. */
-async function keepDelivery(db: Kysely<Database>, id: number): Promise<void> {
+async function keepDelivery(db: Kysely<Database>, id: number, unit: UnitOfWork | undefined): Promise<void> {
   const { rows } = await deliveryById(db, { id });
-  if (rows.length === 0) await restoreDelivery(db, id);
+  if (rows.length > 0) return;
+  unit?.movesArchives();
+  await restoreDelivery(db, id);
 }
 
 type ColumnsOfSession = Pick<InvocationRow, 'artifact_verification_json' | 'choice_json'>;

@@ -51,7 +51,7 @@ export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork):
     skillTraces: skillTracesTable(db),
     audit: auditTable(db, clock, unit),
     appliedCommands: appliedCommandsTable(db),
-    pruning: pruningTable(db, archives),
+    pruning: pruningTable(db, archives, unit),
     beforeCommit: (work) => within(unit).beforeCommit(work),
     afterwards: (work) => within(unit).afterwards(work),
     endJob() {

@@ -8,6 +8,12 @@ export class UnitOfWork {
   readonly #ended: ((committed: boolean) => void)[] = [];
   /** Whether the transaction is the last of its job. */
   endsJob = false;
+  /** Call before rows move into an archive, or out of one. */
+  readonly movesArchives: () => void;
+
+  constructor(movesArchives: () => void = () => undefined) {
+    this.movesArchives = movesArchives;
+  }
 
   /** Calls `work` once, before the transaction commits. */
   beforeCommit(work: () => Promise<void>): void {

@@ -29,14 +29,16 @@ export interface LockWaitPolicy {
 /**
  * Kysely's own SQLite dialect with another driver.
  * @param lockWait without it, a locked file is an error at once
+ * @param committed called right after a transaction's writes can be read, before any other code runs
  */
 export function sqliteDialect(
   db: BetterSqlite3.Database,
   translate: Translate,
   lockWait?: LockWaitPolicy,
+  committed: () => void = () => undefined,
 ): Dialect {
   return {
-    createDriver: () => new ImmediateDriver(db, translate, lockWait),
+    createDriver: () => new ImmediateDriver(db, translate, lockWait, committed),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
@@ -56,12 +58,19 @@ export function sqliteDialect(
 class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
   readonly #lockWait: LockWaitPolicy | undefined;
+  readonly #committed: () => void;
   #connection: DatabaseConnection | undefined;
 
-  constructor(db: BetterSqlite3.Database, translate: Translate, lockWait: LockWaitPolicy | undefined) {
+  constructor(
+    db: BetterSqlite3.Database,
+    translate: Translate,
+    lockWait: LockWaitPolicy | undefined,
+    committed: () => void,
+  ) {
     super({ database: withPreparedStatements(db, translate) });
     this.#db = db;
     this.#lockWait = lockWait;
+    this.#committed = committed;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -88,6 +97,13 @@ class ImmediateDriver extends SqliteDriver {
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    // SQLite works synchronously, so nothing runs between the commit and the call after it.
+    const done = connection.executeQuery(CompiledQuery.raw('commit'));
+    this.#committed();
+    await done;
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {

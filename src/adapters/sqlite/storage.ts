@@ -87,6 +87,9 @@ export class SqliteStorage implements Storage {
    * Set permanently once SQLite finds the file damaged, because anything accepted after that could be lost.
    */
   #damage: unknown;
+  /** Whether the open transaction moves rows into archives or out of them, and how many have done so. */
+  #isMoving = false;
+  #moves = 0;
 
   constructor(
     path: string,
@@ -109,9 +112,13 @@ export class SqliteStorage implements Storage {
       exhaustedAt: () => this.#current.getStore()?.exhaustedAt,
     };
     const readWait = { lock: this.#readerLock, exhaustedAt: () => undefined };
-    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, transactionWait) });
+    const committed = () => {
+      if (this.#isMoving) this.#moves += 1;
+      this.#isMoving = false;
+    };
+    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, transactionWait, committed) });
     this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate, readWait) });
-    this.read = tablesOn(this.#reader, clock);
+    this.read = undividedReads(tablesOn(this.#reader, clock), () => this.#moves);
   }
 
   async transaction<T>(
@@ -167,7 +174,9 @@ export class SqliteStorage implements Storage {
     lease: Lease | undefined,
     work: (tx: Tx) => Promise<T>,
   ): Promise<Attempt> {
-    const unit = new UnitOfWork();
+    const unit = new UnitOfWork(() => {
+      this.#isMoving = true;
+    });
     try {
       const tx = tablesOn(transaction, this.#clock, unit);
       const result = await work(tx);
@@ -323,6 +332,33 @@ export class SqliteStorage implements Storage {
     await this.#writer.connection().execute(async () => undefined);
     for (const connection of this.#connections) connection.close();
   }
+}
+
+/** The tables whose rows can be in archives, so that a read of them takes several statements. */
+const ARCHIVED = ['runs', 'approvals', 'effects', 'artifacts', 'deliveries'] as const;
+
+/**
+ * Each read begins again if rows were moved to an archive or back since it began. It could otherwise miss them in both
+ * places, and with them a rejection, or find them twice. Rejected: a read transaction for each read, because all reads
+ * share a connection.
+ */
+function undividedReads(tables: ReadTx, moves: () => number): ReadTx {
+  const undivided = <Table extends object>(table: Table): Table => {
+    const reads = Object.entries(table).map(
+      ([name, read]: [string, (...of: unknown[]) => Promise<unknown>]) => [
+        name,
+        async (...of: unknown[]) => {
+          for (;;) {
+            const before = moves();
+            const found = await read.apply(table, of);
+            if (moves() === before) return found;
+          }
+        },
+      ],
+    );
+    return Object.fromEntries(reads);
+  };
+  return { ...tables, ...Object.fromEntries(ARCHIVED.map((name) => [name, undivided(tables[name])])) };
 }
 
 /**

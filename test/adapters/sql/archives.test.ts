@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { playRound } from '../../../bench/pull-request/round.ts';
@@ -114,6 +115,43 @@ describe('the archive of a run that is over', () => {
     expect([count('run_archives'), count('archived_keys')]).toEqual([0, 0]);
     expect(database.pragma('foreign_key_check')).toEqual([]);
     expect(await answers(harness.app.storage.read)).toEqual(before);
+  });
+
+  it('is read as a whole, at whichever moment of a read it is made, or is rows again', async () => {
+    const { storage } = harness.app;
+    const { repositoryId, headSha, baseRef } = (await storage.read.runs.get(runId)) as Run;
+    const [session] = await storage.read.runs.sessionsOf(runId);
+    const [effect] = await storage.read.effects.ofRun(runId);
+    const reads: Record<string, (read: ReadTx) => Promise<unknown>> = {
+      run: ({ runs }) => runs.load(runId),
+      session: ({ runs }) => runs.getSession(session?.id ?? ''),
+      history: ({ runs }) => runs.historyOf(runId),
+      answered: ({ approvals }) => approvals.answered({ repositoryId, headSha, baseRef }),
+      effects: ({ effects }) => effects.ofRun(runId),
+      effect: ({ effects }) => effects.get(effect?.key ?? ''),
+      merges: ({ effects }) => effects.mergesSent(repositoryId, 1),
+      artifacts: ({ artifacts }) => artifacts.ofRun(runId),
+    };
+    const divided: string[] = [];
+    for (const [name, read] of Object.entries(reads)) {
+      const whole = await read(storage.read);
+      for (let later = 0; later < 80; later++) {
+        const reached = Promise.withResolvers<void>();
+        const commit = Promise.withResolvers<void>();
+        const moved = storage.transaction(async (tx) => {
+          await (later % 2 === 0 ? tx.runs.archive([runId], inAnHour()) : tx.runs.load(runId));
+          reached.resolve();
+          await commit.promise;
+        });
+        await reached.promise;
+        commit.resolve();
+        // The commit comes some steps after this, and the read begins earlier and earlier before it, or behind it.
+        for (let step = 0; step < later / 2; step++) await undefined;
+        if (!isDeepStrictEqual(await read(storage.read), whole)) divided.push(name);
+        await moved;
+      }
+    }
+    expect(divided).toEqual([]);
   });
 
   it('stays one in a transaction that only asks whether and how its pull request was merged', {

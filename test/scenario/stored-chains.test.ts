@@ -76,6 +76,20 @@ test('a chain that the operator disabled while its question is open merges nothi
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: false });
 });
 
+test('a chain that is defined for an owner stays defined in a repository where it was paused and resumed', async () => {
+  const scene = await start();
+  await store(scene, { name: 'pr-review', status: 'disabled' });
+  const extra = { name: 'extra', definition: labelChain('extra', 'extra'), repository: null };
+  await store(scene, { ...extra, id: 'chn_owner' });
+  await store(scene, { name: 'extra', status: 'paused' });
+  const { number } = await scene.open();
+  expect(scene.github.labels(REPO, number)).toEqual([]);
+  await store(scene, { name: 'extra', status: 'active' });
+  await scene.github.push({ repo: REPO, branch: 'change', author: 'ada', files: { 'b.txt': 'b\n' } });
+  await scene.settle();
+  expect(scene.github.labels(REPO, number)).toEqual(['extra']);
+});
+
 test('a chain that the operator defined runs, and a file of the same name takes precedence', async () => {
   const scene = await start({ '.github/countersign/chains/both.yaml': labelChain('both', 'of-the-file') });
   await store(scene, { name: 'pr-review', status: 'disabled', repository: null });

@@ -18,7 +18,10 @@ export interface StoredChain {
 /** A chain that starts no run here. */
 export type HeldChain = Pick<StoredChain, 'name' | 'updatedAt'> & { status: Exclude<ChainStatus, 'active'> };
 
-/** The rows that apply to a repository, one a name: its own before those of its owner. */
+/**
+ * The rows that apply to a repository, one a name: its own before those of its owner. A row that has only a status leaves
+ * the owner's definition in force, or to pause the chain would remove it.
+ */
 export function applyingTo(
   rows: readonly StoredChain[],
   { owner, name }: { owner: string; name: string },
@@ -29,7 +32,12 @@ export function applyingTo(
     ...own.filter(({ repository }) => repository !== null && isSame(repository, name)),
     ...own.filter(({ repository }) => repository === null),
   ];
-  return nearestFirst.filter((row, at) => nearestFirst.findIndex((other) => other.name === row.name) === at);
+  const byName = new Map<string, StoredChain>();
+  for (const row of nearestFirst) {
+    const nearer = byName.get(row.name);
+    byName.set(row.name, nearer ? { ...nearer, definition: nearer.definition ?? row.definition } : row);
+  }
+  return [...byName.values()];
 }
 
 /** The chains of these rows that start no run. */

@@ -175,6 +175,23 @@ ${passing("(input.inputs.depth ?? 0) + '(' + ran.join(', ') + ')'")}`;
   ]);
 });
 
+test('programs of a sequence share one budget', async () => {
+  const program = `
+let count = 0;
+try { for (; count < 9; count += 1) run_skill('other', {}); } catch { /* Spent. */ }
+const before = input.previous?.count ?? 0;
+submit({ ...LAST, summary: before + ' and ' + count, passed: true, criteria: [] });`;
+  const s = await scene({
+    ...skill('checker', 'uses: other\nsequence: [code/one.js, code/two.js]\n', {
+      'code/one.js': program.replace('...LAST', 'count'),
+      'code/two.js': program.replace('...LAST, ', ''),
+    }),
+    ...skill('other', '', { 'code/other.js': passing("'Ran.'") }),
+  });
+  const { number } = await s.open();
+  expect(said(s, number)).toEqual(['5 and 0']);
+});
+
 test('a skill requires the trust of the skills that its programs can run', async () => {
   const s = await scene({
     ...skill('checker', 'uses: other\n', { 'code/check.js': passing("'Ran.'") }),

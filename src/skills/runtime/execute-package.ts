@@ -60,10 +60,11 @@ export async function executePackage(
   const logs: string[] = [];
   const warnings: string[] = [];
   const left = new LeftFiles();
+  // Shared by all files of a sequence, too.
+  const { depth, root } = calledAt ?? { depth: 0, root: {} };
   let last: ExecutedArtifact | undefined;
   for (const [index, { artifact, handler }] of steps.entries()) {
     const isIntermediate = index < steps.length - 1;
-    const { depth, root } = calledAt ?? { depth: 0, root: {} };
     const output = await tools.executeArtifact(handler, artifact, {
       ...context,
       ...(last?.kind === 'done' ? { previous: last.value } : {}),

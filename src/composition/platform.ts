@@ -102,6 +102,7 @@ export async function openPlatform(
       clock,
       log,
       random,
+      ...(config.workers && { concurrency: config.workers.others, reviews: config.workers.reviews }),
       ...(givesWay && { givesWay }),
       ...(overrides.pollMs === undefined ? {} : { pollMs: overrides.pollMs }),
     }),

@@ -20,6 +20,7 @@ import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
 import { type WebhooksConfig, webhooksSchema } from './webhooks.ts';
+import { type Workers, workersSchema } from './workers.ts';
 
 /**
  * A variable's text. An empty one counts as not set: `FOO=` in an env file and an unset substitution in a
@@ -161,6 +162,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     retention?: Retention;
     /** Without it, no chat is notified. */
     chat?: WebhooksConfig;
+    /** Without it, the queue's own limits. */
+    workers?: Workers;
   };
 type Registration = z.infer<typeof registrationSchema>;
 
@@ -215,7 +218,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const metrics = metricsSchema.safeParse(env);
   const retention = retentionSchema.safeParse(env);
   const webhooks = webhooksSchema.safeParse(env);
-  const parts = [base, artifacts, model, agents, metrics, retention, webhooks];
+  const workers = workersSchema.safeParse(env);
+  const parts = [base, artifacts, model, agents, metrics, retention, webhooks, workers];
   if (
     base.success &&
     artifacts.success &&
@@ -223,7 +227,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     agents.success &&
     metrics.success &&
     retention.success &&
-    webhooks.success
+    webhooks.success &&
+    workers.success
   ) {
     return {
       ok: true,
@@ -235,6 +240,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
         ...metrics.data,
         ...retention.data,
         ...webhooks.data,
+        ...workers.data,
       },
     };
   }

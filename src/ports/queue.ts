@@ -21,6 +21,12 @@ export interface Worker {
   pendingJobs?(tx: Tx, most: number): Promise<NewJob[]>;
 }
 
+/** How many jobs can run at the same time, and how many do. */
+export interface Slots {
+  slots: number;
+  busy: number;
+}
+
 /**
  * The order of work. Enqueueing is part of the caller's transaction, and work starts right after it commits.
  */
@@ -28,6 +34,8 @@ export interface Queue {
   enqueue(tx: Tx, ...jobs: NewJob[]): Promise<void>;
   /** Whether so many jobs that are enqueued now can begin at once, and none waits that would be earlier. */
   hasRoomFor(jobs: number): boolean;
+  /** Reviews have slots of their own. */
+  slots(): { reviews: Slots; others: Slots };
   start(worker: Worker): void;
   /**
    * Accepts no new work and waits at most `ms` for running jobs. Then aborts them and returns them to the

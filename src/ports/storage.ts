@@ -512,6 +512,19 @@ export interface Jobs {
    * `MOST_COUNTED`.
    */
   countDue(now: Date): Promise<number>;
+  /**
+   * The jobs that need only a slot to run: due by then, and the first of their key. Deliveries
+   * without a job yet count too. Of each worth, and of deliveries, up to `MAX_READY` are counted.
+   */
+  ready(now: Date): Promise<{ reviews: ReadyJobs; others: ReadyJobs }>;
+}
+
+export const MAX_READY = 1_000;
+
+/** @property since when the first of them is due; `undefined` if there are none */
+export interface ReadyJobs {
+  count: number;
+  since: Date | undefined;
 }
 
 /** How far something outside was read. A position is a small JSON value whose shape its user defines. */

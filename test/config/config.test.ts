@@ -55,7 +55,19 @@ describe('readConfig', () => {
       logLevel: 'info',
       metricsAccess: { own: { host: '127.0.0.1', port: 9464, isGiven: false } },
       retention: { bodies: DAYS_90, runs: DAYS_90, artifacts: DAYS_90, traces: DAYS_90 },
+      workers: { reviews: 16, others: 16 },
     });
+  });
+
+  it.each(['COUNTERSIGN_WORKERS', 'COUNTERSIGN_REVIEW_WORKERS'])('reads %s within its bounds', (name) => {
+    const workers = (value: string) => {
+      const { reviews, others } = configOf({ ...app, [name]: value }).workers ?? {};
+      return name === 'COUNTERSIGN_WORKERS' ? [others, reviews] : [reviews, others];
+    };
+    expect(workers('1')).toEqual([1, 16]);
+    expect(workers('64')).toEqual([64, 16]);
+    for (const value of ['0', '65', '1.5', '-1', 'many'])
+      expect(faultsOf({ ...app, [name]: value })).toEqual([`${name} must be a whole number from 1 to 64`]);
   });
 
   it.each([

@@ -250,6 +250,25 @@ export function jobsContract(open: OpenDatabase): void {
     expect(await db.storage.read.jobs.nextDue(at(0))).toEqual(at(30));
   });
 
+  it('the storage counts jobs that need only a slot, reviews apart', async () => {
+    expect(await db.storage.read.jobs.ready(at(5))).toEqual({
+      reviews: { count: 0, since: undefined },
+      others: { count: 0, since: undefined },
+    });
+    await insert('held', 1);
+    await claimOne(1, 't1');
+    await insert('held', 1);
+    await insert('a', 2);
+    await insert('a', 3);
+    await insert('b', 4);
+    await insert('later', 90);
+    await insert('c', 3, 'review');
+    expect(await db.storage.read.jobs.ready(at(5))).toEqual({
+      reviews: { count: 1, since: at(3) },
+      others: { count: 2, since: at(2) },
+    });
+  });
+
   it('the storage counts jobs that are due or held', async () => {
     await insert('a', 1);
     await insert('b', 2);

@@ -102,6 +102,23 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     await begun.promise;
   });
 
+  it('the queue says how many of its slots are busy, reviews apart', async () => {
+    bench.queue = bench.make({ concurrency: 3, reviews: 2 });
+    const end = Promise.withResolvers<void>();
+    bench.start(async () => {
+      await end.promise;
+      return DONE;
+    });
+    for (const key of ['a', 'b', 'c', 'd']) await bench.enqueue(key);
+    await bench.enqueue('e', { kind: 'review' });
+    await expect
+      .poll(() => bench.queue.slots())
+      .toEqual({ reviews: { slots: 2, busy: 1 }, others: { slots: 3, busy: 3 } });
+    end.resolve();
+    await bench.queue.idle();
+    expect(bench.queue.slots()).toEqual({ reviews: { slots: 2, busy: 0 }, others: { slots: 3, busy: 0 } });
+  });
+
   it.each([
     ['reviews', 'review', 'session'],
     ['other work', 'session', 'review'],

@@ -140,6 +140,7 @@ describe('no query reads a whole table row by row', () => {
     ['jobs.release', (tx) => tx.jobs.release('t')],
     ['jobs.nextDue', (tx) => tx.jobs.nextDue(at(0))],
     ['jobs.countDue', (tx) => tx.jobs.countDue(at(0))],
+    ['jobs.ready', (tx) => tx.jobs.ready(at(0))],
   ];
 
   it.each(cases)('%s', async (_name, call) => {

@@ -30,7 +30,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   pullRequests: ['get', 'openWithHead'],
   gateProtections: ['get'],
   pushes: ['of'],
-  jobs: ['isHeld', 'isUnderWay', 'ofKeys', 'leaseTokens', 'nextDue', 'countDue'],
+  jobs: ['isHeld', 'isUnderWay', 'ofKeys', 'leaseTokens', 'nextDue', 'countDue', 'ready'],
   chains: ['all'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../../src/app.ts';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { keepingLog } from '../disk/log-lines.ts';
 import { type Harness, REPO } from '../support/harness.ts';
-import { A_RECHECK, countersign, MERGE_ONLY, open, start } from './support.ts';
+import { A_RECHECK, countersign, GREETING, MERGE_ONLY, open, reportCi, start } from './support.ts';
 
 const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
 
@@ -45,6 +47,55 @@ test('a recorded delivery that nobody works on is due, and counts from its arriv
   harness.clock.advance(600_000);
   const { value } = await scrape(harness);
   expect(value('countersign_oldest_due_job_age_seconds')).toBe(600);
+});
+
+test('the metrics show that all slots are busy, and how long other jobs wait for one', async () => {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held: StepHandler = {
+    name: 'held',
+    capability: { name: 'held', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+    async run() {
+      begun.resolve();
+      await end.promise;
+      return { kind: 'failed', reason: reason('step.failed.error', 'it was held'), retryable: false };
+    },
+  };
+  const chain = `name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: a, skill: held }
+  - { id: b, skill: held, depends_on: [] }
+`;
+  const harness = await start({ chain, skills: [held], workers: { others: 1, reviews: 5 } });
+  const files = { 'src/greet.ts': GREETING };
+  await harness.github.openPullRequest({ repo: REPO, author: 'ada', branch: 'greet', title: 'Greet', files });
+  await begun.promise;
+  const waiting = async () =>
+    (await scrape(harness)).value('countersign_jobs_waiting_for_slot{pool="others"}');
+  await expect.poll(waiting).toBeGreaterThan(0);
+  harness.clock.advance(90_000);
+  const { value } = await scrape(harness);
+  expect(value('countersign_worker_slots{pool="others"}')).toBe(1);
+  expect(value('countersign_worker_slots_busy{pool="others"}')).toBe(1);
+  expect(value('countersign_longest_wait_for_slot_seconds{pool="others"}')).toBeGreaterThanOrEqual(90);
+  expect(value('countersign_worker_slots{pool="reviews"}')).toBe(5);
+  expect(value('countersign_worker_slots_busy{pool="reviews"}')).toBe(0);
+  expect(value('countersign_longest_wait_for_slot_seconds{pool="reviews"}')).toBe(0);
+  end.resolve();
+  await harness.settle();
+  const after = await scrape(harness);
+  expect(after.value('countersign_worker_slots_busy{pool="others"}')).toBe(0);
+  expect(after.value('countersign_jobs_waiting_for_slot{pool="others"}')).toBe(0);
+});
+
+test('one slot of each kind is enough to review a pull request and merge it', async () => {
+  const harness = await start({ workers: { others: 1, reviews: 1 } });
+  const { number, headSha } = await open(harness);
+  await reportCi(harness, headSha, 'success');
+  await harness.advance(A_RECHECK);
+  await countersign(harness, number);
+  await harness.advance(A_RECHECK);
+  expect((await harness.github.pullRequest(REPO, number)).merged).toBe(true);
 });
 
 /** The values of a metric, labels included, on the app's own page. */

@@ -60,6 +60,7 @@ export interface HarnessOptions {
   rateLimit?: StandInOptions['rateLimit'];
   retention?: AppConfig['retention'];
   chat?: AppConfig['chat'];
+  workers?: AppConfig['workers'];
   blobs?: AppOverrides['blobs'];
   storage?: AppOverrides['storage'];
   /** `real`: as long and as random as the app's own, for tests that count bytes. */
@@ -122,6 +123,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),
     ...(options.chat ? { chat: options.chat } : {}),
+    ...(options.workers ? { workers: options.workers } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
   };
   const ids = options.ids === 'real' ? timeSortedIds(() => clock.now()) : countingIds();

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { type Job, type JobKind, type NewJob, REVIEW, worthOf } from '../../ports/jobs.ts';
-import type { Queue, Worker } from '../../ports/queue.ts';
+import type { Queue, Slots, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
 import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
 import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
@@ -195,12 +195,25 @@ class EmbeddedQueue implements Queue {
   /** The free places for reviews and for all other work. */
   #free(): { others: number; reviews: number } {
     if (this.#state !== 'working') return { others: 0, reviews: 0 };
-    const taken = [...[...this.#underWay].map(({ row }) => row), ...this.#claiming];
-    const reviews = taken.filter(isReview).length;
+    const { others, reviews } = this.#busy();
     const givesWay = this.#givesWay();
     return {
-      others: Math.max(0, (givesWay ? 1 : this.#concurrency) - (taken.length - reviews)),
+      others: Math.max(0, (givesWay ? 1 : this.#concurrency) - others),
       reviews: givesWay ? 0 : Math.max(0, this.#reviews - reviews),
+    };
+  }
+
+  #busy(): { others: number; reviews: number } {
+    const taken = [...[...this.#underWay].map(({ row }) => row), ...this.#claiming];
+    const reviews = taken.filter(isReview).length;
+    return { others: taken.length - reviews, reviews };
+  }
+
+  slots(): { reviews: Slots; others: Slots } {
+    const { others, reviews } = this.#busy();
+    return {
+      reviews: { slots: this.#reviews, busy: reviews },
+      others: { slots: this.#concurrency, busy: others },
     };
   }
 

@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { REVIEW, WORTH } from '../../ports/jobs.ts';
-import { type JobRow, type Jobs, MAX_COUNTED } from '../../ports/storage.ts';
+import { type JobRow, type Jobs, MAX_COUNTED, MAX_READY, type ReadyJobs } from '../../ports/storage.ts';
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -222,6 +222,39 @@ const countHeldAndDue = compiledOnce((db, { now, most }: { now: string; most: nu
   }),
 );
 
+/** A row for each worth, and one for the deliveries that no slot was free to make a job of. */
+const countReady = compiledOnce((db, { now, most }: { now: string; most: number }) => {
+  const ofWorth = (worth: number) =>
+    db
+      .selectFrom(dueJobs(db, worth, now, most).as('some'))
+      .select((eb) => [
+        eb.fn.min('some.worth').as('worth'),
+        eb.fn.countAll<number>().as('count'),
+        eb.fn.min('some.run_at').as('since'),
+      ]);
+  return ofWorth(WORTH.first)
+    .unionAll(ofWorth(WORTH.normal))
+    .unionAll(ofWorth(WORTH.last))
+    .unionAll(ofWorth(WORTH.review))
+    .unionAll(
+      db
+        .selectFrom(
+          db
+            .selectFrom('deliveries')
+            .select('received_at')
+            .where('queue_key', 'is not', null)
+            .orderBy('id')
+            .limit(most)
+            .as('some'),
+        )
+        .select((eb) => [
+          sql.lit<number>(WORTH.normal).as('worth'),
+          eb.fn.countAll<number>().as('count'),
+          eb.fn.min('some.received_at').as('since'),
+        ]),
+    );
+});
+
 /** A job with a lease token is held, one without is waiting. */
 export function jobsTable(db: Kysely<Database>): Jobs {
   async function isHeld(id: number, leaseToken: string): Promise<boolean> {
@@ -352,6 +385,21 @@ export function jobsTable(db: Kysely<Database>): Jobs {
       const { rows } = await countHeldAndDue(db, { now: toText(now), most: MAX_COUNTED });
       const { waiting, held, recorded } = rows[0] ?? {};
       return (waiting ?? 0) + (held ?? 0) + (recorded ?? 0);
+    },
+
+    async ready(now) {
+      const { rows } = await countReady(db, { now: toText(now), most: MAX_READY });
+      const readyOf = (some: typeof rows): ReadyJobs => {
+        const [since] = some.map((row) => row.since).sort();
+        return {
+          count: some.reduce((sum, { count }) => sum + count, 0),
+          since: since ? toDate(since) : undefined,
+        };
+      };
+      return {
+        reviews: readyOf(rows.filter(({ count, worth }) => count > 0 && worth === WORTH.review)),
+        others: readyOf(rows.filter(({ count, worth }) => count > 0 && worth !== WORTH.review)),
+      };
     },
   };
 }

@@ -96,7 +96,7 @@ async function readyInbox(path: string, storage: Platform['storage']): Promise<v
 }
 
 export function engineReports(
-  { config, storage, github, metrics, clock, log }: Platform,
+  { config, storage, github, queue, metrics, clock, log }: Platform,
   outagePolicy: OutagePolicy,
 ): Omit<EngineReports, 'silentMs'> {
   const isOff = config.merging === 'off';
@@ -109,6 +109,7 @@ export function engineReports(
         rateLimits: github.rateLimits,
         signedOut: github.signedOut,
         waitingForGitHub: outagePolicy.waiting,
+        slots: () => queue.slots(),
       });
       return metrics.registry.metrics();
     },

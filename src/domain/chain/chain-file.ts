@@ -6,7 +6,7 @@ import { SLOTS, type Slot } from '../expression/state-slot.ts';
 import { writtenStepGatesSchema } from '../gate/gate.ts';
 import { outcomeKindSchema } from '../outcome/outcome.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
-import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
+import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, PARALLEL_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { chainCheckName, isReservedChainName } from './check-name.ts';
 import { duration, listOrOne } from './shape.ts';
 
@@ -142,6 +142,14 @@ export const chainFileSchema = z.strictObject({
     }),
   description: z.string().max(500).optional(),
   trigger,
+  max_parallel: z
+    .int()
+    .min(1)
+    .max(PARALLEL_STEPS.most)
+    .optional()
+    .describe(
+      `How many steps of a run work at the same time; ${PARALLEL_STEPS.usual} by default. Steps that wait do not count.`,
+    ),
   steps: z.array(step).min(1).max(MAX_STEPS),
 });
 

@@ -44,6 +44,8 @@ export const FILTERS_OF: Readonly<Record<TriggerEvent, readonly FilterKey[]>> = 
 export const CHAIN_NAME = /^[a-z][a-z0-9-]{0,49}$/;
 export const STEP_ID = /^[a-z][a-z0-9_-]*$/;
 export const MAX_STEPS = 50;
+/** How many steps of a run work at once: the limit of a chain that names none, and the highest it may name. */
+export const PARALLEL_STEPS = { usual: 4, most: 16 } as const;
 
 /** A step can name this instead of a skill; Countersign then chooses a skill that fits. */
 export const AUTO_SKILL = 'auto';
@@ -125,6 +127,8 @@ export const chainSchema = z.strictObject({
   name: z.string().regex(CHAIN_NAME),
   description: z.string().optional(),
   trigger: z.strictObject({ event: z.enum(TRIGGER_EVENTS), filter: filterSchema }),
+  /** Absent in chains that name none, and in older runs. */
+  maxParallel: z.int().min(1).max(PARALLEL_STEPS.most).optional(),
   steps: z.array(stepSchema).min(1).max(MAX_STEPS),
 });
 

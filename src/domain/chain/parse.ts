@@ -84,6 +84,7 @@ function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
     name: file.name,
     ...(file.description === undefined ? {} : { description: file.description }),
     trigger: { event: file.trigger.event, filter: file.trigger.filter ?? {} },
+    ...(file.max_parallel === undefined ? {} : { maxParallel: file.max_parallel }),
     steps: outlines.map((outline, index) => toStep(outline, file.steps[index])),
   };
 }

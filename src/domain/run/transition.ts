@@ -1,4 +1,4 @@
-import type { Step } from '../chain/chain.ts';
+import { PARALLEL_STEPS, type Step } from '../chain/chain.ts';
 import { dependentsOf } from '../chain/graph.ts';
 import { type EvidenceRef, stepRef, subjectRef } from '../explanation/evidence.ts';
 import { pointingTo, type Reason, reason } from '../explanation/reason.ts';
@@ -46,8 +46,6 @@ export type Command =
   /** End a session in progress with this status and reason. Its result would be refused anyway. */
   | { kind: 'abort'; sessionId: string; status: 'cancelled' | 'timed_out'; reason: Reason };
 
-/** The maximum per run, so that one run does not crowd out others. */
-const MAX_PARALLEL_STEPS = 4;
 const MAX_BACKOFF_MS = 86_400_000;
 
 /**
@@ -284,7 +282,9 @@ class Transition {
       return true;
     }
     const running = this.state.invocations.filter((other) => other.status === 'running').length;
-    if (this.state.run.paused || running >= MAX_PARALLEL_STEPS) return false;
+    const { paused, definition: chain } = this.state.run;
+    // Limited, so that one run does not crowd out others.
+    if (paused || running >= (chain.maxParallel ?? PARALLEL_STEPS.usual)) return false;
     this.start(step);
     return true;
   }

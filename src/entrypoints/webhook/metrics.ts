@@ -10,6 +10,7 @@ import {
   type Urgency,
 } from '../../ports/github.ts';
 import type { JobKind } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 
 /** The sources of the gauges, read at every scrape. */
@@ -21,7 +22,11 @@ interface MetricsSources {
   signedOut(): readonly SignedOut[];
   /** Jobs deferred until a rate limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
+  slots: Queue['slots'];
 }
+
+/** Reviews have slots of their own. */
+const POOLS = ['reviews', 'others'] as const;
 
 export interface Metrics {
   registry: Registry;
@@ -87,6 +92,13 @@ export function createMetrics(): Metrics {
   const due = gauge('jobs_due', 'Jobs that are due or under way.');
   const oldest = gauge('oldest_due_job_age_seconds', 'How long the oldest due job has been waiting.');
 
+  const slots = gauge('worker_slots', 'How many jobs can run at the same time.', ['pool']);
+  const busy = gauge('worker_slots_busy', 'How many jobs are running.', ['pool']);
+  const ready = gauge('jobs_waiting_for_slot', 'Jobs that need only a slot to run.', ['pool']);
+  const readyAge = gauge('longest_wait_for_slot_seconds', 'How long the oldest of them has waited.', [
+    'pool',
+  ]);
+
   function collectGitHub({ rateLimits, signedOut, waitingForGitHub }: MetricsSources): void {
     for (const one of [limit, remaining, reset, held, refused, putOff]) one.reset();
     for (const { installationId, since } of signedOut()) {
@@ -119,6 +131,19 @@ export function createMetrics(): Metrics {
     const since = [await read.jobs.nextDue(new Date(0)), await read.deliveries.oldestToQueue(), now];
     const earliest = Math.min(...since.map((time) => (time ?? now).getTime()));
     oldest.set((now.getTime() - earliest) / 1_000);
+    const waits = await read.jobs.ready(now);
+    for (const pool of POOLS) {
+      const { count, since = now } = waits[pool];
+      ready.set({ pool }, count);
+      readyAge.set({ pool }, (now.getTime() - since.getTime()) / 1_000);
+    }
+  }
+
+  function collectSlots(now: ReturnType<Queue['slots']>): void {
+    for (const pool of POOLS) {
+      slots.set({ pool }, now[pool].slots);
+      busy.set({ pool }, now[pool].busy);
+    }
   }
 
   return {
@@ -133,12 +158,13 @@ export function createMetrics(): Metrics {
     merging: (isOn) => merging.set(isOn ? 1 : 0),
     async collect(sources) {
       collectGitHub(sources);
+      collectSlots(sources.slots());
       try {
         await collectDatabase(sources);
         up.set(1);
       } catch (error) {
         // Stale values would look current.
-        for (const one of [deliveries, runs, effects, due, oldest]) one.reset();
+        for (const one of [deliveries, runs, effects, due, oldest, ready, readyAge]) one.reset();
         up.set(0);
         sources.log.warn({ err: messageOf(error) }, 'the database could not be read for the metrics');
       }

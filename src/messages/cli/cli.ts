@@ -343,6 +343,9 @@ export function chainText(chain: Chain, scope: Scope, file: string): string {
     `${chain.name} (${from}: ${plainLine(file)})`,
     ...(chain.description === undefined ? [] : [asSentence(plainLine(chain.description))]),
     asSentence(`fires on ${chain.trigger.event}${filterWords(chain.trigger.filter)}`),
+    ...(chain.maxParallel === undefined
+      ? []
+      : [asSentence(`at most ${plural(chain.maxParallel, 'step')} of a run at the same time`)]),
     '',
     ...stepGraph(chain.steps),
   ].join('\n');

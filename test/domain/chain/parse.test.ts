@@ -44,6 +44,10 @@ describe('a valid chain file', () => {
     ]);
   });
 
+  test('max_parallel limits the steps that work at once', () => {
+    expect(chainOf(`max_parallel: 2\n${withSteps('  - skill: ci')}`).maxParallel).toBe(2);
+  });
+
   test('durations become milliseconds', () => {
     const [step] = chainOf(
       withSteps(
@@ -99,6 +103,16 @@ describe('the parser of chain files', () => {
         'chain.yaml:1:1: "trigger" is missing',
         'chain.yaml:1:1: "steps" is missing',
       ],
+    ],
+    [
+      'a limit below one step at once',
+      `max_parallel: 0\n${withSteps('  - skill: ci')}`,
+      ['chain.yaml:1:15: "max_parallel" must be at least 1'],
+    ],
+    [
+      'a limit above sixteen steps at once',
+      `max_parallel: 17\n${withSteps('  - skill: ci')}`,
+      ['chain.yaml:1:15: "max_parallel" must be at most 16'],
     ],
     [
       'a YAML error',
@@ -159,7 +173,7 @@ describe('the parser of chain files', () => {
       'a misspelt key',
       'name: a\ntriger: 1\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
       [
-        'chain.yaml:2:1: unknown key "triger": did you mean "trigger"? Allowed: name, description, trigger, steps',
+        'chain.yaml:2:1: unknown key "triger": did you mean "trigger"? Allowed: name, description, trigger, max_parallel, steps',
       ],
     ],
     [

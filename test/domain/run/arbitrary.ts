@@ -28,11 +28,13 @@ export function anyChain({ attempts }: { attempts: number }): fc.Arbitrary<Chain
       backoff: fc.constantFrom(undefined, '1s', '40m'),
     }),
   });
-  return fc.array(step, { minLength: 1, maxLength: 8 }).map((steps) =>
+  const limit = fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined });
+  return fc.tuple(limit, fc.array(step, { minLength: 1, maxLength: 8 })).map(([max_parallel, steps]) =>
     chain(
       JSON.stringify({
         name: 'any',
         trigger: { event: 'pr.opened' },
+        max_parallel,
         steps: steps.map(({ edges, condition, ...keys }, index) => {
           const depends_on = index === 0 ? [] : [...new Set(edges.map((edge) => `s${edge % index}`))];
           const [first] = depends_on;

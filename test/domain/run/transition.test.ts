@@ -38,6 +38,22 @@ describe('the order of steps', () => {
     expect(play.fails('b', { retryable: false }).run.status).toBe('failed');
   });
 
+  test.each([
+    [1, ['start a']],
+    [2, ['start a', 'start b']],
+    [6, ['start a', 'start b', 'start c', 'start d', 'start e', 'start f']],
+  ])('has as many steps running as its chain says: %i', (maxParallel, commands) => {
+    const wide = chainOfSteps(...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => `id: ${id}, depends_on: []`));
+    const play = Player.started({ ...wide, maxParallel });
+    expect(play.commands).toEqual(commands);
+    expect(play.done('a').commands).toEqual(maxParallel === 6 ? [] : [`start ${'bcdef'[maxParallel - 1]}`]);
+  });
+
+  test('gives the slot of a waiting step to the next one, also in a chain that runs one step at once', () => {
+    const wide = { ...chainOfSteps('id: a, depends_on: []', 'id: b, depends_on: []'), maxParallel: 1 };
+    expect(Player.started(wide).waits('a', 'ci', 1_000).commands).toEqual(['start b']);
+  });
+
   test('gives the slot of a waiting step to the next one', () => {
     const wide = chainOfSteps(...['a', 'b', 'c', 'd', 'e'].map((id) => `id: ${id}, depends_on: []`));
     expect(Player.started(wide).waits('a', 'ci', 1_000).commands).toEqual(['start e']);

@@ -86,8 +86,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
           import('./composition/shipped.ts'),
           import('./domain/skill/package.ts'),
         ]);
-      const { skills, actions, outcomes, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
-      const known = { skills, actions, outcomes };
+      const { skills, actions, outcomes, inputOf, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
+      const known = { skills, actions, outcomes, inputOf };
       return {
         known,
         shipped: shippedChains(known),

@@ -45,8 +45,8 @@ export interface EngineParts {
 /** Builds the engine and its dependencies. */
 export function buildEngine(platform: Platform, { registry, activation }: Skills): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
-  const { skills, actions, outcomes } = registry;
-  const names = { skills, actions, outcomes };
+  const { skills, actions, outcomes, inputOf } = registry;
+  const names = { skills, actions, outcomes, inputOf };
   const skillDefaults = {
     artifactDefaults: registry.artifactDefaultsOf,
     produces: registry.producesOf,

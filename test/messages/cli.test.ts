@@ -45,7 +45,7 @@ describe('a chain as text', () => {
       '  - { id: review, skill: pr-review, timeout: 30m }',
       '  - { id: ci, skill: ci, retry: { attempts: 3, backoff: 1m }, on_failure: continue }',
       '  - { id: note, action: gh-comment, depends_on: [review], with: { body: hi } }',
-      '  - { id: label, action: gh-label, depends_on: [note, ci], with: { add: [ready] } }',
+      '  - { id: label, action: gh-label, depends_on: [note, ci], with: { labels: [ready] } }',
       '  - { id: merge, action: gh-merge, depends_on: [ci], requires_approval: true, condition: "{{ steps.ci.outcome.passed }}" }',
       '  - { id: other, skill: ci, depends_on: [] }',
     ].join('\n'),

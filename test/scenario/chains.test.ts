@@ -11,7 +11,7 @@ async function steps(scene: Scene, chain = 'flow'): Promise<Record<string, strin
   return Object.fromEntries(state?.invocations.map(({ stepId, status }) => [stepId, status]) ?? []);
 }
 
-const BAD_LABEL = 'action: gh-label, with: { labels: [] }';
+const BAD_LABEL = 'action: gh-label, with: { labels: "{{ [] }}" }';
 
 test('the steps of a diamond run in parallel, and the last one after both', async () => {
   const scene = await start(
@@ -56,7 +56,7 @@ test('a failed step fails the run, and later steps are skipped', async () => {
 
     | | Step | State | Why | Took |
     |---|---|---|---|---:|
-    | ❌ | \`bad\` | failed | gh-label needs \`with: {pr: <number>, labels: [<name>, …]}\` | 0 ms |
+    | ❌ | \`bad\` | failed | gh-label cannot run with its inputs: "labels" must have at least 1 entry | 0 ms |
     | ⏭️ | \`after\` | skipped | bad failed before it |  |"
   `);
 });

@@ -110,12 +110,12 @@ test('a title from a pull request is matched in full, and not quoted', async () 
 });
 
 test.each([
-  ['merge', 'action: gh-merge'],
-  ['label', 'action: gh-label'],
+  ['merge', 'action: gh-merge, with: { method: squash }'],
+  ['label', 'action: gh-label, with: { method: squash, labels: [a] }'],
 ])('nobody is asked to countersign a %s whose inputs break a rule', async (_, uses) => {
   const scene = await start(
     flowChain(
-      `${uses}, requires_approval: true, with: { method: squash, labels: [a] }, validate: [{ rule_id: how, field: method, check: pattern, pattern: rebase }]`,
+      `${uses}, requires_approval: true, validate: [{ rule_id: how, field: method, check: pattern, pattern: rebase }]`,
     ),
   );
   const { number } = await scene.open();
@@ -128,7 +128,7 @@ test.each([
 test('inputs that break a rule are not retried', async () => {
   const scene = await start(
     flowChain(
-      `action: gh-label, retry: { attempts: 3, backoff: 1s }, with: { pr: seven }, validate: [${NUMBER}]`,
+      `action: gh-label, retry: { attempts: 3, backoff: 1s }, with: { pr: "{{ trigger.title }}", labels: [x] }, validate: [${NUMBER}]`,
     ),
   );
   await scene.open();

@@ -2,10 +2,12 @@ import { formatDiagnostic } from '../../src/core/diagnostic.ts';
 import type { Chain } from '../../src/domain/chain/chain.ts';
 import type { KnownNames } from '../../src/domain/chain/known-names.ts';
 import { parseChain } from '../../src/domain/chain/parse.ts';
+import { createRegistry } from '../../src/engine/sessions/registry.ts';
 
 export const KNOWN = {
   skills: ['pr-review', 'ci'],
   actions: ['gh-merge', 'gh-comment', 'gh-label'],
+  inputOf: createRegistry([]).inputOf,
   outcomes: { 'pr-review': 'review_verdict', ci: 'ci_result' },
 } satisfies KnownNames;
 

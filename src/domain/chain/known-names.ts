@@ -1,9 +1,12 @@
+import type { z } from 'zod';
 import type { OutcomeKind } from '../outcome/outcome.ts';
 
 /** The skills and actions that a chain can use. */
 export interface KnownNames {
   skills: readonly string[];
   actions: readonly string[];
+  /** The `with:` of each action. A function, because names are compared as JSON. */
+  inputOf?: (action: string) => z.ZodObject | undefined;
   /** The skills that a gate can use: the built-in ones. All skills if left out. */
   builtIn?: readonly string[];
   /** Skills that only describe something. A step that names one would fail when it runs. */

@@ -6,6 +6,7 @@ import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps, checkTrigger, triggerEvent } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
+import { checkInputs } from './check-inputs.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { toContract } from './expected.ts';
@@ -39,6 +40,7 @@ export function parseChain(
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
     ...checkExpressions(source, steps, known, event),
+    ...checkInputs(source, steps, known),
     ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps, known),

@@ -7,15 +7,17 @@ import type { YamlSource } from './positions.ts';
 /**
  * Checks a file against a schema. Each diagnostic is a sentence with its position in the file. A schema's own
  * `error` text takes precedence over the sentences made here.
+ * @param counts false for an issue that is no mistake
  */
 export function checkShape<T>(
   schema: z.ZodType<T>,
   source: Pick<YamlSource, 'value' | 'diagnostic'>,
+  counts: (issue: z.core.$ZodIssue) => boolean = () => true,
 ): { value: T; diagnostics: [] } | { value?: undefined; diagnostics: Diagnostic[] } {
   const result = schema.safeParse(source.value, { error: sentenceBy(nameOf) });
   if (result.success) return { value: result.data, diagnostics: [] };
   return {
-    diagnostics: result.error.issues.flatMap((issue) => {
+    diagnostics: result.error.issues.filter(counts).flatMap((issue) => {
       if (issue.code !== 'unrecognized_keys') return [source.diagnostic(issue.path, issue.message)];
       const messages = issue.message.split('\n');
       return issue.keys.map((key, index) =>
@@ -63,7 +65,8 @@ export function listOrOne<T extends z.ZodType>(entry: T, { least = 1 } = {}) {
     .meta({ listOrOne: true });
 }
 
-function nameOf(path: readonly PropertyKey[]): string {
+/** What a sentence calls the value at a path. */
+export function nameOf(path: readonly PropertyKey[]): string {
   const last = path.at(-1);
   if (last === undefined) return 'the file';
   if (typeof last !== 'number') return `"${String(last)}"`;

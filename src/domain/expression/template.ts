@@ -8,6 +8,11 @@ import { type Expression, parseSegments } from './syntax.ts';
  */
 export type CompiledTemplate = CompiledExpression;
 
+/** Whether a text holds expressions, or tags and comments that the parser refuses. */
+export function holdsExpression(text: string): boolean {
+  return /\{[{%#]/.test(text);
+}
+
 const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
 
 /**
@@ -17,7 +22,7 @@ const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
  * @throws ExpressionError, and no other error
  */
 export function compileTemplate(source: string): CompiledTemplate {
-  if (!/\{[{%#]/.test(source)) return { source, references: [], attributes: [], evaluate: () => source };
+  if (!holdsExpression(source)) return { source, references: [], attributes: [], evaluate: () => source };
   const known = compiledOf.get(source);
   if (known) return known;
   const compiled = compiledNow(source);
@@ -51,7 +56,7 @@ function compiledNow(source: string): CompiledTemplate {
  * @throws ExpressionError for a text that the parser refuses
  */
 export function renderText(source: string, context: object, encode: (value: string) => string): string {
-  if (!/\{[{%#]/.test(source)) return source;
+  if (!holdsExpression(source)) return source;
   let rendered = '';
   let values = '';
   for (const segment of parseSegments(source)) {

@@ -1,12 +1,11 @@
 import type { ActionName } from '../../domain/policy/capability.ts';
-import type { AnsweredHandler } from '../approvals/approval-context.ts';
-import type { StepHandler } from '../steps/step.ts';
+import type { AnsweredAction, PlainAction } from './action.ts';
 import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
 
-/** The handler of every declared action. The type requires one for each. */
-export const ACTIONS: Readonly<Record<ActionName, StepHandler | AnsweredHandler>> = {
+/** Every declared action. The type requires one for each. */
+export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
   'gh-comment': ghComment,
   'gh-label': ghLabel,
   'gh-merge': ghMerge,

@@ -1,39 +1,32 @@
+import { z } from 'zod';
 import { reason } from '../../domain/explanation/reason.ts';
-import { makeOutcome } from '../../domain/outcome/outcome.ts';
-import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import { actionComment } from '../../messages/comments/action-comment.ts';
 import { prose } from '../../messages/text/markdown.ts';
-import type { StepContext, StepHandler } from '../steps/step.ts';
-import { issueNumber } from './target.ts';
+import { plainAction } from './action.ts';
+import { subjectInput, text } from './inputs.ts';
+import { issueNumber, noSubject } from './target.ts';
 
-/** Writes a comment on the pull request or issue, once per run and step. */
-export const ghComment: StepHandler = {
+export const ghComment = plainAction({
   name: 'gh-comment',
-  capability: CAPABILITIES['gh-comment'],
-  async run(context: StepContext) {
+  about: 'Writes a comment on the pull request or issue.',
+  permissions: ['issues: write'],
+  input: z.strictObject({
+    ...subjectInput,
+    body: text('The comment, in Markdown. Values of expressions appear as plain text.'),
+  }),
+  once: 'one comment for each run and step',
+  plan(context) {
     const issue = issueNumber(context);
-    const body = context.text('body', (value) => prose(value));
-    if (issue === undefined || body === undefined || body.trim() === '') {
-      return {
-        kind: 'failed',
-        reason: reason('step.failed.error', 'gh-comment needs `with: {pr: <number>, body: <text>}`'),
-        retryable: false,
-      };
-    }
+    if (issue === undefined) return noSubject('gh-comment');
+    const body = context.text('body', (value) => prose(value)) ?? '';
+    if (body.trim() === '') return EMPTY;
     const { run } = context.state;
-    const { marker, text } = actionComment(run.id, context.step.id, body);
+    const comment = actionComment(run.id, context.step.id, body);
     return {
-      kind: 'done',
-      outcome: makeOutcome<'action_result'>({
-        outcome_kind: 'action_result',
-        // Stored before the request to GitHub, which may reject it. So it only says that the comment was
-        // requested.
-        summary: `asks for a comment on #${issue}`,
-        passed: true,
-        action: 'gh-comment',
-        details: { issue },
-      }),
-      desiredEffects: [
+      kind: 'does',
+      summary: `asks for a comment on #${issue}`,
+      details: { issue },
+      effects: [
         {
           key: `comment:${run.id}:${context.step.id}`,
           effect: {
@@ -42,11 +35,17 @@ export const ghComment: StepHandler = {
             owner: context.repo.owner,
             repo: context.repo.name,
             issue,
-            marker,
-            body: text,
+            marker: comment.marker,
+            body: comment.text,
           },
         },
       ],
     };
   },
-};
+});
+
+const EMPTY = {
+  kind: 'failed',
+  reason: reason('step.failed.invalid_input', 'gh-comment cannot run with its inputs: "body" is empty'),
+  retryable: false,
+} as const;

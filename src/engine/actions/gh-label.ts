@@ -1,37 +1,27 @@
-import { reason } from '../../domain/explanation/reason.ts';
-import { makeOutcome } from '../../domain/outcome/outcome.ts';
-import { CAPABILITIES } from '../../domain/policy/capability.ts';
-import type { StepContext, StepHandler } from '../steps/step.ts';
-import { issueNumber } from './target.ts';
+import { z } from 'zod';
+import { listOrOne } from '../../domain/chain/shape.ts';
+import { plainAction } from './action.ts';
+import { subjectInput } from './inputs.ts';
+import { issueNumber, noSubject } from './target.ts';
 
-/** Adds labels to the pull request or issue. Existing labels stay. */
-export const ghLabel: StepHandler = {
+export const ghLabel = plainAction({
   name: 'gh-label',
-  capability: CAPABILITIES['gh-label'],
-  async run(context: StepContext) {
+  about: 'Adds labels to the pull request or issue. Labels that it has stay.',
+  permissions: ['issues: write'],
+  input: z.strictObject({
+    ...subjectInput,
+    labels: listOrOne(z.string().min(1).max(100)).describe('One label, or a list of labels.'),
+  }),
+  once: 'one request for each run and step; a label that is there already stays as it is',
+  plan(context, { labels }) {
     const issue = issueNumber(context);
-    const { labels } = context.inputs;
-    const wanted = typeof labels === 'string' ? [labels] : Array.isArray(labels) ? labels.map(String) : [];
-    if (issue === undefined || wanted.length === 0) {
-      return {
-        kind: 'failed',
-        reason: reason('step.failed.error', 'gh-label needs `with: {pr: <number>, labels: [<name>, …]}`'),
-        retryable: false,
-      };
-    }
+    if (issue === undefined) return noSubject('gh-label');
     const { run } = context.state;
     return {
-      kind: 'done',
-      outcome: makeOutcome<'action_result'>({
-        outcome_kind: 'action_result',
-        // Stored before the request to GitHub, which may reject it. So it only says that the labels were
-        // requested.
-        summary: `asks for ${wanted.length === 1 ? 'the label' : 'the labels'} ${wanted.join(', ')} on #${issue}`,
-        passed: true,
-        action: 'gh-label',
-        details: { issue, labels: wanted },
-      }),
-      desiredEffects: [
+      kind: 'does',
+      summary: `asks for ${labels.length === 1 ? 'the label' : 'the labels'} ${labels.join(', ')} on #${issue}`,
+      details: { issue, labels },
+      effects: [
         {
           key: `label:${run.id}:${context.step.id}`,
           effect: {
@@ -40,10 +30,10 @@ export const ghLabel: StepHandler = {
             owner: context.repo.owner,
             repo: context.repo.name,
             issue,
-            labels: wanted,
+            labels,
           },
         },
       ],
     };
   },
-};
+});

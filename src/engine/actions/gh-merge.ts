@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { unreachable } from '../../core/errors.ts';
 import type { EffectOf } from '../../domain/effect/effect.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
@@ -10,7 +11,6 @@ import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import { mergeMethod, recheckInMs } from '../../domain/run/question.ts';
 import type { Person } from '../../ports/github.ts';
 import type {
-  AnsweredHandler,
   ApprovalAnswer,
   ApprovalContext,
   ApprovalResult,
@@ -18,6 +18,8 @@ import type {
 } from '../approvals/approval-context.ts';
 import { notMergeable } from '../approvals/not-mergeable.ts';
 import type { Note } from '../effects/merge.ts';
+import type { AnsweredAction } from './action.ts';
+import { pullRequestInput } from './inputs.ts';
 
 /**
  * How long the step waits after GitHub refused to merge, in milliseconds: the first time, and when it refuses
@@ -63,9 +65,27 @@ interface Attempt {
 }
 
 /** Merges the pull request of the run, or lets people or GitHub merge it, only after a countersign. */
-export const ghMerge: AnsweredHandler = {
+export const ghMerge: AnsweredAction = {
   name: 'gh-merge',
+  about: 'Merges the pull request of the run, once people have countersigned it.',
+  permissions: ['contents: write', 'pull_requests: write', 'merge_queues: write'],
+  input: z.strictObject({
+    ...pullRequestInput,
+    method: z
+      .enum(['merge', 'squash', 'rebase'])
+      .optional()
+      .describe(
+        'Left out, `merge.method` of the settings. With `merge.by: people` or `queue`, whoever merges chooses.',
+      ),
+  }),
+  once: 'one merge for each run and head; after an uncertain answer, the pull request is read before anything else',
   capability: CAPABILITIES['gh-merge'],
+  async describe({ repo, state: { run }, inputs }) {
+    const method = mergeMethod(inputs, run.settings);
+    return [
+      { target: `merge of ${repo.owner}/${repo.name}#${run.pullRequest} into ${run.baseRef} (${method})` },
+    ];
+  },
   async onAnswer(context, answer) {
     const { result, gate } = await act(context, answer);
     if (gate === 'closed') {

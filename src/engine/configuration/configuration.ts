@@ -160,6 +160,7 @@ export function createConfigurationLoader(deps: {
     const all = new Set([...names.skills, ...skills.map(({ skill }) => skill.name)]);
     return {
       ...names,
+      inputOf: names.inputOf ?? (() => undefined),
       builtIn: names.skills,
       skills: [...all].sort(),
       outcomes: { ...outcomesOf(skills.map(({ skill }) => skill)), ...names.outcomes },

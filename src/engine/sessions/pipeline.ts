@@ -8,6 +8,7 @@ import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
 import { needsApproval, refusedAfter } from '../../domain/policy/permission.ts';
 import { rulesOfStep } from '../../domain/rule/step-rules.ts';
 import { blockedBy, heldByGates } from '../../domain/run/held-by-gates.ts';
+import { brokenInputs } from '../actions/inputs.ts';
 import { askPeople, judgeApproval, pollApproval } from '../approvals/approval.ts';
 import type {
   AnsweredHandler,
@@ -51,7 +52,7 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
   const { capability } = handler;
   const rules = rulesOfStep(step);
 
-  const invalid = rules.brokenInputs(context.inputs);
+  const invalid = rules.brokenInputs(context.inputs) ?? brokenInputs(handler, context);
   // Not retryable: another attempt has the same inputs.
   if (invalid) return ended('inputs', { kind: 'failed', reason: invalid, retryable: false });
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { CountersignError } from '../../core/errors.ts';
 import { contractSchema, type Expected } from '../../domain/artifact/contract.ts';
 import type { Step } from '../../domain/chain/chain.ts';
@@ -8,6 +9,7 @@ import type { Capability } from '../../domain/policy/capability.ts';
 import { builtInPolicy, type PolicyEngine } from '../../domain/policy/engine.ts';
 import type { MergeDecision } from '../../domain/policy/merge-gate.ts';
 import { needsApproval } from '../../domain/policy/permission.ts';
+import type { AnsweredAction, PlainAction } from '../actions/action.ts';
 import { ACTIONS } from '../actions/actions.ts';
 import type { AnsweredHandler, ApprovalContext } from '../approvals/approval-context.ts';
 import { permitted } from '../gates/permission.ts';
@@ -17,6 +19,8 @@ import { type Attempt, attemptStep, judgeMergeStep, type StepParts } from './pip
 export interface Registry {
   readonly skills: string[];
   readonly actions: string[];
+  /** The `with:` of an action; `undefined` if there is no such action. */
+  inputOf(action: string): z.ZodObject | undefined;
   /** The kind of outcome of each skill that declares one. */
   readonly outcomes: Readonly<Record<string, OutcomeKind>>;
   /** @throws CountersignError if there is no such skill or action */
@@ -49,7 +53,7 @@ export function createRegistry(
 ): Registry {
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
-  const actions = new Map<string, StepHandler | AnsweredHandler>(Object.entries(ACTIONS));
+  const actions = new Map<string, PlainAction | AnsweredAction>(Object.entries(ACTIONS));
   /** For gates, and for reading an outcome again: the policy decides as it does for a step. */
   const skillOf = (name: string) => {
     const handler = skills.get(name);
@@ -86,6 +90,7 @@ export function createRegistry(
   return {
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
+    inputOf: (action) => actions.get(action)?.input,
     outcomes: Object.fromEntries(skillHandlers.flatMap(outcomeOfHandler)),
     useOf(step) {
       const { capability } = found(step);

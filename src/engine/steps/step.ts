@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -67,6 +68,8 @@ export interface StepDeclaration {
   readonly name: string;
   /** What it requires. The policy checks it at every attempt. */
   readonly capability: Capability;
+  /** The `with:` of an action. Skills read theirs themselves. */
+  readonly input?: z.ZodObject;
   /** The artifacts that it always produces. A chain's step can require others or more. */
   readonly artifactDefaults?: readonly Expected[];
   /** It works for long, with analyzers, programs or models, so its sessions run in the slots of reviews. */

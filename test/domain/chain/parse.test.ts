@@ -64,17 +64,15 @@ describe('a valid chain file', () => {
   test('a step with an empty depends_on starts at once, and a single id needs no brackets', () => {
     const steps = chainOf(
       withSteps(
-        '  - skill: ci\n  - skill: pr-review\n    depends_on: []\n  - action: gh-label\n    depends_on: ci',
+        '  - skill: ci\n  - skill: pr-review\n    depends_on: []\n  - action: gh-merge\n    requires_approval: true\n    depends_on: ci',
       ),
     ).steps;
     expect(steps.map((step) => step.dependsOn)).toEqual([[], [], ['ci']]);
   });
 
   test('steps without an id are named after what they use, and written ids keep their names', () => {
-    const steps = chainOf(
-      withSteps('  - action: gh-label\n  - action: gh-label\n  - id: gh-label-2\n    action: gh-label'),
-    ).steps;
-    expect(steps.map((step) => step.id)).toEqual(['gh-label', 'gh-label-3', 'gh-label-2']);
+    const steps = chainOf(withSteps('  - skill: ci\n  - skill: ci\n  - id: ci-2\n    skill: ci')).steps;
+    expect(steps.map((step) => step.id)).toEqual(['ci', 'ci-3', 'ci-2']);
   });
 
   test('a step whose skill’s name cannot be an id is named after its position', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { actionsPage } from '../../../scripts/actions-page.ts';
 import { jsonSchemas } from '../../../scripts/generate-schemas.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -31,8 +32,26 @@ describe('editors with the schema', () => {
     expect(chain?.(file({ bse: 'main' }))).toBe(false);
   });
 
+  test('know the inputs of actions, and let expressions stand for values', () => {
+    const file = (step: object) => ({ name: 'a', trigger: { event: 'pr.opened' }, steps: [step] });
+    const merge = (inputs: object, more: object = {}) =>
+      file({ action: 'gh-merge', requires_approval: true, with: inputs, ...more });
+    expect(chain?.(merge({ method: 'rebase' }))).toBe(true);
+    expect(chain?.(merge({ method: '{{ trigger.title }}' }))).toBe(true);
+    expect(chain?.(merge({ method: 'sqash' }))).toBe(false);
+    expect(chain?.(merge({ metod: 'rebase' }))).toBe(false);
+    const validate = [{ rule_id: 'a', field: 'title', check: 'required' }];
+    expect(chain?.(merge({ title: 'x' }, { validate }))).toBe(true);
+    expect(chain?.(file({ action: 'gh-label' }))).toBe(false);
+    expect(chain?.(file({ action: 'gh-label', with: { labels: '{{ trigger.labels }}' } }))).toBe(true);
+  });
+
   test('accept thumbs as YAML reads them', () => {
     expect(settings?.(parse('countersign: {approve: [+1, rocket], reject: ["-1"]}'))).toBe(true);
     expect(settings?.(parse('countersign: {approve: [eyes]}'))).toBe(false);
   });
+});
+
+test('docs/actions.md is what `node scripts/generate-schemas.ts` writes', () => {
+  expect(read('docs/actions.md')).toBe(actionsPage());
 });

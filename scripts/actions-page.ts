@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { ACTIONS } from '../src/engine/actions/actions.ts';
+
+const HEAD = `# Actions
+
+What a step of a [chain](chains.md) can do on GitHub. \`npm run schemas\` writes this page from the actions themselves.
+
+An action always acts on the run's own pull request or issue. Its inputs are the step's \`with:\`. A value may be an
+[expression](chains.md#expressions); then it is checked when the step runs. Values of expressions in texts appear as plain text: they
+mention nobody and contain no markup.
+
+A step is complete once its action has requested what it does. If GitHub refuses that, the log says so and
+\`countersign_effects{status="failed"}\` ([metrics](metrics.md)) counts it, but the step does not fail. \`gh-merge\` is different: it ends
+when the pull request is merged.
+
+[Policy](policy.md) says what trust means, and which runs have it.
+`;
+
+/** docs/actions.md. A test fails if the file is outdated. */
+export function actionsPage(): string {
+  const sections = Object.values(ACTIONS).map((action) => {
+    const { name, about, capability, permissions, once, input } = action;
+    const asks = capability.confirmation === 'person' ? ' People are always asked first.' : '';
+    return [
+      `## \`${name}\``,
+      `${about}${asks}`,
+      table(inputRows(input)),
+      `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ')}.\n- Once: ${once}.`,
+    ].join('\n\n');
+  });
+  return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`;
+}
+
+function inputRows(input: z.ZodObject): string[][] {
+  return Object.entries(input.shape as Record<string, z.ZodType>).map(([key, field]) => [
+    `\`${key}\``,
+    field.safeParse(undefined).success ? '' : 'yes',
+    typeOf(field),
+    field.description ?? '',
+  ]);
+}
+
+function table(rows: string[][]): string {
+  const lines = [['input', 'required', 'value', 'meaning'], ['---', '---', '---', '---'], ...rows];
+  return lines
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
+}
+
+function typeOf(field: z.ZodType): string {
+  if (field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault)
+    return typeOf(field.unwrap() as z.ZodType);
+  if (field instanceof z.ZodEnum) return field.options.map((option) => `\`${String(option)}\``).join(', ');
+  if (field instanceof z.ZodBoolean) return '`true` or `false`';
+  if (field instanceof z.ZodPipe && field.meta()?.listOrOne) return 'a text or a list of texts';
+  if (field instanceof z.ZodPipe) return typeOf(field.in as z.ZodType);
+  if (field instanceof z.ZodUnion) return 'a number';
+  if (field instanceof z.ZodNumber) return 'a number';
+  if (field instanceof z.ZodString) return 'a text';
+  return 'a mapping';
+}

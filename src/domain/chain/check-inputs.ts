@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
+import { holdsExpression } from '../expression/template.ts';
+import type { KnownNames } from './known-names.ts';
+import type { StepOutline } from './outline.ts';
+import type { Path, YamlSource } from './positions.ts';
+import { checkShape } from './shape.ts';
+
+/**
+ * Diagnostics of the `with:` of actions. Where a value is an expression, it is checked when it is rendered. A key that the
+ * action does not know is allowed if a rule of `validate:` reads it.
+ */
+export function checkInputs(
+  source: YamlSource,
+  steps: readonly StepOutline[],
+  known: KnownNames,
+): Diagnostic[] {
+  return steps.flatMap((step) => {
+    // A step with both has its own diagnostic.
+    const action = step.skill === undefined ? step.action : undefined;
+    const schema = action === undefined ? undefined : known.inputOf?.(action);
+    const value = step.with ?? {};
+    if (!schema || !isMapping(value)) return [];
+    const at: Path = ['steps', step.index, step.with === undefined ? 'action' : 'with'];
+    const { diagnostics } = checkShape(
+      withValidated(schema, step),
+      {
+        value,
+        diagnostic: (path, message, options) =>
+          source.diagnostic(step.with === undefined ? at : [...at, ...path], message, options),
+      },
+      (issue) => !isExpression(value, issue),
+    );
+    return diagnostics;
+  });
+}
+
+function withValidated(schema: z.ZodObject, { validate }: StepOutline): z.ZodObject {
+  const rules = Array.isArray(validate) ? validate : [];
+  const read = rules.flatMap((rule) => String(memberOf(rule, 'field') ?? '').split('.', 1));
+  const more = read.filter((key) => key !== '' && !Object.hasOwn(schema.shape, key));
+  return more.length === 0
+    ? schema
+    : schema.extend(Object.fromEntries(more.map((key) => [key, z.unknown()])));
+}
+
+function isExpression(value: Json, { code, path }: z.core.$ZodIssue): boolean {
+  if (code === 'unrecognized_keys') return false;
+  let found: Json | undefined = value;
+  for (const key of path) {
+    // A list may be written as one text.
+    if (typeof found === 'string') break;
+    found = Array.isArray(found) ? found[Number(key)] : memberOf(found, String(key));
+  }
+  return typeof found === 'string' && holdsExpression(found);
+}

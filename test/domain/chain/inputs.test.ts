@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { errorsOf, withSteps } from '../../support/chains.ts';
+
+/** The errors of a step with this `with:`, without file and position. */
+function of(action: string, inputs: string): string[] {
+  const steps = `  - id: act\n    action: ${action}\n    requires_approval: true\n    with: ${inputs}\n`;
+  return errorsOf(withSteps(steps)).map((line) => line.replace(/^chain\.yaml:\d+:\d+: /, ''));
+}
+
+describe('lint of the inputs of actions', () => {
+  test.each([
+    ['gh-merge', '{}'],
+    ['gh-merge', '{ method: rebase }'],
+    ['gh-merge', '{ pr: "{{ trigger.pr_number }}", method: "{{ trigger.title }}" }'],
+    ['gh-merge', '{ pr: 7 }'],
+    ['gh-comment', '{ body: "Hello {{ trigger.author }}" }'],
+    ['gh-label', '{ labels: one }'],
+    ['gh-label', '{ labels: [one, "{{ trigger.author }}"] }'],
+    ['gh-label', '{ labels: "{{ trigger.labels }}" }'],
+  ])('accepts for %s: %s', (action, inputs) => {
+    expect(of(action, inputs)).toEqual([]);
+  });
+
+  test.each([
+    ['gh-merge', '{ metod: rebase }', 'unknown key "metod": did you mean "method"?'],
+    ['gh-merge', '{ method: sqash }', '"method" cannot be "sqash": did you mean "squash"?'],
+    ['gh-merge', '{ method: true }', '"method" cannot be true'],
+    ['gh-merge', '{ pr: seven }', '"pr" is the number of the run’s own pull request'],
+    ['gh-merge', '{ pr: 0 }', '"pr" is the number of the run’s own pull request'],
+    ['gh-merge', '{ issue: 7 }', 'unknown key "issue"'],
+    ['gh-merge', '{ "{{ trigger.title }}": rebase }', 'unknown key "{{ trigger.title }}"'],
+    ['gh-comment', '{}', '"body" is missing'],
+    ['gh-comment', '{ body: [a] }', '"body" must be a text, not a list'],
+    ['gh-comment', '{ body: "" }', '"body" must have at least 1 character'],
+    ['gh-label', '{ labels: [] }', '"labels" must have at least 1 entry'],
+    ['gh-label', '{ labels: [7] }', 'entry 1 of "labels" must be a text, not 7'],
+    ['gh-label', '{ label: docs, labels: [docs] }', 'unknown key "label": did you mean "labels"?'],
+  ])('refuses for %s: %s', (action, inputs, because) => {
+    const [error, ...more] = of(action, inputs);
+    expect(error).toContain(because);
+    expect(more).toEqual([]);
+  });
+
+  test('allows a key that a rule of `validate:` reads', () => {
+    const steps = (field: string) =>
+      `  - action: gh-comment\n    with: { body: Hi, title: "{{ trigger.title }}" }\n    validate: [{ rule_id: a, field: ${field}, check: required }]\n`;
+    expect(errorsOf(withSteps(steps('title')))).toEqual([]);
+    expect(errorsOf(withSteps(steps('body')))).toHaveLength(1);
+  });
+
+  test('points at the key that is wrong', () => {
+    const steps =
+      '  - action: gh-merge\n    requires_approval: true\n    with:\n      pr: "{{ trigger.pr_number }}"\n      metod: rebase\n';
+    expect(errorsOf(withSteps(steps))).toEqual([
+      'chain.yaml:9:7: unknown key "metod": did you mean "method"? Allowed: pr, method',
+    ]);
+  });
+
+  test('asks for inputs at the action of a step without `with:`', () => {
+    expect(errorsOf(withSteps('  - action: gh-label\n'))).toEqual(['chain.yaml:5:13: "labels" is missing']);
+  });
+});

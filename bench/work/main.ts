@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { burst } from '../../test/load/burst.ts';
 import { createRepositories, signedDeliveries } from '../../test/load/repositories.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { cpuOf } from '../cpu-of.ts';
+import { type HeapShares, heapShares } from './heap.ts';
 
 /**
  * What the whole app, built and started as the container image starts it, with the shipped chain and no model, needs for pull requests with one
@@ -20,12 +21,16 @@ import { cpuOf } from '../cpu-of.ts';
  * - resident memory while idle and afterwards, and bytes of the database for each finished run.
  *
  * The stand-in for GitHub runs in this process, with a low priority, and answers at once.
+ *
+ * `--snapshots` names a folder for heap snapshots of the engine's thread, while idle and in the end. Writing one collects garbage and takes
+ * memory, so the resident memory in the end is then not comparable.
  */
 const { values: options } = parseArgs({
   options: {
     single: { type: 'string', default: '20' },
     'at-once': { type: 'string', default: '1000' },
     repositories: { type: 'string', default: '100' },
+    snapshots: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -39,12 +44,21 @@ const WARM_UP = 5;
 execFileSync('npm', ['run', 'build'], { cwd: join(import.meta.dirname, '../..'), stdio: 'ignore' });
 const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
 const github = await startGitHub();
-const app = await startListening(github, folder, { program: { kind: 'built' } });
+const { snapshots } = options;
+if (snapshots !== undefined) mkdirSync(snapshots, { recursive: true });
+const app = await startListening(github, folder, {
+  program: { kind: 'built' },
+  environment:
+    snapshots === undefined
+      ? {}
+      : { NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${snapshots}` },
+});
 github.setWebhookUrl(app.webhookUrl);
 setPriority(10);
 try {
   await sleep(UNTIL_IDLE_MS);
   const idleMb = residentMb(app.pid);
+  const idleHeap = await takeSnapshot();
   // After the app has looked for what it missed, so that it learns of these only from the deliveries.
   const total = WARM_UP + single + atOnce;
   const many = await createRepositories(github, {
@@ -106,6 +120,7 @@ try {
   const mergedSeconds = (performance.now() - reacted) / 1_000;
   await sleep(5_000);
   const afterMb = residentMb(app.pid);
+  const heap = await takeSnapshot();
   await app.stop();
 
   const db = new BetterSqlite3(databaseIn(folder));
@@ -128,7 +143,8 @@ try {
     after_mb: afterMb,
     kb_a_run: Number((bytes / total / 1_024).toFixed(1)),
   };
-  if (options.json) console.log(JSON.stringify({ ...result, tables }));
+  const heaps = { idle: idleHeap, after: heap };
+  if (options.json) console.log(JSON.stringify({ ...result, tables, ...(heap && { heaps }) }));
   else {
     console.table(result);
     console.table(
@@ -136,11 +152,27 @@ try {
         tables.map(({ name, bytes: of }) => [name, { bytes_a_run: Math.round(of / total) }]),
       ),
     );
+    for (const [when, shares] of Object.entries(heaps)) if (shares) console.dir({ when, ...shares });
   }
 } finally {
   app.kill();
   await github.stop();
   rmSync(folder, { recursive: true, force: true });
+}
+
+async function takeSnapshot(): Promise<HeapShares | undefined> {
+  if (snapshots === undefined) return undefined;
+  const before = new Set(readdirSync(snapshots));
+  process.kill(app.pid, 'SIGUSR2');
+  const found = () =>
+    readdirSync(snapshots).find((name) => !before.has(name) && name.endsWith('.heapsnapshot'));
+  for (let size = -1; ; ) {
+    await sleep(3_000);
+    const name = found();
+    const now = name === undefined ? -1 : statSync(join(snapshots, name)).size;
+    if (name !== undefined && now > 0 && now === size) return heapShares(join(snapshots, name));
+    size = now;
+  }
 }
 
 /** Resident memory of one process, without its children, in MB. */

@@ -121,6 +121,16 @@ it.runIf(process.platform === 'linux').each([
   expect(await text(child.stdout)).toBe(String(expected));
 });
 
+it('the intake thread has a young generation of its own size, however small that of the engine is', async () => {
+  const program = fileURLToPath(new URL('young-heap-app.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--max-semi-space-size=1', program], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: bareEnvironment(),
+  });
+  // Two semi-spaces of 4 MB, where V8 has two of 1 MB for the engine. It exceeds them by a few pages.
+  expect(Number(await text(child.stdout))).toBeGreaterThanOrEqual(8);
+});
+
 it('the metrics are those of the engine and of the intake', { tags: 'slow' }, async () => {
   const github = await startGitHubForTest();
   const app = await startApp(configFor(github), silentLog);

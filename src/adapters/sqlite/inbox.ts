@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Commit, Inbox, NewDelivery } from '../../ports/storage.ts';
 import { type Pack, type Place, packBodies, unpack, unpackBody } from '../sql/body-packs.ts';
-import { expectRoom, makeDurable, PAGE_CACHE_KB } from './durable.ts';
+import { expectRoom, makeDurable, PAGE_CACHE_KB, PAGES_OF_LOG } from './durable.ts';
 import { isDamage, sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 
@@ -27,6 +27,9 @@ const MAX_BYTES_AT_ONCE = 8 * 1_048_576;
 /** How long opening waits for another process's lock, in ms. Later, no other process writes. */
 const OPENING_MS = 5_000;
 
+/** More than the log holds before it is moved, because the cache keeps the last pages of a transaction. */
+const LOG_BYTES = PAGES_OF_LOG.inbox * 4_096 + PAGE_CACHE_KB.inbox * 1_024;
+
 type Packed = { pack: Pack; contents: { item: NewDelivery; place: Place }[] };
 type Stored = Omit<NewDelivery, 'body' | 'receivedAt'> & {
   receivedAt: string;
@@ -42,6 +45,11 @@ export interface InboxWriter {
    * that count as taken: after a backup was put back, say.
    */
   startAfter(last: number): void;
+  /**
+   * Gives the log the space that it will take. A commit to space that the file has already takes half as long: its
+   * sync writes the content only.
+   */
+  allocateLog(): void;
   /**
    * Records all or none of them, durably.
    * @throws CountersignError `storage.unavailable` if the disk is full or fails
@@ -69,7 +77,7 @@ export function openInbox(path: string): InboxWriter {
   };
   const db = failing(() => {
     const opened = new BetterSqlite3(path, { timeout: OPENING_MS });
-    makeDurable(opened);
+    makeDurable(opened, PAGES_OF_LOG.inbox);
     opened.pragma(`cache_size = -${PAGE_CACHE_KB.inbox}`);
     opened.exec(SCHEMA);
     opened
@@ -107,6 +115,21 @@ export function openInbox(path: string): InboxWriter {
         else if (Number(known) < last)
           db.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'recorded'").run(last);
       });
+    },
+    allocateLog() {
+      // What does not fit into the cache is written to the log before the commit. SQLite never reads it, since no
+      // commit follows it, and writes over it.
+      try {
+        db.exec('BEGIN IMMEDIATE');
+        db.prepare("INSERT INTO recorded (deliveries, encoding, bytes) VALUES ('', '', zeroblob(?))").run(
+          LOG_BYTES,
+        );
+      } catch {
+        // A full disk: the log takes what space it gets.
+      } finally {
+        if (db.inTransaction) db.exec('ROLLBACK');
+        db.pragma('shrink_memory');
+      }
     },
     record(deliveries) {
       if (damage !== undefined) throw damage;

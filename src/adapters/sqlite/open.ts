@@ -6,7 +6,7 @@ import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { readMigrations } from '../sql/migrate.ts';
-import { makeDurable, PAGE_CACHE_KB } from './durable.ts';
+import { makeDurable, PAGE_CACHE_KB, PAGES_OF_LOG } from './durable.ts';
 import { sqliteFailure } from './failure.ts';
 import { makeFolderFor } from './folder.ts';
 import { BUSY_TIMEOUT_MS } from './lock-wait.ts';
@@ -42,7 +42,7 @@ export function openSqlite(
     writer = new BetterSqlite3(path, { timeout: OPENING_MS });
     // Only for an empty file. `countersign db vacuum` changes an existing one.
     if (writer.pragma('page_count', { simple: true }) === 0) writer.pragma('auto_vacuum = INCREMENTAL');
-    makeDurable(writer);
+    makeDurable(writer, PAGES_OF_LOG.database);
     // An INSERT of many rows keeps the pages that it changes until it ends. Beyond 64 KB, SQLite would create
     // a temporary file for them each time, outside our own folder.
     writer.pragma('temp_store = MEMORY');

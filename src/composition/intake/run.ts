@@ -53,6 +53,7 @@ export async function runIntake(
 
   try {
     const opened = openInbox(inboxPath);
+    opened.allocateLog();
     inbox = opened;
     const real = recordInInbox(opened);
     try {

@@ -1,6 +1,7 @@
 import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { hrtime } from 'node:process';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { AppConfig } from '../../config/config.ts';
 import { CountersignError, unreachable } from '../../core/errors.ts';
@@ -16,10 +17,15 @@ const PROGRAM = join(OWN_CODE, `intake-thread.${OWN_EXTENSION}`);
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Three semi-spaces of 4 MB. Node's default is 48 MB, which the
- * thread would fill before its first collection. Bodies are outside of the heap.
+ * Three semi-spaces of 4 MB. Node's default is 48 MB, which the thread would fill before its first collection. Bodies
+ * are outside of the heap.
  */
 const YOUNG_GENERATION_MB = 12;
+/**
+ * V8's flag counts more than a thread's own limit, and the image and `npm start` set it for the engine's thread. A
+ * heap keeps the value that it began with, and no other thread begins later.
+ */
+const OWN_LIMIT = '--max-semi-space-size=0';
 
 export interface IntakeThreadOptions {
   secrets: IntakeStart['secrets'];
@@ -66,6 +72,7 @@ export async function startIntakeThread(
     heartbeat,
     inboxPath,
   };
+  setFlagsFromString(OWN_LIMIT);
   const worker = new Worker(program, {
     name: 'intake',
     workerData: start,

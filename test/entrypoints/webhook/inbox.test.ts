@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -105,6 +105,38 @@ describe('the inbox', () => {
     const second = read();
     expect(second.after(0, 10).map((commit) => commit.id)).toEqual([id + 1]);
     second.close();
+  });
+});
+
+describe('the log of the inbox', () => {
+  it('has its space before the first delivery, and does not grow with those that come', async () => {
+    const { inbox, path, read } = await scene();
+    inbox().allocateLog();
+    const allocated = statSync(`${path}-wal`).size;
+    expect(allocated).toBeGreaterThan(8_000_000);
+    // More than the log holds.
+    for (let index = 1; index <= 40; index++) {
+      inbox().record([delivery(`${index}`, 'x'.repeat(240_000))]);
+      inbox().forget(index - 1);
+    }
+    expect(statSync(`${path}-wal`).size).toBe(allocated);
+    const reader = read();
+    onTestFinished(() => reader.close());
+    expect(reader.after(0, 1_000).map(({ id }) => id)).toEqual([39, 40]);
+  });
+
+  it('leaves nothing in the inbox, also if the process dies before the first delivery', async () => {
+    const { inbox, path } = await scene();
+    inbox().allocateLog();
+    const copied = `${path}-copy`;
+    for (const end of ['', '-wal']) cpSync(path + end, copied + end);
+    const found = openInbox(copied);
+    onTestFinished(() => found.close());
+    const reader = readInbox(copied);
+    onTestFinished(() => reader.close());
+    expect(reader.after(0, 10)).toEqual([]);
+    found.record([delivery('a')]);
+    expect(reader.after(0, 10).map(({ id, deliveries }) => [id, deliveries[0]?.guid])).toEqual([[1, 'a']]);
   });
 });
 

@@ -2,7 +2,7 @@
  * Builds `dist/`: compiles the sources, and bundles them with packages. Node spends a third of a millisecond and
  * 10 KB of memory on each module beside its text, and the app would load a thousand.
  *
- * - `dist/bundle/` is what the programs run: the app, its intake thread and the command line. What only some
+ * - `dist/bundle/` is what the programs run: the app, its threads and the command line. What only some
  *   commands need is in files of its own, which they load later.
  * - `dist/packages/` has the packages of many small files for the processes that the app starts. These run the
  *   compiled sources, because a sandbox names each file that it may read.
@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 
 /** What Node or a Probot server loads. They stay in their places, and load the rest from the bundle. */
-const PROGRAMS = ['main.js', 'intake-thread.js', 'cli.js', 'probot.js'];
+const PROGRAMS = ['main.js', 'intake-thread.js', 'engine-thread.js', 'cli.js', 'probot.js'];
 /** So small that each program has its own. */
 const UNBUNDLED = 'core/package-root.js';
 

@@ -1,15 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { MessagePort } from 'node:worker_threads';
 import { type AppKey, type OctokitSource, octokitsWithKey } from './adapters/octokit/sign-in.ts';
 import { buildEngine } from './composition/engine.ts';
-import { createTraffic, startHostedIntake } from './composition/intake/hosted.ts';
-import { type IntakePlace, startIntake } from './composition/intake/start.ts';
+import { connectIntake, type IntakePlace, startIntake } from './composition/intake/start.ts';
 import { buildJobs } from './composition/jobs.ts';
-import {
-  openPlatform,
-  type Platform,
-  type PlatformOverrides,
-  type PlatformParts,
-} from './composition/platform.ts';
+import { openPlatform, type Platform, type PlatformOverrides } from './composition/platform.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
 import type { AppConfig, BaseConfig } from './config/config.ts';
 import type { Log } from './core/log.ts';
@@ -20,7 +14,6 @@ import { firstRecoveryJobs } from './entrypoints/recovery/jobs.ts';
 import { bodyJob } from './entrypoints/retention/pack-bodies.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
 import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
-import type { ProbotEvent } from './entrypoints/webhook/probot.ts';
 import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
@@ -36,16 +29,6 @@ interface Running {
 export interface App extends Running {
   /** The address for webhooks. */
   url: string;
-  /** The address for metrics, if they have a port of their own. */
-  metricsUrl: string | undefined;
-}
-
-/** The app in a server of somebody else's, which receives the webhooks. */
-export interface HostedApp extends Running {
-  /** Resolves once the delivery is stored durably. */
-  record(event: ProbotEvent): Promise<void>;
-  /** Answers a request for one of the app's pages; `false` for any other. */
-  answer(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   /** The address for metrics, if they have a port of their own. */
   metricsUrl: string | undefined;
 }
@@ -69,42 +52,42 @@ export async function startApp(config: AppConfig, log: Log, overrides: AppOverri
   const key: AppKey = { ...config, apiUrl: config.githubApiUrl };
   const { intake, running } = await start(
     config,
-    { secrets, parts: { source: octokitsWithKey(key) }, log, overrides },
+    { secrets, source: octokitsWithKey(key), log, overrides },
     (platform, outagePolicy) =>
       startIntake(platform, outagePolicy, { config, secrets, place: overrides.intake }),
   );
   return { url: intake.url, metricsUrl: intake.metricsUrl, ...running };
 }
 
-/** Starts the app in a server of somebody else's, as the App that the source signs in as. */
-export async function startHostedApp(
+/** Starts the engine for an intake that is in the thread which started this one. */
+export async function startHostedEngine(
   config: BaseConfig,
-  source: OctokitSource,
+  {
+    key,
+    source,
+    intake,
+  }: { key: AppKey; source: OctokitSource; intake: { inboxPath: string; port: MessagePort } },
   log: Log,
-  overrides: EngineOverrides = {},
-): Promise<HostedApp> {
-  const traffic = createTraffic();
-  const { intake, running } = await start(
-    config,
-    { secrets: settingsSecretsOf(config), parts: { source, givesWay: traffic.isBusy }, log, overrides },
-    (platform, outagePolicy) => startHostedIntake(platform, outagePolicy, traffic),
+): Promise<Running> {
+  const secrets = { 'private key': key.privateKey, ...settingsSecretsOf(config) };
+  const { running } = await start(config, { secrets, source, log, overrides: {} }, (platform, outagePolicy) =>
+    connectIntake(platform, outagePolicy, intake),
   );
-  const { record, answer, metricsUrl } = intake;
-  return { record, answer, metricsUrl, ...running };
+  return running;
 }
 
 async function start<Intake extends { close(): Promise<void> }>(
   config: BaseConfig,
   {
     secrets,
-    parts,
+    source,
     log: givenLog,
     overrides,
-  }: { secrets: Secrets; parts: PlatformParts; log: Log; overrides: EngineOverrides },
+  }: { secrets: Secrets; source: OctokitSource; log: Log; overrides: EngineOverrides },
   openIntake: (platform: Platform, outagePolicy: OutagePolicy) => Promise<Intake>,
 ): Promise<{ intake: Intake; running: Running }> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
-  const platform = await openPlatform(config, parts, givenLog, overrides);
+  const platform = await openPlatform(config, source, givenLog, overrides);
   const { storage, queue, metrics, log } = platform;
   const mergingIsOff = config.merging === 'off';
   if (mergingIsOff) log.warn({}, MERGING_IS_OFF);

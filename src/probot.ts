@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { ApplicationFunctionOptions, Probot } from 'probot';
-import { octokitsOfProbot } from './adapters/octokit/probot.ts';
-import { type HostedApp, startHostedApp } from './app.ts';
+import { appOfProbot } from './adapters/octokit/probot.ts';
+import { type HostedApp, startHosted } from './composition/intake/hosted.ts';
 import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
 import { readBaseConfig } from './config/config.ts';
 import { CountersignError } from './core/errors.ts';
 import { redactedLog } from './core/log.ts';
-import { neverShowSecretsOf } from './core/redact/redact.ts';
-import { badSettings, cannotStart, NO_WEBHOOK_SECRET } from './messages/cli/process.ts';
+import { neverShow, neverShowSecretsOf } from './core/redact/redact.ts';
+import { badSettings, cannotStart, NO_WEBHOOK_SECRET, pluginsDoNotApply } from './messages/cli/process.ts';
 
 /** The secret of a Probot server that was given none: `defaultWebhookSecret` in `server/server.js` of probot 14. */
 const DEFAULT_SECRET = 'development';
@@ -36,11 +36,15 @@ async function start(app: Probot): Promise<HostedApp> {
   if (await acceptsDefaultSecret(app)) {
     throw new CountersignError('config.no_webhook_secret', cannotStart(NO_WEBHOOK_SECRET));
   }
-  const source = await octokitsOfProbot(await app.auth());
+  const own = await appOfProbot(await app.auth());
+  const { key, plugins } = own;
+  neverShow('private key', key.privateKey);
+  if (plugins.length > 0) log.warn({ plugins }, pluginsDoNotApply(plugins));
   const release = await claimToServeAlone(read.config.databaseUrl, { log, timeoutMs: PREDECESSOR_MS });
   try {
-    const hosted = await startHostedApp({ ...read.config, githubApiUrl: source.apiUrl }, source, log);
-    stopOnSignal(() => hosted.stop().finally(release));
+    const config = { ...read.config, githubApiUrl: key.apiUrl };
+    const hosted = await startHosted(config, own, { log, logsDebug: app.log.isLevelEnabled('debug') });
+    stopWithServer(() => hosted.stop().finally(release));
     return hosted;
   } catch (error) {
     release();
@@ -55,17 +59,24 @@ async function acceptsDefaultSecret({ webhooks }: Probot): Promise<boolean> {
 }
 
 /**
- * Ends the work under way before the process ends. A server that has handlers of its own for the signal decides
+ * Ends the work under way before the process ends: on a signal, or when the server is closed and nothing else keeps the
+ * process running. A server that has handlers of its own for the signal decides
  * itself when the process ends; work that is cut off is done again after the next start.
  */
-function stopOnSignal(stop: () => Promise<void>): void {
+function stopWithServer(stop: () => Promise<void>): void {
+  let stopping: Promise<void> | undefined;
+  const stopOnce = () => {
+    stopping ??= stop();
+    return stopping;
+  };
+  process.once('beforeExit', () => void stopOnce());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     let requested = false;
     // `on`, not `once`: supervisors often send a second signal, which must not interrupt the shutdown.
     const onSignal = () => {
       if (requested) return;
       requested = true;
-      void stop().finally(() => {
+      void stopOnce().finally(() => {
         process.off(signal, onSignal);
         if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
       });

@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
+import { ENGINE_NICENESS } from './composition/intake/niceness.ts';
 import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
 import { readConfig, type SetupConfig } from './config/config.ts';
 import type { Environment } from './config/fields.ts';
@@ -25,14 +25,6 @@ import {
 import { modelSummary } from './messages/skills/model.ts';
 import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
-
-/**
- * The engine and its child processes give way to the intake: with all cores busy, the intake gets nearly all of
- * the one that it needs (a weight of 1,024 against 15 in the Linux scheduler). Other services are not
- * affected: containers and systemd units have a share of their own, within which this counts. On a single core,
- * the engine must not wait for long behind a burst: steps have time limits, and an open gate check a lease.
- */
-const ENGINE_NICENESS = availableParallelism() > 1 ? 19 : 10;
 
 /**
  * Garbage is collected when the heap has grown by this part of what was in use. Otherwise, V8 lets it grow to as much

@@ -53,7 +53,7 @@ export async function dryRun(
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
     { ...rest, databaseUrl: 'sqlite::memory:', artifactsUrl: `file:${folder}`, agents: {} },
-    { source },
+    source,
     silentLog,
     { clock },
   );

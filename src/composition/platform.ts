@@ -53,15 +53,9 @@ export interface PlatformOverrides {
   blobs?: (real: Blobs) => Blobs;
 }
 
-export interface PlatformParts {
-  source: OctokitSource;
-  /** Whether the thread has more urgent work than jobs. */
-  givesWay?: () => boolean;
-}
-
 export async function openPlatform(
   config: BaseConfig,
-  { source, givesWay }: PlatformParts,
+  source: OctokitSource,
   givenLog: Log,
   overrides: PlatformOverrides,
 ): Promise<Platform> {
@@ -103,7 +97,6 @@ export async function openPlatform(
       log,
       random,
       ...(config.workers && { concurrency: config.workers.others, reviews: config.workers.reviews }),
-      ...(givesWay && { givesWay }),
       ...(overrides.pollMs === undefined ? {} : { pollMs: overrides.pollMs }),
     }),
     metrics,

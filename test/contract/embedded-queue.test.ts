@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createEmbeddedQueue } from '../../src/adapters/embedded-queue/embedded.ts';
 import { openStorage } from '../../src/composition/storage.ts';
@@ -66,48 +65,6 @@ describe('the embedded queue', () => {
       await queue.idle();
       expect(done).toBe(round);
     }
-    await queue.stop(1_000);
-    await remove();
-  });
-
-  it('claims one job at a time and no review while its thread has more urgent work', async () => {
-    const { storage, remove } = await sqliteTestDatabase(systemClock);
-    let busy = true;
-    const queue = createEmbeddedQueue({
-      storage,
-      clock: systemClock,
-      log: silentLog,
-      pollMs: 10,
-      givesWay: () => busy,
-    });
-    const running = new Set<Job>();
-    const most: number[] = [];
-    const ended: string[] = [];
-    const handler: JobHandler = async (job) => {
-      running.add(job);
-      most.push(running.size);
-      await nextTurn();
-      running.delete(job);
-      ended.push(job.key);
-      return { kind: 'done' };
-    };
-    queue.start({ handlers: everyKind(handler), onRetriesExhausted: async () => undefined });
-    await storage.transaction((tx) =>
-      queue.enqueue(
-        tx,
-        ...['a', 'b', 'c'].map((key) => ({ kind: 'wake' as const, key, payload: { runId: key } })),
-        {
-          kind: 'review',
-          key: 'r',
-          payload: { sessionId: 's' },
-        },
-      ),
-    );
-    await expect.poll(() => ended.toSorted()).toEqual(['a', 'b', 'c']);
-    expect(most).toEqual([1, 1, 1]);
-    busy = false;
-    await queue.idle();
-    expect(ended).toContain('r');
     await queue.stop(1_000);
     await remove();
   });

@@ -4,8 +4,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import BetterSqlite3 from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { CLEAN, PEOPLE, REPO, seed } from '../../demo/world.ts';
+import { databaseIn } from '../crash/app-process.ts';
+import { notTaken } from '../crash/inbox.ts';
 import { appEnvironment, freePort } from '../support/app-environment.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { temporaryFolders } from '../support/temp.ts';
@@ -125,6 +128,61 @@ test('a Probot server serves its other apps, and Countersign uses the server’s
   expect((await fetch(`${started.url}/healthz`)).status).toBe(200);
 });
 
+test('the log of a Probot server names its Octokit plugins that do not apply to Countersign', async () => {
+  const github = await startGitHubForTest();
+  const { started } = await hosted(github);
+  expect(started.output.join('\n')).toMatch(/do not apply to Countersign[^\n]*: pluginOfTheServer/);
+});
+
+test('the engine writes to the Probot server’s log', async () => {
+  const github = await startGitHubForTest();
+  const started = await start(github, 'probot run', newFolder(), { COUNTERSIGN_MERGING: 'off' });
+  await listens(started);
+  const line = started.output.find((one) => one.includes('COUNTERSIGN_MERGING')) ?? '{}';
+  expect(JSON.parse(line)).toMatchObject({ name: 'probot', level: 40 });
+});
+
+test('a Probot server accepts deliveries while its engine waits for the database, which takes them afterwards', async () => {
+  const github = await startGitHubForTest();
+  const { started, folder } = await hosted(github);
+  const database = new BetterSqlite3(databaseIn(folder), { timeout: 60_000 });
+  database.exec('BEGIN IMMEDIATE');
+  expect(await deliver(github, started, 'while-locked')).toBe(200);
+  expect(notTaken(folder)).toMatchObject([{ guid: 'while-locked' }]);
+  database.exec('COMMIT');
+  await expect.poll(() => statusOf(folder, 'while-locked')).toBe('done');
+  database.close();
+});
+
+test('a Probot server that is killed during a burst loses no delivery that it accepted', async () => {
+  const github = await startGitHubForTest();
+  const { started, folder } = await hosted(github);
+  const accepted: string[] = [];
+  let sent = 0;
+  const sendInTurn = async () => {
+    for (let status = 200; status === 200; ) {
+      const guid = `delivery-${++sent}`;
+      status = await deliver(github, started, guid);
+      if (status === 200) accepted.push(guid);
+      if (accepted.length === 300) started.child.kill('SIGKILL');
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, sendInTurn));
+  const next = await start(github, 'probot run', folder);
+  await listens(next);
+  expect(accepted.length).toBeGreaterThanOrEqual(300);
+  for (const guid of accepted) await expect.poll(() => statusOf(folder, guid)).toBe('done');
+});
+
+test('a process whose Probot server is closed ends, and leaves the database to the next one', async () => {
+  const github = await startGitHubForTest();
+  const { started, folder } = await hosted(github);
+  await fetch(`${started.url}/close`);
+  await once(started.child, 'close');
+  expect(started.child.exitCode).toBe(0);
+  await listens(await start(github, 'probot run', folder));
+});
+
 test('a hosted app that is asked to stop ends its work, and leaves the database to the next one', async () => {
   const github = await startGitHubForTest();
   const { started, folder } = await hosted(github);
@@ -146,6 +204,7 @@ test('a Probot server does not start beside an app that serves the same database
 test.each([
   ['Probot’s default webhook secret', { WEBHOOK_SECRET: '' }, 'default secret, which everybody knows'],
   ['a wrong setting', { DATABASE_URL: 'oracle:x' }, 'DATABASE_URL must be sqlite:<path'],
+  ['a database that is thrown away', { DATABASE_URL: 'sqlite::memory:' }, 'the database must be a file'],
   ['no App', { APP_ID: '', PRIVATE_KEY: '', NODE_ENV: 'production' }, 'App ID is missing'],
 ])('a Probot server with %s does not start, and says why', async (_what, environment, message) => {
   const github = await startGitHubForTest();
@@ -161,4 +220,23 @@ async function hosted(github: GitHubStandIn): Promise<{ started: Started; folder
   await listens(started);
   github.setWebhookUrl(`${started.url}/api/github/webhooks`);
   return { started, folder };
+}
+
+/** The status of the answer, 0 without one. */
+async function deliver(github: GitHubStandIn, { url }: Started, guid: string): Promise<number> {
+  const { headers, body } = github.signedDelivery('ping', { zen: 'Keep it logically awesome.' }, guid);
+  try {
+    return (await fetch(`${url}/api/github/webhooks`, { method: 'POST', headers, body })).status;
+  } catch {
+    return 0;
+  }
+}
+
+function statusOf(folder: string, guid: string): unknown {
+  const database = new BetterSqlite3(databaseIn(folder), { readonly: true });
+  try {
+    return database.prepare('SELECT status FROM deliveries WHERE guid = ?').pluck().get(guid);
+  } finally {
+    database.close();
+  }
 }

@@ -20,8 +20,6 @@ export interface EmbeddedQueueOptions {
   concurrency?: number;
   /** How many reviews run in parallel. Most of their time, they wait for GitHub, a model or the analyzers. */
   reviews?: number;
-  /** Whether this thread has more urgent work. Meanwhile, the queue claims one job at a time, and no review. */
-  givesWay?: () => boolean;
   /** How long a job stays with a process that does not renew its lease. */
   leaseMs?: number;
   /** After which time, at most, jobs of another process are noticed. */
@@ -65,7 +63,6 @@ class EmbeddedQueue implements Queue {
   readonly #log: Log;
   readonly #concurrency: number;
   readonly #reviews: number;
-  readonly #givesWay: () => boolean;
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #attempt: AttemptOptions;
@@ -117,7 +114,6 @@ class EmbeddedQueue implements Queue {
     this.#log = options.log;
     this.#concurrency = options.concurrency ?? 16;
     this.#reviews = options.reviews ?? 16;
-    this.#givesWay = options.givesWay ?? (() => false);
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 1_000;
     const { clock, log, maxAttempts = 8, random = Math.random } = options;
@@ -196,10 +192,9 @@ class EmbeddedQueue implements Queue {
   #free(): { others: number; reviews: number } {
     if (this.#state !== 'working') return { others: 0, reviews: 0 };
     const { others, reviews } = this.#busy();
-    const givesWay = this.#givesWay();
     return {
-      others: Math.max(0, (givesWay ? 1 : this.#concurrency) - others),
-      reviews: givesWay ? 0 : Math.max(0, this.#reviews - reviews),
+      others: Math.max(0, this.#concurrency - others),
+      reviews: Math.max(0, this.#reviews - reviews),
     };
   }
 

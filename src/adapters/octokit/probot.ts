@@ -1,10 +1,10 @@
 import { CountersignError } from '../../core/errors.ts';
-import type { OctokitOptions, OctokitSource } from './sign-in.ts';
+import type { AppKey } from './sign-in.ts';
 import type { Fetch } from './transport.ts';
 
 /** The Octokit that a Probot server authenticated as its App: `await app.auth()`. */
 export interface ProbotOctokit {
-  auth(options: { type: 'app' }): Promise<unknown>;
+  auth(options: { type: 'installation'; installationId: number; factory: Factory }): Promise<unknown>;
   readonly request: {
     readonly endpoint: {
       readonly DEFAULTS: { readonly baseUrl: string; readonly request?: { readonly fetch?: Fetch } };
@@ -12,62 +12,57 @@ export interface ProbotOctokit {
   };
 }
 
+type Factory = (options: { appId?: number | string; privateKey?: string }) => unknown;
+
+/** What a Probot server was given for GitHub. */
+export interface ProbotApp {
+  key: AppKey;
+  /** Sends every request, if the server has one of its own. */
+  fetch?: Fetch;
+  /** The names of Octokit plugins that Probot does not have itself. */
+  plugins: readonly string[];
+}
+
+/** Of probot 14: `src/octokit/probot-octokit.ts`. */
+const PROBOTS_PLUGINS = [
+  'throttling',
+  'retry',
+  'paginateRest',
+  'restEndpointMethods',
+  'enterpriseCompatibility',
+  'probotRequestLogging',
+  'config',
+];
+
 /**
- * Octokit instances with the options that a Probot server was given: its App, its address of GitHub, its `fetch` and its
- * plugins, without throttling and retries. Probot's throttling allows one write a second, and its retries could
- * merge twice.
+ * The App of a Probot server, as values: its Octokit class cannot be passed to the engine's thread. Ours has neither Probot's throttling,
+ * which allows one write a second, nor its retries, which could merge twice.
  * @throws CountersignError if the server acts as no GitHub App
  */
-export async function octokitsOfProbot(own: ProbotOctokit): Promise<OctokitSource & { apiUrl: string }> {
-  // Every Octokit that a server makes is of the class that has its options as defaults:
-  // `getProbotOctokitWithDefaults` in probot 14.
-  const Octokit = own.constructor as new (
-    options: OctokitOptions & ProbotOptions,
-  ) => ReturnType<OctokitSource['create']>;
-  const appId = await appIdOf(own);
+export async function appOfProbot(own: ProbotOctokit): Promise<ProbotApp> {
+  const { appId, privateKey } = await optionsOf(own);
+  const id = Number(appId);
+  if (!Number.isSafeInteger(id) || id <= 0 || privateKey === undefined) {
+    throw new CountersignError(
+      'config.no_app',
+      'this Probot server has no App ID and private key. Countersign works only as a GitHub App.',
+    );
+  }
   const { baseUrl, request } = own.request.endpoint.DEFAULTS;
   const { fetch } = request ?? {};
+  const { plugins = [] } = own.constructor as { plugins?: readonly { name: string }[] };
   return {
-    appId,
-    apiUrl: baseUrl,
+    key: { appId: id, privateKey, apiUrl: baseUrl },
     ...(fetch && { fetch }),
-    create: (installationId, options) =>
-      new Octokit({
-        ...options,
-        auth: { cache: new TokenCache(), ...(installationId !== undefined && { installationId }) },
-        throttle: { enabled: false },
-        retry: { enabled: false },
-      }),
+    plugins: plugins.map(({ name }) => name).filter((name) => !PROBOTS_PLUGINS.includes(name)),
   };
 }
 
-interface ProbotOptions {
-  auth: { cache: TokenCache; installationId?: number };
-  throttle: { enabled: false };
-  retry: { enabled: false };
-}
-
 /**
- * Instead of the server's cache, which would return a token that GitHub has just refused:
- * https://github.com/octokit/auth-app.js#createappauthoptions
+ * The options of the server's authentication strategy, which are passed to a factory:
+ * https://github.com/octokit/auth-app.js#authoptions. Nothing is requested, so any installation will do.
  */
-class TokenCache {
-  readonly #tokens = new Map<string, string>();
-
-  get(key: string): string | undefined {
-    return this.#tokens.get(key);
-  }
-  set(key: string, value: string): void {
-    this.#tokens.set(key, value);
-  }
-}
-
-async function appIdOf(octokit: ProbotOctokit): Promise<number> {
-  const signedIn = await octokit.auth({ type: 'app' }).catch(() => undefined);
-  const appId = Number((signedIn as { appId?: number | string } | undefined)?.appId);
-  if (Number.isSafeInteger(appId) && appId > 0) return appId;
-  throw new CountersignError(
-    'config.no_app',
-    'this Probot server has no App ID and private key, or the key is wrong. Countersign works only as a GitHub App.',
-  );
+async function optionsOf(own: ProbotOctokit): Promise<Parameters<Factory>[0]> {
+  const options = await own.auth({ type: 'installation', installationId: 1, factory: (given) => given });
+  return options as Parameters<Factory>[0];
 }

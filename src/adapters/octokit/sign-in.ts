@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { Fetch } from './transport.ts';
 
 /** What every Octokit of this app is given. */
-export interface OctokitOptions {
+interface OctokitOptions {
   userAgent: string;
   log: OctokitLog;
   /** Octokit's requests for tokens use it. Other requests pass their own. */

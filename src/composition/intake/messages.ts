@@ -1,17 +1,21 @@
 import type { LogLevel } from '../../core/log.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
-import type { IntakeSettings, Listening } from './listen.ts';
+import type { IntakeSettings } from './listen.ts';
 
-/** What the intake thread needs to start. */
-export interface IntakeStart {
-  settings: IntakeSettings;
+/** What both threads share. */
+export interface Shared {
   /** The file that deliveries are recorded in. */
   inboxPath: string;
+  /** When the engine's thread last ran its event loop: one number, milliseconds of the monotonic clock. */
+  heartbeat: SharedArrayBuffer;
+}
+
+/** What the intake thread needs to start. */
+export interface IntakeStart extends Shared {
+  settings: IntakeSettings;
   logLevel: LogLevel;
   /** The app's secrets by name, so that no line of the thread's log shows one. */
   secrets: Readonly<Record<string, string>>;
-  /** When the engine's thread last ran its event loop: one number, milliseconds of the monotonic clock. */
-  heartbeat: SharedArrayBuffer;
 }
 
 /** What the intake asks the engine for, with the type of the answer. */
@@ -20,17 +24,22 @@ export interface Reports {
   readiness: Awaited<ReturnType<EngineReports['readiness']>>;
 }
 
-export type FromIntake =
-  | { kind: 'listening'; url: Listening['url']; metricsUrl: Listening['metricsUrl'] }
-  /** It cannot start; the error is one for people. */
-  | { kind: 'refused'; code: string; message: string }
-  | { kind: 'recorded' }
-  | { kind: 'ask'; id: number; report: keyof Reports };
+export type FromIntake = { kind: 'recorded' } | { kind: 'ask'; id: number; report: keyof Reports };
 
-export type ToIntake =
+export type FromEngine =
   | { kind: 'report'; id: number; value: Reports[keyof Reports] }
   /** The engine could not make the report; its log says why. */
   | { kind: 'no_report'; id: number }
   /** The database has everything that the inbox recorded up to this number. */
-  | { kind: 'taken'; last: number }
-  | { kind: 'close' };
+  | { kind: 'taken'; last: number };
+
+/** From a thread to the one that started it. */
+export type FromThread<Started> =
+  | { kind: 'started'; as: Started }
+  /** It cannot start; the error is one for people. */
+  | { kind: 'refused'; code: string; message: string };
+
+/** To a thread from the one that started it. */
+export interface Close {
+  kind: 'close';
+}

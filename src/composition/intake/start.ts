@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import type { MessagePort } from 'node:worker_threads';
 import { openInbox, readInbox } from '../../adapters/sqlite/inbox.ts';
 import type { BaseConfig } from '../../config/config.ts';
 import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
@@ -8,14 +10,36 @@ import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
+import { answerIntake, beat, createHeartbeat, type TakeFromIntake } from './engine-end.ts';
 import { type IntakeSettings, type Listening, listenForRequests } from './listen.ts';
-import { type IntakeThreadOptions, startIntakeThread } from './thread.ts';
+import type { Close, FromEngine, FromIntake, IntakeStart } from './messages.ts';
+import { giveWay } from './niceness.ts';
+import { startThread } from './thread.ts';
+
+/** How the intake thread is started. */
+interface IntakeThread {
+  /** Another program for the thread, for tests. */
+  program?: string;
+  /** The least niceness of the calling thread once the intake runs. */
+  engineNiceness?: number;
+}
 
 /**
  * Where requests are answered: in a thread of its own, or in the engine's thread with its clock and database,
  * for tests.
  */
-export type IntakePlace = 'here' | Pick<IntakeThreadOptions, 'program' | 'engineNiceness'>;
+export type IntakePlace = 'here' | IntakeThread;
+
+/**
+ * Three semi-spaces of 4 MB. Node's default is 48 MB, which the thread would fill before its first collection. Bodies
+ * are outside of the heap.
+ */
+const YOUNG_GENERATION_MB = 12;
+/**
+ * V8's flag counts more than a thread's own limit, and the image and `npm start` set it for the engine's thread. A
+ * heap keeps the value that it began with, and no other thread begins later.
+ */
+const OWN_LIMIT = '--max-semi-space-size=0';
 
 /**
  * Starts to answer requests.
@@ -36,34 +60,89 @@ export async function startIntake(
   },
 ): Promise<Listening> {
   const { storage, queue, clock, log } = platform;
-  const engine = engineReports(platform, outagePolicy);
   const inboxPath = inboxOf(config.databaseUrl);
   // Two threads cannot share a database that each of them creates.
   if (place === 'here' || inboxPath === undefined) {
     return listenForRequests(config, {
       recorder: recordIn(storage, queue),
       check: () => storage.check(),
-      engine: { ...engine, silentMs: () => 0 },
+      engine: { ...engineReports(platform, outagePolicy), silentMs: () => 0 },
       clock,
       log,
     });
   }
+  return takeOver(inboxPath, platform, outagePolicy, (take) => {
+    const { host, port, webhookSecret, metricsAccess, logLevel } = config;
+    const settings = { host, port, webhookSecret, metricsAccess };
+    return startIntakeThread({ settings, logLevel, secrets, inboxPath }, place, take);
+  });
+}
+
+export async function startIntakeThread(
+  start: Omit<IntakeStart, 'heartbeat'>,
+  { program = 'intake-thread', engineNiceness }: IntakeThread,
+  take: TakeFromIntake,
+): Promise<Peer & Listening> {
+  const heartbeat = createHeartbeat();
+  const stopBeating = beat(heartbeat);
+  try {
+    const workerData: IntakeStart = { ...start, heartbeat };
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+    setFlagsFromString(OWN_LIMIT);
+    const thread = await startThread<Omit<Listening, 'close'>, FromIntake, FromEngine>(
+      program,
+      { name: 'intake', workerData, resourceLimits },
+      take,
+    );
+    if (engineNiceness !== undefined) giveWay(engineNiceness);
+    const { started, send, close } = thread;
+    return { ...started, send, close: () => close().finally(stopBeating) };
+  } catch (error) {
+    stopBeating();
+    throw error;
+  }
+}
+
+/** Connects the engine with an intake that runs in the thread that started this one. */
+export function connectIntake(
+  platform: Platform,
+  outagePolicy: OutagePolicy,
+  { inboxPath, port }: { inboxPath: string; port: MessagePort },
+): Promise<Peer> {
+  return takeOver(inboxPath, platform, outagePolicy, async (take) => {
+    const send = (message: FromEngine) => port.postMessage(message);
+    const onMessage = (message: FromIntake | Close) => {
+      if (message.kind !== 'close') take(message, send);
+    };
+    port.on('message', onMessage);
+    return { send, close: async () => void port.off('message', onMessage) };
+  });
+}
+
+/** The intake, in the other thread. */
+interface Peer {
+  send(message: FromEngine): void;
+  close(): Promise<void>;
+}
+
+/** Moves to the database what the intake records, and answers its questions. */
+async function takeOver<Intake extends Peer>(
+  inboxPath: string,
+  platform: Platform,
+  outagePolicy: OutagePolicy,
+  connect: (take: TakeFromIntake) => Promise<Intake>,
+): Promise<Intake> {
+  const { storage, queue, clock, log } = platform;
   await readyInbox(inboxPath, storage);
   let drain: Drain | undefined;
-  const thread = await startIntakeThread(config, {
-    ...place,
-    secrets,
-    inboxPath,
-    engine,
-    onRecorded: () => drain?.wake(),
-    log,
-  });
-  const inbox = readInbox(inboxPath);
+  const intake = await connect(
+    answerIntake(engineReports(platform, outagePolicy), { onRecorded: () => drain?.wake(), log }),
+  );
   const opened = createDrain({
-    inbox,
+    inbox: readInbox(inboxPath),
     storage,
     queue,
-    onTaken: (last) => thread.taken(last),
+    onTaken: (last) => intake.send({ kind: 'taken', last }),
     clock,
     log,
   });
@@ -71,15 +150,15 @@ export async function startIntake(
     // What the previous process accepted must be known before missed deliveries are asked for.
     await opened.drain();
   } catch (error) {
-    await Promise.all([thread.close(), opened.stop()]);
+    await Promise.all([intake.close(), opened.stop()]);
     throw error;
   }
   drain = opened;
   drain.wake();
   return {
-    ...thread,
+    ...intake,
     async close() {
-      await thread.close();
+      await intake.close();
       await opened.stop();
     },
   };
@@ -95,7 +174,7 @@ async function readyInbox(path: string, storage: Platform['storage']): Promise<v
   }
 }
 
-export function engineReports(
+function engineReports(
   { config, storage, github, queue, metrics, clock, log }: Platform,
   outagePolicy: OutagePolicy,
 ): Omit<EngineReports, 'silentMs'> {

@@ -11,6 +11,14 @@ export const NO_WEBHOOK_SECRET =
   'this Probot server accepts webhooks that are signed with Probot’s default secret, which everybody knows. Set WEBHOOK_SECRET to the ' +
   'webhook secret of your GitHub App.';
 
+export const NEEDS_A_FILE =
+  'in a Probot server, the database must be a file: set DATABASE_URL to sqlite:<path>.';
+
+/** @param plugins of the Octokit class that a Probot server was given */
+export function pluginsDoNotApply(plugins: readonly string[]): string {
+  return `Octokit plugins of this Probot server do not apply to Countersign, which sends its requests itself: ${plugins.join(', ')}`;
+}
+
 export function cannotStart(because: string): string {
   return `Countersign cannot start: ${because}\n`;
 }

@@ -83,7 +83,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     publisher,
     onAbort: running.abort,
   });
-  const questions = createQuestionPoller(platform);
+  const questions = createQuestionPoller({ ...platform, ...skillDefaults });
   const artifacts = createSessionArtifacts({ blobs, clock, ids });
   const groups = createMergeGroups({
     ...platform,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { Step } from '../../domain/chain/chain.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { changeOf, type PolledComment, type QuestionWatch } from '../../domain/policy/question-watch.ts';
 import { pollInMs, recheckInMs } from '../../domain/run/question.ts';
@@ -79,6 +80,7 @@ export function createQuestionPoller(deps: {
   storage: Storage;
   github: GitHub;
   queue: Queue;
+  isReview(step: Step): boolean;
   clock: Clock;
   log: Log;
 }): QuestionPoller {
@@ -244,16 +246,24 @@ export function createQuestionPoller(deps: {
 
   async function requestRechecks(questions: readonly { sessionId: string }[]): Promise<void> {
     if (questions.length === 0) return;
-    const jobs = questions.map(
-      ({ sessionId }): NewJob => ({
-        kind: 'session',
+    const jobs: NewJob[] = [];
+    for (const { sessionId } of questions) {
+      jobs.push({
+        kind: (await isOfReview(sessionId)) ? 'review' : 'session',
         key: `session:${sessionId}`,
         payload: { sessionId, because: 'time' },
         coalesce: true,
         worth: 'first',
-      }),
-    );
+      });
+    }
     await storage.transaction((tx) => queue.enqueue(tx, ...jobs));
+  }
+
+  /** Whether the step goes on with a review once it is answered, which needs a slot for reviews. */
+  async function isOfReview(sessionId: string): Promise<boolean> {
+    const found = await storage.read.runs.getSession(sessionId);
+    const step = found?.state.run.definition.steps[found.invocation.stepIndex];
+    return step !== undefined && deps.isReview(step);
   }
 
   return {

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
+import type { Step } from '../../../src/domain/chain/chain.ts';
 import type { QuestionWatch } from '../../../src/domain/policy/question-watch.ts';
 import { createQuestionPoller, type QuestionPoller } from '../../../src/engine/approvals/question-poller.ts';
 import type { GitHub } from '../../../src/ports/github.ts';
@@ -46,6 +47,12 @@ beforeEach(() => {
             .filter(({ id }) => ids.includes(id))
             .map(({ id }) => ({ id, watch: watchOf(id), sessionId: `session of ${id}` })),
       },
+      runs: {
+        getSession: async (id: string) => ({
+          invocation: { stepIndex: 0 },
+          state: { run: { definition: { steps: [{ id }] } } },
+        }),
+      },
     },
     transaction: (work: (tx: object) => Promise<unknown>) => work({}),
   } as unknown as Storage;
@@ -59,7 +66,8 @@ beforeEach(() => {
   const queue = {
     enqueue: async (_: object, ...jobs: NewJob[]) => void rechecks.push(...jobs),
   } as unknown as Queue;
-  poller = createQuestionPoller({ storage, github, queue, clock, log: silentLog });
+  const isReview = ({ id }: Step) => id === 'session of review';
+  poller = createQuestionPoller({ storage, github, queue, isReview, clock, log: silentLog });
 });
 
 const turn = () => poller.jobs.run({ installation_id: INSTALLATION }, new AbortController().signal);
@@ -78,6 +86,17 @@ test('a question that is asked while the list of questions is read is polled too
   clock.advance(10_000);
   await turn();
   expect(polled.flat().sort()).toEqual(['first', 'second']);
+});
+
+test('a step that reviews once it is answered is rechecked in a slot for reviews', async () => {
+  for (const id of ['merge', 'review']) ask(id);
+  await turn();
+  clock.advance(10_000);
+  await turn();
+  expect(rechecks.map(({ kind, key }) => [kind, key])).toEqual([
+    ['session', 'session:session of merge'],
+    ['review', 'session:session of review'],
+  ]);
 });
 
 test('GraphQL that shows none of many questions causes no burst of rechecks', async () => {

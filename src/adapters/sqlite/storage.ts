@@ -26,6 +26,12 @@ const MIN_RESERVED_PAGES = 1_024;
 const MAX_GROUP = 8;
 
 /**
+ * How many transactions commit alone after a commit of several failed. SQLite checks some references only then and does
+ * not say whose is wrong, so that those beside it would fail with it each time that they are tried.
+ */
+const ALONE_AFTER_FAILURE = 100;
+
+/**
  * How long a transaction that may wait does so for the next one, in milliseconds. Jobs of the same effect wait
  * as long.
  */
@@ -72,6 +78,8 @@ export class SqliteStorage implements Storage {
   /** The transactions that were requested and have not begun. */
   readonly #line: Waiting[] = [];
   #commitAll: Promise<void> | undefined;
+  /** How many of the next transactions commit alone. */
+  #alone = 0;
   /** The transactions that wait for the next one, to share its commit. */
   readonly #patient: Waiting[] = [];
   #patienceTimer: NodeJS.Timeout | undefined;
@@ -215,6 +223,7 @@ export class SqliteStorage implements Storage {
     } catch (error) {
       // The transaction could not begin, so the first in line is still there.
       if (first && this.#line[0] === first) this.#line.shift()?.settle({ error });
+      if (done.length > 1) this.#alone = ALONE_AFTER_FAILURE;
       for (const { settle, attempt } of done) {
         attempt.unit.ended(false);
         settle({ error });
@@ -228,7 +237,8 @@ export class SqliteStorage implements Storage {
   }
 
   #next(done: number): Waiting | undefined {
-    if (done === 0 || done >= MAX_GROUP) return undefined;
+    if (this.#alone > 0) this.#alone -= 1;
+    if (done === 0 || done >= MAX_GROUP || this.#alone > 0) return undefined;
     return this.#line.shift();
   }
 

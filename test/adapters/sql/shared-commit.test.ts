@@ -9,17 +9,17 @@ import { temporaryFolders } from '../../support/temp.ts';
 const newFolder = temporaryFolders();
 const clock = { now: () => at(0) };
 
-/** A database where one statement fails, as on a disk with errors. */
-async function databaseFailingAt(statement: string) {
+/** A database where these statements fail once, one after another, as on a disk with errors. */
+async function databaseFailingAt(...statements: string[]) {
   const path = join(newFolder(), 'test.db');
   await openSqlite(path, { clock }).close();
   const writer = new BetterSqlite3(path);
   const prepare = writer.prepare.bind(writer);
-  let fails = true;
   Object.assign(writer, {
     prepare(sql: string) {
-      if (sql !== statement || !fails) return prepare(sql);
-      fails = false;
+      const [next] = statements;
+      if (sql !== next) return prepare(sql);
+      statements.shift();
       throw new BetterSqlite3.SqliteError('disk I/O error', 'SQLITE_IOERR');
     },
   });
@@ -51,3 +51,26 @@ test.each(['savepoint one', 'release one', 'rollback to one', 'commit'])(
     await storage.transaction((tx) => tx.runs.insert(runState('run4')));
   },
 );
+
+test('a transaction begins after one whose rollback failed, and writes nothing of it', async () => {
+  const storage = await databaseFailingAt('commit', 'rollback');
+  await expect(storage.transaction((tx) => tx.runs.insert(runState('run1')))).rejects.toThrow();
+  await storage.transaction((tx) => tx.runs.insert(runState('run2')));
+  const ids = (await storage.read.runs.list({})).map(({ id }) => id);
+  expect(ids).toEqual(['run2']);
+});
+
+test('a transaction with a wrong reference makes those beside it fail only once', async () => {
+  const storage = await openSqlite(join(newFolder(), 'test.db'), { clock });
+  onTestFinished(() => storage.close());
+  const write = (id: string, sessionId: string | null) =>
+    storage.transaction(async (tx) => {
+      const state = runState(id);
+      const [step] = state.invocations;
+      await tx.runs.insert({ ...state, invocations: step ? [{ ...step, sessionId }] : [] });
+    });
+  const writeAll = () =>
+    Promise.allSettled([write('run1', null), write('run2', 'ses_missing'), write('run3', null)]);
+  await writeAll();
+  expect((await writeAll()).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});

@@ -96,7 +96,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    // A rollback that failed has left the last one open. Nobody was told that it happened.
+    // A rollback that failed has left the last one open. Its caller got an error, so none of it may be kept.
     if (this.#db.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }

@@ -1,7 +1,7 @@
 /** A thread of a test: fills its young generation, and says how many megabytes it took. */
 import { getHeapSpaceStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
-import type { FromIntake } from '../../src/composition/intake/messages.ts';
+import type { FromThread } from '../../src/composition/intake/messages.ts';
 
 const youngBytes = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
@@ -16,7 +16,6 @@ for (let count = 0; count < 500_000; count++) {
 }
 
 parentPort?.postMessage({
-  kind: 'listening',
-  url: `http://127.0.0.1#${largest / 1_048_576}`,
-  metricsUrl: undefined,
-} satisfies FromIntake);
+  kind: 'started',
+  as: { url: `http://127.0.0.1#${largest / 1_048_576}`, metricsUrl: undefined },
+} satisfies FromThread<unknown>);

@@ -25,6 +25,7 @@ import {
 import { modelSummary } from './messages/skills/model.ts';
 import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
+import { removeAbandonedFolders } from './sandbox/temporary-folder.ts';
 
 /**
  * Garbage is collected when the heap has grown by this part of what was in use. Otherwise, V8 lets it grow to as much
@@ -63,6 +64,7 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
       if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
       log.info({}, modelSummary(config.model));
       logSandbox(log);
+      void removeAbandonedFolders();
       return { ok: true };
     } catch (error) {
       release();

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { unreachable } from '../core/errors.ts';
 import { OWN_CODE, OWN_EXTENSION } from '../core/package-root.ts';
 import { watchMemory } from '../sandbox/memory.ts';
 import type { Ending } from '../sandbox/process.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { ANALYZERS } from './analyzers.ts';
 import type { Job, JobResult, WorkerRequest } from './worker/protocol.ts';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
@@ -112,7 +112,7 @@ export function createAnalyzerPool({
 
   /** A process that never reads a pull request compiles everything, so that no other one has to. */
   async function compile(): Promise<string | undefined> {
-    const folder = await mkdtemp(join(tmpdir(), 'countersign-compiled-'));
+    const folder = await temporaryFolder('compiled');
     const worker = await startWorkerProcess(folder);
     alive.add(worker);
     if (stopping) worker.stop();

@@ -1,12 +1,12 @@
 import { closeSync, openSync, realpathSync } from 'node:fs';
-import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { realpath, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OWN_CODE, OWN_EXTENSION, PACKAGE_ROOT } from '../core/package-root.ts';
 import { commandOf } from '../sandbox/node-program.ts';
 import { type Ending, type SandboxedProcess, startProcess } from '../sandbox/process.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { type JobResult, jobResultSchema, type ToWorker } from './worker/protocol.ts';
 
 /** Enough for 200,000 findings, which the app reads in half a second. */
@@ -35,7 +35,7 @@ export async function startWorkerProcess(
   compiled: string | undefined,
   modules: readonly string[] = [],
 ): Promise<WorkerProcess> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'countersign-review-')));
+  const folder = await realpath(await temporaryFolder('review'));
   try {
     const compileCache = compiled && 'compiled';
     if (compiled && compileCache) await symlink(compiled, join(folder, compileCache));

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { isMap, parseDocument } from 'yaml';
 import { type Pretence, withoutWriting } from '../adapters/dry-run/github.ts';
 import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
@@ -21,6 +19,7 @@ import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunOf, DryRunRequest } from '../entrypoints/cli/context.ts';
 import type { PullRequest, Repo } from '../ports/github.ts';
 import { eventJob } from '../ports/jobs.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { buildEngine } from './engine.ts';
 import { buildJobs } from './jobs.ts';
 import { openPlatform } from './platform.ts';
@@ -46,7 +45,7 @@ export async function dryRun(
   token: string,
   { repo, pullRequests, chain, fire, onProgress }: DryRunRequest,
 ): Promise<DryRunOf[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-dry-run-'));
+  const folder = await temporaryFolder('dry-run');
   const clock = skippingClock();
   const { agents: _, chat: __, retention: ___, ...rest } = config;
   const source = octokitsWithToken({ token, apiUrl: config.githubApiUrl });

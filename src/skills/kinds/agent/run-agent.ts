@@ -1,5 +1,4 @@
-import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type LeftFile, LeftFiles } from '../../../domain/artifact/left-files.ts';
@@ -7,6 +6,7 @@ import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/skills/agent.ts';
 import { fileRefused } from '../../../messages/skills/left-files.ts';
 import { runProcess } from '../../../sandbox/process.ts';
+import { temporaryFolder } from '../../../sandbox/temporary-folder.ts';
 import {
   type AgentEffort,
   ANSWER_FILE,
@@ -57,7 +57,7 @@ export const PORT = 8_377;
 
 /** Creates a folder that no other user can enter, for one run of an agent. */
 export async function withScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-agent-'));
+  const folder = await temporaryFolder('agent');
   try {
     return await work(folder);
   } finally {

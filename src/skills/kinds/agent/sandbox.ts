@@ -1,10 +1,9 @@
-import { chownSync, existsSync, mkdtempSync, realpathSync } from 'node:fs';
+import { chownSync, existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OWN_EXTENSION } from '../../../core/package-root.ts';
 import { runProcess } from '../../../sandbox/process.ts';
+import { temporaryFolder } from '../../../sandbox/temporary-folder.ts';
 
 /** The files in the sandbox: paths inside, and their sources on this machine. */
 export interface Inside {
@@ -155,7 +154,7 @@ export function isSandboxAvailable(): Promise<boolean> {
 
 async function tryOut(): Promise<boolean> {
   if (process.platform !== 'linux' || !existsSync('/proc')) return false;
-  const root = mkdtempSync(join(tmpdir(), 'countersign-agent-'));
+  const root = await temporaryFolder('agent');
   try {
     if (isRoot()) chownSync(root, NOBODY, NOBODY);
     const { command, args } = commandInside(

@@ -1,8 +1,8 @@
 import { openSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProcess } from '../../../sandbox/process.ts';
+import { temporaryFolder } from '../../../sandbox/temporary-folder.ts';
 import { interpreter } from './interpreter.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { commandFor } from './process.ts';
@@ -43,7 +43,7 @@ async function make(): Promise<Snapshot> {
   });
   const content = output(1);
   if (failure || content.length === 0) throw new Error(failure?.kind ?? 'it is empty');
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-python-'));
+  const folder = await temporaryFolder('python');
   try {
     const path = join(folder, 'snapshot');
     await writeFile(path, content, { mode: 0o400 });

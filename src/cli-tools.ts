@@ -170,6 +170,16 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       return dryRun(read.config, token, request);
     },
+    async chainCase(chain, of, files) {
+      const [{ readBaseConfig }, { playChainCase }] = await Promise.all([
+        import('./config/config.ts'),
+        import('./composition/chain-cases.ts'),
+      ]);
+      // The same on every machine: no setting counts.
+      const read = readBaseConfig({});
+      if (!read.ok) throw new Error(read.diagnostics.join(' '));
+      return playChainCase(read.config, chain, of, files);
+    },
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     async skills() {
       const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([

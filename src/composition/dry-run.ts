@@ -7,7 +7,6 @@ import type { Clock } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import { nameOfChain } from '../domain/chain/parse.ts';
 import type { EffectRow } from '../domain/effect/effect.ts';
-import type { RepositoryRef } from '../domain/event/event.ts';
 import { criterion, type Explanation } from '../domain/explanation/explanation.ts';
 import type { RunState } from '../domain/run/run.ts';
 import { CHAINS_FOLDER } from '../engine/configuration/configuration-files.ts';
@@ -17,15 +16,15 @@ import { cannotFire } from '../engine/runs/fire-by-hand.ts';
 import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunOf, DryRunRequest } from '../entrypoints/cli/context.ts';
-import type { PullRequest, Repo } from '../ports/github.ts';
+import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
 import { eventJob } from '../ports/jobs.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { buildEngine } from './engine.ts';
 import { buildJobs } from './jobs.ts';
 import { openPlatform } from './platform.ts';
-import { createSkills } from './skills.ts';
+import { createSkills, type SkillOverrides } from './skills.ts';
 
-/** There is no installation. Requests carry the person's token. */
+/** There is no installation. */
 const INSTALLATION = 1;
 /** How much waiting is skipped, in milliseconds: enough for pauses of our own, too little for CI to time out. */
 const MAX_SKIPPED_MS = 90_000;
@@ -35,66 +34,93 @@ const LAST_WRITES_MS = 10_000;
 const PROGRESS_MS = 250;
 
 /**
- * Plays a chain over pull requests with the real engine, in a database and a folder that are thrown away, on a
- * GitHub that is only read. Nothing needs to be installed: `token` reads what its owner can read.
+ * Plays a chain over pull requests of GitHub, which is only read. Nothing needs to be installed: `token` reads what
+ * its owner can read.
  * @param config without the App's own settings
  * @throws GitHubError if the repository or a pull request cannot be read
  */
-export async function dryRun(
-  config: BaseConfig,
-  token: string,
-  { repo, pullRequests, chain, fire, onProgress }: DryRunRequest,
-): Promise<DryRunOf[]> {
+export function dryRun(config: BaseConfig, token: string, request: DryRunRequest): Promise<DryRunOf[]> {
+  const { repo, pullRequests } = request;
+  return play({
+    ...request,
+    config,
+    token,
+    gitHub: (real) => real,
+    numbers: async (github) =>
+      'last' in pullRequests
+        ? github.reader(INSTALLATION).newestPullRequests(repo, pullRequests.last)
+        : [...pullRequests.numbers],
+  });
+}
+
+interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgress'> {
+  config: BaseConfig;
+  token: string;
+  /** The GitHub that is read, given the one of the settings. */
+  gitHub(real: GitHub): GitHub;
+  numbers(github: GitHub): Promise<number[]>;
+  overrides?: SkillOverrides;
+}
+
+/** Runs the real engine over pull requests, in a database and a folder that are thrown away. */
+export async function play({
+  config,
+  token,
+  gitHub,
+  numbers,
+  repo,
+  chain,
+  fire,
+  onProgress,
+  overrides = {},
+}: Play): Promise<DryRunOf[]> {
   const folder = await temporaryFolder('dry-run');
   const clock = skippingClock();
   const { agents: _, chat: __, retention: ___, ...rest } = config;
-  const source = octokitsWithToken({ token, apiUrl: config.githubApiUrl });
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
     { ...rest, databaseUrl: 'sqlite::memory:', artifactsUrl: `file:${folder}`, agents: {} },
-    source,
+    octokitsWithToken({ token, apiUrl: config.githubApiUrl }),
     silentLog,
     { clock },
   );
   const { storage, queue } = opened;
+  const asIs = gitHub(opened.github);
+  const seen = withoutWriting(asIs, pretend(repo, chain));
+  const platform = { ...opened, github: { ...opened.github, ...seen } };
   let stopSkills = async () => {};
   try {
-    const real = opened.github.reader(INSTALLATION, 'person');
-    const { id, defaultBranch } = await real.repository(repo);
-    const numbers =
-      'last' in pullRequests ? await real.newestPullRequests(repo, pullRequests.last) : pullRequests.numbers;
-    const asked = await Promise.all(numbers.map((number) => real.pullRequest(repo, number)));
-    const readOnly = withoutWriting(opened.github, pretend(repo, chain));
-    const platform = { ...opened, github: { ...opened.github, ...readOnly } };
-    const skills = await createSkills(platform.config, platform, {});
+    const reader = seen.reader(INSTALLATION, 'person');
+    const { id, defaultBranch } = await reader.repository(repo);
+    const played = await Promise.all(
+      (await numbers(asIs)).map((number) => asIs.reader(INSTALLATION).pullRequest(repo, number)),
+    );
+    const skills = await createSkills(platform.config, platform, overrides);
     stopSkills = skills.stop;
     const parts = buildEngine(platform, skills);
     queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));
-
-    const repository: RepositoryRef = { id, ...repo };
-    const place = { installation_id: INSTALLATION, repository };
     const refused = new Map<number, Explanation>();
-    for (const { number } of asked) {
-      const pullRequest = await platform.github.reader(INSTALLATION).pullRequest(repo, number);
-      const on = { ...place, pull_request: number };
-      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
-      const because = fire && cannotFire(configuration, pullRequest, { chain: chain.name, ...fire });
-      if (because) refused.set(number, criterion('unmet', because));
-      else
-        await storage.transaction((tx) =>
-          queue.enqueue(
-            tx,
-            eventJob(
-              fire
-                ? { kind: 'manual.fired', ...on, chain: chain.name, actor: fire.actor, inputs: fire.inputs }
-                : { kind: 'pr.opened', ...on, action: 'opened' },
-            ),
-          ),
-        );
-    }
+    for (const { number } of played) await begin(number);
     const reporting = setInterval(() => void report().catch(() => {}), PROGRESS_MS);
     await settle().finally(() => clearInterval(reporting));
-    return await Promise.all(asked.map(resultOf));
+    await report();
+    return await Promise.all(played.map(resultOf));
+
+    async function begin(number: number): Promise<void> {
+      const on = { installation_id: INSTALLATION, repository: { id, ...repo }, pull_request: number };
+      const pullRequest = await reader.pullRequest(repo, number);
+      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      const asked = fire && { chain: chain.name, actor: fire.actor, inputs: fire.inputs };
+      const because = asked && cannotFire(configuration, pullRequest, asked);
+      if (because) {
+        refused.set(number, criterion('unmet', because));
+        return;
+      }
+      const job = eventJob(
+        asked ? { kind: 'manual.fired', ...on, ...asked } : { kind: 'pr.opened', ...on, action: 'opened' },
+      );
+      await storage.transaction((tx) => queue.enqueue(tx, job));
+    }
 
     async function runOf(number: number): Promise<RunState | undefined> {
       const [run] = await storage.read.runs.list({ repositoryId: id, pullRequest: number, limit: 1 });
@@ -104,22 +130,20 @@ export async function dryRun(
     async function resultOf(pullRequest: PullRequest): Promise<DryRunOf> {
       const { number } = pullRequest;
       const state = await runOf(number);
-      if (state) {
-        const approvals = await storage.read.approvals.ofRun(state.run.id);
-        const effects = await storage.read.effects.ofRun(state.run.id);
-        return {
-          pullRequest,
-          kind: 'ran',
-          state,
-          approval: approvals.at(-1) ?? null,
-          effects: effects.filter(isWritten).map(({ effect }) => effect),
-        };
-      }
-      return { pullRequest, kind: 'not_run', because: refused.get(number) ?? (await whyNot(number)) };
+      if (!state)
+        return { pullRequest, kind: 'not_run', because: refused.get(number) ?? (await whyNot(number)) };
+      const approvals = await storage.read.approvals.ofRun(state.run.id);
+      const effects = await storage.read.effects.ofRun(state.run.id);
+      return {
+        pullRequest,
+        kind: 'ran',
+        state,
+        approval: approvals.at(-1) ?? null,
+        effects: effects.filter(isWritten).map(({ effect }) => effect),
+      };
     }
 
     async function whyNot(number: number): Promise<Explanation> {
-      const reader = platform.github.reader(INSTALLATION);
       const pullRequest = await reader.pullRequest(repo, number);
       const listed = await reader.pullRequestFiles(repo, number);
       const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
@@ -148,7 +172,7 @@ export async function dryRun(
     }
 
     async function report(): Promise<void> {
-      for (const { number } of asked) {
+      for (const { number } of played) {
         const state = await runOf(number);
         if (state) onProgress(state);
       }

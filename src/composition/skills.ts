@@ -7,7 +7,7 @@ import { familyOf } from '../domain/model/name.ts';
 import { builtInPolicy, type PolicyEngine } from '../domain/policy/engine.ts';
 import { createModel } from '../engine/models/ask.ts';
 import { createLedger, type Ledger } from '../engine/models/ledger.ts';
-import { createRegistry, type Registry } from '../engine/sessions/registry.ts';
+import { createRegistry, type Registry, type RegistryOverrides } from '../engine/sessions/registry.ts';
 import type { StepHandler } from '../engine/steps/step.ts';
 import { describeAgentFault } from '../messages/skills/agent.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -33,7 +33,7 @@ import { watchModel } from '../skills/runtime/trace/watch-model.ts';
 import { shippedSkill } from './shipped.ts';
 
 /** Replacements for tests. */
-export interface SkillOverrides {
+export interface SkillOverrides extends RegistryOverrides {
   /** Added to the shipped skills. */
   skills?: readonly StepHandler[];
   policy?: PolicyEngine;
@@ -117,6 +117,7 @@ export async function createSkills(
     ],
     policy,
     (step) => (step.uses.candidates ? auto(step) : named(step)),
+    overrides,
   );
   return {
     registry,

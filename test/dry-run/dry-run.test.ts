@@ -134,7 +134,7 @@ test('a dry run says with its line what is wrong in a chain file', async () => {
   expect(stdout).toContain('"pr.opened"');
 });
 
-test('a dry run says why a chain would not run, and runs it with --fire', async () => {
+test('a dry run says why a chain would not run, and runs it with --actor', async () => {
   const chain = COMMENTS('Fired for {{ trigger.input_place }}.').replace(
     'event: pr.opened',
     'event: pr.opened, filter: { base: release }',
@@ -143,9 +143,17 @@ test('a dry run says why a chain would not run, and runs it with --fire', async 
   const number = await open({ 'd.md': 'd\n' });
   const asIs = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`);
   expect(asIs.stdout).toContain('greeting is not for it');
-  const fired = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`, '--fire', '--input', 'place=staging');
+  const fired = await dryRun(
+    'fired.yaml',
+    '--pr',
+    `${REPO}#${number}`,
+    '--actor',
+    'mia',
+    '--input',
+    'place=staging',
+  );
   expect(fired.stdout).toContain('  │ Fired for staging.');
-  const without = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`, '--fire');
+  const without = await dryRun('fired.yaml', '--pr', `${REPO}#${number}`, '--actor', 'mia');
   expect(without.stdout).toContain('place');
   expect(without.stdout).not.toContain('It would write');
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Diagnostic } from '../../core/diagnostic.ts';
-import { readYaml } from '../chain/positions.ts';
+import { readYaml, type YamlSource } from '../chain/positions.ts';
 import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
 import { safePathSchema } from '../outcome/finding.ts';
 import { VERDICTS } from '../outcome/review-verdict.ts';
@@ -9,7 +9,7 @@ import type { SkillOutcome } from './manifest.ts';
 const text = z.string().max(60_000);
 
 /** A file before and after the pull request. */
-const changedFile = z.union(
+export const changedFileSchema = z.union(
   [
     text,
     z
@@ -35,7 +35,7 @@ const expected = z
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),
   files: z
-    .record(safePathSchema, changedFile)
+    .record(safePathSchema, changedFileSchema)
     .refine((files) => Object.keys(files).length <= 100, { error: 'a case has at most 100 files' })
     .describe('What the pull request changes, by path.'),
   others: listOrOne(safePathSchema).optional().describe('Paths of files that are there and do not change.'),
@@ -76,11 +76,7 @@ export function readCaseFile(
   if (source.value === undefined) return { cases: [], diagnostics: source.diagnostics };
   const { value, diagnostics } = checkShape(caseFileSchema, source);
   if (!value) return { cases: [], diagnostics: inFileOrder(diagnostics) };
-  const duplicates = value.cases.flatMap(({ name }, index) =>
-    value.cases.findIndex((other) => other.name === name) < index
-      ? [source.diagnostic(['cases', index, 'name'], `there is a case "${name}" already`)]
-      : [],
-  );
+  const duplicates = repeatedNames(source, value.cases);
   const inapplicable = value.cases.flatMap(({ expect }, index) =>
     OF_A_REVIEW.filter(
       (key) => outcome !== undefined && outcome !== 'review_verdict' && expect[key] !== undefined,
@@ -94,4 +90,13 @@ export function readCaseFile(
   );
   const wrong = [...duplicates, ...inapplicable];
   return { cases: wrong.length === 0 ? value.cases : [], diagnostics: inFileOrder(wrong) };
+}
+
+/** A diagnostic for each case whose name an earlier one has. */
+export function repeatedNames(source: YamlSource, cases: readonly { name: string }[]): Diagnostic[] {
+  return cases.flatMap(({ name }, index) =>
+    cases.findIndex((other) => other.name === name) < index
+      ? [source.diagnostic(['cases', index, 'name'], `there is a case "${name}" already`)]
+      : [],
+  );
 }

@@ -1,6 +1,8 @@
 export const FOLDER = '.github/countersign';
 export const CHAINS_FOLDER = `${FOLDER}/chains`;
 export const SKILLS_FOLDER = `${FOLDER}/skills`;
+/** The cases of `chain test`. The app does not read them. */
+export const CHAIN_TESTS = `${FOLDER}/tests`;
 export const SETTINGS_FILE = '.github/countersign.yml';
 /**
  * A likely misspelling. It is not read in addition to the correct name, because the two files could

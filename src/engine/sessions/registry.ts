@@ -42,6 +42,12 @@ export interface Registry {
   useOf(step: Step): { capability: Capability; needsApproval: boolean };
 }
 
+/** For tests of chains. */
+export interface RegistryOverrides {
+  /** The handler of a step instead of its skill's or action's own. */
+  replaced?: (step: Step, handler: StepHandler) => StepHandler;
+}
+
 /**
  * The shipped actions, the given skills, and the handler of steps that name a skill package.
  * @throws ZodError if a skill's artifact defaults are no valid contract, which is a bug of the skill
@@ -50,6 +56,7 @@ export function createRegistry(
   skillHandlers: readonly StepHandler[],
   policy: PolicyEngine = builtInPolicy,
   ofPackage?: (step: Step) => StepHandler,
+  { replaced = (_, handler) => handler }: RegistryOverrides = {},
 ): Registry {
   for (const { artifactDefaults = [] } of skillHandlers) contractSchema.parse({ expected: artifactDefaults });
   const skills = new Map(skillHandlers.map((handler) => [handler.name, handler]));
@@ -70,7 +77,7 @@ export function createRegistry(
   };
   const found = (step: Step): StepHandler | AnsweredHandler => {
     const handler = named(step);
-    if (handler) return handler;
+    if (handler) return 'run' in handler ? replaced(step, handler) : handler;
     throw new CountersignError('step.unknown', `there is no ${step.uses.kind} named ${step.uses.name}`);
   };
   /** Not a built-in skill: those come first. */

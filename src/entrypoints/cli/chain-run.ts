@@ -9,10 +9,12 @@ import {
   dryRunJson,
   dryRunTable,
   dryRunText,
+  NEEDS_ACTOR,
   NEEDS_PULL_REQUEST,
   NEEDS_REPOSITORY,
   noPullRequestToRead,
   noRepositoryToRead,
+  REPOSITORY_IS_NAMED,
   stepProgress,
   TOKEN_REFUSED,
   withoutName,
@@ -25,7 +27,7 @@ export interface ChainRunOptions {
   pr?: { repository: string; number: number };
   against?: number;
   repo?: string;
-  fire?: boolean;
+  actor?: string;
   input?: Record<string, string>;
 }
 
@@ -46,7 +48,7 @@ export async function chainRun(
     pullRequests,
     chain,
     onProgress: changesOf(progress),
-    ...(options.fire && { fire: { actor: owner, inputs: options.input ?? {} } }),
+    ...(options.actor !== undefined && { fire: { actor: options.actor, inputs: options.input ?? {} } }),
   };
   const results = await tools.dryRun(request).catch((error: unknown) => {
     if (error instanceof SignInRefused) throw new CountersignError('cli.token_refused', TOKEN_REFUSED);
@@ -64,13 +66,13 @@ export async function chainRun(
     : { text: dryRunTable(repository, chain.name, results), json };
 }
 
-function playedOver({ pr, against, repo, fire, input }: ChainRunOptions): {
+function playedOver({ pr, against, repo, actor, input }: ChainRunOptions): {
   repository: string;
   pullRequests: DryRunRequest['pullRequests'];
 } {
-  if (input && !fire) throw new UsageError('--input needs --fire: only a fired chain has inputs.');
+  if (input && actor === undefined) throw new UsageError(NEEDS_ACTOR);
   if (pr) {
-    if (repo !== undefined) throw new UsageError('--repo goes with --against; --pr names its repository.');
+    if (repo !== undefined) throw new UsageError(REPOSITORY_IS_NAMED);
     return { repository: pr.repository, pullRequests: { numbers: [pr.number] } };
   }
   if (against === undefined) throw new UsageError(NEEDS_PULL_REQUEST);

@@ -95,6 +95,7 @@ function addChain(chain: Command, perform: Perform): void {
       perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
     );
   addChainRun(chain, perform);
+  addChainTest(chain, perform);
   addChainStore(chain, perform);
   example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
 }
@@ -112,12 +113,27 @@ function addChainRun(chain: Command, perform: Perform): void {
         .conflicts('pr'),
     )
     .addOption(new Option('--repo <owner/name>', 'the repository for --against').argParser(repository))
-    .addOption(new Option('--fire', 'as if somebody had fired the chain, whatever its trigger'))
+    .addOption(
+      new Option('--actor <login>', 'as if this person had fired the chain, whatever its trigger').argParser(
+        login,
+      ),
+    )
     .addOption(new Option('--input <key=value>', 'an input for a fired chain; repeatable').argParser(input))
     .action((subject: string, options: ChainRunOptions) =>
       perform(async (context) => (await import('./chain-run.ts')).chainRun(context, subject, options)),
     );
   example(run, 'countersign chain run .github/countersign/chains/deploy.yaml --pr acme/shop#7 --dry-run');
+}
+
+function addChainTest(chain: Command, perform: Perform): void {
+  const test = chain
+    .command('test')
+    .description('run the cases of one chain, or of all, in .github/countersign/tests')
+    .argument('[chain]', 'the name of a chain')
+    .action((name: string | undefined) =>
+      perform(async (context) => (await import('./chain-test.ts')).chainTest(context, name)),
+    );
+  example(test, 'countersign chain test pr-review');
 }
 
 function addChainStore(chain: Command, perform: Perform): void {

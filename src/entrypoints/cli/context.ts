@@ -3,6 +3,7 @@ import { CountersignError } from '../../core/errors.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
+import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
@@ -95,6 +96,11 @@ export interface Tools {
    * @throws GitHubError if the repository or a pull request cannot be read
    */
   dryRun(request: DryRunRequest): Promise<DryRunOf[]>;
+  /**
+   * Plays a case of a chain without GitHub.
+   * @param files the files of `.github` in the working folder, by path
+   */
+  chainCase(chain: string, of: ChainCase, files: ReadonlyMap<string, string>): Promise<DryRunOf>;
   /** Waits before the command asks again. */
   pause(ms: number): Promise<void>;
   skills(): Promise<KnownSkills>;

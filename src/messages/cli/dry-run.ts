@@ -1,4 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
+import type { CaseResult } from '../../domain/chain-case/case-file.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
@@ -11,7 +12,7 @@ import { whyJson } from './run-json.ts';
 import { table } from './terminal.ts';
 
 /** What a chain would have done for a pull request. */
-type Played = { pullRequest: PullRequest } & (
+export type Played = { pullRequest: PullRequest } & (
   | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
   | { kind: 'not_run'; because: Explanation }
 );
@@ -22,6 +23,8 @@ export const TOKEN_REFUSED =
   'GitHub does not accept the token in GITHUB_TOKEN: it has expired, was revoked, or belongs to another server (GITHUB_API_URL).';
 export const NEEDS_PULL_REQUEST =
   'Name a pull request with --pr owner/name#number, or several with --against last:50 --repo owner/name.';
+export const NEEDS_ACTOR = '--input needs --actor: only a chain that somebody fires has inputs.';
+export const REPOSITORY_IS_NAMED = '--repo goes with --against; --pr names its repository.';
 export const NEEDS_REPOSITORY = '--against needs a repository: --repo owner/name.';
 
 export function noPullRequestToRead(repository: string, number: number): string {
@@ -76,7 +79,7 @@ function closedNote({ state, merged }: PullRequest): string[] {
 /** One line for each pull request, and the counts. */
 export function dryRunTable(repository: string, chain: string, all: readonly Played[]): string {
   if (all.length === 0) return `${plainLine(repository)} has no pull requests.`;
-  const counts = Map.groupBy(all, (played) => resultOf(played).word);
+  const counts = Map.groupBy(all, (played) => RESULTS[judged(played).result]);
   return [
     `Dry run of ${chain} for the newest ${all.length} pull requests of ${plainLine(repository)}. Nothing was written to GitHub.`,
     'Closed ones are judged as if they were open, with today’s checks.',
@@ -84,8 +87,8 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
     table(
       ['PULL REQUEST', 'TITLE', 'RESULT', 'REASON'],
       all.map((played) => {
-        const { word, because } = resultOf(played);
-        return [`#${played.pullRequest.number}`, played.pullRequest.title, word, because];
+        const { result, because } = judged(played);
+        return [`#${played.pullRequest.number}`, played.pullRequest.title, RESULTS[result], because];
       }),
     ),
     '',
@@ -93,28 +96,23 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
   ].join('\n');
 }
 
-const RESULTS = {
+const RESULTS: Readonly<Record<CaseResult, string>> = {
   not_run: 'not run',
   asked: 'asked',
   waits: 'waits',
   done: 'done',
   stopped: 'stopped',
-} as const;
+};
 
-/** What became of it, in a word, and the sentence why. */
-function resultOf(played: Played): { word: string; because: string; code: keyof typeof RESULTS } {
-  const [code, because] = judged(played);
-  return { code, word: RESULTS[code], because };
-}
-
-function judged(played: Played): [keyof typeof RESULTS, string] {
-  if (played.kind === 'not_run') return ['not_run', innermost(played.because)];
+/** What became of it, and the sentence why. */
+export function judged(played: Played): { result: CaseResult; because: string } {
+  if (played.kind === 'not_run') return { result: 'not_run', because: innermost(played.because) };
   const { state, approval } = played;
   const { status } = state.run;
   const because = explain(state, approval).summary;
-  if (status === 'waiting_approval') return ['asked', because];
-  if (!isRunOver(status)) return ['waits', because];
-  return [status === 'completed' ? 'done' : 'stopped', because];
+  if (status === 'waiting_approval') return { result: 'asked', because };
+  if (!isRunOver(status)) return { result: 'waits', because };
+  return { result: status === 'completed' ? 'done' : 'stopped', because };
 }
 
 /** The only reason of a reason says more than that there is one. */
@@ -125,14 +123,14 @@ function innermost({ summary, reasons }: Explanation): string {
 
 export function dryRunJson(played: Played): Record<string, unknown> {
   const { number, title, headSha, baseRef, state } = played.pullRequest;
-  const { code, because } = resultOf(played);
+  const { result, because } = judged(played);
   return {
     number,
     title,
     state,
     head_sha: headSha,
     base: baseRef,
-    result: code,
+    result,
     because,
     steps:
       played.kind === 'ran'
@@ -153,7 +151,7 @@ function effectJson({ installation_id: _, ...effect }: Effect): Record<string, u
 }
 
 /** What an effect would leave on GitHub, as people would read it. */
-function written(effect: Effect): string[] {
+export function written(effect: Effect): string[] {
   switch (effect.kind) {
     case 'check_run':
     case 'gate_check': {

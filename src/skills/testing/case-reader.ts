@@ -14,7 +14,10 @@ interface CaseFile {
 }
 
 /** A GitHub reader for the case. Anything that a case cannot describe fails. */
-export function caseReader(of: SkillCase, pullRequest: number): GitHubReader {
+export function caseReader(
+  of: Pick<SkillCase, 'files' | 'others' | 'title' | 'body'>,
+  pullRequest: number,
+): GitHubReader {
   const files = filesOf(of);
   const blobs = new Map(
     files.flatMap(({ path, before, after }) => [
@@ -68,7 +71,7 @@ export function caseReader(of: SkillCase, pullRequest: number): GitHubReader {
   });
 }
 
-function filesOf({ files }: SkillCase): CaseFile[] {
+function filesOf({ files }: Pick<SkillCase, 'files'>): CaseFile[] {
   return Object.entries(files).map(([path, file]) =>
     typeof file === 'string'
       ? { path, before: undefined, after: file }

@@ -23,6 +23,7 @@ const noTools: Tools = {
   chains: untouched,
   policy: untouched,
   dryRun: untouched,
+  chainCase: untouched,
   pause: untouched,
   skills: untouched,
   caseTools: untouched,

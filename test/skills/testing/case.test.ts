@@ -184,7 +184,7 @@ describe('a case of a prompt', () => {
 });
 
 test('a case says that it knows no history', async () => {
-  const reader = caseReader({ name: 'one', files: { 'a.ts': 'x' }, expect: { passed: true } }, 1);
+  const reader = caseReader({ files: { 'a.ts': 'x' } }, 1);
   const refused = reader.history({ owner: 'acme', name: 'shop' }, 'a.ts', HEAD_SHA);
   // Of this kind, and so the program's own error, which is not retried.
   await expect(refused).rejects.toMatchObject({

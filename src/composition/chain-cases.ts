@@ -1,0 +1,51 @@
+import { createAnalyzerPool } from '../analyzers/pool.ts';
+import type { BaseConfig } from '../config/config.ts';
+import type { ChainCase } from '../domain/chain-case/case-file.ts';
+import type { DryRunOf } from '../entrypoints/cli/context.ts';
+import {
+  CASE_MAINTAINER,
+  CASE_PULL_REQUEST,
+  CASE_REPOSITORY,
+  chainCaseReader,
+} from '../skills/testing/chain-case-reader.ts';
+import { givenHandler } from '../skills/testing/given-outcome.ts';
+import { play } from './dry-run.ts';
+
+/**
+ * Plays a case of a chain with the real engine: GitHub is the case, no model is asked, and nothing leaves this
+ * machine.
+ * @param files the files of `.github` in the working folder, by path
+ */
+export async function playChainCase(
+  { model: _, ...config }: BaseConfig,
+  chain: string,
+  of: ChainCase,
+  files: ReadonlyMap<string, string>,
+): Promise<DryRunOf> {
+  const reader = chainCaseReader(of, files);
+  // No case needs a process before its review begins.
+  const analyzers = createAnalyzerPool({ spares: false });
+  try {
+    const [played] = await play({
+      config,
+      token: 'none',
+      repo: CASE_REPOSITORY,
+      chain: { name: chain },
+      ...(of.fire && { fire: { actor: CASE_MAINTAINER, inputs: of.fire } }),
+      onProgress: () => {},
+      gitHub: (real) => ({ ...real, reader: () => reader }),
+      numbers: async () => [CASE_PULL_REQUEST],
+      overrides: {
+        analyzers,
+        replaced(step, handler) {
+          const given = of.outcomes?.[step.id];
+          return given ? givenHandler(step, handler, given) : handler;
+        },
+      },
+    });
+    if (!played) throw new Error('a case has one pull request');
+    return played;
+  } finally {
+    await analyzers.stop();
+  }
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { CHAIN_NAME } from '../chain/chain.ts';
+import { readYaml } from '../chain/positions.ts';
+import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
+import { safePathSchema } from '../outcome/finding.ts';
+import { STEP_STATUSES } from '../run/run.ts';
+import { changedFileSchema, repeatedNames } from '../skill/case-file.ts';
+
+/**
+ * What became of a pull request. `asked`: the chain waits for a countersign. `waits`: for something else. `done` and
+ * `stopped`: the run is over, completed or not. `not_run`: no run began.
+ */
+const CASE_RESULTS = ['asked', 'waits', 'done', 'stopped', 'not_run'] as const;
+export type CaseResult = (typeof CASE_RESULTS)[number];
+
+const words = z.string().min(1).max(500);
+const login = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/, { error: 'a login on GitHub' });
+
+const pullRequest = z
+  .strictObject({
+    title: z.string().max(500),
+    body: z.string().max(10_000),
+    author: login,
+    base: z.string().min(1).max(200),
+    head: z.string().min(1).max(200),
+    draft: z.boolean(),
+    labels: z.array(z.string().max(100)).max(100),
+  })
+  .partial();
+
+const expected = z
+  .strictObject({
+    result: z.enum(CASE_RESULTS).optional(),
+    because: words.optional().describe('Words of the reason.'),
+    steps: z
+      .record(z.string(), z.enum(STEP_STATUSES))
+      .optional()
+      .describe('The state of steps, by id; others are not compared.'),
+    writes: listOrOne(words).optional().describe('Words of a comment, check run or label that is written.'),
+    writes_not: listOrOne(words).optional().describe('Words that nothing written has.'),
+  })
+  .refine((value) => Object.keys(value).length > 0, { error: 'a case expects something' });
+
+const caseSchema = z.strictObject({
+  name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),
+  pull_request: pullRequest.optional().describe('By default, a change by ada from "change" into "main".'),
+  files: z
+    .record(safePathSchema, changedFileSchema)
+    .refine((files) => Object.keys(files).length <= 100, { error: 'a case has at most 100 files' })
+    .optional()
+    .describe('What the pull request changes, by path; README.md by default.'),
+  checks: z
+    .record(z.string().min(1).max(200), z.enum(['success', 'failure', 'neutral', 'skipped', 'in_progress']))
+    .optional()
+    .describe('The checks of CI on its head, by name.'),
+  fire: z
+    .record(z.string().min(1).max(100), z.string().max(1_000))
+    .optional()
+    .describe('The inputs of a chain that is fired by hand, whatever its trigger.'),
+  outcomes: z
+    .record(z.string(), z.record(z.string(), z.json()))
+    .optional()
+    .describe(
+      'What steps conclude, by id, instead of working: members of their outcome, or "fails" with a reason.',
+    ),
+  expect: expected,
+});
+export type ChainCase = z.infer<typeof caseSchema>;
+
+const caseFileSchema = z.strictObject({
+  chain: z.string().regex(CHAIN_NAME, { error: 'the name of a chain' }),
+  cases: z.array(caseSchema).min(1).max(100),
+});
+
+/** Reads a file of `.github/countersign/tests`. Never throws, for any text. */
+export function readChainCases(
+  text: string,
+  file: string,
+): { chain?: string; cases: ChainCase[]; diagnostics: readonly Diagnostic[] } {
+  const source = readYaml(text, file);
+  if (source.value === undefined) return { cases: [], diagnostics: source.diagnostics };
+  const { value, diagnostics } = checkShape(caseFileSchema, source);
+  if (!value) return { cases: [], diagnostics: inFileOrder(diagnostics) };
+  const duplicates = repeatedNames(source, value.cases);
+  return { ...value, cases: duplicates.length === 0 ? value.cases : [], diagnostics: duplicates };
+}

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CountersignError } from '../../core/errors.ts';
+import { textOfFile } from '../../core/text.ts';
+import { type ChainCase, readChainCases } from '../../domain/chain-case/case-file.ts';
+import { CHAIN_TESTS, FOLDER, SETTINGS_FILE } from '../../engine/configuration/configuration-files.ts';
+import {
+  type CaseDifference,
+  caseDifferences,
+  NO_CHAIN_CASES,
+  noCasesOf,
+  testedChains,
+} from '../../messages/cli/chain-test.ts';
+import { unreadableFile } from '../../messages/cli/cli.ts';
+import type { Context, Output } from './context.ts';
+
+/** Runs the cases in the working folder, with its chains, settings and skills as they are. */
+export async function chainTest({ cwd, tools }: Context, only: string | undefined): Promise<Output> {
+  const files = filesIn(cwd);
+  const read = [...files]
+    .filter(([path]) => path.startsWith(`${CHAIN_TESTS}/`) && /\.ya?ml$/.test(path))
+    .map(([path, text]) => ({ path, ...readChainCases(text, path) }));
+  const about = read.filter(({ chain }) => only === undefined || chain === undefined || chain === only);
+  if (about.every(({ chain }) => chain === undefined || chain !== only) && only !== undefined)
+    throw new CountersignError('cli.no_cases', noCasesOf(only));
+  if (about.length === 0) throw new CountersignError('cli.no_cases', NO_CHAIN_CASES);
+  const faults = about.flatMap(({ diagnostics }) => diagnostics);
+  const results: { chain: string; case: string; differences: CaseDifference[] }[] = [];
+  for (const { chain = '', cases } of about)
+    for (const one of cases)
+      results.push({ chain, case: one.name, differences: await differencesOf(chain, one) });
+  return {
+    text: testedChains(results, faults),
+    json: {
+      cases: results.map(({ differences, ...named }) => ({
+        ...named,
+        kind: differences.length === 0 ? 'passed' : 'failed',
+        differences,
+      })),
+      faults,
+    },
+    failed: faults.length > 0 || results.some(({ differences }) => differences.length > 0),
+  };
+
+  async function differencesOf(chain: string, one: ChainCase): Promise<CaseDifference[]> {
+    return caseDifferences(one, await tools.chainCase(chain, one, files));
+  }
+}
+
+/** The settings, and every file of the countersign folder. */
+function filesIn(cwd: string): Map<string, string> {
+  const isFile = (path: string) => statSync(join(cwd, path), { throwIfNoEntry: false })?.isFile() === true;
+  const isFolder = statSync(join(cwd, FOLDER), { throwIfNoEntry: false })?.isDirectory() === true;
+  const inside = isFolder ? readdirSync(join(cwd, FOLDER), { recursive: true, encoding: 'utf8' }) : [];
+  const paths = [SETTINGS_FILE, ...inside.map((path) => join(FOLDER, path)).sort()].filter(isFile);
+  return new Map(
+    paths.map((path) => {
+      try {
+        return [path, textOfFile(readFileSync(join(cwd, path)))];
+      } catch (error) {
+        throw new CountersignError('cli.unreadable_file', unreadableFile(path), { cause: error });
+      }
+    }),
+  );
+}

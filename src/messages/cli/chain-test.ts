@@ -1,0 +1,70 @@
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { ChainCase } from '../../domain/chain-case/case-file.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+import { plural } from '../text/pretty.ts';
+import { diagnosticLines } from './diagnostics.ts';
+import { judged, type Played, written } from './dry-run.ts';
+
+export const NO_CHAIN_CASES =
+  'There are no cases here: they are in .github/countersign/tests/*.yml, and docs/chains.md shows how to write them.';
+
+export function noCasesOf(chain: string): string {
+  return `The chain ${plainLine(chain)} has no cases in .github/countersign/tests.`;
+}
+
+/** What a case expected and what it got; `null` for nothing. */
+export interface CaseDifference {
+  what: string;
+  expected: string | null;
+  actual: string | null;
+  /** Why, if that is known. */
+  because?: string;
+}
+
+/** In the order of the case's expectations. */
+export function caseDifferences({ expect }: ChainCase, played: Played): CaseDifference[] {
+  const differences: CaseDifference[] = [];
+  const compare = (what: string, expected: string | undefined, actual: string | null) => {
+    if (expected !== undefined && expected !== actual) differences.push({ what, expected, actual });
+  };
+  const { result, because } = judged(played);
+  if (expect.result !== undefined && expect.result !== result)
+    differences.push({ what: 'result', expected: expect.result, actual: result, because });
+  if (expect.because !== undefined && !because.includes(expect.because))
+    differences.push({ what: 'because', expected: expect.because, actual: because });
+  const steps = played.kind === 'ran' ? played.state.invocations : [];
+  for (const [id, status] of Object.entries(expect.steps ?? {}))
+    compare(`step ${id}`, status, steps.find(({ stepId }) => stepId === id)?.status ?? null);
+  const texts = played.kind === 'ran' ? played.effects.map((effect) => written(effect).join('\n')) : [];
+  const isWritten = (words: string) => texts.some((text) => text.includes(words));
+  for (const words of [expect.writes ?? []].flat())
+    if (!isWritten(words)) differences.push({ what: 'writes', expected: words, actual: null });
+  for (const words of [expect.writes_not ?? []].flat())
+    if (isWritten(words)) differences.push({ what: 'writes', expected: null, actual: words });
+  return differences;
+}
+
+/** `chain test`: a line for each case with its differences below, and a line with the totals. */
+export function testedChains(
+  results: readonly { chain: string; case: string; differences: readonly CaseDifference[] }[],
+  faults: readonly Diagnostic[],
+): string {
+  const failed = results.filter(({ differences }) => differences.length > 0).length;
+  return [
+    ...diagnosticLines(faults),
+    ...results.flatMap(({ chain, case: name, differences }) => [
+      `${differences.length === 0 ? 'ok    ' : 'FAILED'}  ${chain}: ${plainLine(name)}`,
+      ...differences.map((one) => `        ${difference(one)}`),
+    ]),
+    '',
+    `Ran ${plural(results.length, 'case')}: ${failed === 0 ? 'none failed' : `${failed} failed`}.`,
+  ].join('\n');
+}
+
+function difference({ what, expected, actual, because }: CaseDifference): string {
+  const said = (text: string | null) => (text === null ? 'nothing' : `"${plainLine(text)}"`);
+  if (what === 'writes')
+    return expected === null ? `it writes ${said(actual)}` : `nothing that it writes has ${said(expected)}`;
+  const why = because === undefined ? '' : `: ${plainLine(because)}`;
+  return `${what}: expected ${said(expected)}, got ${said(actual)}${why}`;
+}

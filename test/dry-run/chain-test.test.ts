@@ -1,0 +1,196 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { countersign } from '../entrypoints/cli/support.ts';
+
+const FLOW = `name: flow
+trigger: { event: pr.opened, filter: { base: main } }
+steps:
+  - { id: review, skill: pr-review }
+  - { id: ci, skill: ci, condition: "{{ steps.review.outcome.passed }}" }
+  - { id: merge, action: gh-merge, condition: "{{ steps.ci.outcome.passed }}", requires_approval: true }
+  - { id: say, action: gh-comment, condition: "{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}", with: { body: "Sorry: {{ steps.review.outcome.summary }}" } }
+`;
+
+/** Runs `chain test` in a folder with the chain and these cases. */
+async function cases(
+  text: string,
+  { args = [], files = {} }: { args?: string[]; files?: Record<string, string> } = {},
+) {
+  const cwd = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const all = {
+    '.github/countersign/chains/flow.yaml': FLOW,
+    '.github/countersign/tests/flow.yml': text,
+    ...files,
+  };
+  for (const [path, content] of Object.entries(all)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), content);
+  }
+  // A token or a model in the environment must not count.
+  const env = { GITHUB_TOKEN: 'none', GITHUB_API_URL: 'http://127.0.0.1:1' };
+  return countersign(['chain', 'test', ...args], { cwd, env });
+}
+
+test('chain test plays each course of a chain with what its steps would conclude', async () => {
+  const { code, stdout, stderr } = await cases(`chain: flow
+cases:
+  - name: a good change is asked
+    outcomes: { review: { verdict: APPROVE } }
+    checks: { test: success }
+    expect:
+      result: asked
+      steps: { review: completed, ci: completed, merge: waiting_approval, say: pending }
+      writes: May this be merged?
+      writes_not: Sorry
+  - name: a bad change gets a comment
+    outcomes: { review: { verdict: REQUEST_CHANGES, summary: It greets nobody. } }
+    expect: { result: done, steps: { merge: skipped }, writes: "Sorry: It greets nobody." }
+  - name: red CI merges nothing
+    outcomes: { review: { verdict: APPROVE } }
+    checks: { test: failure, lint: success }
+    expect: { steps: { ci: completed, merge: skipped }, because: test }
+  - name: CI that is not done is waited for
+    outcomes: { review: { verdict: APPROVE } }
+    checks: { test: in_progress }
+    expect: { result: waits, steps: { ci: waiting_ci } }
+  - name: a review that fails stops the run
+    outcomes: { review: { fails: the model gave no answer } }
+    expect: { result: stopped, because: the model gave no answer }
+  - name: another base is not its business
+    pull_request: { base: release }
+    expect: { result: not_run, because: base }
+`);
+  expect(stderr).toBe('');
+  expect(stdout).toBe(
+    [
+      'ok      flow: a good change is asked',
+      'ok      flow: a bad change gets a comment',
+      'ok      flow: red CI merges nothing',
+      'ok      flow: CI that is not done is waited for',
+      'ok      flow: a review that fails stops the run',
+      'ok      flow: another base is not its business',
+      '',
+      'Ran 6 cases: none failed.',
+      '',
+    ].join('\n'),
+  );
+  expect(code).toBe(0);
+});
+
+test('the cases of docs/chains.md pass', async () => {
+  const page = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8');
+  const [, example = ''] = /^```yaml cases\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const { stdout } = await cases(example);
+  expect(stdout).toContain('Ran 2 cases: none failed.');
+});
+
+test('chain test reviews for real where a case states no outcome', async () => {
+  const { stdout } = await cases(`chain: flow
+cases:
+  - name: a committed key is refused
+    files: { src/config.ts: "export const accessKeyId = '${['AKIA', 'Z7QX', 'M3PL', 'D5RT', 'W2KV'].join('')}';\\n" }
+    expect: { steps: { review: completed, merge: skipped }, writes: src/config.ts }
+`);
+  expect(stdout).toContain('ok      flow: a committed key is refused');
+});
+
+test('chain test says what differs, and fails', async () => {
+  const { code, stdout } = await cases(`chain: flow
+cases:
+  - name: wrong in each way
+    outcomes: { review: { verdict: APPROVE } }
+    checks: { test: success }
+    expect:
+      result: done
+      because: because of nothing
+      steps: { merge: completed, none: skipped }
+      writes: [never said]
+      writes_not: [May this be merged?]
+`);
+  expect(code).toBe(1);
+  expect(stdout).toMatchInlineSnapshot(`
+    "FAILED  flow: wrong in each way
+            result: expected "done", got "asked": not merging yet: merge waits for a countersign (nobody has countersigned yet)
+            because: expected "because of nothing", got "not merging yet: merge waits for a countersign (nobody has countersigned yet)"
+            step merge: expected "completed", got "waiting_approval"
+            step none: expected "skipped", got nothing
+            nothing that it writes has "never said"
+            it writes "May this be merged?"
+
+    Ran 1 case: 1 failed.
+    "
+  `);
+});
+
+test('chain test fires a chain by hand with inputs', async () => {
+  const chain = `name: greet
+trigger: { event: manual.fired }
+steps:
+  - { action: gh-comment, with: { body: "Hello {{ trigger.input_whom }}" } }
+`;
+  const { stdout } = await cases(
+    `chain: greet
+cases:
+  - { name: it greets, fire: { whom: world }, expect: { result: done, writes: Hello world } }
+  - { name: it needs somebody, fire: {}, expect: { result: not_run, because: whom } }
+`,
+    { files: { '.github/countersign/chains/greet.yaml': chain } },
+  );
+  expect(stdout).toContain('Ran 2 cases: none failed.');
+});
+
+test('chain test plays a shipped chain with the settings of the folder', async () => {
+  const { stdout } = await cases(
+    `chain: pr-review
+cases:
+  - name: a change is asked
+    outcomes: { review: { verdict: APPROVE } }
+    checks: { test: success }
+    expect: { result: asked, writes: 2 countersigns }
+`,
+    { files: { '.github/countersign.yml': 'countersign: { count: 2 }\nchains: [flow]\n' } },
+  );
+  expect(stdout).toContain('Ran 1 case: none failed.');
+});
+
+test.each<[string, string, string]>([
+  [
+    'a member that it does not know',
+    'chain: flow\ncases:\n  - { name: a, expect: { result: merged } }\n',
+    ':3:',
+  ],
+  ['a case without a name', 'chain: flow\ncases:\n  - { expect: { result: asked } }\n', 'name'],
+  ['no chain', 'cases:\n  - { name: a, expect: { result: asked } }\n', 'chain'],
+  [
+    'two cases with one name',
+    'chain: flow\ncases:\n  - { name: a, expect: { result: asked } }\n  - { name: a, expect: { result: done } }\n',
+    'there is a case "a" already',
+  ],
+])('chain test says where a case file has %s', async (_, text, message) => {
+  const { code, stdout } = await cases(text);
+  expect(stdout).toContain('.github/countersign/tests/flow.yml');
+  expect(stdout).toContain(message);
+  expect(code).toBe(1);
+});
+
+test('chain test says what is wrong with an outcome that a case states', async () => {
+  const { stdout } = await cases(`chain: flow
+cases:
+  - { name: a, outcomes: { review: { verdict: FINE } }, expect: { result: asked } }
+`);
+  expect(stdout).toContain('the case’s outcome of "review" is not valid: verdict');
+});
+
+test('chain test of a chain without cases says so', async () => {
+  const none = await cases('chain: flow\ncases:\n  - { name: a, expect: { result: asked } }\n', {
+    args: ['other'],
+  });
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('The chain other has no cases') });
+  const cwd = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const nothing = await countersign(['chain', 'test'], { cwd });
+  expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining('There are no cases here') });
+});

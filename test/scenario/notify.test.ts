@@ -223,3 +223,21 @@ it('a question that is asked again about the same head, as after closing and reo
   await harness.advance(10_000);
   expect(mentions(harness).length).toBe(2);
 });
+
+it('a question that was withdrawn before its mention was sent does not keep the next one from mentioning', async () => {
+  const harness = await start({ chain: MERGE_ONLY, settings: MENTION });
+  const { github } = harness;
+  const isMention = ({ method, path }: { method: string; path: string }) =>
+    method === 'POST' && path.endsWith('/comments') && approvals(harness, 1).length > 0;
+  const end = github.fail(isMention, { status: 502 });
+  await open(harness);
+  await harness.advance(5_000);
+  await github.convertToDraft(REPO, 1, 'ada');
+  await harness.advance(60_000);
+  end();
+  await harness.advance(600_000);
+  expect(mentions(harness)).toEqual([]);
+  await github.readyForReview(REPO, 1, 'ada');
+  await harness.advance(60_000);
+  expect(mentions(harness).length).toBe(1);
+});

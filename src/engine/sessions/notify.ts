@@ -143,8 +143,30 @@ export function notifyJobs(deps: {
       const step = state?.invocations.find((one) => one.stepId === stepId);
       found = newest(await storage.read.approvals.ofRun(earlier.id), step?.id);
     }
-    // What was a problem then may be none now.
-    return { ...(found?.notices ?? NOTHING), problems: [] };
+    return found ? notDropped(found) : NOTHING;
+  }
+
+  /** Without what was not sent, as when the question was withdrawn first. What was a problem then may be none now. */
+  async function notDropped({ id, runId, notices = NOTHING }: Approval): Promise<Notices> {
+    const effects = await storage.read.effects.ofRun(runId);
+    const isSent = (name: string) => {
+      const key = `notice:${id}:${name}`;
+      const own = effects.filter(
+        (one) => one.key === key || (name === 'request_review' && one.key.startsWith(`${key}:`)),
+      );
+      // A question that sent nothing itself has the name from one before it.
+      return (
+        own.length === 0 ||
+        own.some(({ status, begun }) => status === 'done' || (begun && status === 'pending'))
+      );
+    };
+    const sent = notices.sent.filter(isSent);
+    return {
+      sent,
+      people: sent.some((name) => !name.startsWith('webhook:')) ? notices.people : [],
+      webhooks: notices.webhooks.filter((name) => sent.includes(`webhook:${name}`)),
+      problems: [],
+    };
   }
 
   function again(inMs: number): JobResult {

@@ -3,8 +3,7 @@ import type { Effect } from '../../domain/effect/effect.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import { type ActionName, CAPABILITIES } from '../../domain/policy/capability.ts';
-import { describeEffect, type Writing } from '../../messages/actions/describe-effect.ts';
-import type { AnsweredHandler, ApprovalContext } from '../approvals/approval-context.ts';
+import type { AnsweredHandler } from '../approvals/approval-context.ts';
 import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { invalidInput, readInputs } from './inputs.ts';
 
@@ -21,15 +20,10 @@ interface ActionParts {
 }
 
 /** An action that people's answers do not change. */
-export type PlainAction = StepHandler &
-  ActionParts & {
-    /** What `run` would request now, for a dry run. It reads, and writes nothing. */
-    readonly describe: (context: StepContext) => Promise<Writing[]>;
-  };
+export type PlainAction = StepHandler & ActionParts;
 
 /** An action that handles the answer to its approval itself. */
-export type AnsweredAction = AnsweredHandler &
-  ActionParts & { readonly describe: (context: ApprovalContext) => Promise<Writing[]> };
+export type AnsweredAction = AnsweredHandler & ActionParts;
 
 /** What an action decides: the effects it requests, or why it cannot. */
 type Plan =
@@ -45,17 +39,13 @@ type Plan =
 interface PlainActionParts<Input extends z.ZodObject> extends ActionParts {
   readonly name: ActionName;
   readonly input: Input;
-  /** Reads what it needs and decides. `run` and `describe` both rest on it, so a dry run cannot differ from a run. */
+  /** Reads what it needs and decides. It writes nothing: a dry run shows the effects that it returns. */
   readonly plan: (context: StepContext, input: z.infer<Input>) => Promise<Plan> | Plan;
 }
 
 /** Builds the handler of an action from its parts. */
 export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<Input>): PlainAction {
   const { name, about, permissions, input, once } = parts;
-  const planned = async (context: StepContext): Promise<Plan> => {
-    const read = readInputs(input, context);
-    return 'problem' in read ? invalidInput(name, read.problem) : parts.plan(context, read.value);
-  };
   return {
     name,
     about,
@@ -64,7 +54,9 @@ export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<I
     once,
     capability: CAPABILITIES[name],
     async run(context) {
-      const plan = await planned(context);
+      const read = readInputs(input, context);
+      if ('problem' in read) return invalidInput(name, read.problem);
+      const plan = await parts.plan(context, read.value);
       if (plan.kind !== 'does') return plan;
       return {
         kind: 'done',
@@ -77,10 +69,6 @@ export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<I
         }),
         desiredEffects: plan.effects,
       };
-    },
-    async describe(context) {
-      const plan = await planned(context);
-      return plan.kind === 'does' ? plan.effects.map(({ effect }) => describeEffect(effect)) : [];
     },
   };
 }

@@ -80,12 +80,6 @@ export const ghMerge: AnsweredAction = {
   }),
   once: 'one merge for each run and head; after an uncertain answer, the pull request is read before anything else',
   capability: CAPABILITIES['gh-merge'],
-  async describe({ repo, state: { run }, inputs }) {
-    const method = mergeMethod(inputs, run.settings);
-    return [
-      { target: `merge of ${repo.owner}/${repo.name}#${run.pullRequest} into ${run.baseRef} (${method})` },
-    ];
-  },
   async onAnswer(context, answer) {
     const { result, gate } = await act(context, answer);
     if (gate === 'closed') {

@@ -46,36 +46,3 @@ test.each(Object.values(ACTIONS))('$name has permissions that app.yml grants', (
     expect([level, 'write']).toContain(granted[key]);
   }
 });
-
-describe('a dry run', () => {
-  test('shows the comment as GitHub would show it', async () => {
-    const context = stepContext('id: say, action: gh-comment', {
-      inputs: { body: 'Hello' },
-      text: (_, encode) => `Hello ${encode('@octo/everybody')}`,
-    });
-    const [writing] = await ACTIONS['gh-comment'].describe(context);
-    expect(writing?.target).toBe('comment on acme/shop#7');
-    expect(writing?.body).toMatch(/\nHello @&#8203;octo\/everybody$/);
-  });
-
-  test('shows the labels', async () => {
-    const context = stepContext('id: tag, action: gh-label', { inputs: { labels: ['a', 'b'] } });
-    expect(await ACTIONS['gh-label'].describe(context)).toEqual([
-      { target: 'labels on acme/shop#7', title: 'a, b' },
-    ]);
-  });
-
-  test('shows how the pull request would be merged', async () => {
-    const context = stepContext('id: merge, action: gh-merge, requires_approval: true', {
-      inputs: { method: 'rebase' },
-    });
-    expect(await ACTIONS['gh-merge'].describe(context)).toEqual([
-      { target: 'merge of acme/shop#7 into main (rebase)' },
-    ]);
-  });
-
-  test('shows nothing for inputs that the step cannot run with', async () => {
-    const context = stepContext('id: tag, action: gh-label', { inputs: { labels: [] } });
-    expect(await ACTIONS['gh-label'].describe(context)).toEqual([]);
-  });
-});

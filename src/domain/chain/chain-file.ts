@@ -5,6 +5,7 @@ import { ARTIFACT_ID, unfitGlobReason, unfitPathReason } from '../artifact/place
 import { SLOTS, type Slot } from '../expression/state-slot.ts';
 import { writtenStepGatesSchema } from '../gate/gate.ts';
 import { outcomeKindSchema } from '../outcome/outcome.ts';
+import { stepApprovalSchema } from '../policy/countersign-rules.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
 import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, PARALLEL_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
 import { chainCheckName, isReservedChainName } from './check-name.ts';
@@ -119,7 +120,12 @@ const step = z.strictObject({
     .enum(['fail', 'continue'])
     .optional()
     .describe('Whether a failure of this step fails the run.'),
-  requires_approval: z.boolean().optional().describe('Waits for a countersign. gh-merge always needs true.'),
+  requires_approval: z
+    .union([z.boolean(), stepApprovalSchema])
+    .optional()
+    .describe(
+      'Waits for a countersign. gh-merge always needs it. A mapping asks for more than the settings do: teams, users, permission, count, question.',
+    ),
   validate: rules.optional().describe('Rules on the inputs; the step fails before it does anything.'),
   expect: rules.optional().describe('Rules on the outcome; the step fails when one does not hold.'),
   artifacts: artifacts.optional().describe('What the step must leave.'),

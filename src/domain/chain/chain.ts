@@ -4,6 +4,7 @@ import { slotSchema } from '../expression/state-slot.ts';
 import { stepGatesSchema } from '../gate/gate.ts';
 import { GATE_SCOPES } from '../gate/placed.ts';
 import { actionOf } from '../policy/capability.ts';
+import { stepApprovalSchema } from '../policy/countersign-rules.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
 
@@ -103,6 +104,8 @@ const stepSchema = z.strictObject({
   retry: z.strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().nonnegative() }),
   onFailure: z.enum(['fail', 'continue']),
   requiresApproval: z.boolean(),
+  /** What the step asks of those who countersign it. Absent with `requires_approval: true`. */
+  approval: stepApprovalSchema.optional(),
   /** Absent in steps without rules, and in runs that began before rules existed. */
   validate: z.array(writtenRuleSchema).max(MAX_RULES).optional(),
   expect: z.array(writtenRuleSchema).max(MAX_RULES).optional(),

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/canonical.ts';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
-import { memberOf } from '../../core/mapping.ts';
+import { isMapping, memberOf } from '../../core/mapping.ts';
 import {
   type CompiledExpression,
   compileExpression,
@@ -67,7 +67,12 @@ function checkId(source: YamlSource, step: StepOutline, steps: readonly StepOutl
 
 /** Such a step asks people in any case. This diagnostic says so to the chain's author. */
 function checkApproval(source: YamlSource, { index, action, requiresApproval }: StepOutline): Diagnostic[] {
-  if (actionNamed(action)?.confirmation !== 'person' || requiresApproval === true) return [];
+  if (
+    actionNamed(action)?.confirmation !== 'person' ||
+    requiresApproval === true ||
+    isMapping(requiresApproval)
+  )
+    return [];
   const message = `${action} always needs requires_approval: true; no setting turns the countersign off`;
   const key = requiresApproval === undefined ? 'action' : 'requires_approval';
   return [source.diagnostic(['steps', index, key], message)];

@@ -4,6 +4,7 @@ import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { writtenMandatorySchema } from '../gate/gate.ts';
 import { type MandatoryGates, mandatoryGates } from '../gate/placed.ts';
+import { teamSchema, userSchema } from '../policy/countersign-rules.ts';
 import { MERGED_BY } from '../policy/gate-check.ts';
 import { TRUST_LEVELS, type TrustLevel } from '../policy/trust.ts';
 import { CHAIN_NAME } from './chain.ts';
@@ -47,15 +48,10 @@ const countersign = z.strictObject({
       'The least role on the repository that may countersign; none: only the named people and teams.',
     ),
   teams: z
-    .array(
-      pattern(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][a-z0-9_-]*$/, 'a team is written organisation/team-slug'),
-    )
+    .array(teamSchema)
     .max(50)
     .describe('Teams whose members may countersign, as organisation/team-slug.'),
-  users: z
-    .array(pattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, 'a user is a GitHub login, without @'))
-    .max(50)
-    .describe('Logins of people who may countersign; case does not matter.'),
+  users: z.array(userSchema).max(50).describe('Logins of people who may countersign; case does not matter.'),
   count: z.int().min(1).max(10).describe('How many people must countersign.'),
   unattributed: z
     .enum(['one_more', 'allow', 'refuse'])

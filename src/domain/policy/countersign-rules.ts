@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** Who may countersign, how many are needed, and with which reactions; from the repository's settings. */
 export interface CountersignRules {
   permission: 'admin' | 'maintain' | 'write' | 'none';
@@ -10,4 +12,51 @@ export interface CountersignRules {
   unattributed?: 'one_more' | 'allow' | 'refuse';
   approve: readonly string[];
   reject: readonly string[];
+  /** What the step asks for beside all that. */
+  step?: StepApproval;
+}
+
+export const teamSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][a-z0-9_-]*$/, {
+  error: 'a team is written organisation/team-slug',
+});
+export const userSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, { error: 'a user is a GitHub login, without @' });
+
+/** What a step asks of those who countersign it, beside the settings. It can only ask for more. */
+export const stepApprovalSchema = z
+  .strictObject({
+    teams: z.array(teamSchema).min(1).max(20).optional(),
+    users: z.array(userSchema).min(1).max(50).optional(),
+    permission: z.enum(['admin', 'maintain', 'write']).optional(),
+    count: z.int().min(1).max(10).optional(),
+    question: z.string().min(1).max(200).optional(),
+  })
+  .refine((one) => Object.values(one).some((value) => value !== undefined), {
+    error: 'an approval without any key is written as true',
+  });
+export type StepApproval = z.infer<typeof stepApprovalSchema>;
+
+/**
+ * The rules for one step. The step's own people are a second condition and never a way around the first: a countersign
+ * counts only if both the settings and the step let that person give it.
+ */
+export function tightened(settings: CountersignRules, step: StepApproval | undefined): CountersignRules {
+  return step ? { ...settings, count: Math.max(settings.count, step.count ?? 1), step } : settings;
+}
+
+/** The teams whose members must be known to judge a person. */
+export function teamsNamed({ teams, step }: Pick<CountersignRules, 'teams' | 'step'>): string[] {
+  return [...new Set([...teams, ...(step?.teams ?? [])])];
+}
+
+/** Those whom the step asks for, in words; `undefined` if everybody whom the settings let countersign. */
+export function wantedByStep({ step }: Pick<CountersignRules, 'step'>): string | undefined {
+  const { permission, teams = [], users = [] } = step ?? {};
+  const groups = [
+    ...(permission === undefined ? [] : [`${permission} access`]),
+    ...teams.map((team) => `a member of ${team}`),
+    ...users,
+  ];
+  return groups.length === 0 ? undefined : groups.join(' or ');
 }

@@ -1,7 +1,7 @@
 import { combined, criterion, type Explanation } from '../explanation/explanation.ts';
 import type { AnsweringPerson, Saying } from './approval.ts';
 import { type Contributors, countersignsNeeded, unattributedSentence } from './authorship.ts';
-import type { CountersignRules } from './countersign-rules.ts';
+import { type CountersignRules, wantedByStep } from './countersign-rules.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
 
@@ -219,8 +219,28 @@ export function judgeGroup(
   };
 }
 
-/** Why this person's answer does not count, or `undefined` if it does. */
+/** Why this person's countersign does not count, or `undefined` if it does: the settings and the step must both let them. */
 export function ineligibleBecause(
+  person: Answerer,
+  rules: CountersignRules,
+  facts: Pick<MergeFacts, 'contributors'> & { pullRequest: Pick<MergeFacts['pullRequest'], 'author'> },
+): string | undefined {
+  return ineligibleBySettings(person, rules, facts) ?? ineligibleByStep(person, rules);
+}
+
+function ineligibleByStep({ login, role, teams }: Answerer, rules: CountersignRules): string | undefined {
+  const wanted = wantedByStep(rules);
+  if (wanted === undefined) return undefined;
+  const { permission, users = [], teams: named = [] } = rules.step ?? {};
+  const isWanted =
+    (permission !== undefined && isAtLeast(role, permission)) ||
+    users.some((user) => user.toLowerCase() === login.toLowerCase()) ||
+    named.some((team) => teams.includes(team));
+  return isWanted ? undefined : `this step asks for ${wanted}`;
+}
+
+/** Why this person's answer does not count by the settings. A step can ask for more, and never lets anybody else. */
+function ineligibleBySettings(
   person: Answerer,
   rules: CountersignRules,
   facts: Pick<MergeFacts, 'contributors'> & { pullRequest: Pick<MergeFacts['pullRequest'], 'author'> },
@@ -237,7 +257,9 @@ export function ineligibleBecause(
   }
   if (facts.contributors.pushers.includes(person.id)) return 'pushed some of the commits';
   if (rules.permission !== 'none' && isAtLeast(person.role, rules.permission)) return undefined;
-  const named = rules.users.some((user) => user.toLowerCase() === login) || person.teams.length > 0;
+  const named =
+    rules.users.some((user) => user.toLowerCase() === login) ||
+    rules.teams.some((team) => person.teams.includes(team));
   const least = rules.least ?? 'write';
   if (named && isAtLeast(person.role, least)) return undefined;
   if (named) return `is named in the settings with only ${person.role} access, where ${least} is needed`;
@@ -258,9 +280,11 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
   const eligible = (person: Answerer) => ineligibleBecause(person, rules, facts) === undefined;
   const countersigners = approving.filter(eligible);
   const countersignedBy = unique(countersigners.map((person) => person.login));
-  const rejectedBy = uniquePeople(rejecting.filter(eligible));
+  // A step that asks for particular people takes nobody's rejection away, nor the way to take one back.
+  const heard = (person: Answerer) => ineligibleBySettings(person, rules, facts) === undefined;
+  const rejectedBy = uniquePeople(rejecting.filter(heard));
   const stillRejecting = facts.rejectedBefore.filter(({ id }) =>
-    countersigners.every((one) => one.id !== id),
+    approving.every((one) => one.id !== id || !heard(one)),
   );
 
   const about = pullRequestCriteria(question, facts);
@@ -378,7 +402,7 @@ function countersignCriterion(
   }
   return countersignedBy.length >= count
     ? criterion('met', `countersigned by ${countersignedBy.join(', ')}`, details)
-    : criterion('pending', missing(countersignedBy.length, count), details);
+    : criterion('pending', missing(countersignedBy.length, count, wantedByStep(question.rules)), details);
 }
 
 /** The criterion that fails if the settings refuse unattributed commits and there are some. */
@@ -392,8 +416,10 @@ export function refusesUnattributed(
     : [];
 }
 
-function missing(given: number, count: number): string {
-  return given === 0 ? 'nobody has countersigned yet' : `${given} of ${count} countersigns given`;
+function missing(given: number, count: number, wanted?: string): string {
+  const words = given === 0 ? 'nobody has countersigned yet' : `${given} of ${count} countersigns given`;
+  if (wanted === undefined) return words;
+  return `${words}; this step asks for ${count === 1 ? 'one' : count}, each by ${wanted}`;
 }
 
 /** A step that merges nothing does not mention merging. */

@@ -10,6 +10,7 @@ import type { AnsweringPerson, AskedAuthorship } from '../policy/approval.ts';
 import { askedAuthorship, NO_CONTRIBUTORS } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf, type Mergeability } from '../policy/conflict.ts';
+import { tightened } from '../policy/countersign-rules.ts';
 import { conditionOf, degraded } from '../policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeFacts, MergeQuestion } from '../policy/merge-gate.ts';
 import { type QuestionWatch, reactionsSeen } from '../policy/question-watch.ts';
@@ -75,7 +76,7 @@ export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFa
     watch: watchOf(read, conflict.kind === 'unknown' ? conflicted : conflict.kind === 'conflict'),
     authorship:
       contributors && contributors !== NO_CONTRIBUTORS
-        ? askedAuthorship(run.settings.countersign, contributors)
+        ? askedAuthorship(tightened(run.settings.countersign, asking.step.approval), contributors)
         : undefined,
     facts: {
       readAt: read.readAt,

@@ -1,14 +1,15 @@
-import type { Settings } from '../chain/settings.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
 import type { Approval, AskedAuthorship } from '../policy/approval.ts';
 import { askedAuthorship, type Contributors } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { conflictOf, type Mergeability } from '../policy/conflict.ts';
+import { type CountersignRules, tightened } from '../policy/countersign-rules.ts';
 import { justAsked, type MergeQuestion, refusesUnattributed } from '../policy/merge-gate.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import type { Answer } from './answer.ts';
 import { type Asking, wasConflicting } from './question-facts.ts';
+import type { RunState } from './run.ts';
 
 /** How an attempt ends at a question, with what becomes of the question. */
 type QuestionResult = (
@@ -35,7 +36,7 @@ const MAX_QUESTIONS = 5;
 
 /** What the run asks the maintainers about. */
 export function questionOf(
-  { run }: Asking['state'],
+  { state: { run }, step }: Pick<Asking, 'state' | 'step'>,
   pullRequest: number,
   repo: { owner: string; name: string },
   inputs: Readonly<Record<string, unknown>>,
@@ -49,8 +50,17 @@ export function questionOf(
     baseRef: run.baseRef,
     method: mergeMethod(inputs, run.settings),
     by: run.settings.merge.by ?? 'app',
-    rules: run.settings.countersign,
+    rules: tightened(run.settings.countersign, step.approval),
   };
+}
+
+/** The rules for the answers to an approval comment; those of the settings if there is none. */
+export function rulesAsked(
+  { run, invocations }: Pick<RunState, 'run' | 'invocations'>,
+  approval: Pick<Approval, 'invocationId'> | null,
+): CountersignRules {
+  const step = invocations.find(({ id }) => id === approval?.invocationId);
+  return tightened(run.settings.countersign, step && run.definition.steps[step.stepIndex]?.approval);
 }
 
 type Method = MergeQuestion['method'];
@@ -131,7 +141,7 @@ interface ToAsk {
 
 /** @param requested `undefined` if requested changes do not matter here */
 export function toAsk(
-  { countersign }: Pick<Settings, 'countersign'>,
+  rules: CountersignRules,
   author: { id: number },
   requested: RequestedChanges | undefined,
   contributors: Contributors | undefined,
@@ -140,9 +150,9 @@ export function toAsk(
   return {
     blockedBy: [
       ...changes.filter(({ status }) => status !== 'met'),
-      ...refusesUnattributed(countersign, contributors),
+      ...refusesUnattributed(rules, contributors),
     ],
-    authorship: contributors ? askedAuthorship(countersign, contributors) : null,
+    authorship: contributors ? askedAuthorship(rules, contributors) : null,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
-import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import { type CountersignRules, teamsNamed } from '../../domain/policy/countersign-rules.ts';
 import type { Answerer, Speaker } from '../../domain/policy/merge-gate.ts';
 import type { GitHubReader, Person, Repo } from '../../ports/github.ts';
 
@@ -10,7 +10,10 @@ export async function readAnswerer(
   { id, login, type }: Person,
   rules: CountersignRules,
 ): Promise<Answerer> {
-  const [role, teams] = await Promise.all([reader.role(repo, login), teamsOf(reader, login, rules.teams)]);
+  const [role, teams] = await Promise.all([
+    reader.role(repo, login),
+    teamsOf(reader, login, teamsNamed(rules)),
+  ]);
   return { id, login, type, role, teams };
 }
 
@@ -26,7 +29,7 @@ export async function readSpeaker(
 ): Promise<Speaker[]> {
   const [now, teams] = await Promise.all([
     reader.collaborator(repo, login),
-    teamsOf(reader, login, rules.teams),
+    teamsOf(reader, login, teamsNamed(rules)),
   ]);
   return now?.person.id === id ? [{ ...now.person, role: now.role, teams, says }] : [];
 }

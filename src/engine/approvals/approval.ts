@@ -1,5 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { tightened } from '../../domain/policy/countersign-rules.ts';
 import { judgeMerge, type MergeDecision, type MergeFacts } from '../../domain/policy/merge-gate.ts';
 import { answerOf, type OwnWrites } from '../../domain/run/answer.ts';
 import {
@@ -63,8 +64,9 @@ export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): 
 
 /** Asks the maintainers, unless it must wait for something first. */
 export async function askPeople(context: ApprovalContext): Promise<ApprovalResult> {
-  const { state, inputs, repo, session, clock } = context;
+  const { state, step, inputs, repo, session, clock } = context;
   const { settings, headSha } = state.run;
+  const rules = tightened(settings.countersign, step.approval);
   const number = pullRequestOf(context);
   const prefetched = await context.reader.prefetched(repo, number, { headSha });
   const reader = prefetched.over(context.reader);
@@ -77,7 +79,7 @@ export async function askPeople(context: ApprovalContext): Promise<ApprovalResul
   }
   const requested = await readRequestedChanges({ ...context, reader }, number);
   const contributors = await readContributors({ ...context, reader }, pullRequest, headSha);
-  const question = toAsk(settings, pullRequest.author, requested, contributors);
+  const question = toAsk(rules, pullRequest.author, requested, contributors);
   return ask(context, question, { now: clock.now(), newId: context.newId });
 }
 

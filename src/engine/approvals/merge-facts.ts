@@ -4,7 +4,7 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
 import { NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
 import { actionOf } from '../../domain/policy/capability.ts';
-import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
+import { type CountersignRules, tightened } from '../../domain/policy/countersign-rules.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeQuestion } from '../../domain/policy/merge-gate.ts';
@@ -88,7 +88,7 @@ async function readFrom(
   begun = context.clock.now(),
 ): Promise<Read> {
   const { repo, state, step } = context;
-  const rules = state.run.settings.countersign;
+  const rules = tightened(state.run.settings.countersign, step.approval);
   const number = pullRequestOf(context);
   const found = await prefetched.over(context.reader).comment(repo, comment.githubId);
   const spoken = spokenAnswers(context);
@@ -139,7 +139,7 @@ async function readFrom(
     : { by: [], elsewhere: [] };
   const requestedChanges = thorough ? await readRequestedChanges(now, number) : undefined;
   const pullRequest = await rest.pullRequest(repo, number);
-  const question = questionOf(state, number, repo, context.inputs);
+  const question = questionOf(context, number, repo, context.inputs);
   const facts = questionFacts(context, {
     readAt: new Date(Math.min(context.clock.now().getTime(), begun.getTime() + READING_MS)),
     comment: commentStatus(found, comment, context.appId),

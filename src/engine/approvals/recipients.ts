@@ -1,3 +1,4 @@
+import { teamsNamed, tightened } from '../../domain/policy/countersign-rules.ts';
 import { type Answerer, ineligibleBecause } from '../../domain/policy/merge-gate.ts';
 import { manyMayAnswer, nobodyMayAnswer, onlySome, teamUnseen } from '../../messages/comments/notice.ts';
 import type { Collaborator, GitHubReader, PullRequest } from '../../ports/github.ts';
@@ -27,33 +28,46 @@ export async function readRecipients(
   context: ApprovalContext,
   pullRequest: PullRequest,
 ): Promise<Recipients> {
-  const { reader, repo, state } = context;
-  const rules = state.run.settings.countersign;
+  const { reader, repo, state, step } = context;
+  const rules = tightened(state.run.settings.countersign, step.approval);
+  // If the step names people, only their countersigns count.
+  const named = step.approval?.users || step.approval?.teams ? step.approval : rules;
   const contributors = await readContributors(context, pullRequest, state.run.headSha);
   const facts = { contributors, pullRequest };
   const roles = await readRoles(reader, repo);
   const mayAnswer = (person: Answerer) => ineligibleBecause(person, rules, facts) === undefined;
-  const answererOf = async (person: Collaborator['person'], teams: readonly string[]): Promise<Answerer> => ({
+  const answererOf = async (person: Collaborator['person']): Promise<Answerer> => ({
     ...person,
     role: await roles.of(person),
-    teams,
+    teams: teamsOf(person),
   });
 
   const people = new Set<string>();
   const teams: string[] = [];
   const problems: string[] = [];
-  for (const login of rules.users) {
+  const membersOf = new Map(
+    await Promise.all(
+      teamsNamed(rules).map(async (team) => {
+        const [organisation = '', slug = ''] = team.split('/');
+        return [team, await reader.teamMembers(organisation, slug)] as const;
+      }),
+    ),
+  );
+  const teamsOf = ({ id }: Collaborator['person']) =>
+    [...membersOf].flatMap(([team, members]) => (members?.people.some((one) => one.id === id) ? [team] : []));
+  for (const login of named.users ?? []) {
     const found = await reader.collaborator(repo, login);
-    if (found && mayAnswer({ ...found.person, role: found.role, teams: [] })) people.add(found.person.login);
+    if (found && mayAnswer({ ...found.person, role: found.role, teams: teamsOf(found.person) }))
+      people.add(found.person.login);
   }
-  for (const team of rules.teams) {
-    const [organisation = '', slug = ''] = team.split('/');
-    const members = await reader.teamMembers(organisation, slug);
+  for (const team of named.teams ?? []) {
+    const [organisation = ''] = team.split('/');
+    const members = membersOf.get(team);
     if (!members) {
       problems.push(teamUnseen(team));
       continue;
     }
-    const answerers = await Promise.all(members.people.map((person) => answererOf(person, [team])));
+    const answerers = await Promise.all(members.people.map(answererOf));
     const eligible = answerers.filter(mayAnswer);
     // GitHub takes a team only from the organisation that owns the repository.
     const isWhole = eligible.length === answerers.length && !members.truncated && answerers.length > 0;

@@ -149,7 +149,7 @@ const ASPECTS: readonly [string, (step: Step) => unknown][] = [
   ['depends_on', ({ dependsOn }) => dependsOn],
   ['condition', ({ condition }) => condition],
   ['with', (step) => step.with],
-  ['requires_approval', ({ requiresApproval }) => requiresApproval],
+  ['requires_approval', ({ requiresApproval, approval }) => approval ?? requiresApproval],
   ['on_failure', ({ onFailure }) => onFailure],
   ['validate', ({ validate }) => validate ?? []],
   ['expect', ({ expect }) => expect ?? []],

@@ -38,7 +38,7 @@ export function chainJson(chain: Chain, scope: Scope, file: string) {
       timeout_ms: step.timeoutMs ?? null,
       retry: { attempts: step.retry.attempts, backoff_ms: step.retry.backoffMs },
       on_failure: step.onFailure,
-      requires_approval: step.requiresApproval,
+      requires_approval: step.approval ?? step.requiresApproval,
     })),
   };
 }

@@ -1,5 +1,6 @@
 import type { EventOf } from '../../domain/event/event.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { type CountersignRules, tightened } from '../../domain/policy/countersign-rules.ts';
 import { isMergeStep, type Run } from '../../domain/run/run.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { ReadTx } from '../../ports/storage.ts';
@@ -15,6 +16,12 @@ export interface OpenApproval {
   run: Run;
   step: string;
   approval: Approval;
+}
+
+/** The rules for the answers to an open approval. */
+export function answerRules({ run, step }: Pick<OpenApproval, 'run' | 'step'>): CountersignRules {
+  const { approval } = run.definition.steps.find(({ id }) => id === step) ?? {};
+  return tightened(run.settings.countersign, approval);
 }
 
 /** All steps of the active runs for this head of the pull request. */

@@ -1,6 +1,7 @@
 import { questionTag, type Saying, withAnswer } from '../../domain/policy/approval.ts';
+import { teamsNamed } from '../../domain/policy/countersign-rules.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
-import { type ActiveStep, activeSteps, type OpenApproval } from './active-steps.ts';
+import { type ActiveStep, activeSteps, answerRules, type OpenApproval } from './active-steps.ts';
 import type { Command } from './command.ts';
 import { answerOvertaken, overtaken, remember } from './command-order.ts';
 import type { CommandContext } from './context.ts';
@@ -33,7 +34,7 @@ export async function confirm(
       because: 'could not be found on GitHub',
     });
   }
-  const because = ineligibility(respondent, found, pullRequest);
+  const because = ineligibility(command.verb, respondent, found, pullRequest);
   if (because !== undefined) return replyFor({ kind: 'may_not_answer', step, login: event.actor, because });
   const { id, login } = respondent.person;
   const ordered = { kind: 'answer', verb: command.verb, person: id, chain: run.chain, step } as const;
@@ -95,12 +96,14 @@ function approvalFor(
 }
 
 function ineligibility(
+  verb: Saying,
   { person, contributors }: Respondent,
-  { run }: OpenApproval,
+  { run, step }: OpenApproval,
   { author }: CommandContext['pullRequest'],
 ): string | undefined {
-  const rules = run.settings.countersign;
-  const teams = rules.teams.filter((team) => person.teams.includes(team));
+  // A step that asks for particular people takes nobody's rejection away.
+  const rules = verb === 'reject' ? run.settings.countersign : answerRules({ run, step });
+  const teams = teamsNamed(rules).filter((team) => person.teams.includes(team));
   return ineligibleBecause({ ...person, teams }, rules, { pullRequest: { author }, contributors });
 }
 

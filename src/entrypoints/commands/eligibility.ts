@@ -1,10 +1,11 @@
 import type { EventOf } from '../../domain/event/event.ts';
+import { teamsNamed } from '../../domain/policy/countersign-rules.ts';
 import type { Answerer, MergeFacts } from '../../domain/policy/merge-gate.ts';
 import { teamsOf } from '../../engine/approvals/answerers.ts';
 import { readContributors } from '../../engine/approvals/contributors.ts';
 import type { GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
-import type { ActiveStep } from './active-steps.ts';
+import { type ActiveStep, answerRules } from './active-steps.ts';
 
 /**
  * Somebody who answers, with the facts that decide whether they may. The teams are those that any open
@@ -27,7 +28,7 @@ export async function readRespondent(
   steps: readonly ActiveStep[],
 ): Promise<Respondent | undefined> {
   const wanted = new Set(
-    steps.flatMap(({ openApproval }) => openApproval?.run.settings.countersign.teams ?? []),
+    steps.flatMap(({ openApproval }) => (openApproval ? teamsNamed(answerRules(openApproval)) : [])),
   );
   const [found, teams, contributors] = await Promise.all([
     reader.collaborator(repository, actor),

@@ -5,6 +5,7 @@ import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { topologicalOrder } from '../../domain/chain/graph.ts';
 import type { Scope } from '../../domain/chain/scope.ts';
+import { wantedByStep } from '../../domain/policy/countersign-rules.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../../ports/storage.ts';
@@ -386,6 +387,11 @@ function stepGraph(steps: readonly Step[]): string[] {
   return drawn.map(({ head, step }) => `${head.padEnd(width)}  ${stepWords(step)}`);
 }
 
+function approvalWords({ approval: { count = 1, ...people } = {} }: Step): string {
+  const wanted = wantedByStep({ step: people });
+  return `${count === 1 ? 'a countersign' : `${count} countersigns`}${wanted === undefined ? '' : ` by ${plainLine(wanted)}`}`;
+}
+
 function stepWords(step: Step): string {
   return [
     `${step.uses.kind} ${plainLine(step.uses.name)}`,
@@ -393,7 +399,7 @@ function stepWords(step: Step): string {
     ...(step.timeoutMs === undefined ? [] : [`at most ${formatDuration(step.timeoutMs)}`]),
     ...(step.retry.attempts === 1 ? [] : [`up to ${step.retry.attempts} attempts`]),
     ...(step.onFailure === 'continue' ? ['goes on when it fails'] : []),
-    ...(step.requiresApproval ? ['after a countersign'] : []),
+    ...(step.requiresApproval ? [`after ${approvalWords(step)}`] : []),
     ...(step.condition === undefined ? [] : [`if ${withoutBraces(plainLine(step.condition))}`]),
   ].join(', ');
 }

@@ -1,8 +1,8 @@
 import { unreachable } from '../../core/errors.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
-import type { CountersignRules } from '../../domain/policy/countersign-rules.ts';
-import { mergeMethod } from '../../domain/run/question.ts';
+import { type CountersignRules, wantedByStep } from '../../domain/policy/countersign-rules.ts';
+import { mergeMethod, rulesAsked } from '../../domain/run/question.ts';
 import { type Invocation, isMergeStep, type RunState } from '../../domain/run/run.ts';
 import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
@@ -59,16 +59,16 @@ function body(view: ApprovalView): string[] {
 
 function open(view: ApprovalView): string[] {
   const { approval, state, pages } = view;
-  const { countersign } = state.run.settings;
-  const more = moreNeeded(state.run, approval);
-  const stop = countersign.reject.length === 0 ? '' : `, or with ${emoji(countersign.reject)} to stop it`;
+  const rules = rulesAsked(state, approval);
+  const more = moreNeeded(state, approval);
+  const stop = rules.reject.length === 0 ? '' : `, or with ${emoji(rules.reject)} to stop it`;
   return [
-    `### ✍️ ${isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`}`,
+    `### ✍️ ${rules.step?.question === undefined ? mayIt(view) : inline(rules.step.question)}`,
     `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
     ...blocked(view),
     `#### Why you are asked\n\n${grounds(state)}`,
-    `#### How to answer\n\nReact to this comment with ${emoji(countersign.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
-    `${whoMayAnswer(countersign)} ${countText(neededFor(state.run, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
+    `#### How to answer\n\nReact to this comment with ${emoji(rules.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
+    `${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
     ...noticeLines(approval),
     'A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.',
@@ -79,6 +79,10 @@ function open(view: ApprovalView): string[] {
         ]),
     `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not polled yet.` : `Last change seen ${utc(approval.lookedAt)}.`}</sub>`,
   ];
+}
+
+function mayIt(view: ApprovalView): string {
+  return isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`;
 }
 
 /** The other ways to answer, which do not exist for a merge. */
@@ -131,7 +135,7 @@ function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined 
     (step) =>
       step.id === approval.invocationId &&
       (step.status === 'failed' || step.status === 'timed_out') &&
-      approval.countersignedBy.length >= neededFor(state.run, approval),
+      approval.countersignedBy.length >= neededFor(state, approval),
   );
 }
 
@@ -191,7 +195,8 @@ function methodOf({ state, approval }: ApprovalView): Method {
   return mergeMethod(inputs ?? {}, state.run.settings);
 }
 
-function whoMayAnswer({ permission, teams, users }: CountersignRules): string {
+function whoMayAnswer(rules: CountersignRules): string {
+  const { permission, teams, users } = rules;
   const groups = [
     ...(permission === 'none'
       ? []
@@ -200,7 +205,12 @@ function whoMayAnswer({ permission, teams, users }: CountersignRules): string {
     ...users.slice(0, 20).map((user) => code(user)),
   ];
   const named = teams.length + users.length > 0 ? ' Whoever is named here needs write access too.' : '';
-  return `**Who may answer:** ${listed(groups, 'or')}.${named}`;
+  const wanted = wantedByStep(rules);
+  const both =
+    wanted === undefined
+      ? ''
+      : ` **For this step, a countersign counts only from ${code(wanted)}**; anybody who may answer can reject.`;
+  return `**Who may answer:** ${listed(groups, 'or')}.${named}${both}`;
 }
 
 function countText(count: number, given: readonly string[]): string {

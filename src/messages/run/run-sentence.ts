@@ -30,7 +30,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'waiting_ci':
       return `Waiting for CI${where.step.reason ? `: ${where.step.reason.summary}` : ''}`;
     case 'waiting_countersign':
-      return waitingForCountersign(state.run, approval);
+      return waitingForCountersign(state, approval);
     case 'countersigned':
       return `Countersigned by ${listed(where.by, 'and')}: going on`;
     case 'ready_to_merge':
@@ -125,8 +125,8 @@ function reviewing(run: Run): string {
   return typeof files === 'number' ? `reviewing ${plural(files, 'file')}` : 'reviewing';
 }
 
-function waitingForCountersign(run: Run, approval: Approval | null): string {
-  const count = neededFor(run, approval);
+function waitingForCountersign(state: RunState, approval: Approval | null): string {
+  const count = neededFor(state, approval);
   const given = approval?.countersignedBy.length ?? 0;
   if (count === 1) return 'Waiting for a maintainer to countersign';
   return given === 0
@@ -162,7 +162,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       return 'Nothing to do for now: this goes on by itself when CI is done.';
     case 'waiting_countersign': {
       const given = approval?.countersignedBy.length ?? 0;
-      const left = Math.max(1, neededFor(state.run, approval) - given);
+      const left = Math.max(1, neededFor(state, approval) - given);
       const another = given === 0 ? 'A maintainer' : 'Another maintainer';
       const needed =
         left === 1 ? `${another} reacts` : `${left} ${given === 0 ? '' : 'more '}maintainers react`;

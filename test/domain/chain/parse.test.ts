@@ -75,6 +75,31 @@ describe('a valid chain file', () => {
     expect(steps.map((step) => step.id)).toEqual(['ci', 'ci-3', 'ci-2']);
   });
 
+  test('a step that asks for particular people keeps what it asks for', () => {
+    const [step] = chainOf(
+      withSteps(
+        '  - action: gh-merge\n    requires_approval: { teams: [acme/dbas], count: 2, question: "Now?" }',
+      ),
+    ).steps;
+    expect(step).toMatchObject({
+      requiresApproval: true,
+      approval: { teams: ['acme/dbas'], count: 2, question: 'Now?' },
+    });
+  });
+
+  test.each([
+    '{}',
+    '{ team: [acme/dbas] }',
+    '{ teams: [dbas] }',
+    '{ permission: none }',
+    '{ permission: read }',
+    '{ count: 0 }',
+    '{ users: [] }',
+    'yes',
+  ])('`requires_approval: %s` is an error', (approval) => {
+    expect(errorsOf(withSteps(`  - action: gh-merge\n    requires_approval: ${approval}`))).not.toEqual([]);
+  });
+
   test('a step whose skill’s name cannot be an id is named after its position', () => {
     const text = withSteps('  - skill: Odd Name');
     const { chain } = parseChain(text, 'chain.yaml', { skills: ['Odd Name'], actions: [] });

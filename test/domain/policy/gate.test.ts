@@ -174,7 +174,7 @@ describe('the gates of the organisation and the repository', () => {
 });
 
 describe('the parser of gates', () => {
-  const chain = (gates: string, uses = 'action: gh-label') => `name: a
+  const chain = (gates: string, uses = 'action: gh-label, with: { labels: [x] }') => `name: a
 trigger: { event: pr.opened }
 steps:
   - skill: ci

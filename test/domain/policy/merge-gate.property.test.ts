@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { criterion } from '../../../src/domain/explanation/explanation.ts';
 import { NO_CONTRIBUTORS } from '../../../src/domain/policy/authorship.ts';
-import type { CountersignRules } from '../../../src/domain/policy/countersign-rules.ts';
+import {
+  type CountersignRules,
+  type StepApproval,
+  tightened,
+} from '../../../src/domain/policy/countersign-rules.ts';
 import {
   isFreshProof,
   judgeMerge,
@@ -30,7 +34,7 @@ const anyReactor: fc.Arbitrary<Reactor> = fc
     type: mostly('User', 'Bot', 'Organization'),
     content: fc.constantFrom('rocket', 'rocket', '+1', '+1', '-1', 'eyes'),
     role: fc.constantFrom('admin', 'maintain', 'maintain', 'write', 'triage', 'read', 'none', 'odd'),
-    teams: mostly<string[]>([], ['acme/core']),
+    teams: mostly<string[]>([], ['acme/core'], ['acme/dbas'], ['acme/core', 'acme/dbas']),
   })
   .map(({ person, ...more }) => reactor({ ...person, ...more }));
 
@@ -103,7 +107,8 @@ function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
     const rank = RANKS.indexOf(person.role);
     const byRole = rule.permission !== 'none' && rank >= RANKS.indexOf(rule.permission);
     const byName =
-      rank >= RANKS.indexOf('write') && (names(rule.users).has(login) || person.teams.length > 0);
+      rank >= RANKS.indexOf('write') &&
+      (names(rule.users).has(login) || person.teams.some((team) => rule.teams.includes(team)));
     return byRole || byName;
   };
   const eligible = found.reactors.filter(isEligible);
@@ -190,5 +195,55 @@ describe('the merge gate', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+const anyStep: fc.Arbitrary<StepApproval> = fc.record(
+  {
+    teams: fc.constantFrom(['acme/dbas'], ['acme/core', 'acme/dbas']),
+    users: fc.constantFrom(['mia'], ['max', 'will']),
+    permission: fc.constantFrom('write', 'maintain', 'admin'),
+    count: fc.constantFrom(1, 2),
+  },
+  { requiredKeys: [] },
+);
+
+describe('what a step asks for beside the settings', () => {
+  test('never lets anything through that the settings alone would stop', () => {
+    fc.assert(
+      fc.property(anyRules, anyStep, anyFacts, (settings, step, found) => {
+        const tight = judgeMerge(question({ rules: tightened(settings, step) }), found);
+        const alone = judgeMerge(question({ rules: settings }), found);
+        if (tight.proof) expect(alone.proof).toBeDefined();
+        expect(tight.rejectedBy).toEqual(alone.rejectedBy);
+        expect(alone.countersignedBy).toEqual(expect.arrayContaining(tight.countersignedBy));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('is met by enough of the people whom it names', () => {
+    let proofs = 0;
+    fc.assert(
+      fc.property(anyRules, anyStep, anyFacts, (settings, step, found) => {
+        const { proof } = judgeMerge(question({ rules: tightened(settings, step) }), found);
+        if (!proof) return;
+        proofs += 1;
+        expect(proof.countersignedBy.length).toBeGreaterThanOrEqual(step.count ?? 1);
+        if (!step.teams && !step.users && !step.permission) return;
+        for (const login of proof.countersignedBy) {
+          const isWanted = found.reactors.some(
+            (person) =>
+              person.login === login &&
+              (person.teams.some((team) => step.teams?.includes(team)) ||
+                step.users?.includes(login.toLowerCase()) ||
+                (step.permission && RANKS.indexOf(person.role) >= RANKS.indexOf(step.permission))),
+          );
+          expect(isWanted).toBe(true);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(proofs).toBeGreaterThan(20);
   });
 });

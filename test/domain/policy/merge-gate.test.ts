@@ -360,3 +360,63 @@ describe('the answers of two polls', () => {
     expect(sameAnswer(before, answer({ reactors: [otto, reactor()] }, { count: 2 }))).toBe(false);
   });
 });
+
+describe('a step that asks for particular people', () => {
+  const dbas: CountersignRules = {
+    ...rules({ teams: ['acme/core'] }),
+    count: 2,
+    step: { teams: ['acme/dbas'], count: 2 },
+  };
+  const dba = (id: number, login: string, role = 'maintain') =>
+    reactor({ id, login, role, teams: ['acme/dbas'] });
+
+  test('is met by two of them', () => {
+    const decision = judgeMerge(
+      question({ rules: dbas }),
+      facts({ reactors: [dba(20, 'dora'), dba(21, 'dan')] }),
+    );
+    expect(decision.proof?.countersignedBy).toEqual(['dora', 'dan']);
+  });
+
+  test('says whom it waits for, and why another countersign does not count', () => {
+    const { proof, why } = judgeMerge(
+      question({ rules: dbas }),
+      facts({ reactors: [dba(20, 'dora'), reactor()] }),
+    );
+    expect(proof).toBeUndefined();
+    expect(why.summary).toBe(
+      'not merging: 1 of 2 countersigns given; this step asks for 2, each by a member of acme/dbas',
+    );
+    expect(why.reasons.flatMap(({ reasons }) => reasons.map(({ summary }) => summary))).toContain(
+      'mia reacted, but this step asks for a member of acme/dbas',
+    );
+  });
+
+  test('does not let anybody countersign whom the settings do not', () => {
+    const { proof, why } = judgeMerge(
+      question({ rules: dbas }),
+      facts({ reactors: [dba(20, 'dora', 'write'), dba(21, 'dan', 'write')] }),
+    );
+    expect(proof).toBeUndefined();
+    expect(why.reasons.flatMap(({ reasons }) => reasons.map(({ summary }) => summary))).toContain(
+      'dora reacted, but has write access',
+    );
+  });
+
+  test('is rejected by anybody who may countersign by the settings', () => {
+    const reactors = [dba(20, 'dora'), dba(21, 'dan'), reactor({ content: '-1' })];
+    expect(judgeMerge(question({ rules: dbas }), facts({ reactors }))).toMatchObject({
+      proof: undefined,
+      rejectedBy: [{ login: 'mia' }],
+    });
+  });
+
+  test('lets somebody whom it does not name take back their rejection', () => {
+    const rejectedBefore = [{ id: 10, login: 'mia' }];
+    const both = [dba(20, 'dora'), dba(21, 'dan')];
+    const judged = (reactors: Reactor[]) =>
+      judgeMerge(question({ rules: dbas }), facts({ reactors, rejectedBefore }));
+    expect(judged(both).proof).toBeUndefined();
+    expect(judged([...both, reactor()]).proof).toBeDefined();
+  });
+});

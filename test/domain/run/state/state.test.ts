@@ -281,7 +281,7 @@ describe('an error about a slot', () => {
     ],
     [
       'no outcome of this step has "findings"',
-      only('action: gh-label, output_mapping: { risks: outcome.findings }'),
+      only('action: gh-label, with: { labels: [x] }, output_mapping: { risks: outcome.findings }'),
     ],
     [
       '"trigger" is not known here; allowed: outcome',

@@ -177,6 +177,9 @@ export function deliveriesContract(open: OpenDatabase): void {
       expect(more).toBe(false);
       // The next pass finds only the pack that it made, and the new delivery.
       expect(await pack(last)).toEqual({ last, more: false, damaged: [] });
+      // Retention had deleted all packs, and their numbers began again.
+      expect(await pack(9_999)).toEqual({ last: expect.any(Number), more: false, damaged: [] });
+      expect((await pack(9_999)).last).toBeLessThan(9_999);
       for (const guid of guids) {
         expect((await db.storage.read.deliveries.byGuid(guid))?.body).toEqual(bodyOf(guid));
       }

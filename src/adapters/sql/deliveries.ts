@@ -23,6 +23,7 @@ import {
   archivedByGuid,
   archivedById,
   newestArchived,
+  notBeyond,
   restoreDelivery,
 } from './delivery-archives.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -256,7 +257,8 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Delive
       }));
     },
 
-    async packTogether(after, before) {
+    async packTogether(position, before) {
+      const after = await notBeyond(db, 'body_packs', position);
       const packs = await db
         .selectFrom('delivery_bodies')
         // Archived deliveries are old.

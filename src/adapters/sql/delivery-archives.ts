@@ -23,7 +23,7 @@ interface DeliveryArchive {
  */
 export async function archiveDeliveries(db: Kysely<Database>, before: string, now: Date): Promise<boolean> {
   const cursors = cursorsTable(db);
-  const after = Number((await cursors.get(CURSOR)) ?? 0);
+  const after = await notBeyond(db, 'deliveries', Number((await cursors.get(CURSOR)) ?? 0));
   const { rows } = await sql<Row & { archivable: number }>`
     SELECT d.*, status = 'done' AND error IS NULL AND queue_key IS NULL AND finished_at IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM chain_runs WHERE delivery_id = d.id) AS archivable
@@ -57,6 +57,18 @@ export async function archiveDeliveries(db: Kysely<Database>, before: string, no
   const ids = archived.map(({ id }) => id);
   await db.deleteFrom('deliveries').where('id', 'in', ids).execute();
   return true;
+}
+
+/** Ids begin again when retention has deleted all rows of a table. A position beyond them would pass over new rows. */
+export async function notBeyond(
+  db: Kysely<Database>,
+  table: 'deliveries' | 'body_packs',
+  position: number,
+): Promise<number> {
+  const { rows } = await sql<{
+    last: number | null;
+  }>`SELECT max(id) AS last FROM ${sql.table(table)}`.execute(db);
+  return position > (rows[0]?.last ?? 0) ? 0 : position;
 }
 
 /** Where the job that archives deliveries is. */

@@ -110,6 +110,12 @@ describe('an archive of deliveries', () => {
     expect(database.prepare('SELECT max(id) FROM deliveries').pluck().get()).toBe(130);
   });
 
+  it('is made of deliveries whose numbers began again after all others were deleted', async () => {
+    await storage.transaction((tx) => tx.cursors.set('archived_deliveries', 5_000, at(999)));
+    expect(await archive()).toBe(true);
+    expect(count('delivery_archives')).toBe(1);
+  });
+
   it('gives its deliveries and their bodies to retention', async () => {
     await archive();
     const page = (kind: 'archived_bodies' | 'archived_deliveries') =>

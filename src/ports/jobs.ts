@@ -171,6 +171,11 @@ export interface JobRunner<K extends JobKind, Prepared = unknown> {
    * later would cost statements for rows that this transaction knows, and recording it another commit.
    */
   prepare?(tx: Tx, payload: JobPayload<K>): Promise<Prepared | undefined>;
+  /**
+   * Does the whole job in the transaction that takes it: the first attempt at a job that needs only the
+   * database. If it fails, nothing of it is kept, and the job is run.
+   */
+  finish?(tx: Tx, payload: JobPayload<K>): Promise<void>;
   /** The last attempt failed. Reports this to the people or steps that wait for the result. */
   onRetriesExhausted(payload: JobPayload<K>, error: unknown): Promise<void>;
   /** Another process died while it ran the job. Called in the transaction that takes the job over. */

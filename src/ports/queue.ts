@@ -12,6 +12,11 @@ export interface Worker {
    * `prepared`.
    */
   prepare?(tx: Tx, job: Job): Promise<unknown>;
+  /**
+   * Called for a due job in a transaction that has no other work. @returns whether it did the job, as most cannot;
+   * if it rejects, the transaction fails, and the job is handled
+   */
+  finish?(tx: Tx, job: Job): Promise<boolean>;
   /** Called for each job whose process died, in the transaction that takes the job over. */
   onInterrupted?(tx: Tx, job: Job): Promise<void>;
   /**

@@ -205,8 +205,16 @@ export interface RunPosition {
   id: string;
 }
 
+/** What a new run has been through in the transaction that inserts it. */
+interface Begun {
+  /** As it was before. */
+  from: RunState;
+  sessions: readonly Session[];
+  by: Actor;
+}
+
 export interface Runs {
-  insert(state: RunState): Promise<void>;
+  insert(state: RunState, begun?: Begun): Promise<void>;
   /** The run and its invocations with their outcomes, by step index. */
   load(id: string): Promise<RunState | undefined>;
   /** Only the run. */

@@ -81,6 +81,8 @@ class EmbeddedQueue implements Queue {
   /** Jobs that a transaction has claimed and that begin when it commits. */
   readonly #claiming = new Set<JobRow>();
   readonly #claimed = new WeakSet<Tx>();
+  /** Jobs that a turn could not do itself. */
+  readonly #toBeRun = new Set<number>();
   /** When the next waiting job is due, as far as is known; in ms since 1970. */
   #nextDue = 0;
   /** Whether something may have been recorded that has no job yet. */
@@ -176,6 +178,32 @@ class EmbeddedQueue implements Queue {
         this.#outside(() => this.#begin(worker, row, token, renewAt, prepared.get(row)));
     });
     for (const row of rows) prepared.set(row, await this.#prepare(tx, worker, row));
+  }
+
+  /**
+   * Does those of the claimed jobs that this transaction can do itself, once for each: a failure undoes everything of
+   * the turn, which is then taken again. @returns the others
+   */
+  async #unfinished(tx: Tx, worker: Worker, claimed: readonly JobRow[]): Promise<JobRow[]> {
+    const left: JobRow[] = [];
+    for (const row of claimed) {
+      const isDone =
+        row.attempts === 0 && !this.#toBeRun.delete(row.id) && (await this.#finish(tx, worker, row));
+      if (isDone && row.leaseToken !== null) await tx.jobs.complete(row.id, row.leaseToken);
+      else left.push(row);
+    }
+    return left;
+  }
+
+  async #finish(tx: Tx, worker: Worker, row: JobRow): Promise<boolean> {
+    try {
+      return (await worker.finish?.(tx, toJob(row))) ?? false;
+    } catch (error) {
+      this.#toBeRun.add(row.id);
+      this.#polls = true;
+      this.#woken = true;
+      throw error;
+    }
   }
 
   /** A job that cannot be prepared must not stop the others. It reads everything itself, and may fail alone. */
@@ -354,7 +382,8 @@ class EmbeddedQueue implements Queue {
       try {
         await this.#turn(worker);
       } catch (error) {
-        this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
+        if (this.#toBeRun.size > 0) this.#log.debug({ err: error }, 'a job could not be done in its turn');
+        else this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
     }
     // In the same synchronous step as the last check of `woken`, so that no wake is missed.
@@ -409,7 +438,7 @@ class EmbeddedQueue implements Queue {
         const next = this.#backlog ? await jobs.nextDue(now) : first;
         this.#nextDue = next?.getTime() ?? Number.POSITIVE_INFINITY;
       }
-      await this.#beginAfter(tx, worker, claimed, token, now);
+      await this.#beginAfter(tx, worker, await this.#unfinished(tx, worker, claimed), token, now);
       return { lost, fresh, claims, looked: looks && others > 0, due };
     });
 

@@ -22,9 +22,10 @@ import {
   toText,
 } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import { insertOnceCompiled } from './insert.ts';
+import type { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
 import type { ApprovalsTable, Database } from './schema.ts';
-import type { UnitOfWork } from './unit-of-work.ts';
 
 const newestOfInvocation = compiledOnce((db, { invocationId }: { invocationId: string }) =>
   db
@@ -47,22 +48,31 @@ const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
     .orderBy('approvals.id'),
 );
 
-const updateApproval = compiledOnce((db, row: ReturnType<typeof approvalRow>) =>
-  db
-    .updateTable('approvals')
-    .set({
-      status: row.status,
-      looked_at: row.looked_at,
-      decision_json: row.decision_json,
-      countersigned_by_json: row.countersigned_by_json,
-      rejected_by_json: row.rejected_by_json,
-      authorship_json: row.authorship_json,
-      watch_json: row.watch_json,
-      asked_at: row.asked_at,
-      head_sha: row.head_sha,
-      base_ref: row.base_ref,
-    })
-    .where('id', '=', row.id),
+type SavedColumns = Omit<ReturnType<typeof approvalRow>, 'run_id' | 'invocation_id'>;
+
+const insertApprovals = insertOnceCompiled(
+  (db, rows: readonly Selectable<ApprovalsTable>[]) => db.insertInto('approvals').values(rows),
+  { keeps: true },
+);
+
+const updateApproval = compiledOnce(
+  (db, row: SavedColumns) =>
+    db
+      .updateTable('approvals')
+      .set({
+        status: row.status,
+        looked_at: row.looked_at,
+        decision_json: row.decision_json,
+        countersigned_by_json: row.countersigned_by_json,
+        rejected_by_json: row.rejected_by_json,
+        authorship_json: row.authorship_json,
+        watch_json: row.watch_json,
+        asked_at: row.asked_at,
+        head_sha: row.head_sha,
+        base_ref: row.base_ref,
+      })
+      .where('id', '=', row.id),
+  { keeps: true },
 );
 
 const archivedRunsOfHead = (db: Kysely<Database>, repositoryId: number, headSha: string) =>
@@ -84,9 +94,11 @@ const logins = z.array(z.string());
 const answers = z.array(spokenAnswerSchema);
 const decisionIn = parsedOnce(explanationSchema);
 
-export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Approvals {
-  /** What the transaction has read, until it writes one of them. */
-  const ofRuns = new Map<string, Selectable<ApprovalsTable>[]>();
+export function approvalsTable(db: Kysely<Database>, archives: Archives, known?: KnownRows): Approvals {
+  function put(runId: string, change: (rows: Selectable<ApprovalsTable>[]) => Selectable<ApprovalsTable>[]) {
+    const rows = known?.approvals.get(runId);
+    if (rows) known?.approvals.set(runId, change(rows));
+  }
 
   /** An approval has the head of its run. */
   async function archivedOfHead(of: { repositoryId: number; pullRequest?: number; headSha: string }) {
@@ -114,28 +126,21 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: 
 
   return {
     async insert(approval) {
-      ofRuns.clear();
-      await db
-        .insertInto('approvals')
-        .values({ ...approvalRow(approval), ...answersOf(approval), notices_json: null })
-        .execute();
+      const row = { ...approvalRow(approval), ...answersOf(approval), notices_json: null };
+      await insertApprovals(db, [row]);
+      put(approval.runId, (rows) => [...rows, row].toSorted(byAsked));
     },
 
     async save(approval) {
-      const known = ofRuns.get(approval.runId);
-      if (known) {
-        const row = approvalRow(approval);
-        ofRuns.set(
-          approval.runId,
-          known.map((other) => (other.id === row.id ? { ...other, ...row } : other)),
-        );
-      }
-      const { numAffectedRows = 0n } = await updateApproval(db, approvalRow(approval));
+      const { run_id, invocation_id, ...row } = approvalRow(approval);
+      const { numAffectedRows = 0n } = await updateApproval(db, row);
       mustExist(numAffectedRows > 0n, 'approvals', approval.id);
+      put(approval.runId, (rows) =>
+        rows.map((other) => (other.id === row.id ? { ...other, ...row } : other)).toSorted(byAsked),
+      );
     },
 
     async saveAnswers({ id, answers }) {
-      ofRuns.clear();
       const { numUpdatedRows } = await db
         .updateTable('approvals')
         .set(answersOf({ answers }))
@@ -145,7 +150,6 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: 
     },
 
     async saveNotices(id, notices) {
-      ofRuns.clear();
       const { numUpdatedRows } = await db
         .updateTable('approvals')
         .set({ notices_json: JSON.stringify(notices) })
@@ -160,8 +164,8 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: 
     },
 
     async ofRun(runId) {
-      const rows = ofRuns.get(runId) ?? (await rowsOfRun(runId));
-      if (unit) ofRuns.set(runId, rows);
+      const rows = known?.approvals.get(runId) ?? (await rowsOfRun(runId));
+      known?.approvals.set(runId, rows);
       return rows.map(approvalOf);
     },
 
@@ -213,6 +217,12 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, unit?: 
         .map(({ chain, ...row }) => ({ approval: approvalOf(row), chain }));
     },
   };
+}
+
+/** As the table returns them. */
+function byAsked(a: Selectable<ApprovalsTable>, b: Selectable<ApprovalsTable>): number {
+  const isBefore = a.asked_at < b.asked_at || (a.asked_at === b.asked_at && a.id < b.id);
+  return isBefore ? -1 : 1;
 }
 
 function answersOf({ answers }: Pick<Approval, 'answers'>): Pick<ApprovalsTable, 'answers_json'> {

@@ -2,6 +2,29 @@ import { type Compilable, CompiledQuery, type Kysely, type QueryResult } from 'k
 import { perDatabase } from './per-database.ts';
 import type { Database } from './schema.ts';
 
+/** Whether a statement's caller keeps the rows up to date that are kept in memory (`KnownRows`). */
+export interface Keeps {
+  keeps?: boolean;
+}
+
+const keeping = new WeakSet<CompiledQuery>();
+
+/** A compiled statement with its parameters. */
+export function queryOf<Row>(
+  text: string,
+  parameters: readonly unknown[],
+  keeps: boolean,
+): CompiledQuery<Row> {
+  const query = CompiledQuery.raw(text, [...parameters]) as CompiledQuery<Row>;
+  if (keeps) keeping.add(query);
+  return query;
+}
+
+/** Whether the caller keeps the rows up to date that the statement changes. */
+export function keepsRows(query: CompiledQuery): boolean {
+  return keeping.has(query);
+}
+
 /** A placeholder for a parameter. */
 class Placeholder {
   readonly name: PropertyKey;
@@ -19,6 +42,7 @@ class Placeholder {
  */
 export function compiledOnce<Params extends object, Row>(
   build: (db: Kysely<Database>, params: Params) => Compilable<Row>,
+  { keeps = false }: Keeps = {},
 ): (db: Kysely<Database>, params: Params) => Promise<QueryResult<Row>> {
   const compiledFor = perDatabase((db) => {
     const unbound = new Set<PropertyKey>();
@@ -42,7 +66,7 @@ export function compiledOnce<Params extends object, Row>(
     const bound = parameters.map((parameter) =>
       parameter instanceof Placeholder ? params[parameter.name as keyof Params] : parameter,
     );
-    return db.executeQuery<Row>(CompiledQuery.raw(sql, bound) as CompiledQuery<Row>);
+    return db.executeQuery<Row>(queryOf<Row>(sql, bound, keeps));
   };
 }
 

@@ -27,6 +27,7 @@ import {
   restoreDelivery,
 } from './delivery-archives.ts';
 import { insertOnceCompiled } from './insert.ts';
+import type { KnownRows } from './known-rows.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 import { statusCounts } from './status-counts.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -133,7 +134,7 @@ const changeStatus = compiledOnce((db, { id, status, error, finished_at }: Statu
     .where('id', '=', id),
 );
 
-export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Deliveries {
+export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork, known?: KnownRows): Deliveries {
   /** What the transaction has recorded for the first time. */
   const recordedNow = new Map<number, Delivery>();
 
@@ -145,7 +146,10 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Delive
     for (const { id, guid } of archived) into.set(guid, { id, fresh: false });
     const deliveries = all.filter(({ guid }) => !into.has(guid));
     const taken = await insertDeliveries(db, deliveries.map(newRow));
-    for (const { id, guid } of taken) into.set(guid, { id, fresh: true });
+    for (const { id, guid } of taken) {
+      into.set(guid, { id, fresh: true });
+      known?.deliveries.set(id, true);
+    }
     const rows = new Map(taken.map((row) => [row.guid, row]));
     const bodies = deliveries.flatMap(({ guid, body }) => {
       const row = rows.get(guid);
@@ -155,12 +159,12 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Delive
     });
     await insertPacked(bodies);
 
-    const known = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
-    if (known.length === 0) return;
+    const before = deliveries.map((delivery) => delivery.guid).filter((guid) => !into.has(guid));
+    if (before.length === 0) return;
     const knownRows = await db
       .selectFrom('deliveries')
       .select(['id', 'guid'])
-      .where('guid', 'in', known)
+      .where('guid', 'in', before)
       .execute();
     for (const row of knownRows) into.set(row.guid, { id: row.id, fresh: false });
   }
@@ -302,8 +306,8 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork): Delive
     },
 
     async get(id) {
-      const known = recordedNow.get(id);
-      if (known) return known;
+      const recorded = recordedNow.get(id);
+      if (recorded) return recorded;
       const [row] = (await byId(db, { id })).rows;
       return row ? withUnpackedBody(row) : withArchivedBody(await archivedById(db, id));
     },

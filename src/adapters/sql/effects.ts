@@ -8,10 +8,12 @@ import {
 } from '../../domain/effect/effect.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { Effects, RunOfEffect, Runs } from '../../ports/storage.ts';
+import { archiveKey } from './archive-content.ts';
 import { type Archives, byTime } from './archives.ts';
 import { mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
+import { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
 import { runOfEffect } from './run-rows.ts';
 import type { Database, EffectsTable } from './schema.ts';
@@ -23,25 +25,27 @@ type Row = Selectable<EffectsTable>;
 const effectIn = parsedOnce(effectSchema);
 const progressIn = parsedOnce(effectProgressSchema);
 
-const upsert = insertOnceCompiled((db, rows: readonly Row[]) =>
-  db
-    .insertInto('effects')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.column('key').doUpdateSet(({ ref }) => ({
-        effect_json: ref('excluded.effect_json'),
-        wished_hash: ref('excluded.wished_hash'),
-        applied_hash: ref('excluded.applied_hash'),
-        status: ref('excluded.status'),
-        github_id: ref('excluded.github_id'),
-        begun: ref('excluded.begun'),
-        progress_json: ref('excluded.progress_json'),
-        attempts: ref('excluded.attempts'),
-        error: ref('excluded.error'),
-        run_id: ref('excluded.run_id'),
-        updated_at: ref('excluded.updated_at'),
-      })),
-    ),
+const upsert = insertOnceCompiled(
+  (db, rows: readonly Row[]) =>
+    db
+      .insertInto('effects')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet(({ ref }) => ({
+          effect_json: ref('excluded.effect_json'),
+          wished_hash: ref('excluded.wished_hash'),
+          applied_hash: ref('excluded.applied_hash'),
+          status: ref('excluded.status'),
+          github_id: ref('excluded.github_id'),
+          begun: ref('excluded.begun'),
+          progress_json: ref('excluded.progress_json'),
+          attempts: ref('excluded.attempts'),
+          error: ref('excluded.error'),
+          run_id: ref('excluded.run_id'),
+          updated_at: ref('excluded.updated_at'),
+        })),
+      ),
+  { keeps: true },
 );
 
 type ProgressColumns = Pick<
@@ -85,13 +89,30 @@ const updateProgress = compiledOnce((db, progress: ProgressColumns) =>
     .returning('status'),
 );
 
-const byKey = compiledOnce((db, { key }: { key: string }) =>
-  db.selectFrom('effects').selectAll().where('key', '=', key),
+/** The effects of some keys, and whether an archive may have one of them. @param values the archives' keys, then those of the effects */
+const withArchive = listOnceCompiled((db, values: readonly (string | number)[]) =>
+  db
+    .selectFrom(db.selectNoFrom(sql.lit(1).as('one')).as('some'))
+    .leftJoin('effects', (join) => join.on('effects.key', 'in', values.slice(values.length / 2) as string[]))
+    .selectAll('effects')
+    .select((eb) =>
+      eb
+        .selectFrom('archived_keys')
+        .select('archived_keys.archive_id')
+        .where('hash', 'in', values.slice(0, values.length / 2) as number[])
+        .limit(sql.lit(1))
+        .as('archive_id'),
+    ),
 );
 
-const ofKeys = listOnceCompiled((db, keys: readonly string[]) =>
-  db.selectFrom('effects').selectAll().where('key', 'in', keys),
-);
+async function ofKeys(
+  db: Kysely<Database>,
+  keys: readonly string[],
+): Promise<{ rows: Row[]; areArchived: boolean }> {
+  const found = await withArchive(db, [...keys.map(archiveKey), ...keys]);
+  const rows = found.flatMap(({ archive_id, ...row }) => (row.key === null ? [] : [row as Row]));
+  return { rows, areArchived: found.some(({ archive_id }) => archive_id !== null) };
+}
 
 const withRun = compiledOnce((db, { key }: { key: string }) =>
   db
@@ -118,30 +139,33 @@ export function effectsTable(
   archives: Archives,
   runs: Pick<Runs, 'get'>,
   unit?: UnitOfWork,
+  known?: KnownRows,
 ): Effects {
-  const known = new Map<string, Row | undefined>();
-  const changed = new Set<string>();
+  /** Nothing outside a transaction. */
+  const { effects } = known ?? new KnownRows();
+  /** What the transaction has yet to write. */
+  const changed = new Map<string, Row>();
+
+  function knownRow(key: string): Row | undefined {
+    return changed.get(key) ?? effects.get(key)?.row;
+  }
 
   async function flush(): Promise<void> {
-    const rows = [...changed].flatMap((key) => known.get(key) ?? []);
+    const rows = [...changed.values()];
     changed.clear();
     await upsert(db, rows.map(inOrder));
+    for (const row of rows) effects.set(row.key, { row });
   }
   unit?.writesLast(flush);
 
   async function preload(keys: readonly string[]): Promise<void> {
-    const unread = [...new Set(keys)].filter((key) => !known.has(key));
+    const unread = [...new Set(keys)].filter((key) => !changed.has(key) && !effects.has(key));
     if (unread.length === 0) return;
-    const [only, ...more] = unread;
-    const rows =
-      more.length === 0 && only !== undefined
-        ? (await byKey(db, { key: only })).rows
-        : await ofKeys(db, unread);
-    for (const row of rows) known.set(row.key, row);
-    const missing = unread.filter((key) => !known.has(key));
-    const { restored } = await archives.withKeys(missing);
-    if (restored) return preload(keys);
-    for (const key of missing) known.set(key, undefined);
+    const { rows, areArchived } = await ofKeys(db, unread);
+    for (const row of rows) effects.set(row.key, { row });
+    const missing = unread.filter((key) => !effects.has(key));
+    if (areArchived && (await archives.withKeys(missing)).restored) return preload(keys);
+    for (const key of missing) effects.set(key, { row: undefined });
   }
 
   /** For the reader: a row of an archive. */
@@ -151,9 +175,12 @@ export function effectsTable(
   }
 
   async function find(key: string): Promise<Row | undefined> {
-    if (!unit) return (await byKey(db, { key })).rows[0] ?? archivedRow(key);
+    if (!unit) {
+      const { rows, areArchived } = await ofKeys(db, [key]);
+      return rows[0] ?? (areArchived ? archivedRow(key) : undefined);
+    }
     await preload([key]);
-    return known.get(key);
+    return knownRow(key);
   }
 
   async function archivedWithRun(key: string): ReturnType<Effects['getWithRun']> {
@@ -170,8 +197,7 @@ export function effectsTable(
 
   async function put(row: Row): Promise<void> {
     if (!unit) return void (await upsert(db, [inOrder(row)]));
-    known.set(row.key, row);
-    changed.add(row.key);
+    changed.set(row.key, row);
   }
 
   const table: Effects = {
@@ -218,7 +244,7 @@ export function effectsTable(
     },
 
     async getWithRun(key) {
-      const row = known.get(key);
+      const row = knownRow(key);
       if (row) {
         const run = row.run_id === null ? undefined : await runs.get(row.run_id);
         return { row: effectOf(row), run: run && partOf(run) };
@@ -227,7 +253,7 @@ export function effectsTable(
       if (!found) return archivedWithRun(key);
       const { repository_id, pull_request, event_json, facts_json, reason_json, finished_at, ...read } =
         found;
-      if (unit) known.set(key, read);
+      if (known) effects.set(key, { row: read });
       return {
         row: effectOf(read),
         run:
@@ -252,7 +278,7 @@ export function effectsTable(
         error: row.error,
         updated_at: toText(row.updatedAt),
       };
-      const before = known.get(key);
+      const before = knownRow(key);
       if (before) {
         const isOther = row.status === 'done' && before.wished_hash !== row.appliedHash;
         const status = isOther ? 'pending' : row.status;
@@ -264,7 +290,6 @@ export function effectsTable(
         [saved] = (await updateProgress(db, { key, ...progress })).rows;
       }
       mustExist(saved !== undefined, 'effects', key);
-      known.delete(key);
       return saved?.status === 'pending';
     },
 
@@ -284,28 +309,26 @@ export function effectsTable(
     async mergesSent(repositoryId, pullRequest) {
       await flush();
       const ofArchives: Row[] = [];
-      const runs = await db
+      const found = await db
         .selectFrom('chain_runs')
-        .select('archive_id')
-        .where('repository_id', '=', repositoryId)
-        .where('pull_request', '=', pullRequest)
-        .where('archive_id', 'is not', null)
-        .execute();
-      for (const { archive_id } of runs) {
-        const { effects = [] } = (archive_id && (await archives.peek(archive_id))) || {};
-        ofArchives.push(...effects.filter(({ key, begun }) => key.startsWith('merge:') && begun === 1));
-      }
-      const rows = await db
-        .selectFrom('chain_runs')
-        .innerJoin('effects', 'effects.run_id', 'chain_runs.id')
+        .leftJoin('effects', (join) =>
+          join
+            .onRef('effects.run_id', '=', 'chain_runs.id')
+            .on('effects.key', 'like', 'merge:%')
+            .on('effects.begun', '=', 1),
+        )
         .selectAll('effects')
+        .select('chain_runs.archive_id')
         .where('chain_runs.repository_id', '=', repositoryId)
         .where('chain_runs.pull_request', '=', pullRequest)
-        .where('effects.key', 'like', 'merge:%')
-        .where('effects.begun', '=', 1)
         .orderBy('effects.created_at')
         .orderBy('effects.id')
         .execute();
+      for (const archiveId of new Set(found.map(({ archive_id }) => archive_id))) {
+        const { effects = [] } = (archiveId && (await archives.peek(archiveId))) || {};
+        ofArchives.push(...effects.filter(({ key, begun }) => key.startsWith('merge:') && begun === 1));
+      }
+      const rows = found.flatMap(({ archive_id, ...row }) => (row.key === null ? [] : [row as Row]));
       return byTime([...ofArchives, ...rows], ({ created_at }) => created_at).map(effectOf);
     },
 

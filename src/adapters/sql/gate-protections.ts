@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { GateProtections } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import type { KnownRows } from './known-rows.ts';
 import type { Database } from './schema.ts';
 
 const ofBranch = compiledOnce((db, { repositoryId, branch }: { repositoryId: number; branch: string }) =>
@@ -12,13 +13,17 @@ const ofBranch = compiledOnce((db, { repositoryId, branch }: { repositoryId: num
     .where('branch', '=', branch),
 );
 
-export function gateProtectionsTable(db: Kysely<Database>): GateProtections {
+export function gateProtectionsTable(db: Kysely<Database>, known?: KnownRows): GateProtections {
   return {
     async get(repositoryId, branch) {
-      const [row] = (await ofBranch(db, { repositoryId, branch })).rows;
+      const key = `${repositoryId} ${branch}`;
+      const { row } = known?.gateProtections.get(key) ?? {
+        row: (await ofBranch(db, { repositoryId, branch })).rows[0],
+      };
+      known?.gateProtections.set(key, { row });
       return (
         row &&
-        reading('gate_protections', `${repositoryId} ${branch}`, () => ({
+        reading('gate_protections', key, () => ({
           protection: row.protection,
           readAt: toDate(row.read_at),
         }))

@@ -1,4 +1,5 @@
-import { type Compilable, CompiledQuery, type Kysely } from 'kysely';
+import type { Compilable, Kysely } from 'kysely';
+import { type Keeps, queryOf } from './compiled.ts';
 import { perDatabase } from './per-database.ts';
 import type { Database } from './schema.ts';
 
@@ -27,6 +28,7 @@ interface CompiledInsert {
  */
 export function insertOnceCompiled<Row extends object, Returned>(
   build: (db: Kysely<Database>, rows: readonly Row[]) => Compilable<Returned>,
+  { keeps = false }: Keeps = {},
 ) {
   const textsOf = perDatabase(() => new Map<number, CompiledInsert>());
 
@@ -48,9 +50,7 @@ export function insertOnceCompiled<Row extends object, Returned>(
       const some = rows.slice(start, start + size);
       const { sql, constants } = textFor(db, some);
       const parameters = [...some.flatMap(Object.values), ...constants];
-      const result = await db.executeQuery<Returned>(
-        CompiledQuery.raw(sql, parameters) as CompiledQuery<Returned>,
-      );
+      const result = await db.executeQuery<Returned>(queryOf<Returned>(sql, parameters, keeps));
       returned.push(...result.rows);
       start += size;
     }

@@ -4,10 +4,14 @@ import { type JobRow, type Jobs, MAX_COUNTED, MAX_READY, type ReadyJobs } from '
 import { reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
+import type { KnownJobs } from './known-rows.ts';
 import type { Database, JobsTable } from './schema.ts';
 
-const insertJobs = insertOnceCompiled((db, rows: readonly Insertable<JobsTable>[]) =>
-  db.insertInto('jobs').values(rows).returningAll(),
+type Row = Selectable<JobsTable>;
+
+const insertJobs = insertOnceCompiled(
+  (db, rows: readonly Insertable<JobsTable>[]) => db.insertInto('jobs').values(rows).returningAll(),
+  { keeps: true },
 );
 
 const endLeases = (db: Kysely<Database>) =>
@@ -75,32 +79,34 @@ const oneOverdue = (db: Kysely<Database>, worth: number, overdue: string) =>
   );
 
 /** One statement for all, because every turn of the queue needs it. Each part reads only what it takes. */
-const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit, reviews }: Claim) =>
-  db
-    .updateTable('jobs')
-    .set({ lease_token: leaseToken, lease_until: leaseUntil })
-    .where('id', 'in', (eb) => {
-      const some = (rows: ReturnType<typeof dueJobs>, rank: number) =>
-        eb.selectFrom(rows.as('some')).select(['some.id', 'some.run_at', sql.lit(rank).as('rank')]);
-      const byWorth = some(oneOverdue(db, WORTH.last, overdue), -1)
-        .unionAll(some(oneOverdue(db, WORTH.normal, overdue), -1))
-        .unionAll(some(dueJobs(db, WORTH.first, now, limit), WORTH.first))
-        .unionAll(some(dueJobs(db, WORTH.normal, now, limit), WORTH.normal))
-        .unionAll(some(dueJobs(db, WORTH.last, now, limit), WORTH.last));
-      const first = eb
-        .selectFrom(byWorth.as('some'))
-        .select('some.id')
-        .groupBy('some.id')
-        .orderBy((order) => order.fn.min('some.rank'))
-        .orderBy('some.run_at')
-        .orderBy('some.id')
-        .limit(limit);
-      return eb
-        .selectFrom(first.as('some'))
-        .select('some.id')
-        .unionAll(eb.selectFrom(dueJobs(db, WORTH.review, now, reviews).as('some')).select('some.id'));
-    })
-    .returningAll(),
+const claimDue = compiledOnce(
+  (db, { now, overdue, leaseUntil, leaseToken, limit, reviews }: Claim) =>
+    db
+      .updateTable('jobs')
+      .set({ lease_token: leaseToken, lease_until: leaseUntil })
+      .where('id', 'in', (eb) => {
+        const some = (rows: ReturnType<typeof dueJobs>, rank: number) =>
+          eb.selectFrom(rows.as('some')).select(['some.id', 'some.run_at', sql.lit(rank).as('rank')]);
+        const byWorth = some(oneOverdue(db, WORTH.last, overdue), -1)
+          .unionAll(some(oneOverdue(db, WORTH.normal, overdue), -1))
+          .unionAll(some(dueJobs(db, WORTH.first, now, limit), WORTH.first))
+          .unionAll(some(dueJobs(db, WORTH.normal, now, limit), WORTH.normal))
+          .unionAll(some(dueJobs(db, WORTH.last, now, limit), WORTH.last));
+        const first = eb
+          .selectFrom(byWorth.as('some'))
+          .select('some.id')
+          .groupBy('some.id')
+          .orderBy((order) => order.fn.min('some.rank'))
+          .orderBy('some.run_at')
+          .orderBy('some.id')
+          .limit(limit);
+        return eb
+          .selectFrom(first.as('some'))
+          .select('some.id')
+          .unionAll(eb.selectFrom(dueJobs(db, WORTH.review, now, reviews).as('some')).select('some.id'));
+      })
+      .returningAll(),
+  { keeps: true },
 );
 
 /**
@@ -109,13 +115,15 @@ const claimDue = compiledOnce((db, { now, overdue, leaseUntil, leaseToken, limit
  */
 const OVERDUE_MS = 600_000;
 
-const bringWaitingForward = compiledOnce((db, { kind, key, at }: { kind: string; key: string; at: string }) =>
-  db
-    .updateTable('jobs')
-    .set((eb) => ({ run_at: eb.case().when('run_at', '>', at).then(at).else(eb.ref('run_at')).end() }))
-    .where('kind', '=', kind)
-    .where('key', '=', key)
-    .where('lease_token', 'is', null),
+const bringWaitingForward = compiledOnce(
+  (db, { kind, key, at }: { kind: string; key: string; at: string }) =>
+    db
+      .updateTable('jobs')
+      .set((eb) => ({ run_at: eb.case().when('run_at', '>', at).then(at).else(eb.ref('run_at')).end() }))
+      .where('kind', '=', kind)
+      .where('key', '=', key)
+      .where('lease_token', 'is', null),
+  { keeps: true },
 );
 
 const ofKeys = listOnceCompiled((db, keys: readonly string[]) =>
@@ -129,35 +137,57 @@ interface Taken {
   leaseToken: string;
 }
 
-const removeWaiting = compiledOnce((db, { kind, key }: { kind: string; key: string }) =>
-  db.deleteFrom('jobs').where('kind', '=', kind).where('key', '=', key).where('lease_token', 'is', null),
+const removeWaiting = compiledOnce(
+  (db, { kind, key }: { kind: string; key: string }) =>
+    db.deleteFrom('jobs').where('kind', '=', kind).where('key', '=', key).where('lease_token', 'is', null),
+  { keeps: true },
 );
 
-const takeWaiting = compiledOnce((db, { id, runAt, leaseUntil, leaseToken }: Taken) =>
-  db
-    .updateTable('jobs')
-    .set({ run_at: runAt, lease_token: leaseToken, lease_until: leaseUntil })
-    .where('id', '=', id)
-    .where('lease_token', 'is', null)
-    .returningAll(),
+const takeWaiting = compiledOnce(
+  (db, { id, runAt, leaseUntil, leaseToken }: Taken) =>
+    db
+      .updateTable('jobs')
+      .set({ run_at: runAt, lease_token: leaseToken, lease_until: leaseUntil })
+      .where('id', '=', id)
+      .where('lease_token', 'is', null)
+      .returningAll(),
+  { keeps: true },
 );
 
 const findHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
   db.selectFrom('jobs').select('id').where('id', '=', id).where('lease_token', '=', leaseToken),
 );
 
-const returnJob = compiledOnce((db, job: ReturnedJob) =>
-  db
-    .updateTable('jobs')
-    .set({
-      lease_token: null,
-      lease_until: null,
-      run_at: job.runAt,
-      attempts: job.attempts,
-      away_since: job.unavailableSince,
-    })
-    .where('id', '=', job.id)
-    .where('lease_token', '=', job.leaseToken),
+const returnJob = compiledOnce(
+  (db, job: ReturnedJob) =>
+    db
+      .updateTable('jobs')
+      .set({
+        lease_token: null,
+        lease_until: null,
+        run_at: job.runAt,
+        attempts: job.attempts,
+        away_since: job.unavailableSince,
+      })
+      .where('id', '=', job.id)
+      .where('lease_token', '=', job.leaseToken)
+      .returningAll(),
+  { keeps: true },
+);
+
+const extendLease = compiledOnce(
+  (db, { id, leaseToken, leaseUntil }: { id: number; leaseToken: string; leaseUntil: string }) =>
+    db
+      .updateTable('jobs')
+      .where('id', '=', id)
+      .where('lease_token', '=', leaseToken)
+      .set({ lease_until: leaseUntil })
+      .returningAll(),
+  { keeps: true },
+);
+
+const firstJobs = compiledOnce((db, { most }: { most: number }) =>
+  db.selectFrom('jobs').selectAll().limit(most),
 );
 
 interface ReturnedJob {
@@ -194,8 +224,10 @@ const handOver = compiledOnce((db, { id, runAt, attempts, unavailableSince }: Re
     ),
 );
 
-const deleteHeld = compiledOnce((db, { id, leaseToken }: { id: number; leaseToken: string }) =>
-  db.deleteFrom('jobs').where('id', '=', id).where('lease_token', '=', leaseToken),
+const deleteHeld = compiledOnce(
+  (db, { id, leaseToken }: { id: number; leaseToken: string }) =>
+    db.deleteFrom('jobs').where('id', '=', id).where('lease_token', '=', leaseToken),
+  { keeps: true },
 );
 
 const firstAfter = compiledOnce((db, { after }: { after: string }) =>
@@ -256,8 +288,20 @@ const countReady = compiledOnce((db, { now, most }: { now: string; most: number 
 });
 
 /** A job with a lease token is held, one without is waiting. */
-export function jobsTable(db: Kysely<Database>): Jobs {
+export function jobsTable(db: Kysely<Database>, known?: KnownJobs): Jobs {
+  /** All jobs, if they are known. */
+  async function all(): Promise<ReadonlyMap<number, Row> | undefined> {
+    return known?.load(async (most) => (await firstJobs(db, { most })).rows);
+  }
+
+  function keep(rows: readonly Row[]): readonly Row[] {
+    for (const row of rows) known?.put(row);
+    return rows;
+  }
+
   async function isHeld(id: number, leaseToken: string): Promise<boolean> {
+    const jobs = await all();
+    if (jobs) return jobs.get(id)?.lease_token === leaseToken;
     const { rows } = await findHeld(db, { id, leaseToken });
     return rows.length > 0;
   }
@@ -280,21 +324,32 @@ export function jobsTable(db: Kysely<Database>): Jobs {
           }),
         ),
       );
-      return rows.map(jobOf);
+      return keep(rows).map(jobOf);
     },
 
     async bringForward(kind, key, runAt) {
-      const { numAffectedRows } = await bringWaitingForward(db, { kind, key, at: toText(runAt) });
+      const at = toText(runAt);
+      const jobs = await all();
+      const same = jobs && known?.ofKey(key).filter((row) => row.kind === kind && row.lease_token === null);
+      if (same?.every(({ run_at }) => run_at <= at)) return same.length > 0;
+      const { numAffectedRows } = await bringWaitingForward(db, { kind, key, at });
+      keep((same ?? []).map((row) => (row.run_at > at ? { ...row, run_at: at } : row)));
       return hasAny(numAffectedRows);
     },
 
     async removeWaiting(kind, key) {
+      const jobs = await all();
+      const same = jobs && known?.ofKey(key).filter((row) => row.kind === kind && row.lease_token === null);
+      if (same?.length === 0) return;
       await removeWaiting(db, { kind, key });
+      for (const { id } of same ?? []) known?.remove(id);
     },
 
     async ofKeys(keys) {
       if (keys.length === 0) return [];
-      return (await ofKeys(db, keys)).map(jobOf);
+      const jobs = await all();
+      const rows = jobs && keys.flatMap((key) => known?.ofKey(key) ?? []);
+      return (rows ?? (await ofKeys(db, keys))).map(jobOf);
     },
 
     async take(id, runAt, leaseUntil, leaseToken) {
@@ -304,21 +359,30 @@ export function jobsTable(db: Kysely<Database>): Jobs {
         leaseUntil: toText(leaseUntil),
         leaseToken,
       });
-      return rows[0] && jobOf(rows[0]);
+      return keep(rows).map(jobOf)[0];
     },
 
     async claim(at, until, leaseToken, limit, { reviews = limit, endsLeases = true } = {}) {
       const now = toText(at);
       // Ends expired leases first, so that a slow holder cannot extend its lease or complete its job while
       // another job of its key runs.
-      if (endsLeases) await endLeasesUntil(db, { now });
+      const jobs = await all();
+      const isAny = (is: (row: Row) => boolean) => jobs === undefined || [...jobs.values()].some(is);
+      const expired = ({ lease_until }: Row) => lease_until !== null && lease_until <= now;
+      if (endsLeases && isAny(expired)) {
+        await endLeasesUntil(db, { now });
+        known?.forget();
+      } else if (!isAny((row) => row.lease_token === null && row.run_at <= now)) return [];
       const overdue = toText(new Date(at.getTime() - OVERDUE_MS));
       const leaseUntil = toText(until);
       const { rows } = await claimDue(db, { now, overdue, leaseUntil, leaseToken, limit, reviews });
-      return rows.map(jobOf).sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
+      return keep(rows)
+        .map(jobOf)
+        .sort((a, b) => a.runAt.getTime() - b.runAt.getTime() || a.id - b.id);
     },
 
     async isUnderWay(key) {
+      if (await all()) return known?.ofKey(key).some((row) => row.lease_token !== null) ?? false;
       const held = await db
         .selectFrom('jobs')
         .select('id')
@@ -332,17 +396,13 @@ export function jobsTable(db: Kysely<Database>): Jobs {
     isHeld,
 
     async extend(id, leaseToken, leaseUntil) {
-      const { numUpdatedRows } = await db
-        .updateTable('jobs')
-        .where('id', '=', id)
-        .where('lease_token', '=', leaseToken)
-        .set({ lease_until: toText(leaseUntil) })
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      const { rows } = await extendLease(db, { id, leaseToken, leaseUntil: toText(leaseUntil) });
+      return keep(rows).length > 0;
     },
 
     async complete(id, leaseToken) {
       const { numAffectedRows } = await deleteHeld(db, { id, leaseToken });
+      if (hasAny(numAffectedRows)) known?.remove(id);
       return hasAny(numAffectedRows);
     },
 
@@ -355,9 +415,14 @@ export function jobsTable(db: Kysely<Database>): Jobs {
         attempts,
         unavailableSince: toText(unavailableSince),
       };
-      const { numAffectedRows } = await handOver(db, job);
-      if (hasAny(numAffectedRows)) await deleteHeld(db, { id, leaseToken });
-      else await returnJob(db, job);
+      const jobs = await all();
+      const held = jobs?.get(id);
+      const isAlone = held && known?.ofKey(held.key).length === 1;
+      const { numAffectedRows } = isAlone ? {} : await handOver(db, job);
+      if (hasAny(numAffectedRows)) {
+        await deleteHeld(db, { id, leaseToken });
+        known?.forget();
+      } else keep((await returnJob(db, job)).rows);
       return true;
     },
 
@@ -373,12 +438,21 @@ export function jobsTable(db: Kysely<Database>): Jobs {
 
     async release(leaseToken) {
       const rows = await endLeases(db).where('lease_token', '=', leaseToken).returningAll().execute();
+      known?.forget();
       return rows.map(jobOf);
     },
 
     async nextDue(after) {
-      const { rows } = await firstAfter(db, { after: toText(after) });
-      return rows[0] && toDate(rows[0].run_at);
+      const from = toText(after);
+      const jobs = await all();
+      if (!jobs) {
+        const { rows } = await firstAfter(db, { after: from });
+        return rows[0] && toDate(rows[0].run_at);
+      }
+      let first: string | undefined;
+      for (const { run_at, lease_token } of jobs.values())
+        if (lease_token === null && run_at > from && (first === undefined || run_at < first)) first = run_at;
+      return first === undefined ? undefined : toDate(first);
     },
 
     async countDue(now) {

@@ -3,6 +3,7 @@ import type { PullRequests } from '../../ports/storage.ts';
 import { reading, toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
+import type { KnownRows, OpenPullRequest } from './known-rows.ts';
 import type { Database, PullRequestsTable } from './schema.ts';
 
 const byNumber = compiledOnce((db, { repositoryId, number }: { repositoryId: number; number: number }) =>
@@ -37,36 +38,48 @@ const FACTS = [
 
 /** An upsert that leaves a closed pull request's `state_at` as it is while its state stays the same. */
 const upserting = (columns: { facts: boolean; state: boolean }) =>
-  insertOnceCompiled((db, rows: readonly Row[]) =>
-    db
-      .insertInto('pull_requests')
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
-          ...(columns.facts && Object.fromEntries(FACTS.map((name) => [name, eb.ref(`excluded.${name}`)]))),
-          ...(columns.state && {
-            state: eb.ref('excluded.state'),
-            state_at: eb
-              .case()
-              .when(
-                eb.and([
-                  eb('pull_requests.state', '=', eb.ref('excluded.state')),
-                  eb('pull_requests.state', '<>', sql.lit('open')),
-                ]),
-              )
-              .then(eb.ref('pull_requests.state_at'))
-              .else(eb.ref('excluded.state_at'))
-              .end(),
-          }),
-        })),
-      ),
+  insertOnceCompiled(
+    (db, rows: readonly Row[]) =>
+      db
+        .insertInto('pull_requests')
+        .values(rows)
+        .onConflict((conflict) =>
+          conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
+            ...(columns.facts && Object.fromEntries(FACTS.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+            ...(columns.state && {
+              state: eb.ref('excluded.state'),
+              state_at: eb
+                .case()
+                .when(
+                  eb.and([
+                    eb('pull_requests.state', '=', eb.ref('excluded.state')),
+                    eb('pull_requests.state', '<>', sql.lit('open')),
+                  ]),
+                )
+                .then(eb.ref('pull_requests.state_at'))
+                .else(eb.ref('excluded.state_at'))
+                .end(),
+            }),
+          })),
+        ),
+    { keeps: true },
   );
 
 const upsertRow = upserting({ facts: true, state: false });
 const upsertState = upserting({ facts: false, state: true });
 const upsertSeen = upserting({ facts: true, state: true });
 
-export function pullRequestsTable(db: Kysely<Database>): PullRequests {
+export function pullRequestsTable(db: Kysely<Database>, known?: KnownRows): PullRequests {
+  async function rowsOnHead(repositoryId: number, headSha: string): Promise<OpenPullRequest[]> {
+    const ofRepository = known?.openOnHeads.get(repositoryId);
+    const found = ofRepository?.get(headSha);
+    if (found) return found;
+    const { rows } = await openOnHead(db, { repositoryId, headSha });
+    if (ofRepository) ofRepository.set(headSha, rows);
+    else known?.openOnHeads.set(repositoryId, new Map([[headSha, rows]]));
+    return rows;
+  }
+
   return {
     async get(repositoryId, number) {
       const [row] = (await byNumber(db, { repositoryId, number })).rows;
@@ -87,7 +100,7 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
     },
 
     async openWithHead(repositoryId, headSha) {
-      const { rows } = await openOnHead(db, { repositoryId, headSha });
+      const rows = await rowsOnHead(repositoryId, headSha);
       return rows.map(({ number, paused_by }) => ({ number, pausedBy: paused_by }));
     },
 
@@ -103,12 +116,14 @@ export function pullRequestsTable(db: Kysely<Database>): PullRequests {
         head_seen_at: pullRequest.headSeenAt === null ? null : toText(pullRequest.headSeenAt),
         updated_at: toText(pullRequest.updatedAt),
       };
+      known?.openOnHeads.delete(row.repository_id);
       if (!seen) return void (await upsertRow(db, [row]));
       await upsertSeen(db, [{ ...row, state: seen.state, state_at: toText(seen.at) }]);
     },
 
     async sawState({ repositoryId, number, repository, installationId }, state, at) {
       const now = toText(at);
+      known?.openOnHeads.delete(repositoryId);
       await upsertState(db, [
         {
           repository_id: repositoryId,

@@ -35,6 +35,9 @@ const factsIn = parsedOnce(z.custom<RunFacts>());
 /** `packed` and `archive_id` are only of the tables. */
 export type ChainRunRow = Omit<Selectable<ChainRunsTable>, 'packed' | 'archive_id'>;
 
+/** `archive_id` may name an archive that a transaction has restored since. */
+export type StoredRun = ChainRunRow & Pick<Selectable<ChainRunsTable>, 'archive_id'>;
+
 export function runRow(run: Run): ChainRunRow {
   return {
     id: run.id,

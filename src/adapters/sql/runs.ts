@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
 import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
@@ -9,6 +10,7 @@ import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { restoreDelivery } from './delivery-archives.ts';
 import { insertOnceCompiled } from './insert.ts';
+import { KnownRows, type RunOutline } from './known-rows.ts';
 import { packEndedRuns, packRun } from './pack-runs.ts';
 import {
   type ChainRunRow,
@@ -17,6 +19,7 @@ import {
   invocationRow,
   runOf,
   runRow,
+  type StoredRun,
   sessionOf,
   sessionRow,
 } from './run-rows.ts';
@@ -50,8 +53,6 @@ const sessionById = compiledOnce((db, { id }: { id: string }) =>
   db.selectFrom('sessions').selectAll().where('id', '=', id),
 );
 
-type RunOutline = Pick<ChainRunRow, 'id' | 'pull_request' | 'chain' | 'status'>;
-
 const outlinesIn = (db: Kysely<Database>, repositoryId: number) =>
   db
     .selectFrom('chain_runs')
@@ -70,16 +71,19 @@ const outlinesOfPullRequest = compiledOnce(
     outlinesIn(db, repositoryId).where('pull_request', '=', pullRequest),
 );
 
-const insertRun = insertOnceCompiled((db, rows: readonly Insertable<ChainRunsTable>[]) =>
-  db.insertInto('chain_runs').values(rows),
+const insertRun = insertOnceCompiled(
+  (db, rows: readonly Insertable<ChainRunsTable>[]) => db.insertInto('chain_runs').values(rows),
+  { keeps: true },
 );
 
-const insertSteps = insertOnceCompiled((db, rows: readonly Insertable<InvocationsTable>[]) =>
-  db.insertInto('invocations').values(rows),
+const insertSteps = insertOnceCompiled(
+  (db, rows: readonly Insertable<InvocationsTable>[]) => db.insertInto('invocations').values(rows),
+  { keeps: true },
 );
 
-const insertSessions = insertOnceCompiled((db, rows: readonly Insertable<SessionsTable>[]) =>
-  db.insertInto('sessions').values(rows),
+const insertSessions = insertOnceCompiled(
+  (db, rows: readonly Insertable<SessionsTable>[]) => db.insertInto('sessions').values(rows),
+  { keeps: true },
 );
 
 /** Everything else of a run stays as it was inserted, apart from a rename of its repository. */
@@ -96,59 +100,63 @@ const updateRun = compiledOnce(
         packed: 0,
       })
       .where('id', '=', run.id),
+  { keeps: true },
 );
 
-const upsertSteps = insertOnceCompiled((db, rows: readonly Insertable<InvocationsTable>[]) =>
-  db
-    .insertInto('invocations')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet(({ ref }) => ({
-        status: ref('excluded.status'),
-        reason_json: ref('excluded.reason_json'),
-        attempts: ref('excluded.attempts'),
-        session_id: ref('excluded.session_id'),
-        wait_until: ref('excluded.wait_until'),
-        deadline_at: ref('excluded.deadline_at'),
-        outcome_json: ref('excluded.outcome_json'),
-        outcome_artifact_id: ref('excluded.outcome_artifact_id'),
-        started_at: ref('excluded.started_at'),
-        finished_at: ref('excluded.finished_at'),
-      })),
-    ),
+const upsertSteps = insertOnceCompiled(
+  (db, rows: readonly Insertable<InvocationsTable>[]) =>
+    db
+      .insertInto('invocations')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet(({ ref }) => ({
+          status: ref('excluded.status'),
+          reason_json: ref('excluded.reason_json'),
+          attempts: ref('excluded.attempts'),
+          session_id: ref('excluded.session_id'),
+          wait_until: ref('excluded.wait_until'),
+          deadline_at: ref('excluded.deadline_at'),
+          outcome_json: ref('excluded.outcome_json'),
+          outcome_artifact_id: ref('excluded.outcome_artifact_id'),
+          started_at: ref('excluded.started_at'),
+          finished_at: ref('excluded.finished_at'),
+        })),
+      ),
+  { keeps: true },
 );
 
 /** A contract never changes after the session's start, and a choice is saved by itself. */
-const updateSession = compiledOnce((db, session: ReturnType<typeof sessionRow>) =>
-  db
-    .updateTable('sessions')
-    .set({
-      status: session.status,
-      reason_json: session.reason_json,
-      artifact_verification_json: session.artifact_verification_json,
-      started_at: session.started_at,
-      finished_at: session.finished_at,
-    })
-    .where('id', '=', session.id),
+const updateSession = compiledOnce(
+  (db, session: ReturnType<typeof sessionRow>) =>
+    db
+      .updateTable('sessions')
+      .set({
+        status: session.status,
+        reason_json: session.reason_json,
+        artifact_verification_json: session.artifact_verification_json,
+        started_at: session.started_at,
+        finished_at: session.finished_at,
+      })
+      .where('id', '=', session.id),
+  { keeps: true },
 );
 
 type SessionRow = Selectable<SessionsTable>;
-/** `archive_id` may name an archive that this transaction has restored since. */
-type StoredRun = ChainRunRow & Pick<Selectable<ChainRunsTable>, 'archive_id'>;
 
 /**
  * Runs with their invocations and sessions. Every change of a status adds a row to `transitions`. Of the rows,
  * only those are written that differ.
  */
-export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives, unit?: UnitOfWork): Runs {
-  /** What the transaction has read; nothing outside of one. */
-  const runs = new Map<string, StoredRun>();
-  const steps = new Map<string, InvocationRow[]>();
-  const sessions = new Map<string, SessionRow>();
-  /** All runs of a pull request, newest first. */
-  const outlines = new Map<string, RunOutline[]>();
+export function runsTable(
+  db: Kysely<Database>,
+  clock: Clock,
+  archives: Archives,
+  unit?: UnitOfWork,
+  known?: KnownRows,
+): Runs {
+  /** Nothing outside a transaction. */
+  const { runs, steps, sessions, outlines, approvals } = known ?? new KnownRows();
   const transitions = recordTransitions(db, unit);
-
   async function outlinesOf(of: { repositoryId: number; pullRequest: number }): Promise<RunOutline[]> {
     const key = `${of.repositoryId}#${of.pullRequest}`;
     return outlines.get(key) ?? keep(outlines, key, (await outlinesOfPullRequest(db, of)).rows);
@@ -172,8 +180,8 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
     return rows?.every((row) => row !== undefined) ? rows : undefined;
   }
 
-  function keep<Row>(into: Map<string, Row>, id: string, row: Row): Row {
-    if (unit) into.set(id, row);
+  function keep<Row extends object>(into: LRUCache<string, Row>, id: string, row: Row): Row {
+    if (known) into.set(id, row);
     return row;
   }
 
@@ -222,12 +230,13 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
   }
 
   function sessionChanged({ id, invocation_id, ...row }: SessionRow): void {
-    for (const [runId, rows] of steps) {
-      const changed = rows.map((step) =>
-        step.id === invocation_id && step.session_id === id ? { ...step, ...ofSession(row) } : step,
-      );
-      if (rows.some((step) => step.id === invocation_id)) steps.set(runId, changed);
-    }
+    const rows = knownBeside(invocation_id);
+    const [first] = rows ?? [];
+    if (!rows || !first) return;
+    const changed = rows.map((step) =>
+      step.id === invocation_id && step.session_id === id ? { ...step, ...ofSession(row) } : step,
+    );
+    steps.set(first.run_id, changed);
   }
 
   async function load(id: string): Promise<RunState | undefined> {
@@ -244,24 +253,35 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
   }
 
   return {
-    async insert({ run, invocations }) {
-      if (run.deliveryId !== null) await keepDelivery(db, run.deliveryId, unit);
+    async insert({ run, invocations }, begun) {
+      if (run.deliveryId !== null && !known?.deliveries.has(run.deliveryId))
+        await keepDelivery(db, run.deliveryId, unit);
+      const newSessions = (begun?.sessions ?? []).map(sessionRow);
       await insertRun(db, [runRow(run)]);
-      if (invocations.length > 0) await insertSteps(db, invocations.map(invocationRow));
+      await insertSteps(db, invocations.map(invocationRow));
+      await insertSessions(db, newSessions);
       keep(runs, run.id, { ...runRow(run), archive_id: null });
+      keep(approvals, run.id, []);
+      for (const row of newSessions) keep(sessions, row.id, { ...row, choice_json: null });
       const { id, repositoryId, pullRequest, chain, status } = run;
       outlines
         .get(`${repositoryId}#${pullRequest}`)
         ?.unshift({ id, pull_request: pullRequest, chain, status });
-      const rows = invocations.map((step) => ({ ...invocationRow(step), ...NO_SESSION }));
-      // A step that begins with a session would show columns of it.
-      if (invocations.every(({ sessionId }) => sessionId === null)) {
+      const rows = invocations
+        .map(invocationRow)
+        .map((row) => ({ ...row, ...(columnsOfSession(row.session_id) ?? NO_SESSION) }));
+      if (invocations.every(({ sessionId }) => columnsOfSession(sessionId) !== undefined)) {
         keep(
           steps,
           run.id,
           rows.toSorted((a, b) => a.step_index - b.step_index),
         );
       }
+      if (!begun) return;
+      const changes: Change[] = [{ kind: 'run', from: begun.from.run.status, to: run }];
+      for (const [index, step] of invocations.entries())
+        changes.push({ kind: 'invocation', from: begun.from.invocations[index]?.status, to: step });
+      await transitions.record(changes, begun.by, clock.now());
     },
 
     load,
@@ -277,13 +297,19 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
       const stepsBefore = new Map((before ? await stepRowsOf(before) : []).map((row) => [row.id, row]));
       const after = runRow(run);
       await updateRun(db, after);
-      keep(runs, run.id, {
-        ...after,
-        repository: before?.repository ?? after.repository,
-        archive_id: null,
-      });
-      for (const known of outlines.values())
-        for (const outline of known) if (outline.id === run.id) outline.status = run.status;
+      const { status, reason_json, paused, updated_at, finished_at } = after;
+      if (before)
+        keep(runs, run.id, {
+          ...before,
+          status,
+          reason_json,
+          paused,
+          updated_at,
+          finished_at,
+          archive_id: null,
+        });
+      for (const outline of outlines.get(`${run.repositoryId}#${run.pullRequest}`) ?? [])
+        if (outline.id === run.id) outline.status = status;
       const changes: Change[] = [{ kind: 'run', from: before?.status, to: run }];
       const rows: InvocationRow[] = [];
       let isKnown = true;
@@ -372,8 +398,6 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
         .where('choice_json', 'is', null)
         .executeTakeFirst();
       mustExist(numUpdatedRows > 0n, 'sessions', sessionId);
-      sessions.delete(sessionId);
-      steps.clear();
     },
 
     async sessionsOf(runId) {
@@ -432,7 +456,6 @@ export function runsTable(db: Kysely<Database>, clock: Clock, archives: Archives
     },
 
     async renameRepository(repositoryId, repository) {
-      runs.clear();
       for (const table of ['chain_runs', 'pull_requests'] as const) {
         await db
           .updateTable(table)

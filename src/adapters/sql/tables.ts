@@ -12,6 +12,7 @@ import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
 import { gateProtectionsTable } from './gate-protections.ts';
 import { jobsTable } from './jobs.ts';
+import type { KnownRows } from './known-rows.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { modelCallsTable } from './model-calls.ts';
 import { pruningTable } from './pruning.ts';
@@ -27,21 +28,25 @@ import type { UnitOfWork } from './unit-of-work.ts';
 /**
  * All tables on one connection or transaction. The clock is for the times of `transitions` and of the audit
  * log.
- * @param unit of a transaction
+ * @param of a transaction, and what its connection knows
  */
-export function tablesOn(db: Kysely<Database>, clock: Clock, unit?: UnitOfWork): Tx {
+export function tablesOn(
+  db: Kysely<Database>,
+  clock: Clock,
+  { unit, known }: { unit?: UnitOfWork; known?: KnownRows } = {},
+): Tx {
   const archives = archivesOn(db, unit);
-  const runs = runsTable(db, clock, archives, unit);
+  const runs = runsTable(db, clock, archives, unit, known);
   return {
-    deliveries: deliveriesTable(db, unit),
+    deliveries: deliveriesTable(db, unit, known),
     runs,
-    approvals: approvalsTable(db, archives, unit),
-    effects: effectsTable(db, archives, runs, unit),
+    approvals: approvalsTable(db, archives, known),
+    effects: effectsTable(db, archives, runs, unit, known),
     artifacts: artifactsTable(db, archives),
-    pullRequests: pullRequestsTable(db),
-    gateProtections: gateProtectionsTable(db),
+    pullRequests: pullRequestsTable(db, known),
+    gateProtections: gateProtectionsTable(db, known),
     pushes: pushesTable(db),
-    jobs: jobsTable(db),
+    jobs: jobsTable(db, known?.jobs),
     chains: chainsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),

@@ -26,6 +26,12 @@ export interface LockWaitPolicy {
   exhaustedAt(): number | undefined;
 }
 
+interface Hooks {
+  committed?: (() => void) | undefined;
+  /** Called before each statement. */
+  sees?: ((query: CompiledQuery) => void) | undefined;
+}
+
 /**
  * Kysely's own SQLite dialect with another driver.
  * @param lockWait without it, a locked file is an error at once
@@ -35,10 +41,10 @@ export function sqliteDialect(
   db: BetterSqlite3.Database,
   translate: Translate,
   lockWait?: LockWaitPolicy,
-  committed: () => void = () => undefined,
+  { committed, sees }: Hooks = {},
 ): Dialect {
   return {
-    createDriver: () => new ImmediateDriver(db, translate, lockWait, committed),
+    createDriver: () => new ImmediateDriver(db, translate, lockWait, { committed, sees }),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
@@ -59,18 +65,20 @@ class ImmediateDriver extends SqliteDriver {
   readonly #db: BetterSqlite3.Database;
   readonly #lockWait: LockWaitPolicy | undefined;
   readonly #committed: () => void;
+  readonly #sees: (query: CompiledQuery) => void;
   #connection: DatabaseConnection | undefined;
 
   constructor(
     db: BetterSqlite3.Database,
     translate: Translate,
     lockWait: LockWaitPolicy | undefined,
-    committed: () => void,
+    { committed = () => undefined, sees = () => undefined }: Hooks,
   ) {
     super({ database: withPreparedStatements(db, translate) });
     this.#db = db;
     this.#lockWait = lockWait;
     this.#committed = committed;
+    this.#sees = sees;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -86,12 +94,17 @@ class ImmediateDriver extends SqliteDriver {
     const lockWait = this.#lockWait;
     if (!lockWait) return connection;
     const db = this.#db;
+    const sees = this.#sees;
     return {
       executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+        sees(query);
         const work = () => connection.executeQuery<Row>(query);
         return db.inTransaction ? work() : lockWait.lock.outlast(work, lockWait.exhaustedAt());
       },
-      streamQuery: (query, size) => connection.streamQuery(query, size),
+      streamQuery(query, size) {
+        sees(query);
+        return connection.streamQuery(query, size);
+      },
     };
   }
 

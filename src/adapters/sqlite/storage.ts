@@ -2,10 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { open, rm } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import BetterSqlite3 from 'better-sqlite3';
-import { Kysely, sql } from 'kysely';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
 import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { CountersignError } from '../../core/errors.ts';
 import type { Lease, ReadTx, Storage, Tx } from '../../ports/storage.ts';
+import { keepsRows } from '../sql/compiled.ts';
+import { KnownRows } from '../sql/known-rows.ts';
 import type { Database } from '../sql/schema.ts';
 import { tablesOn } from '../sql/tables.ts';
 import { UnitOfWork } from '../sql/unit-of-work.ts';
@@ -65,6 +67,9 @@ export class SqliteStorage implements Storage {
   readonly #clock: Clock;
   readonly #connections: readonly [reader: BetterSqlite3.Database, writer: BetterSqlite3.Database];
   readonly #writer: Kysely<Database>;
+  /** What transactions know of the database. */
+  readonly #known = new KnownRows();
+  readonly #dataVersion: () => unknown;
   readonly #reader: Kysely<Database>;
   /**
    * The transaction that the current code is part of. `open` becomes false at its end, for code that it
@@ -110,6 +115,9 @@ export class SqliteStorage implements Storage {
     this.#clock = clock;
     // The writer is closed last: the last connection to close moves the log into the database file.
     this.#connections = [reader, writer];
+    // https://sqlite.org/pragma.html#pragma_data_version
+    const version = writer.prepare('PRAGMA data_version').pluck();
+    this.#dataVersion = () => version.get();
     const translate = (error: unknown) => this.#failureOf(error);
     this.#writerLock = createLockWait(timers);
     this.#readerLock = createLockWait(timers);
@@ -124,7 +132,11 @@ export class SqliteStorage implements Storage {
       if (this.#isMoving) this.#moves += 1;
       this.#isMoving = false;
     };
-    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, transactionWait, committed) });
+    const sees = (query: CompiledQuery) => {
+      if (!keepsRows(query)) this.#known.sees(query.sql);
+    };
+    const hooks = { committed, sees };
+    this.#writer = new Kysely({ dialect: sqliteDialect(writer, translate, transactionWait, hooks) });
     this.#reader = new Kysely({ dialect: sqliteDialect(reader, translate, readWait) });
     this.read = undividedReads(tablesOn(this.#reader, clock), () => this.#moves);
   }
@@ -186,7 +198,7 @@ export class SqliteStorage implements Storage {
       this.#isMoving = true;
     });
     try {
-      const tx = tablesOn(transaction, this.#clock, unit);
+      const tx = tablesOn(transaction, this.#clock, { unit, known: this.#known });
       const result = await work(tx);
       if (lease) await holdOrEnd(tx, lease, unit.endsJob);
       await unit.complete();
@@ -214,6 +226,7 @@ export class SqliteStorage implements Storage {
     try {
       await first?.begin(() =>
         this.#writer.transaction().execute(async (transaction) => {
+          this.#known.begins(this.#dataVersion());
           for (let next = this.#line.shift(); next; next = this.#next(done.length)) {
             const attempt = await this.#isolated(transaction, next, done.length > 0);
             if (attempt) done.push({ settle: next.settle, attempt });
@@ -221,6 +234,8 @@ export class SqliteStorage implements Storage {
         }),
       );
     } catch (error) {
+      // SQLite may have undone it by itself.
+      this.#known.forget();
       // The transaction could not begin, so the first in line is still there.
       if (first && this.#line[0] === first) this.#line.shift()?.settle({ error });
       if (done.length > 1) this.#alone = ALONE_AFTER_FAILURE;

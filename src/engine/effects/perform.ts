@@ -58,7 +58,7 @@ export function effectJobs(deps: {
   limiter: WriteLimiter;
   chat: Chat;
   queue: Queue;
-}): Required<JobRunner<'effect', Prepared>> {
+}): Required<Omit<JobRunner<'effect', Prepared>, 'finish'>> {
   const { storage, github, clock, log, limiter, chat, queue } = deps;
 
   /**

@@ -16,12 +16,19 @@ import type { OutagePolicy } from './outage-policy.ts';
 export function workerOf(
   runners: JobRunners,
   { outagePolicy }: { outagePolicy: OutagePolicy },
-): Pick<Worker, 'handlers' | 'prepare' | 'onRetriesExhausted' | 'onInterrupted'> {
+): Pick<Worker, 'handlers' | 'prepare' | 'finish' | 'onRetriesExhausted' | 'onInterrupted'> {
   return {
     handlers: outagePolicy.patient(handlersOf(runners)),
     async prepare(tx, job) {
       const prepare = <K extends JobKind>(kind: K) => runners[kind].prepare?.(tx, payloadOf(kind, job));
       return prepare(job.kind);
+    },
+
+    async finish(tx, job) {
+      const finish = <K extends JobKind>(kind: K) => runners[kind].finish?.(tx, payloadOf(kind, job));
+      const done = finish(job.kind);
+      await done;
+      return done !== undefined;
     },
     onRetriesExhausted: (job, error) => {
       const exhausted = <K extends JobKind>(kind: K) =>

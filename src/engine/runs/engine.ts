@@ -103,7 +103,6 @@ export function createEngine(
 
   async function begin(tx: Tx, { run, invocations }: RunState): Promise<void> {
     const state = { run: { ...run, definition: asBegun(run.definition, deps) }, invocations };
-    await tx.runs.insert(state);
     log.info(
       {
         run: state.run.id,
@@ -120,7 +119,8 @@ export function createEngine(
       chain: run.chain,
       event: run.event.kind,
     });
-    await apply(tx, state, { kind: 'start' }, by);
+    const sessions: Session[] = [];
+    await apply(tx, state, { kind: 'start' }, by, { begins: sessions });
   }
 
   async function signal(tx: Tx, runId: string, what: Signal, by: Actor): Promise<RunState | undefined> {
@@ -160,7 +160,10 @@ export function createEngine(
     } else {
       await tx.runs.saveSession({ ...sessionAfter(session, result, invocation), verification }, by);
       const after = await tx.runs.load(runId);
-      if (after) await apply(tx, after, { kind: 'session', sessionId, result }, by, approvals.length > 0);
+      if (after)
+        await apply(tx, after, { kind: 'session', sessionId, result }, by, {
+          questionsChanged: approvals.length > 0,
+        });
     }
     return result;
   }
@@ -186,27 +189,28 @@ export function createEngine(
   }
 
   /**
-   * @param questionsChanged whether people may see something new although the run is unchanged, because
-   * approvals are separate rows
+   * @param options `questionsChanged`: whether people may see something new although the run is unchanged, because
+   * approvals are separate rows. `begins`: the run is not stored yet, and its first sessions are collected here
    */
   async function apply(
     tx: Tx,
     before: RunState,
     what: Signal,
     by: Actor,
-    questionsChanged = false,
+    { questionsChanged = false, begins }: { questionsChanged?: boolean; begins?: Session[] } = {},
   ): Promise<RunState> {
     const now = clock.now();
     const { state, commands } = transition(before, what, now);
     await wakeLater(tx, state);
-    for (const command of commands) await execute(tx, state, command, by);
-    if (isDeepStrictEqual(state, before)) {
+    for (const command of commands) await execute(tx, state, command, by, begins);
+    if (!begins && isDeepStrictEqual(state, before)) {
       // Most events only wake waiting steps, which show what they find.
       if (questionsChanged) await publisher.publish(tx, state);
       return state;
     }
     state.run.updatedAt = now;
-    await tx.runs.save(state, by);
+    if (begins) await tx.runs.insert(state, { from: before, sessions: begins, by });
+    else await tx.runs.save(state, by);
     await closeQuestions(tx, state);
     if (before.run.status !== state.run.status) {
       await auditStatus(tx, before.run, state.run, by);
@@ -233,7 +237,13 @@ export function createEngine(
     });
   }
 
-  async function execute(tx: Tx, state: RunState, command: Command, by: Actor): Promise<void> {
+  async function execute(
+    tx: Tx,
+    state: RunState,
+    command: Command,
+    by: Actor,
+    begins: Session[] | undefined,
+  ): Promise<void> {
     switch (command.kind) {
       case 'start': {
         const step = stepOf(state, command.stepIndex);
@@ -249,7 +259,8 @@ export function createEngine(
           finishedAt: null,
         };
         step.sessionId = session.id;
-        await tx.runs.insertSession(session);
+        if (begins) begins.push(session);
+        else await tx.runs.insertSession(session);
         await enqueueRecheck(tx, state, command.stepIndex, session.id, 'event');
         return;
       }

@@ -1,7 +1,7 @@
 import type { Log } from '../../core/log.ts';
 import type { Event } from '../../domain/event/event.ts';
-import type { JobRunners } from '../../ports/jobs.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { JobPayload, JobRunners } from '../../ports/jobs.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
 import type { Engine } from './engine.ts';
 
 /** The jobs that drive runs: events without a delivery, signals from another process, and timers. */
@@ -12,6 +12,9 @@ export function runJobs(deps: {
   log: Log;
 }): Pick<JobRunners, 'event' | 'signal' | 'wake'> {
   const { storage, engine, onEvent, log } = deps;
+  const wake = async (tx: Tx, { runId }: JobPayload<'wake'>) => {
+    await engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' });
+  };
   const onRetriesExhausted = (kind: string) => async (payload: object, err: unknown) =>
     log.error({ job: kind, payload, err }, 'gave up on a job');
 
@@ -34,13 +37,14 @@ export function runJobs(deps: {
       onRetriesExhausted: onRetriesExhausted('signal'),
     },
     wake: {
-      async run({ runId }) {
+      async run(payload) {
         await storage.transaction(async (tx) => {
-          await engine.signal(tx, runId, { kind: 'time' }, { kind: 'time' });
+          await wake(tx, payload);
           tx.endJob();
         });
         return { kind: 'done' };
       },
+      finish: wake,
       onRetriesExhausted: onRetriesExhausted('wake'),
     },
   };

@@ -8,7 +8,7 @@ import type { Pages } from '../../messages/run/evidence.ts';
 import { type RunSummary, runSummary } from '../../messages/run/run-summary.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
-import { type Outbox, SETTLE_MS } from '../effects/outbox.ts';
+import { effectKey, type Outbox, SETTLE_MS } from '../effects/outbox.ts';
 import { publishGate } from './publish-gate.ts';
 import { newestOfEachChain, newestQuestion, placeOfEffect, type RunView, viewOf } from './run-view.ts';
 
@@ -117,6 +117,7 @@ export function createPublisher(deps: {
     if (!row || row.begun || row.appliedHash === row.desiredHash) return;
     const done = { appliedHash: row.desiredHash, status: 'done' as const, updatedAt: clock.now() };
     await tx.effects.saveProgress({ ...row, ...done });
+    await tx.jobs.removeWaiting('effect', effectKey(key));
   }
 
   async function comment(

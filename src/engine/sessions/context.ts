@@ -5,7 +5,7 @@ import { renderText, renderWith } from '../../domain/expression/template.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { conditionContext } from '../../domain/run/context.ts';
-import { type Invocation, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
+import { type Invocation, type Run, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
 import type { GitHub, Urgency } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ApprovalContext } from '../approvals/approval-context.ts';
@@ -52,6 +52,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
     const step = invocation && run.definition.steps[invocation.stepIndex];
     if (!invocation || !step) throw new Error(`session ${session.id} belongs to no step of run ${run.id}`);
     const approval = asked.findLast(({ invocationId }) => invocationId === invocation.id);
+    let listed: Promise<Run[]> | undefined;
+    const ofChain = () => (listed ??= runsOfChain(storage, state));
     const notes: Note[] = [];
     const withResult = (note: Note) => void notes.push(note);
     const recording: Promise<unknown>[] = [];
@@ -83,8 +85,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       signal,
       because,
       judged: [],
-      round: () => roundOf(storage, state),
-      earlierReview: () => earlierReview(storage, state, step.id),
+      round: async () => roundOf(state, await ofChain()),
+      earlierReview: async () => earlierReview(storage, state, step.id, await ofChain()),
       newId: (prefix) => ids.next(prefix),
       approval,
       timesAsked: asked.length,
@@ -150,16 +152,19 @@ export function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Ur
   return because === 'event' ? 'run' : 'background';
 }
 
+/** The most runs by which rounds are counted. */
+const RUNS_OF_CHAIN = 1_000;
+
+/** The runs of its chain for its pull request, newest first. */
+async function runsOfChain(storage: Storage, { run }: RunState): Promise<Run[]> {
+  const { repositoryId, pullRequest, chain } = run;
+  if (pullRequest === null) return [];
+  return storage.read.runs.list({ repositoryId, pullRequest, chain, limit: RUNS_OF_CHAIN });
+}
+
 /** The number of this head of the pull request for the chain, from 1. */
-async function roundOf(storage: Storage, { run }: RunState): Promise<number> {
-  if (run.pullRequest === null) return 1;
-  const runs = await storage.read.runs.list({
-    repositoryId: run.repositoryId,
-    pullRequest: run.pullRequest,
-    chain: run.chain,
-    limit: 1_000,
-  });
-  const earlier = runs.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
+function roundOf({ run }: RunState, ofChain: readonly Run[]): number {
+  const earlier = ofChain.filter((other) => other.createdAt <= run.createdAt).map((other) => other.headSha);
   return Math.max(1, new Set(earlier).size);
 }
 
@@ -170,18 +175,11 @@ async function earlierReview(
   storage: Storage,
   { run }: RunState,
   stepId: string,
+  ofChain: readonly Run[],
 ): Promise<ReviewVerdict | undefined> {
-  if (run.pullRequest === null) return undefined;
-  const { runs } = storage.read;
-  const newestFirst = await runs.list({
-    repositoryId: run.repositoryId,
-    pullRequest: run.pullRequest,
-    chain: run.chain,
-    limit: EARLIER_RUNS,
-  });
-  for (const { id, createdAt } of newestFirst) {
+  for (const { id, createdAt } of ofChain.slice(0, EARLIER_RUNS)) {
     if (id === run.id || createdAt > run.createdAt) continue;
-    const state = await runs.load(id);
+    const state = await storage.read.runs.load(id);
     const outcome = state?.invocations.find((step) => step.stepId === stepId)?.outcome;
     if (outcome?.outcome_kind === 'review_verdict') return outcome;
   }

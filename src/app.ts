@@ -17,6 +17,7 @@ import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts'
 import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
+import { indexCheckJob } from './skills/catalogue/sync/check.ts';
 
 /** The app without the server that receives its deliveries. */
 interface Running {
@@ -131,6 +132,7 @@ async function startEngine(
   });
   await storage.transaction(async (tx) => {
     await queue.enqueue(tx, ...firstRecoveryJobs(clock.now()), bodyJob(clock.now()));
+    if (config.skillIndexes) await queue.enqueue(tx, indexCheckJob(clock.now()));
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });
   return skills;

@@ -35,6 +35,10 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     async withDatabase(url, purpose, work) {
       return (await import('./composition/cli-database.ts')).withDatabase(await urlOf(url), purpose, work);
     },
+    async hasDatabase() {
+      const path = (await urlOf(undefined)).slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+      return existsSync(path);
+    },
     async migrate(url) {
       return (await import('./composition/cli-database.ts')).migrate(await urlOf(url));
     },

@@ -5,6 +5,7 @@ import { bodyJobs } from '../entrypoints/retention/pack-bodies.ts';
 import { retentionJobs } from '../entrypoints/retention/retention.ts';
 import { deliveryJobs } from '../entrypoints/webhook/delivery/process.ts';
 import type { JobRunners } from '../ports/jobs.ts';
+import { indexCheckJobs } from '../skills/catalogue/sync/check.ts';
 import type { EngineParts } from './engine.ts';
 import type { Platform } from './platform.ts';
 
@@ -16,7 +17,7 @@ export function buildJobs(
   platform: Platform,
   { engine, onEvent, sessions, mergeGroups, questions, notify, chains, ask }: EngineParts,
 ): JobRunners {
-  const { github, retention } = platform;
+  const { config, github, retention } = platform;
   return {
     delivery: deliveryJobs({ ...platform, appId: github.appId, onEvent }),
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
@@ -31,5 +32,6 @@ export function buildJobs(
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),
     bodies: bodyJobs(platform),
+    skill_indexes: indexCheckJobs({ ...platform, ...(config.skillIndexes ?? { indexes: [], everyMs: 0 }) }),
   };
 }

@@ -19,6 +19,7 @@ import {
 import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
+import { type SkillIndexesConfig, skillIndexesSchema } from './skill-indexes.ts';
 import { type WebhooksConfig, webhooksSchema } from './webhooks.ts';
 import { type Workers, workersSchema } from './workers.ts';
 
@@ -162,6 +163,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     retention?: Retention;
     /** Without it, no chat is notified. */
     chat?: WebhooksConfig;
+    /** Without it, no index of skills is checked for new versions. */
+    skillIndexes?: SkillIndexesConfig;
     /** Without it, the queue's own limits. */
     workers?: Workers;
   };
@@ -219,7 +222,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const retention = retentionSchema.safeParse(env);
   const webhooks = webhooksSchema.safeParse(env);
   const workers = workersSchema.safeParse(env);
-  const parts = [base, artifacts, model, agents, metrics, retention, webhooks, workers];
+  const skillIndexes = skillIndexesSchema.safeParse(env);
+  const parts = [base, artifacts, model, agents, metrics, retention, webhooks, workers, skillIndexes];
   if (
     base.success &&
     artifacts.success &&
@@ -228,7 +232,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     metrics.success &&
     retention.success &&
     webhooks.success &&
-    workers.success
+    workers.success &&
+    skillIndexes.success
   ) {
     return {
       ok: true,
@@ -241,6 +246,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
         ...retention.data,
         ...webhooks.data,
         ...workers.data,
+        ...skillIndexes.data,
       },
     };
   }

@@ -73,6 +73,8 @@ export const JOB_PAYLOADS = {
   retention: z.object({}),
   /** Packs the bodies of deliveries together. */
   bodies: z.object({}),
+  /** Checks the indexes of skills for new versions. */
+  skill_indexes: z.object({}),
 } as const;
 
 export type JobKind = keyof typeof JOB_PAYLOADS;
@@ -113,6 +115,7 @@ const WORTH_OF_KIND: Readonly<Partial<Record<JobKind, Worth>>> = {
   missed_deliveries: 'last',
   reconcile: 'last',
   retention: 'last',
+  skill_indexes: 'last',
 };
 
 export function worthOf({ kind, worth }: NewJob): number {

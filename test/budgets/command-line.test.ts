@@ -14,6 +14,9 @@ const CLI = 'src/cli.ts';
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
 const env = { DATABASE_URL: `sqlite:${join(folder, 'countersign.db')}` };
 
+/** `skill list` also shows the packages of indexes if there is a database. */
+const WITHOUT_DATABASE = { DATABASE_URL: `sqlite:${join(folder, 'nowhere.db')}` };
+
 beforeAll(async () => (await openStorage(env.DATABASE_URL)).close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -70,7 +73,7 @@ describe('a command that reads files of a repository', () => {
   it.each([['chain list'], ['chain lint'], ['skill list'], ['skill lint']])(
     'loads no adapter, log, analyzer package or model for %s',
     async (line) => {
-      const { code, own, packages } = await loadedBy([CLI, ...line.split(' ')], env);
+      const { code, own, packages } = await loadedBy([CLI, ...line.split(' ')], WITHOUT_DATABASE);
 
       expect(code).toBe(0);
       expect(foldersOf(own, 'adapters')).toEqual([]);

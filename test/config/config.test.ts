@@ -59,6 +59,33 @@ describe('readConfig', () => {
     });
   });
 
+  it('reads the indexes of skills, and how often they are checked', () => {
+    const text = 'https://a.example/index.json, http://127.0.0.1:8080/index.json';
+    expect(configOf({ ...app, COUNTERSIGN_SKILL_INDEXES: text }).skillIndexes).toEqual({
+      indexes: [new URL('https://a.example/index.json'), new URL('http://127.0.0.1:8080/index.json')],
+      everyMs: 86_400_000,
+    });
+    expect(configOf({ ...app, COUNTERSIGN_SKILL_CHECK: '2h' }).skillIndexes).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'COUNTERSIGN_SKILL_INDEXES',
+      'http://a.example/index.json',
+      'must be addresses of indexes: an address must be https',
+    ],
+    ['COUNTERSIGN_SKILL_INDEXES', 'index.json', 'must be addresses of indexes: it is no web address'],
+    [
+      'COUNTERSIGN_SKILL_INDEXES',
+      'https://me:pw@a.example/i',
+      'must be addresses of indexes: an address has no user',
+    ],
+    ['COUNTERSIGN_SKILL_CHECK', '5m', 'must be a length of time from 1h to 30d'],
+    ['COUNTERSIGN_SKILL_CHECK', 'daily', 'must be a length of time from 1h to 30d'],
+  ])('refuses %s=%s', (name, value, diagnostic) => {
+    expect(faultsOf({ ...app, [name]: value })).toEqual([expect.stringContaining(`${name} ${diagnostic}`)]);
+  });
+
   it.each(['COUNTERSIGN_WORKERS', 'COUNTERSIGN_REVIEW_WORKERS'])('reads %s within its bounds', (name) => {
     const workers = (value: string) => {
       const { reviews, others } = configOf({ ...app, [name]: value }).workers ?? {};

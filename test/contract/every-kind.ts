@@ -20,5 +20,6 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     retention: handler,
     bodies: handler,
     chains: handler,
+    skill_indexes: handler,
   };
 }

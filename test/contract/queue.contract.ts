@@ -49,6 +49,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         retention: handler('retention'),
         bodies: handler('bodies'),
         chains: handler('chains'),
+        skill_indexes: handler('skill_indexes'),
       },
       onRetriesExhausted: async () => undefined,
     });

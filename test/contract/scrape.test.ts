@@ -60,6 +60,7 @@ async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }>
     rateLimits: () => [],
     signedOut: () => [],
     waitingForGitHub: () => new Map(),
+    skillIndexes: async () => undefined,
     slots: () => ({ reviews: { slots: 16, busy: 0 }, others: { slots: 16, busy: 0 } }),
   });
   return { shown: await metrics.registry.metrics(), statements: queries };

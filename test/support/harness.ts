@@ -61,6 +61,7 @@ export interface HarnessOptions {
   retention?: AppConfig['retention'];
   chat?: AppConfig['chat'];
   workers?: AppConfig['workers'];
+  skillIndexes?: AppConfig['skillIndexes'];
   blobs?: AppOverrides['blobs'];
   storage?: AppOverrides['storage'];
   /** `real`: as long and as random as the app's own, for tests that count bytes. */
@@ -124,6 +125,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.model ? { model: options.model } : {}),
     ...(options.chat ? { chat: options.chat } : {}),
     ...(options.workers ? { workers: options.workers } : {}),
+    ...(options.skillIndexes ? { skillIndexes: options.skillIndexes } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
   };
   const ids = options.ids === 'real' ? timeSortedIds(() => clock.now()) : countingIds();

@@ -8,6 +8,7 @@ import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
 import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.ts';
 import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
+import { indexStatus } from '../../skills/catalogue/sync/check.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
 import { answerIntake, beat, createHeartbeat, type TakeFromIntake } from './engine-end.ts';
@@ -189,6 +190,8 @@ function engineReports(
         signedOut: github.signedOut,
         waitingForGitHub: outagePolicy.waiting,
         slots: () => queue.slots(),
+        skillIndexes: async () =>
+          config.skillIndexes && indexStatus(storage.read, config.skillIndexes.indexes),
       });
       return metrics.registry.metrics();
     },

@@ -5,7 +5,7 @@ import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import { applyingTo, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
 import { brokenChain, notAChainName } from '../../messages/cli/cli.ts';
-import { chainChanged, ONE_PLACE, storedTable } from '../../messages/cli/stored-chains.ts';
+import { chainChanged, ONE_PLACE, placeOf, storedTable } from '../../messages/cli/stored-chains.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { readText } from './files.ts';
 import { namesKnownIn } from './known-names.ts';
@@ -15,7 +15,7 @@ export interface PlaceOptions extends DatabaseOption {
   owner?: string;
 }
 
-const VERBS = { active: 'resume', paused: 'pause', disabled: 'disable' } as const satisfies Record<
+export const VERBS = { active: 'resume', paused: 'pause', disabled: 'disable' } as const satisfies Record<
   ChainStatus,
   AuditedVerb
 >;
@@ -87,7 +87,7 @@ async function change(
       await tx.audit.record({
         kind: 'command.carried_out',
         ...aboutNothing({ kind: 'operator' }),
-        repository: { id: null, name: repo ?? `${owner}/*` },
+        repository: { id: null, name: placeOf(row) },
         verb,
         via: { kind: 'command_line' },
         chain: name,
@@ -97,6 +97,6 @@ async function change(
   });
 }
 
-function storedJson({ createdAt, updatedAt, ...row }: StoredChain) {
+export function storedJson({ createdAt, updatedAt, ...row }: StoredChain) {
   return { ...row, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
 }

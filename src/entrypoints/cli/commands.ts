@@ -77,8 +77,13 @@ function addChain(chain: Command, perform: Perform): void {
     .command('show')
     .description('show one chain with the order of its steps')
     .argument('<name>', 'the name of a chain')
-    .action((name: string) =>
-      perform(async (context) => (await import('./chain-show.ts')).chainShow(context, name)),
+    .addOption(repoOption())
+    .addOption(
+      new Option('--owner <login>', 'all repositories of this owner').argParser(login).conflicts('repo'),
+    )
+    .addOption(databaseOption())
+    .action((name: string, options: PlaceOptions) =>
+      perform(async (context) => (await import('./chain-show.ts')).chainShow(context, name, options)),
     );
   example(show, 'countersign chain show pr-review');
 

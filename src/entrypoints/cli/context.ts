@@ -51,6 +51,8 @@ export interface Tools {
     purpose: 'read' | 'write',
     work: (storage: Storage) => Promise<T>,
   ): Promise<T>;
+  /** Whether there is a file where `DATABASE_URL` says. */
+  hasDatabase(): Promise<boolean>;
   migrate(url: string | undefined): Promise<Migrated>;
   /** Copies a database of any version to a new file, unchanged. */
   backup(url: string | undefined, file: string): Promise<{ database: string; bytes: number }>;

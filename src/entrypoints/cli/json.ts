@@ -28,6 +28,7 @@ export function chainJson(chain: Chain, scope: Scope, file: string) {
     file,
     description: chain.description ?? null,
     trigger: chain.trigger,
+    max_parallel: chain.maxParallel ?? null,
     steps: chain.steps.map((step) => ({
       id: step.id,
       index: step.index,

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Perform } from './context.ts';
+import type { DatabaseOption, Perform } from './context.ts';
 import { example } from './help.ts';
 import { changedPath, demos, duration, input, pullRequestOf, seed } from './options.ts';
 import type { SkillMatchOptions } from './skill-match.ts';
@@ -36,8 +36,11 @@ export function addSkill(skill: Command, perform: Perform): void {
 
   const list = skill
     .command('list')
-    .description('list the shipped skills and those in .github/countersign/skills')
-    .action(() => perform(async (context) => (await import('./skill-list.ts')).skillList(context)));
+    .description('list the shipped skills, those in .github/countersign/skills, and those of indexes')
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./skill-list.ts')).skillList(context, options)),
+    );
   example(list, 'countersign skill list');
 
   const show = skill

@@ -26,9 +26,13 @@ export interface LocalSkills {
   broken: BrokenSkill[];
 }
 
-/** The skills for a repository whose base branch equals this folder, without those of its organisation. */
-export function localSkills(cwd: string, { builtIn, shipped }: KnownSkills): LocalSkills {
-  const scopes = { workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped };
+/** The skills for a repository whose base branch equals this folder, without those of its organisation, and of indexes only those given. */
+export function localSkills(
+  cwd: string,
+  { builtIn, shipped }: KnownSkills,
+  community: readonly ParsedPackage[] = [],
+): LocalSkills {
+  const scopes = { workspace: packagesIn(cwd, SKILLS_FOLDER), organisation: [], shipped, community };
   return resolveSkills(scopes, builtIn);
 }
 

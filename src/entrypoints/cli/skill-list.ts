@@ -1,15 +1,26 @@
+import type { ParsedPackage } from '../../domain/skill/package.ts';
 import { skillTable } from '../../messages/cli/skill.ts';
-import type { Context, Output } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { localSkills } from './skill-files.ts';
 
-export async function skillList({ cwd, tools }: Context): Promise<Output> {
-  const { skills, broken } = localSkills(cwd, await tools.skills());
+/** The packages of indexes, and the newer version of each, as far as the last check of its index knows. */
+interface OfIndexes {
+  packages: ParsedPackage[];
+  available: ReadonlyMap<string, string>;
+}
+
+export async function skillList({ cwd, tools }: Context, { database }: DatabaseOption): Promise<Output> {
+  const { packages, available } = await ofIndexes(tools, database);
+  const { skills, broken } = localSkills(cwd, await tools.skills(), packages);
+  const availableFor = (name: string, scope: string) =>
+    scope === 'community' ? (available.get(name) ?? null) : null;
   const sound = skills.map(({ skill, scope, folder }) => ({
     name: skill.name,
     scope,
     folder,
     ok: true,
     version: skill.version,
+    available: availableFor(skill.name, scope),
     description: skill.description,
     outcome: skill.outcome,
     kinds: [...new Set(skill.artifacts.map(({ kind }) => kind))],
@@ -21,6 +32,7 @@ export async function skillList({ cwd, tools }: Context): Promise<Output> {
     folder,
     ok: false,
     version: null,
+    available: availableFor(name, scope),
     description: null,
     outcome: null,
     kinds: [],
@@ -31,4 +43,17 @@ export async function skillList({ cwd, tools }: Context): Promise<Output> {
     text: skillTable(all),
     json: all.map(({ diagnostics, ...one }) => ({ ...one, faults: diagnostics })),
   };
+}
+
+/** A checkout has no database, and its skills can be listed all the same. */
+async function ofIndexes(tools: Context['tools'], database: string | undefined): Promise<OfIndexes> {
+  if (database === undefined && !(await tools.hasDatabase())) return { packages: [], available: new Map() };
+  return tools.withDatabase(database, 'read', async ({ read }) => {
+    const [{ communitySkills }, { availableVersions }] = await Promise.all([
+      import('../../skills/catalogue/sync/community.ts'),
+      import('../../skills/catalogue/sync/check.ts'),
+    ]);
+    const packages = await communitySkills(read.skills)();
+    return { packages, available: await availableVersions(read, await read.skills.adopted()) };
+  });
 }

@@ -1,5 +1,5 @@
+import { addressOf } from '../../domain/skill/index-address.ts';
 import { notAnIndex, syncText } from '../../messages/cli/skill-sync.ts';
-import { addressOf } from '../../skills/catalogue/sync/address.ts';
 import { syncSkills } from '../../skills/catalogue/sync/sync.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 

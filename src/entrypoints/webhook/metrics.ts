@@ -23,6 +23,8 @@ interface MetricsSources {
   /** Jobs deferred until a rate limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
   slots: Queue['slots'];
+  /** `undefined` if none is checked for new versions. */
+  skillIndexes(): Promise<{ newer: number; failing: number } | undefined>;
 }
 
 /** Reviews have slots of their own. */
@@ -99,6 +101,9 @@ export function createMetrics(): Metrics {
     'pool',
   ]);
 
+  const newer = gauge('skill_updates', 'Installed skills of which an index has a newer version.');
+  const failing = gauge('skill_indexes_failing', 'Indexes of skills that could not be checked last time.');
+
   function collectGitHub({ rateLimits, signedOut, waitingForGitHub }: MetricsSources): void {
     for (const one of [limit, remaining, reset, held, refused, putOff]) one.reset();
     for (const { installationId, since } of signedOut()) {
@@ -122,7 +127,7 @@ export function createMetrics(): Metrics {
     for (const [kind, count] of waitingForGitHub()) putOff.set({ kind }, count);
   }
 
-  async function collectDatabase({ storage: { read }, clock }: MetricsSources): Promise<void> {
+  async function collectDatabase({ storage: { read }, clock, skillIndexes }: MetricsSources): Promise<void> {
     const now = clock.now();
     setAll(deliveries, await read.deliveries.countByStatus());
     setAll(runs, await read.runs.countByStatus());
@@ -131,6 +136,9 @@ export function createMetrics(): Metrics {
     const since = [await read.jobs.nextDue(new Date(0)), await read.deliveries.oldestToQueue(), now];
     const earliest = Math.min(...since.map((time) => (time ?? now).getTime()));
     oldest.set((now.getTime() - earliest) / 1_000);
+    const indexes = await skillIndexes();
+    newer.set(indexes?.newer ?? 0);
+    failing.set(indexes?.failing ?? 0);
     const waits = await read.jobs.ready(now);
     for (const pool of POOLS) {
       const { count, since = now } = waits[pool];
@@ -164,7 +172,8 @@ export function createMetrics(): Metrics {
         up.set(1);
       } catch (error) {
         // Stale values would look current.
-        for (const one of [deliveries, runs, effects, due, oldest, ready, readyAge]) one.reset();
+        for (const one of [deliveries, runs, effects, due, oldest, newer, failing, ready, readyAge])
+          one.reset();
         up.set(0);
         sources.log.warn({ err: messageOf(error) }, 'the database could not be read for the metrics');
       }

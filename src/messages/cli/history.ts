@@ -115,7 +115,7 @@ function subjectInWords({ what, id, step, attempt }: Pick<HistoryLine, 'what' | 
   }
 }
 
-function actorInWords(actor: Actor): string {
+export function actorInWords(actor: Actor): string {
   switch (actor.kind) {
     case 'person':
       return actor.login;

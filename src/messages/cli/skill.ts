@@ -21,6 +21,8 @@ export function skillTable(
     name: string;
     scope: SkillScope;
     folder: string;
+    version: string | null;
+    available: string | null;
     outcome: string | null;
     kinds: readonly string[];
     diagnostics: readonly Diagnostic[];
@@ -28,9 +30,10 @@ export function skillTable(
 ): string {
   if (skills.length === 0) return 'No skills.';
   return table(
-    ['SKILL', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
-    skills.map(({ name, scope, folder, outcome, kinds, diagnostics }) => [
+    ['SKILL', 'VERSION', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
+    skills.map(({ name, version, available, scope, folder, outcome, kinds, diagnostics }) => [
       name,
+      [version ?? '', ...(available === null ? [] : [`(${available} available)`])].join(' ').trim(),
       scope,
       folder,
       outcome ?? '',

@@ -1,7 +1,10 @@
 import type { StoredChain } from '../../domain/chain/stored.ts';
+import type { Actor } from '../../domain/run/actor.ts';
 import { plainLine } from '../../domain/run/explain.ts';
+import type { Run } from '../../domain/run/run.ts';
 import { utc } from '../text/pretty.ts';
-import { table } from './terminal.ts';
+import { actorInWords } from './history.ts';
+import { runList, table } from './terminal.ts';
 
 export const ONE_PLACE =
   'Say where: either --repo <owner/name>, or --owner <login> for all repositories of an owner.';
@@ -18,6 +21,31 @@ export function storedTable(rows: readonly StoredChain[]): string {
       utc(row.updatedAt),
     ]),
   );
+}
+
+/** `chain show`: what is stored about a chain in one place. */
+export function storedText(
+  {
+    row,
+    since,
+    runs,
+  }: { row: StoredChain; since: { at: Date; by: Actor | undefined } | undefined; runs: readonly Run[] },
+  now: Date,
+): string {
+  const by = since?.by === undefined ? '' : `, by ${actorInWords(since.by)}`;
+  return [
+    `Stored for ${placeOf(row)}: ${row.status} since ${utc(since?.at ?? row.updatedAt)}${by}.`,
+    ...(row.definition === null
+      ? ['It is defined in files.']
+      : [
+          'Definition:',
+          ...row.definition
+            .trimEnd()
+            .split('\n')
+            .map((line) => `    ${plainLine(line)}`),
+        ]),
+    ...(runs.length === 0 ? ['No runs yet.'] : ['Last runs:', runList(runs, now)]),
+  ].join('\n');
 }
 
 /** @param verb what was done, such as `pause` */
@@ -37,6 +65,6 @@ export function chainChanged(verb: string, row: StoredChain): string {
   }
 }
 
-function placeOf({ owner, repository }: StoredChain): string {
+export function placeOf({ owner, repository }: StoredChain): string {
   return plainLine(repository === null ? `${owner}/*` : `${owner}/${repository}`);
 }

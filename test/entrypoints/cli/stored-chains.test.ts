@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runState } from '../../support/rows.ts';
 import { temporaryFolders } from '../../support/temp.ts';
 import { countersign, jobsIn, parsed, seed } from './support.ts';
 
@@ -55,6 +56,62 @@ test('a chain is defined, paused, resumed and disabled, each with a job for the 
       verbs.push(entry.verb, entry.chain);
   });
   expect(verbs).toEqual(['define', 'deploy', 'pause', 'deploy', 'resume', 'deploy', 'disable', 'pr-review']);
+});
+
+test('chain show tells where a stored chain applies, its status and since when, and its definition', async () => {
+  const { run } = await world();
+  await run('define', 'chains/deploy.yaml', '--owner', 'acme');
+  await run('pause', 'deploy', '--repo', 'acme/shop');
+  await run('define', 'chains/deploy.yaml', '--owner', 'other');
+  const time = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC`;
+
+  const { stdout } = await run('show', 'deploy', '--repo', 'acme/shop');
+  expect(stdout).toMatch(
+    /^deploy \(defined by the operator: acme\/shop\)\nFires on manual\.fired\.\n\nci {2}skill ci\n/,
+  );
+  expect(stdout).toMatch(new RegExp(`^Stored for acme/shop: paused since ${time}, by an operator\\.$`, 'm'));
+  expect(stdout).toContain('Definition:\n    name: deploy\n    trigger: { event: manual.fired }\n');
+  expect(stdout).not.toContain('other');
+
+  const everywhere = (await run('show', 'deploy')).stdout;
+  expect(everywhere).toMatch(/^deploy \(defined by the operator: acme\/\*\)$/m);
+  expect(everywhere).toMatch(
+    new RegExp(`^Stored for acme/\\*: active since ${time}, by an operator\\.$`, 'm'),
+  );
+  expect(everywhere).toMatch(/^Stored for other\/\*: active since/m);
+  expect(parsed(await run('show', 'deploy', '--owner', 'other', '--json'))).toMatchObject({
+    name: 'deploy',
+    scope: 'stored',
+    stored: [
+      { owner: 'other', repository: null, status: 'active', status_by: { kind: 'operator' }, runs: [] },
+    ],
+  });
+});
+
+test('chain show tells the last runs of a stored chain, newest first', async () => {
+  const { path, run } = await world();
+  await run('pause', 'pr-review', '--repo', 'acme/shop');
+  await seed(path, async (storage) => {
+    for (const [id, repository] of [
+      ['run_1', 'acme/shop'],
+      ['run_2', 'acme/other'],
+      ['run_3', 'acme/shop'],
+    ] as const)
+      await storage.transaction((tx) => tx.runs.insert(runState(id, { repository, chain: 'pr-review' })));
+  });
+  const shown = parsed(await run('show', 'pr-review', '--repo', 'acme/shop', '--json')) as {
+    scope: string;
+    stored: { status: string; runs: { id: string }[] }[];
+  };
+  expect(shown.scope).toBe('shipped');
+  expect(shown.stored).toMatchObject([{ status: 'paused', runs: [{ id: 'run_3' }, { id: 'run_1' }] }]);
+  expect((await run('show', 'pr-review', '--repo', 'acme/shop')).stdout).toContain('Last runs:\n');
+});
+
+test('chain show of a file chain needs no database', async () => {
+  const { run } = await world();
+  expect(await run('show', 'pr-review')).toMatchObject({ code: 0 });
+  expect((await run('show', 'pr-review')).stdout).not.toContain('Stored for');
 });
 
 test('a file with errors is not defined', async () => {

@@ -13,6 +13,7 @@ const untouched = () => {
 };
 const noTools: Tools = {
   withDatabase: untouched,
+  hasDatabase: untouched,
   migrate: untouched,
   backup: untouched,
   vacuum: untouched,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressOf } from '../../../src/skills/catalogue/sync/address.ts';
+import { addressOf } from '../../../src/domain/skill/index-address.ts';
 import { compareVersions } from '../../../src/skills/catalogue/sync/admit.ts';
 import { readIndex } from '../../../src/skills/catalogue/sync/skill-index.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { addressOf } from '../../../domain/skill/index-address.ts';
 import { MAX_NAME_LENGTH, manifestSchema, SKILL_NAME } from '../../../domain/skill/manifest.ts';
-import { addressOf } from './address.ts';
 
 const INDEX_FORMAT = 'countersign-index/1';
 export const MAX_INDEX_BYTES = 1_000_000;

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../core/loopback.ts';
+import { isLoopback } from '../../core/loopback.ts';
 
 /**
  * Validates the address of an index or a package. It must be https, so that nobody on the network can change

@@ -44,7 +44,7 @@ const shown = async (harness: Harness) =>
   (await command(harness, 'skill', 'list')).out.split('\n').find((line) => line.startsWith('naming'));
 
 describe('an index that lists a newer version', () => {
-  test('is told once in the log, in the metrics and by skill list, and installs nothing', async () => {
+  test('shows once in the log, in the metrics and in skill list, and installs nothing', async () => {
     const { harness, about } = await watching(publish('1.2.0'));
     await harness.advance(DAY);
     expect(about('newer version')).toEqual([]);
@@ -66,7 +66,7 @@ describe('an index that lists a newer version', () => {
     expect(await harness.app.storage.read.skills.adopted()).toMatchObject([{ version: '1.2.0' }]);
   });
 
-  test('is not told any more once it is installed', async () => {
+  test('shows no more once it is installed', async () => {
     const index = publish('1.2.0');
     const { harness } = await watching(index);
     publish('1.3.0');
@@ -79,7 +79,7 @@ describe('an index that lists a newer version', () => {
     expect(await shown(harness)).toMatch(/^naming +1\.3\.0 +community/);
   });
 
-  test('is neither asked nor told again after a restart', async () => {
+  test('is neither asked nor logged again after a restart', async () => {
     const { harness, about } = await watching(publish('1.2.0'));
     publish('1.3.0');
     await harness.advance(DAY);
@@ -97,7 +97,7 @@ describe('an index that lists a newer version', () => {
   });
 });
 
-test('an index that fails is said, and asked again after 15 minutes, then 30, up to the interval', async () => {
+test('an index that fails is logged, and asked again after 15 minutes, then 30, up to the interval', async () => {
   const index = publish('1.2.0');
   const { harness, about } = await watching(index);
   web.put('/x/index.json', 'no index');

@@ -108,18 +108,26 @@ it('a process whose intake thread fails ends, so that a supervisor starts it aga
 it.runIf(process.platform === 'linux').each([
   [0, 10],
   [15, 15],
-])('an engine whose process was started with a niceness of %s runs with %s', async (given, least) => {
-  const program = fileURLToPath(new URL('niced-app.ts', import.meta.url));
-  // Only root may lower a niceness, so another user's app would not start if it tried.
-  const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
-  const child = spawn('nice', ['-n', String(given), ...asUser, process.execPath, program], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...bareEnvironment(), PATH: process.env.PATH },
-  });
-  // `nice` adds to the niceness that the suite itself has.
-  const expected = Math.max(least, Math.min(19, given + getPriority()));
-  expect(await text(child.stdout)).toBe(String(expected));
-});
+])(
+  'an engine whose process was started with a niceness of %s runs with %s, as V8’s helpers do, and the intake as before',
+  async (given, least) => {
+    const program = fileURLToPath(new URL('niced-app.ts', import.meta.url));
+    // Only root may lower a niceness, so another user's app would not start if it tried.
+    const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const child = spawn('nice', ['-n', String(given), ...asUser, process.execPath, program], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...bareEnvironment(), PATH: process.env.PATH },
+    });
+    // `nice` adds to the niceness that the suite itself has.
+    const before = Math.min(19, given + getPriority());
+    const expected = Math.max(least, before);
+    expect(JSON.parse(await text(child.stdout))).toEqual({
+      engine: expected,
+      helpers: [expected],
+      intake: before,
+    });
+  },
+);
 
 it('the intake thread has a young generation of its own size, however small that of the engine is', async () => {
   const program = fileURLToPath(new URL('young-heap-app.ts', import.meta.url));

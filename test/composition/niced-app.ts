@@ -1,7 +1,14 @@
-/** A program of a test: starts an intake thread that only listens, and prints the niceness of its own thread. */
+/** A program of a test: starts an intake thread that only listens, and prints the niceness of its own thread and of V8's helpers. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { startQuietIntake } from './quiet-intake.ts';
 
 await startQuietIntake('listening-intake-thread.ts', { engineNiceness: 10 });
-process.stdout.write(String(getPriority()));
+const threads = readdirSync('/proc/self/task').map((id) => ({
+  name: readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim(),
+  niceness: getPriority(Number(id)),
+}));
+const helpers = threads.filter(({ name }) => name === 'V8Worker').map(({ niceness }) => niceness);
+const intake = threads.find(({ name }) => name === 'intake')?.niceness;
+process.stdout.write(JSON.stringify({ engine: getPriority(), helpers: [...new Set(helpers)], intake }));
 process.exit();

@@ -19,7 +19,7 @@ beforeAll(async () => {
     if (method !== 'GET' && !isQuery) writes.push(`${method} ${path}`);
   });
   github.addOrganization('octo');
-  for (const login of ['mia', 'ada']) github.addUser(login);
+  for (const login of ['mia', 'ada', 'otto']) github.addUser(login);
   github.addRepository({
     owner: 'octo',
     name: 'app',
@@ -244,4 +244,21 @@ test('a dry run takes the checks of an installed Countersign for no CI', async (
     await github.reportCheck(REPO, headSha, { name, app: 'countersign', status: 'in_progress' });
   const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
   expect(stdout).toContain('May this be merged?');
+});
+
+test('a dry run says that a role of somebody can only be read with push access', async () => {
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: 'otto',
+    fork: 'otto/app',
+    branch: 'from-outside',
+    title: 'From outside',
+    files: { 'j.ts': 'export const j = 1;\n' },
+  });
+  await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  const asked = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
+  expect(asked.stdout).toContain('May this be merged?');
+  await github.review(REPO, number, 'mia', 'CHANGES_REQUESTED');
+  const refused = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
+  expect(refused.stdout).toContain('it is not known whether a maintainer requests changes');
 });

@@ -7,6 +7,9 @@ const TOKEN_LIFE_MS = 3_600_000;
 const JWT_LIFE_S = 600;
 const CLOCK_DRIFT_S = 60;
 
+/** The id of the installation that stands for a person's token. */
+export const READER = 0;
+
 /** Who calls: the app itself with its JWT, or one of its installations with a token. */
 export type Caller = { kind: 'app' } | Token;
 

@@ -1,5 +1,5 @@
 import { type Actions, createActions } from './actions.ts';
-import { Auth } from './auth.ts';
+import { Auth, READER } from './auth.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
 import { maySubscribe, readManifest, refuseEventsWithoutPermission } from './manifest.ts';
 import type { MergeRecord, MergeRequest } from './merge-record.ts';
@@ -297,7 +297,7 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
     },
     readToken(owner) {
       const account = state.account(owner);
-      const reads = { id: 0, account, selected: undefined, createdAt: state.now() };
+      const reads = { id: READER, account, selected: undefined, createdAt: state.now() };
       return auth.issue(reads, READS, undefined).token;
     },
     uninstallApp(owner) {

@@ -1,4 +1,5 @@
 import { ApiError, notFound } from '../api-error.ts';
+import { READER } from '../auth.ts';
 import { paginate } from '../pages.ts';
 import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
 import { iso, viewAccount } from '../views/account.ts';
@@ -91,7 +92,10 @@ export function peopleRoutes(router: Router): void {
   });
 }
 
-function permission({ state, repository, params }: RepositoryCall): Reply {
+function permission({ state, repository, params, token }: RepositoryCall): Reply {
+  // A person needs push access, which a token that only reads has not: https://github.com/yegor256/rultor/issues/1407
+  if (token.installation.id === READER)
+    throw new ApiError(403, 'Must have push access to view collaborator permission.');
   const login = params.user ?? '';
   const account = state.findAccount(login);
   if (account?.type !== 'User') throw new ApiError(404, `${login} is not a user`);

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { GitHubError } from '../../../src/ports/github.ts';
-import { INSTALLATION, paged, REPO, startFake } from './fake-server.ts';
+import { INSTALLATION, REPO, startFake } from './fake-server.ts';
+import { NOT_FOUND, pages, scriptGitHub } from './scripted.ts';
 
 const SHA = 'ce587453ced02b1526dfb4cb910479d431683101';
 const mona = { id: 1, login: 'mona', type: 'User' };
 const R = '/repos/acme/shop';
 
-async function start() {
-  const fake = await startFake();
-  return { ...fake, reader: fake.github.reader(INSTALLATION) };
+function start() {
+  const scripted = scriptGitHub();
+  return { ...scripted, reader: scripted.github.reader(INSTALLATION) };
 }
 
 const pull = {
@@ -30,8 +31,8 @@ const pull = {
 
 describe('a pull request', () => {
   it('is read with everything that decisions need', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/pulls/4`, { body: pull });
+    const { rest, reader } = start();
+    rest.get(`${R}/pulls/4`).reply(200, pull);
     expect(await reader.pullRequest(REPO, 4)).toEqual({
       number: 4,
       repositoryId: 7,
@@ -65,14 +66,14 @@ describe('a pull request', () => {
     ['an unknown type of account', { ...mona, type: 'Agent' }, 'Mannequin'],
     ['a bot', { ...mona, type: 'Bot' }, 'Bot'],
   ])('by %s is not a person’s', async (_, user, type) => {
-    const { on, reader } = await start();
-    on(`GET ${R}/pulls/4`, { body: { ...pull, user } });
+    const { rest, reader } = start();
+    rest.get(`${R}/pulls/4`).reply(200, { ...pull, user });
     expect((await reader.pullRequest(REPO, 4)).author.type).toBe(type);
   });
 
   it.each(['draft', 'merged', 'state', 'head', 'base'])('without %s is an invalid answer', async (field) => {
-    const { on, reader } = await start();
-    on(`GET ${R}/pulls/4`, { body: { ...pull, [field]: undefined } });
+    const { rest, reader } = start();
+    rest.get(`${R}/pulls/4`).reply(200, { ...pull, [field]: undefined });
     await expect(reader.pullRequest(REPO, 4)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
@@ -84,7 +85,7 @@ describe('a pull request', () => {
     deletions: 0,
   });
   it('is read with its files, and with the earlier names of renamed files', async () => {
-    const { on, reader } = await start();
+    const { rest, reader } = start();
     const renamed = {
       ...file(1),
       status: 'renamed',
@@ -92,7 +93,7 @@ describe('a pull request', () => {
       patch: '@@ -1 +1 @@',
       contents_url: `https://x/contents/f1?ref=${SHA}`,
     };
-    on(`GET ${R}/pulls/4/files`, { body: [file(0), renamed] });
+    rest.get(`${R}/pulls/4/files`).reply(200, [file(0), renamed]);
     expect(await reader.pullRequestFiles(REPO, 4)).toEqual({
       truncated: false,
       files: [
@@ -112,8 +113,9 @@ describe('a pull request', () => {
   });
 
   it('is read with the files that GitHub lists at most, and the result says that there are more', async () => {
-    const { on, reader, requests } = await start();
-    on(`GET ${R}/pulls/4/files`, paged(Array.from({ length: 3_200 }, (_, index) => file(index))));
+    const { rest, reader, requests } = start();
+    const all = Array.from({ length: 3_200 }, (_, index) => file(index));
+    rest.get(`${R}/pulls/4/files`).times(30).reply(pages(all));
     const { files, truncated } = await reader.pullRequestFiles(REPO, 4);
     expect([files.length, truncated, requests.length]).toEqual([3_000, true, 30]);
   });
@@ -125,8 +127,8 @@ describe('a pull request', () => {
     committer: mona,
   });
   it('is read with its commits, whoever wrote them', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/pulls/4/commits`, { body: [commit(mona), commit(null), commit({})] });
+    const { rest, reader } = start();
+    rest.get(`${R}/pulls/4/commits`).reply(200, [commit(mona), commit(null), commit({})]);
     const { commits, truncated } = await reader.pullRequestCommits(REPO, 4);
     expect(truncated).toBe(false);
     expect(commits.map(({ author }) => author)).toEqual([mona, null, null]);
@@ -134,8 +136,9 @@ describe('a pull request', () => {
   });
 
   it('says when it has as many commits as GitHub lists at most', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/pulls/4/commits`, paged(Array.from({ length: 250 }, () => commit(mona))));
+    const { rest, reader } = start();
+    const all = Array.from({ length: 250 }, () => commit(mona));
+    rest.get(`${R}/pulls/4/commits`).times(3).reply(pages(all));
     expect((await reader.pullRequestCommits(REPO, 4)).truncated).toBe(true);
   });
 
@@ -155,35 +158,34 @@ describe('a pull request', () => {
     },
   });
   it('is read with the people that its commits credit, page after page, without a commit that credits too many', async () => {
-    const { on, reader, requests } = await start();
-    on('POST /graphql', ({ body }) => ({
-      body: JSON.stringify(body).includes('"after":"next"')
-        ? credits([credited('b', [null])])
-        : credits([credited('a', [{ databaseId: 1, login: 'mona' }]), credited('many', [null], 51)], 'next'),
-    }));
+    const { graphql, reader, requests } = start();
+    const first = [credited('a', [{ databaseId: 1, login: 'mona' }]), credited('many', [null], 51)];
+    graphql().reply(200, credits(first, 'next'));
+    graphql().reply(200, credits([credited('b', [null])]));
     expect(await reader.commitCredits(REPO, 4)).toEqual([
       { sha: 'a', authors: [{ id: 1, login: 'mona' }], unknown: 0 },
       { sha: 'b', authors: [], unknown: 1 },
     ]);
-    expect(requests).toHaveLength(2);
+    expect(requests.map(({ body }) => JSON.stringify(body).includes('"after":"next"'))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('is read with the people who pushed to its branch, without pushes that GitHub names nobody for', async () => {
-    const { on, reader, requests } = await start();
+    const { rest, reader, requests } = start();
     const move = { id: 1, before: 'a', after: 'b', ref: 'refs/heads/fix', activity_type: 'push' };
-    on(`GET ${R}/activity`, {
-      body: [
-        { ...move, actor: mona },
-        { ...move, after: 'c', actor: null },
-      ],
-    });
+    rest.get(`${R}/activity`).reply(200, [
+      { ...move, actor: mona },
+      { ...move, after: 'c', actor: null },
+    ]);
     expect(await reader.pushes(REPO, 'fix')).toEqual([{ before: 'a', after: 'b', actorId: mona.id }]);
     expect(requests[0]?.path).toContain('ref=refs%2Fheads%2Ffix&per_page=100');
   });
 
   it('credits nobody when GitHub answers with an error beside the data', async () => {
-    const { on, reader } = await start();
-    on('POST /graphql', { body: { ...credits([]), errors: [{ type: 'FORBIDDEN', message: 'no' }] } });
+    const { graphql, reader } = start();
+    graphql().reply(200, { ...credits([]), errors: [{ type: 'FORBIDDEN', message: 'no' }] });
     await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
       kind: 'unavailable',
       message: 'POST /graphql: GitHub answered 200 (but with an error: FORBIDDEN).',
@@ -191,13 +193,13 @@ describe('a pull request', () => {
   });
 
   it('waits for the end of the hour when the budget of GraphQL is spent, which GitHub reports with status 200', async () => {
-    const { on, reader } = await start();
+    const { graphql, reader } = start();
     const headers = {
       'x-ratelimit-remaining': '0',
       'x-ratelimit-reset': '4102444800',
       'x-ratelimit-resource': 'graphql',
     };
-    on('POST /graphql', { headers, body: { data: null, errors: [{ type: 'RATE_LIMITED' }] } });
+    graphql().reply(200, { data: null, errors: [{ type: 'RATE_LIMITED' }] }, headers);
     await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
       kind: 'rate_limited',
       retryAt: new Date('2100-01-01T00:00:00Z'),
@@ -205,15 +207,15 @@ describe('a pull request', () => {
   });
 
   it('is read with the history of a path, one page of it', async () => {
-    const { on, reader, requests } = await start();
-    on(`GET ${R}/commits`, paged(Array.from({ length: 150 }, () => commit(mona))));
+    const { rest, reader, requests } = start();
+    rest.get(`${R}/commits`).reply(pages(Array.from({ length: 150 }, () => commit(mona))));
     expect(await reader.history(REPO, 'src/a b.ts', SHA)).toHaveLength(100);
     const [asked] = requests;
     expect(asked?.path).toContain(`sha=${SHA}&path=src%2Fa%20b.ts`);
   });
 
   it('is found by the time of its change, oldest first, and older ones are not read', async () => {
-    const { on, reader } = await start();
+    const { rest, reader } = start();
     const listed = (number: number, minute: number, over = {}) => ({
       number,
       state: 'open',
@@ -222,7 +224,7 @@ describe('a pull request', () => {
       ...over,
     });
     const merged = { state: 'closed', merged_at: '2026-01-05T12:08:00Z' };
-    on(`GET ${R}/pulls`, { body: [listed(4, 8, merged), listed(5, 7), listed(6, 1), listed(7, 9)] });
+    rest.get(`${R}/pulls`).reply(200, [listed(4, 8, merged), listed(5, 7), listed(6, 1), listed(7, 9)]);
     const found = await reader.pullRequestsChangedAfter(REPO, new Date('2026-01-05T12:01:00Z'));
     expect(found.map(({ number, state, merged }) => [number, state, merged])).toEqual([
       [5, 'open', false],
@@ -245,41 +247,45 @@ describe('files', () => {
     ['far more than allowed', 'x'.repeat(200_000), 100, undefined],
     ['an empty file', '', 0, ''],
   ])('are read up to the allowed size: %s', async (_, text, max, expected) => {
-    const { on, reader } = await start();
+    // A real connection, because reading stops before the end.
+    const { on, github } = await startFake();
     on(`GET ${R}/git/blobs/${SHA}`, { body: blob(text) });
-    const bytes = await reader.blob(REPO, SHA, max);
+    const bytes = await github.reader(INSTALLATION).blob(REPO, SHA, max);
     expect(bytes && Buffer.from(bytes).toString()).toBe(expected);
   });
 
   it('are an invalid answer if their length is not what GitHub says', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/git/blobs/${SHA}`, { body: blob('abc', 5) });
+    const { rest, reader } = start();
+    rest.get(`${R}/git/blobs/${SHA}`).reply(200, blob('abc', 5));
     await expect(reader.blob(REPO, SHA, 100)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   const entry = (path: string, type: string) => ({ path, type, sha: SHA, size: 3 });
   it('are read directly below a folder', async () => {
-    const { on, reader, requests } = await start();
-    on(`GET ${R}/contents/.github%2Fcountersign`, {
-      body: [entry('a', 'file'), entry('b', 'dir'), entry('c', 'symlink')],
-    });
+    const { rest, reader, requests } = start();
+    rest
+      .get(`${R}/contents/.github%2Fcountersign`)
+      .reply(200, [entry('a', 'file'), entry('b', 'dir'), entry('c', 'symlink')]);
     const entries = await reader.folder(REPO, '.github/countersign', 'feature/x');
     expect(entries?.map(({ type }) => type)).toEqual(['file', 'dir', 'other']);
     expect(requests[0]?.path).toMatch(/\?ref=feature%2Fx$/);
   });
 
   it.each([
-    ['a folder that does not exist', { status: 404, body: { message: 'Not Found' } }],
-    ['a file', { body: { ...entry('x', 'file'), content: '' } }],
-  ])('are undefined below %s', async (_, answer) => {
-    const { on, reader } = await start();
-    on(`GET ${R}/contents/x`, answer);
+    ['a folder that does not exist', 404, NOT_FOUND],
+    ['a file', 200, { ...entry('x', 'file'), content: '' }],
+  ])('are undefined below %s', async (_, status, body) => {
+    const { rest, reader } = start();
+    rest.get(`${R}/contents/x`).reply(status, body);
     expect(await reader.folder(REPO, 'x')).toBeUndefined();
   });
 
   it('are refused below a folder so large that GitHub leaves some out', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/contents/x`, { body: Array.from({ length: 1_000 }, (_, i) => entry(`x/${i}`, 'file')) });
+    const { rest, reader } = start();
+    rest.get(`${R}/contents/x`).reply(
+      200,
+      Array.from({ length: 1_000 }, (_, i) => entry(`x/${i}`, 'file')),
+    );
     await expect(reader.folder(REPO, 'x')).rejects.toMatchObject({ kind: 'invalid' });
   });
 
@@ -293,8 +299,8 @@ describe('files', () => {
     ],
   });
   it('are listed for a whole commit, without folders and submodules', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/git/trees/main`, { body: tree(false) });
+    const { rest, reader } = start();
+    rest.get(`${R}/git/trees/main`).reply(200, tree(false));
     expect(await reader.tree(REPO, 'main')).toEqual([
       { path: 'src/a.ts', type: 'file', sha: SHA, size: 3 },
       { path: 'link', type: 'other', sha: SHA, size: 4 },
@@ -302,67 +308,64 @@ describe('files', () => {
   });
 
   it('are refused for a commit too large for GitHub to list', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/git/trees/main`, { body: tree(true) });
+    const { rest, reader } = start();
+    rest.get(`${R}/git/trees/main`).reply(200, tree(true));
     await expect(reader.tree(REPO, 'main')).rejects.toThrow(GitHubError);
   });
 
   it('are undefined for a repository without commits', async () => {
-    const { on, reader } = await start();
-    on(`GET ${R}/git/trees/main`, { status: 409, body: { message: 'Git Repository is empty.' } });
+    const { rest, reader } = start();
+    rest.get(`${R}/git/trees/main`).reply(409, { message: 'Git Repository is empty.' });
     expect(await reader.tree(REPO, 'main')).toBeUndefined();
   });
 });
 
 describe('a branch', () => {
   const branch = { name: 'main', commit: { sha: SHA } };
-  const BRANCH = `GET ${R}/branches/main`;
-  const RULES = `GET ${R}/rules/branches/main`;
+  const BRANCH = `${R}/branches/main`;
+  const RULES = `${R}/rules/branches/main`;
 
   it('has a tip', async () => {
-    const { on, reader } = await start();
-    on(BRANCH, { body: branch });
+    const { rest, reader } = start();
+    rest.get(BRANCH).reply(200, branch);
     expect(await reader.branchTip(REPO, 'main')).toBe(SHA);
   });
 
   it('has no tip when it is gone, or when GitHub redirects to another name', async () => {
-    const { on, reader } = await start();
+    const { rest, reader } = start();
+    rest.get(BRANCH).reply(404, NOT_FOUND);
     expect(await reader.branchTip(REPO, 'main')).toBeUndefined();
-    on(BRANCH, { body: { ...branch, name: 'trunk' } });
+    rest.get(BRANCH).reply(200, { ...branch, name: 'trunk' });
     expect(await reader.branchTip(REPO, 'main')).toBeUndefined();
   });
 
   it('requires the checks that its protection and its rules name, each once', async () => {
-    const { on, reader } = await start();
-    on(BRANCH, {
-      body: {
-        ...branch,
-        protection: {
-          required_status_checks: {
-            enforcement_level: 'everyone',
-            contexts: ['build', 'lint', 'old'],
-            checks: [
-              { context: 'build', app_id: 15_368 },
-              { context: 'lint', app_id: null },
-            ],
-          },
+    const { rest, reader } = start();
+    rest.get(BRANCH).reply(200, {
+      ...branch,
+      protection: {
+        required_status_checks: {
+          enforcement_level: 'everyone',
+          contexts: ['build', 'lint', 'old'],
+          checks: [
+            { context: 'build', app_id: 15_368 },
+            { context: 'lint', app_id: null },
+          ],
         },
       },
     });
-    on(RULES, {
-      body: [
-        { type: 'deletion' },
-        {
-          type: 'required_status_checks',
-          parameters: {
-            required_status_checks: [
-              { context: 'build', integration_id: 15_368 },
-              { context: 'e2e', integration_id: -1 },
-            ],
-          },
+    rest.get(RULES).reply(200, [
+      { type: 'deletion' },
+      {
+        type: 'required_status_checks',
+        parameters: {
+          required_status_checks: [
+            { context: 'build', integration_id: 15_368 },
+            { context: 'e2e', integration_id: -1 },
+          ],
         },
-      ],
-    });
+      },
+    ]);
     expect(await reader.requiredChecks(REPO, 'main')).toEqual([
       { name: 'build', appId: 15_368 },
       { name: 'lint', appId: null },
@@ -372,16 +375,16 @@ describe('a branch', () => {
   });
 
   it.each([404, 403])('has unknown requirements when GitHub answers %i', async (status) => {
-    const { on, reader } = await start();
-    on(BRANCH, { status, body: { message: 'no' } });
-    on(RULES, { status, body: { message: 'no' } });
+    const { rest, reader } = start();
+    rest.get(BRANCH).reply(status, { message: 'no' });
+    rest.get(RULES).reply(status, { message: 'no' });
     expect(await reader.requiredChecks(REPO, 'main')).toEqual([]);
   });
 
   it('has unknown requirements when a limit is hit', async () => {
-    const { on, reader } = await start();
-    on(BRANCH, { body: branch });
-    on(RULES, { status: 403, headers: { 'retry-after': '5' }, body: { message: 'no' } });
+    const { rest, reader } = start();
+    rest.get(BRANCH).reply(200, branch);
+    rest.get(RULES).reply(403, { message: 'no' }, { 'retry-after': '5' });
     await expect(reader.requiredChecks(REPO, 'main')).rejects.toMatchObject({ kind: 'rate_limited' });
   });
 });
@@ -401,12 +404,12 @@ describe('the state of a commit', () => {
   });
 
   it('includes all its check runs, the latest of each name', async () => {
-    const { on, reader, requests } = await start();
+    const { rest, reader, requests } = start();
     const all = Array.from({ length: 130 }, (_, index) => run(index));
-    on(
-      `GET ${R}/commits/${SHA}/check-runs`,
-      paged(all, (page) => ({ total_count: 130, check_runs: page })),
-    );
+    rest
+      .get(`${R}/commits/${SHA}/check-runs`)
+      .times(2)
+      .reply(pages(all, (page) => ({ total_count: 130, check_runs: page })));
     const runs = await reader.checkRuns(REPO, SHA);
     expect(runs).toHaveLength(130);
     expect(runs[0]).toMatchObject({
@@ -421,7 +424,7 @@ describe('the state of a commit', () => {
   });
 
   it('includes all its statuses', async () => {
-    const { on, reader } = await start();
+    const { rest, reader } = start();
     const all = Array.from({ length: 101 }, (_, index) => ({
       context: `ci/${index}`,
       state: 'pending',
@@ -429,10 +432,10 @@ describe('the state of a commit', () => {
       target_url: null,
       created_at: '2030-01-01T00:00:00Z',
     }));
-    on(
-      `GET ${R}/commits/${SHA}/status`,
-      paged(all, (page) => ({ state: 'pending', statuses: page })),
-    );
+    rest
+      .get(`${R}/commits/${SHA}/status`)
+      .times(2)
+      .reply(pages(all, (page) => ({ state: 'pending', statuses: page })));
     const statuses = await reader.statuses(REPO, SHA);
     expect(statuses).toHaveLength(101);
     expect(statuses[0]).toEqual({
@@ -453,26 +456,28 @@ describe('a comment', () => {
     ['an app', { user: { ...mona, type: 'Bot' }, performed_via_github_app: { id: 3 } }, 3],
     ['a person through an app', { user: mona, performed_via_github_app: { id: 3 } }, 3],
   ])('names the app that wrote it, if any: %s', async (_, by, viaAppId) => {
-    const { on, reader } = await start();
-    on(`GET ${R}/issues/comments/5`, { body: { ...comment, ...by } });
+    const { rest, reader } = start();
+    rest.get(`${R}/issues/comments/5`).reply(200, { ...comment, ...by });
     expect(await reader.comment(REPO, 5)).toMatchObject({ id: 5, body: 'hello', viaAppId });
   });
 
   it('counts its reactions by content', async () => {
-    const { on, reader } = await start();
+    const { rest, reader } = start();
     const reactions = { url: 'https://x', total_count: 3, '+1': 2, '-1': 0, rocket: 1 };
-    on(`GET ${R}/issues/comments/5`, { body: { ...comment, reactions } });
+    rest.get(`${R}/issues/comments/5`).reply(200, { ...comment, reactions });
     expect((await reader.comment(REPO, 5))?.reactions).toEqual({ '+1': 2, '-1': 0, rocket: 1 });
   });
 
   it('that was deleted is undefined', async () => {
-    const { reader } = await start();
+    const { rest, reader } = start();
+    rest.get(`${R}/issues/comments/5`).reply(404, NOT_FOUND);
     expect(await reader.comment(REPO, 5)).toBeUndefined();
   });
 });
 
 describe('people', () => {
-  const ROUTE = `GET ${R}/collaborators/mona/permission`;
+  const ROUTE = `${R}/collaborators/mona/permission`;
+  const MEMBERSHIP = '/orgs/acme/teams/owners/memberships/mona';
 
   it.each([
     ['write', 'maintain', 'maintain'],
@@ -485,13 +490,14 @@ describe('people', () => {
     ['none', 'none', 'none'],
     ['push', 'hasOwnProperty', 'none'],
   ])('with permission %s and role %s are %s', async (permission, role_name, role) => {
-    const { on, reader } = await start();
-    on(ROUTE, { body: { permission, role_name } });
+    const { rest, reader } = start();
+    rest.get(ROUTE).reply(200, { permission, role_name });
     expect(await reader.role(REPO, 'mona')).toBe(role);
   });
 
   it('who are unknown have no role', async () => {
-    const { reader } = await start();
+    const { rest, reader } = start();
+    rest.get(ROUTE).reply(404, NOT_FOUND);
     expect(await reader.role(REPO, 'mona')).toBe('none');
   });
 
@@ -499,13 +505,14 @@ describe('people', () => {
     ['active', true],
     ['pending', false],
   ])('have the membership %s: %s', async (state, expected) => {
-    const { on, reader } = await start();
-    on('GET /orgs/acme/teams/owners/memberships/mona', { body: { state, role: 'member' } });
+    const { rest, reader } = start();
+    rest.get(MEMBERSHIP).reply(200, { state, role: 'member' });
     expect(await reader.isTeamMember('acme', 'owners', 'mona')).toBe(expected);
   });
 
   it('who are not in the team are no members', async () => {
-    const { reader } = await start();
+    const { rest, reader } = start();
+    rest.get(MEMBERSHIP).reply(404, NOT_FOUND);
     expect(await reader.isTeamMember('acme', 'owners', 'mona')).toBe(false);
   });
 });

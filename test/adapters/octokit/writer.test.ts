@@ -2,12 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { CheckRunContent } from '../../../src/domain/effect/effect.ts';
 import { judgeMerge, type MergeProof } from '../../../src/domain/policy/merge-gate.ts';
 import { SignInRefused } from '../../../src/ports/github.ts';
-import { APP_ID, INSTALLATION, NOW, paged, REPO, startFake } from './fake-server.ts';
+import { APP_ID, INSTALLATION, NOW, REPO, startFake } from './fake-server.ts';
+import { givenToken, pages, scriptGitHub, TOKEN } from './scripted.ts';
 
 const SHA = 'ce587453ced02b1526dfb4cb910479d431683101';
 const R = '/repos/acme/shop';
 
-async function start(options: Parameters<typeof startFake>[0] = {}) {
+function start(options: Parameters<typeof scriptGitHub>[0] = {}) {
+  const scripted = scriptGitHub(options);
+  return { ...scripted, writer: scripted.github.writer(INSTALLATION) };
+}
+
+/** With a real connection, which can fail. */
+async function startConnected(options: Parameters<typeof startFake>[0] = {}) {
   const fake = await startFake(options);
   return { ...fake, writer: fake.github.writer(INSTALLATION) };
 }
@@ -36,8 +43,8 @@ const content: CheckRunContent = {
 
 describe('a check run', () => {
   it('is created as requested', async () => {
-    const { on, writer, requests } = await start();
-    on(`POST ${R}/check-runs`, { status: 201, body: { id: 12, html_url: 'https://github.example/c/12' } });
+    const { rest, writer, requests } = start();
+    rest.post(`${R}/check-runs`).reply(201, { id: 12, html_url: 'https://github.example/c/12' });
     const created = await writer.createCheckRun(REPO, { ...content, annotations: annotations(1) });
     expect(created).toEqual({ id: 12, url: 'https://github.example/c/12' });
     expect(requests[0]?.body).toEqual({
@@ -59,9 +66,9 @@ describe('a check run', () => {
   });
 
   it('has its annotations sent fifty at a time, each once', async () => {
-    const { on, writer, requests } = await start();
-    on(`POST ${R}/check-runs`, { status: 201, body: { id: 12 } });
-    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    const { rest, writer, requests } = start();
+    rest.post(`${R}/check-runs`).reply(201, { id: 12 });
+    rest.patch(`${R}/check-runs/12`).times(2).reply(200, { id: 12 });
     await writer.createCheckRun(REPO, { ...content, annotations: annotations(120) });
     const sent = requests.map(({ method, body }) => ({
       method,
@@ -78,8 +85,8 @@ describe('a check run', () => {
   });
 
   it('is updated as a whole', async () => {
-    const { on, writer, requests } = await start();
-    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    const { rest, writer, requests } = start();
+    rest.patch(`${R}/check-runs/12`).reply(200, { id: 12 });
     await writer.updateCheckRun(REPO, 12, {
       ...content,
       state: { status: 'completed', conclusion: 'success', completed_at: '2030-01-01T00:01:00Z' },
@@ -93,8 +100,8 @@ describe('a check run', () => {
   });
 
   it('is sent without a page that an older version stored and that never existed', async () => {
-    const { on, writer, requests } = await start();
-    on(`PATCH ${R}/check-runs/12`, { body: { id: 12 } });
+    const { rest, writer, requests } = start();
+    rest.patch(`${R}/check-runs/12`).reply(200, { id: 12 });
     const stored = { ...content, details_url: 'https://countersign.example/runs/run_1' };
     await writer.updateCheckRun(REPO, 12, stored);
     expect(requests[0]?.body).not.toHaveProperty('details_url');
@@ -111,7 +118,7 @@ describe('a check run', () => {
     ],
     ['a label', { actions: [{ label: 'x'.repeat(21), description: 'y', identifier: 'z' }] }, /a button/],
   ])('with too large %s is not sent', async (_, change, sentence) => {
-    const { writer, requests } = await start();
+    const { writer, requests } = start();
     const attempt = writer.createCheckRun(REPO, { ...content, ...change });
     await expect(attempt).rejects.toMatchObject({
       kind: 'invalid',
@@ -132,13 +139,15 @@ describe('a check run', () => {
     output: { annotations_count: 7 },
   });
   it('is found again by the app and its external id', async () => {
-    const { on, writer, requests } = await start();
-    on(
-      `GET ${R}/commits/${SHA}/check-runs`,
-      paged([run(1, APP_ID, 'run_0'), run(2, 5, 'run_1'), run(3, APP_ID, 'run_1')], (page) => ({
-        check_runs: page,
-      })),
-    );
+    const { rest, writer, requests } = start();
+    rest
+      .get(`${R}/commits/${SHA}/check-runs`)
+      .times(2)
+      .reply(
+        pages([run(1, APP_ID, 'run_0'), run(2, 5, 'run_1'), run(3, APP_ID, 'run_1')], (page) => ({
+          check_runs: page,
+        })),
+      );
     expect(await writer.findCheckRun(REPO, SHA, 'run_1', 0)).toMatchObject({ id: 3, annotations: 7 });
     expect(await writer.findCheckRun(REPO, SHA, 'run_2', 0)).toBeUndefined();
     expect(requests[0]?.path).toContain(`app_id=${APP_ID}&filter=all`);
@@ -147,9 +156,9 @@ describe('a check run', () => {
 
 describe('a comment', () => {
   it('is created', async () => {
-    const { on, writer, requests } = await start();
+    const { rest, writer, requests } = start();
     const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
-    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5, user } });
+    rest.post(`${R}/issues/4/comments`).reply(201, { id: 5, user });
     expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5, authorId: 2 });
     expect(requests[0]?.body).toEqual({ body: 'hello' });
   });
@@ -159,13 +168,13 @@ describe('a comment', () => {
     ['a deleted account', null],
     ['a person', { id: 1, login: 'mona', type: 'User' }],
   ])('whose author is %s names no account of this app', async (_, user) => {
-    const { on, writer } = await start();
-    on(`POST ${R}/issues/4/comments`, { status: 201, body: { id: 5, user } });
+    const { rest, writer } = start();
+    rest.post(`${R}/issues/4/comments`).reply(201, { id: 5, user });
     expect(await writer.createComment(REPO, 4, 'hello')).toEqual({ id: 5, authorId: undefined });
   });
 
   it('that is too long is not sent', async () => {
-    const { writer, requests } = await start();
+    const { writer, requests } = start();
     await expect(writer.createComment(REPO, 4, 'x'.repeat(65_537))).rejects.toMatchObject({
       kind: 'invalid',
     });
@@ -180,62 +189,63 @@ describe('a comment', () => {
     [404, 'gone'],
     [410, 'gone'],
   ])('answered %i at its update is %s', async (status, result) => {
-    const { on, writer } = await start();
-    on(`PATCH ${R}/issues/comments/5`, { status, body: { message: 'x' } });
+    const { rest, writer } = start();
+    rest.patch(`${R}/issues/comments/5`).reply(status, { message: 'x' });
     expect(await writer.updateComment(REPO, 5, 'hello')).toBe(result);
   });
 
   it('is not gone when only the connection fails', async () => {
-    const { on, writer, requests } = await start();
+    const { on, writer, requests } = await startConnected();
     on(`PATCH ${R}/issues/comments/5`, (_, response) => void response.destroy());
     await expect(writer.updateComment(REPO, 5, 'hello')).rejects.toMatchObject({ kind: 'unavailable' });
     expect(requests).toHaveLength(1);
   });
 
   it('is found again only if this app’s bot wrote it', async () => {
-    const { on, writer } = await start();
+    const { rest, writer } = start();
     const bot = { id: 2, login: 'countersign[bot]', type: 'Bot' };
     const person = { id: 1, login: 'mona', type: 'User' };
     const ours = { id: APP_ID };
     const body = 'x\n<!-- countersign:status -->';
-    on(
-      `GET ${R}/issues/4/comments`,
-      paged([
-        { id: 1, body, user: person, performed_via_github_app: null },
-        { id: 2, body, user: person, performed_via_github_app: ours },
-        { id: 3, body, user: bot, performed_via_github_app: { id: 5 } },
-        { id: 4, body: 'y', user: bot, performed_via_github_app: ours },
-        ...Array.from({ length: 100 }, (_, index) => ({ id: 100 + index, body: 'chat', user: person })),
-        { id: 9, body, user: bot, performed_via_github_app: ours },
-      ]),
-    );
+    rest
+      .get(`${R}/issues/4/comments`)
+      .times(4)
+      .reply(
+        pages([
+          { id: 1, body, user: person, performed_via_github_app: null },
+          { id: 2, body, user: person, performed_via_github_app: ours },
+          { id: 3, body, user: bot, performed_via_github_app: { id: 5 } },
+          { id: 4, body: 'y', user: bot, performed_via_github_app: ours },
+          ...Array.from({ length: 100 }, (_, index) => ({ id: 100 + index, body: 'chat', user: person })),
+          { id: 9, body, user: bot, performed_via_github_app: ours },
+        ]),
+      );
     expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
     expect(await writer.findComment(REPO, 4, '<!-- countersign:other -->')).toBeUndefined();
   });
 
   it('is found again by its account if GitHub names no app', async () => {
-    const { on, writer } = await start();
+    const { rest, graphql, writer } = start();
     const bot = { id: 2, login: 'countersign[bot]', type: 'Bot' };
     const body = 'x\n<!-- countersign:status -->';
     const namesake = { ...bot, id: 3 };
-    on(
-      `GET ${R}/issues/4/comments`,
-      paged([
+    rest.get(`${R}/issues/4/comments`).reply(
+      pages([
         { id: 1, body, user: { ...bot, type: 'User' } },
         { id: 2, body, user: namesake },
         { id: 3, body, user: bot, performed_via_github_app: { id: 5 } },
         { id: 9, body, user: bot, performed_via_github_app: null },
       ]),
     );
-    on('POST /graphql', { body: { data: { viewer: { databaseId: bot.id } } } });
+    graphql().reply(200, { data: { viewer: { databaseId: bot.id } } });
     expect(await writer.findComment(REPO, 4, '<!-- countersign:status -->')).toEqual({ id: 9, authorId: 2 });
   });
 
   it('is not considered missing while GitHub does not say which account is the app’s', async () => {
-    const { on, writer } = await start();
+    const { rest, graphql, writer } = start();
     const user = { id: 2, login: 'countersign[bot]', type: 'Bot' };
-    on(`GET ${R}/issues/4/comments`, paged([{ id: 9, body: '<!-- countersign:status -->', user }]));
-    on('POST /graphql', { body: { errors: [{ type: 'FORBIDDEN' }] } });
+    rest.get(`${R}/issues/4/comments`).reply(pages([{ id: 9, body: '<!-- countersign:status -->', user }]));
+    graphql().reply(200, { errors: [{ type: 'FORBIDDEN' }] });
     await expect(writer.findComment(REPO, 4, '<!-- countersign:status -->')).rejects.toMatchObject({
       kind: 'unavailable',
     });
@@ -244,22 +254,22 @@ describe('a comment', () => {
 
 describe('a small effect', () => {
   it('can be a reaction', async () => {
-    const { on, writer, requests } = await start();
-    on(`POST ${R}/issues/comments/5/reactions`, { status: 201, body: { id: 1 } });
+    const { rest, writer, requests } = start();
+    rest.post(`${R}/issues/comments/5/reactions`).reply(201, { id: 1 });
     await writer.react(REPO, 5, 'eyes');
     expect(requests[0]?.body).toEqual({ content: 'eyes' });
   });
 
   it('can be labels', async () => {
-    const { on, writer, requests } = await start();
-    on(`POST ${R}/issues/4/labels`, { body: [] });
+    const { rest, writer, requests } = start();
+    rest.post(`${R}/issues/4/labels`).reply(200, []);
     await writer.label(REPO, 4, ['ready', 'queued']);
     expect(requests[0]?.body).toEqual({ labels: ['ready', 'queued'] });
   });
 });
 
 describe('a merge', () => {
-  const MERGE = `PUT ${R}/pulls/4/merge`;
+  const MERGE = `${R}/pulls/4/merge`;
 
   function proofAt(readAt: Date): MergeProof {
     const { proof } = judgeMerge(
@@ -305,8 +315,8 @@ describe('a merge', () => {
   }
 
   it('sends exactly what the proof is about', async () => {
-    const { on, writer, requests } = await start();
-    on(MERGE, { body: { merged: true, sha: 'd'.repeat(40), message: 'ok' } });
+    const { rest, writer, requests } = start();
+    rest.put(MERGE).reply(200, { merged: true, sha: 'd'.repeat(40), message: 'ok' });
     expect(await writer.merge(proofAt(NOW), { title: 'Fix the cart (#4)' })).toEqual({
       kind: 'merged',
       sha: 'd'.repeat(40),
@@ -317,8 +327,8 @@ describe('a merge', () => {
   });
 
   it('leaves the title to GitHub when there is none', async () => {
-    const { on, writer, requests } = await start();
-    on(MERGE, { body: { merged: true, sha: 'd'.repeat(40) } });
+    const { rest, writer, requests } = start();
+    rest.put(MERGE).reply(200, { merged: true, sha: 'd'.repeat(40) });
     await writer.merge(proofAt(NOW), {});
     expect(requests[0]?.body).toEqual({ sha: SHA, merge_method: 'squash' });
   });
@@ -334,21 +344,21 @@ describe('a merge', () => {
     [404, 'Not Found', { kind: 'refused', status: 404, message: 'Not Found' }],
     [422, 'Validation Failed', { kind: 'refused', status: 422, message: 'Validation Failed' }],
   ])('answered %i is a result, and is sent once', async (status, message, result) => {
-    const { on, writer, requests } = await start();
-    on(MERGE, { status, body: { message, documentation_url: 'https://docs.example' } });
+    const { rest, writer, requests } = start();
+    rest.put(MERGE).reply(status, { message, documentation_url: 'https://docs.example' });
     expect(await writer.merge(proofAt(NOW), {})).toEqual(result);
     expect(requests).toHaveLength(1);
   });
 
   it.each([
-    ['500', { status: 500, body: { message: 'x' } }, 'unavailable'],
-    ['502', { status: 502, body: '<html>' }, 'unavailable'],
-    ['a limit', { status: 403, headers: { 'retry-after': '5' }, body: { message: 'x' } }, 'rate_limited'],
-    ['an invalid result', { body: { merged: false, sha: SHA } }, 'unavailable'],
-    ['400', { status: 400, body: { message: 'x' } }, 'invalid'],
-  ])('answered with %s is an error, and is sent once', async (_, answer, kind) => {
-    const { on, writer, requests } = await start();
-    on(MERGE, answer);
+    ['500', [500, { message: 'x' }], 'unavailable'],
+    ['502', [502, '<html>'], 'unavailable'],
+    ['a limit', [403, { message: 'x' }, { 'retry-after': '5' }], 'rate_limited'],
+    ['an invalid result', [200, { merged: false, sha: SHA }], 'unavailable'],
+    ['400', [400, { message: 'x' }], 'invalid'],
+  ] as const)('answered with %s is an error, and is sent once', async (_, [status, body, headers], kind) => {
+    const { rest, writer, requests } = start();
+    rest.put(MERGE).reply(status, body, headers);
     await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind });
     expect(requests).toHaveLength(1);
   });
@@ -357,16 +367,16 @@ describe('a merge', () => {
     ['is reset', (_: unknown, response: { destroy(): void }) => void response.destroy()],
     ['hangs', () => undefined],
   ])('whose connection %s is an error, and is sent once', async (_, handler) => {
-    const { on, writer, requests } = await start({ mergeTimeoutMs: 200 });
-    on(MERGE, handler);
+    const { on, writer, requests } = await startConnected({ mergeTimeoutMs: 200 });
+    on(`PUT ${MERGE}`, handler);
     await expect(writer.merge(proofAt(NOW), {})).rejects.toMatchObject({ kind: 'unavailable', status: 0 });
     expect(requests).toHaveLength(1);
   });
 
   it('may take longer than other requests', async () => {
-    const { on, writer, github } = await start({ timeoutMs: 1_000 });
+    const { on, writer, github } = await startConnected({ timeoutMs: 1_000 });
     on('GET /repos/acme/shop', () => undefined);
-    on(MERGE, (_, response) => {
+    on(`PUT ${MERGE}`, (_, response) => {
       void github
         .reader(INSTALLATION)
         .repository(REPO)
@@ -380,12 +390,9 @@ describe('a merge', () => {
   });
 
   it('is not rejected when only the sign-in was', async () => {
-    const { on, writer, requests } = await start();
-    on(`POST /app/installations/${INSTALLATION}/access_tokens`, {
-      status: 403,
-      body: { message: 'suspended' },
-    });
-    on('GET /app', { body: {} });
+    const { rest, writer, requests } = start({ givesTokens: false });
+    rest.post(TOKEN).reply(403, { message: 'suspended' });
+    rest.get('/app').reply(200, {});
     await expect(writer.merge(proofAt(NOW), {})).rejects.toBeInstanceOf(SignInRefused);
     expect(requests.map(({ path }) => path)).toEqual(['/app']);
   });
@@ -394,20 +401,20 @@ describe('a merge', () => {
     ['too old', () => proofAt(new Date(NOW.getTime() - 10_001))],
     ['made by hand', () => ({ ...proofAt(NOW) }) as MergeProof],
   ])('with a proof that is %s is not sent', async (_, proof) => {
-    const { on, writer, requests } = await start();
-    on(MERGE, { body: { merged: true, sha: SHA } });
+    const { rest, writer, requests } = start();
+    rest.put(MERGE).reply(200, { merged: true, sha: SHA });
     await expect(writer.merge(proof(), {})).rejects.toThrow(/proof/);
     expect(requests).toEqual([]);
   });
 
   it('is not sent when the proof expires while the app signs in', async () => {
     let now = NOW;
-    const { on, writer, requests } = await start({ clock: { now: () => now } });
-    on(`POST /app/installations/${INSTALLATION}/access_tokens`, () => {
+    const { rest, writer, requests } = start({ clock: { now: () => now }, givesTokens: false });
+    rest.post(TOKEN).reply(201, () => {
       now = new Date(NOW.getTime() + 10_001);
-      return { status: 201, body: { token: 't', expires_at: '2099-01-01T00:00:00Z', permissions: {} } };
+      return givenToken('t');
     });
-    on(MERGE, { body: { merged: true, sha: SHA } });
+    rest.put(MERGE).reply(200, { merged: true, sha: SHA });
     await expect(writer.merge(proofAt(NOW), {})).rejects.toThrow(/too old/);
     expect(requests).toEqual([]);
   });

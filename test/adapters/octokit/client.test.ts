@@ -4,9 +4,10 @@ import { octokitsWithKey } from '../../../src/adapters/octokit/sign-in.ts';
 import { CountersignError } from '../../../src/core/errors.ts';
 import { GitHubError, SignInRefused } from '../../../src/ports/github.ts';
 import { ManualClock } from '../../support/clock.ts';
-import { type Answer, APP_ID, INSTALLATION, NOW, paged, privateKey, REPO, startFake } from './fake-server.ts';
+import { APP_ID, INSTALLATION, NOW, privateKey, REPO, startFake } from './fake-server.ts';
+import { givenToken, pages, scriptGitHub, TOKEN } from './scripted.ts';
 
-const REPOSITORY = 'GET /repos/acme/shop';
+const REPOSITORY = '/repos/acme/shop';
 const ROUTE = 'GET /repos/{owner}/{repo}';
 const repository = { id: 7, default_branch: 'main' };
 
@@ -25,10 +26,10 @@ afterEach(() => {
 
 describe('a request', () => {
   it('names its sender and the API version, and carries the installation’s token', async () => {
-    const fake = await startFake();
-    fake.on(REPOSITORY, { body: repository });
-    await fake.github.reader(INSTALLATION).repository(REPO);
-    expect(fake.requests[0]?.headers).toMatchObject({
+    const { github, rest, requests } = scriptGitHub();
+    rest.get(REPOSITORY).reply(200, repository);
+    await github.reader(INSTALLATION).repository(REPO);
+    expect(requests[0]?.headers).toMatchObject({
       authorization: 'token ghs_secret',
       'user-agent': expect.stringMatching(/^countersign\/\d+\.\d+\.\d+ /),
       'x-github-api-version': '2022-11-28',
@@ -37,27 +38,27 @@ describe('a request', () => {
 
   it('reuses its token, and asks for a new one once GitHub rejects it', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const fake = await startFake();
-    fake.on(REPOSITORY, { body: repository });
-    const reader = fake.github.reader(INSTALLATION);
+    const { github, rest, tokensAsked } = scriptGitHub();
+    rest.get(REPOSITORY).times(2).reply(200, repository);
+    const reader = github.reader(INSTALLATION);
     await reader.repository(REPO);
-    await fake.github.reader(INSTALLATION).repository(REPO);
-    expect(fake.tokensGiven).toBe(1);
+    await github.reader(INSTALLATION).repository(REPO);
+    expect(tokensAsked()).toBe(1);
 
     // In the first seconds, a rejected token only means that GitHub has not spread it to all servers yet.
     vi.setSystemTime(Date.now() + 60_000);
-    fake.on(REPOSITORY, { status: 401, body: { message: 'Bad credentials' } });
+    rest.get(REPOSITORY).reply(401, { message: 'Bad credentials' });
     expect(await failureOf(reader.repository(REPO))).toMatchObject({ kind: 'unavailable', status: 401 });
-    fake.on(REPOSITORY, { body: repository });
+    rest.get(REPOSITORY).reply(200, repository);
     await reader.repository(REPO);
-    expect(fake.tokensGiven).toBe(2);
+    expect(tokensAsked()).toBe(2);
   });
 
   it('is counted by its route, without names of repositories', async () => {
     const [answered, heldBack] = [vi.fn(), vi.fn()];
-    const fake = await startFake({ metrics: { answered, heldBack } });
-    fake.on(REPOSITORY, { body: repository, headers: { 'x-ratelimit-remaining': '4999' } });
-    await fake.github.reader(INSTALLATION).repository(REPO);
+    const { github, rest } = scriptGitHub({ metrics: { answered, heldBack } });
+    rest.get(REPOSITORY).reply(200, repository, { 'x-ratelimit-remaining': '4999' });
+    await github.reader(INSTALLATION).repository(REPO);
     expect(answered).toHaveBeenCalledWith({
       installationId: INSTALLATION,
       route: ROUTE,
@@ -69,10 +70,10 @@ describe('a request', () => {
   });
 
   it.each(['.', '..'])('never leaves with %s as a part of its path', async (name) => {
-    const fake = await startFake();
-    const error = await failureOf(fake.github.reader(INSTALLATION).repository({ owner: 'acme', name }));
+    const { github, requests } = scriptGitHub();
+    const error = await failureOf(github.reader(INSTALLATION).repository({ owner: 'acme', name }));
     expect(error).toMatchObject({ kind: 'invalid' });
-    expect(fake.requests).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('cannot be made with an invalid private key', () => {
@@ -82,9 +83,9 @@ describe('a request', () => {
   });
 
   it('works with a key whose line ends are written as \\n', async () => {
-    const fake = await startFake({ key: privateKey.replaceAll('\n', '\\n') });
-    fake.on(REPOSITORY, { body: repository });
-    await expect(fake.github.reader(INSTALLATION).repository(REPO)).resolves.toMatchObject({ id: 7 });
+    const { github, rest } = scriptGitHub({ key: privateKey.replaceAll('\n', '\\n') });
+    rest.get(REPOSITORY).reply(200, repository);
+    await expect(github.reader(INSTALLATION).repository(REPO)).resolves.toMatchObject({ id: 7 });
   });
 });
 
@@ -100,13 +101,13 @@ describe('a failure', () => {
     [503, 'Down', 'unavailable'],
   ])('with %i (%s) is %s', async (status, message, kind) => {
     vi.useFakeTimers({ toFake: ['Date'] });
-    const fake = await startFake();
-    const reader = fake.github.reader(INSTALLATION);
-    fake.on(REPOSITORY, { body: repository });
+    const { github, rest } = scriptGitHub();
+    const reader = github.reader(INSTALLATION);
+    rest.get(REPOSITORY).reply(200, repository);
     await reader.repository(REPO);
     // With a token of the last few seconds, Octokit itself would retry after a 401.
     vi.setSystemTime(Date.now() + 60_000);
-    fake.on(REPOSITORY, { status, body: { message, documentation_url: 'https://docs.example/x' } });
+    rest.get(REPOSITORY).reply(status, { message, documentation_url: 'https://docs.example/x' });
     const error = await failureOf(reader.repository(REPO));
     expect(error).toMatchObject({ kind, status, retryAt: undefined });
     expect(error.message).toBe(
@@ -141,21 +142,19 @@ describe('a failure', () => {
   ])(
     'because of a limit, reported by %s, says when to retry',
     async (_, status, headers, message, retryAt) => {
-      const fake = await startFake();
-      fake.on(REPOSITORY, { status, headers, body: { message } });
-      const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+      const { github, rest } = scriptGitHub();
+      rest.get(REPOSITORY).reply(status, { message }, headers);
+      const error = await failureOf(github.reader(INSTALLATION).repository(REPO));
       expect(error).toMatchObject({ kind: 'rate_limited', status, retryAt });
     },
   );
 
-  const TOKEN = `POST /app/installations/${INSTALLATION}/access_tokens`;
-  const refusal = (status: number, message: string) => ({ status, body: { message } });
+  type Refusal = readonly [status: number, body: { message: string } | { id: number }];
+  const refusal = (status: number, message: string) => [status, { message }] as const;
 
   it('to sign in names that route, and is not a 404 of the request itself', async () => {
-    const fake = await startFake();
-    fake.on(TOKEN, refusal(404, 'Not Found'));
-    fake.on('GET /app', { body: { id: APP_ID } });
-    const reader = fake.github.reader(INSTALLATION);
+    const { github, rest } = scriptGitHub({ givesTokens: false });
+    const reader = github.reader(INSTALLATION);
     for (const ask of [
       () => reader.role(REPO, 'mona'),
       () => reader.folder(REPO, 'x'),
@@ -163,13 +162,15 @@ describe('a failure', () => {
       () => reader.requiredChecks(REPO, 'main'),
       () => reader.isTeamMember('acme', 'owners', 'mona'),
     ]) {
+      rest.post(TOKEN).reply(...refusal(404, 'Not Found'));
+      rest.get('/app').reply(200, { id: APP_ID });
       const error = await failureOf(ask());
       expect(error).toBeInstanceOf(SignInRefused);
       expect(error.message).toMatch(/^POST \/app\/installations\/\{installation_id\}\/access_tokens: /);
     }
   });
 
-  it.each<[string, Answer, Answer, unknown]>([
+  it.each<[string, Refusal, Refusal, unknown]>([
     ['its key is refused', refusal(401, 'no'), refusal(401, 'no'), { whose: 'app', status: 401 }],
     [
       'the App is deleted',
@@ -180,13 +181,13 @@ describe('a failure', () => {
     [
       'the installation is removed',
       refusal(404, 'Not Found'),
-      { body: { id: APP_ID } },
+      [200, { id: APP_ID }],
       { whose: 'installation', status: 404 },
     ],
     [
       'the installation is suspended',
       refusal(403, 'This installation has been suspended'),
-      { body: { id: APP_ID } },
+      [200, { id: APP_ID }],
       { whose: 'installation', status: 403 },
     ],
     [
@@ -196,52 +197,50 @@ describe('a failure', () => {
       { kind: 'unavailable', status: 502 },
     ],
   ])('to sign in is recognised when %s', async (_, token, app, expected) => {
-    const fake = await startFake();
-    fake.on(TOKEN, token);
-    fake.on('GET /app', app);
-    expect(await failureOf(fake.github.reader(INSTALLATION).repository(REPO))).toMatchObject(
-      expected as object,
-    );
+    const { github, rest } = scriptGitHub({ givesTokens: false });
+    rest.post(TOKEN).reply(...token);
+    rest.get('/app').reply(...app);
+    expect(await failureOf(github.reader(INSTALLATION).repository(REPO))).toMatchObject(expected as object);
   });
 
   it('to sign in with an earlier token is recognised by the answer that a suspended installation gets', async () => {
-    const fake = await startFake();
-    fake.on(REPOSITORY, { status: 403, body: { message: 'This installation has been suspended' } });
-    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    const { github, rest } = scriptGitHub();
+    rest.get(REPOSITORY).reply(403, { message: 'This installation has been suspended' });
+    const error = await failureOf(github.reader(INSTALLATION).repository(REPO));
     expect(error).toMatchObject({ whose: 'installation', status: 403 });
-    expect(fake.github.signedOut()).toMatchObject([{ installationId: INSTALLATION }]);
+    expect(github.signedOut()).toMatchObject([{ installationId: INSTALLATION }]);
   });
 
   it('to sign in is not repeated for a while, then is, and is over with the first success', {
     tags: 'slow',
   }, async () => {
     const clock = new ManualClock('2030-01-02T03:04:05.000Z');
-    const fake = await startFake({ clock });
-    fake.on(TOKEN, refusal(401, 'A JSON web token could not be decoded'));
-    fake.on(REPOSITORY, { body: repository });
-    const reader = fake.github.reader(INSTALLATION);
+    const { github, rest, tokensAsked } = scriptGitHub({ clock, givesTokens: false });
+    rest
+      .post(TOKEN)
+      .times(14)
+      .reply(...refusal(401, 'A JSON web token could not be decoded'));
+    const reader = github.reader(INSTALLATION);
     const asked: number[] = [];
     for (let seconds = 0; seconds < 600; seconds += 10) {
       await failureOf(reader.repository(REPO));
-      await failureOf(fake.github.reader(INSTALLATION + 1).repository(REPO));
-      asked.push(fake.tokensGiven);
+      await failureOf(github.reader(INSTALLATION + 1).repository(REPO));
+      asked.push(tokensAsked());
       clock.advance(10_000);
     }
     expect([asked[0], asked[1], asked.at(-1)]).toEqual([1, 2, 14]);
-    expect(fake.github.signedOut()).toEqual([
+    expect(github.signedOut()).toEqual([
       {
         installationId: undefined,
         since: new Date('2030-01-02T03:04:05.000Z'),
         status: 401,
       },
     ]);
-    fake.on(TOKEN, {
-      status: 201,
-      body: { token: 'ghs_secret', expires_at: '2099-01-01T00:00:00Z', permissions: {} },
-    });
+    rest.post(TOKEN).reply(201, givenToken('ghs_secret'));
+    rest.get(REPOSITORY).reply(200, repository);
     clock.advance(60_000);
     expect(await reader.repository(REPO)).toBeDefined();
-    expect(fake.github.signedOut()).toEqual([]);
+    expect(github.signedOut()).toEqual([]);
   });
 
   it.each([
@@ -269,7 +268,7 @@ describe('a failure', () => {
     ['an id larger than any', () => ({ body: '{"id": 99999999999999999999, "default_branch": "main"}' })],
   ])('by %s is unavailable', async (_, handler) => {
     const fake = await startFake({ timeoutMs: 1_000 });
-    fake.on(REPOSITORY, handler);
+    fake.on(`GET ${REPOSITORY}`, handler);
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
     expect(error.kind).toBe('unavailable');
     expect(error.message).toMatch(/^GET \/repos\/\{owner\}\/\{repo\}: /);
@@ -277,7 +276,7 @@ describe('a failure', () => {
 
   it('to get a token in time is unavailable', async () => {
     const fake = await startFake({ timeoutMs: 100 });
-    fake.on(`POST /app/installations/${INSTALLATION}/access_tokens`, () => undefined);
+    fake.on(`POST ${TOKEN}`, () => undefined);
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
     expect(error).toMatchObject({ kind: 'unavailable', status: 0 });
   });
@@ -285,9 +284,9 @@ describe('a failure', () => {
   it('never contains a token', async () => {
     const fake = await startFake();
     const reader = fake.github.reader(INSTALLATION);
-    fake.on(REPOSITORY, (_, response) => void response.destroy());
+    fake.on(`GET ${REPOSITORY}`, (_, response) => void response.destroy());
     const reset = await failureOf(reader.repository(REPO));
-    fake.on(REPOSITORY, { status: 403, body: { message: 'no' } });
+    fake.on(`GET ${REPOSITORY}`, { status: 403, body: { message: 'no' } });
     const refused = await failureOf(reader.repository(REPO));
     for (const error of [reset, refused]) {
       expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('ghs_secret');
@@ -296,9 +295,9 @@ describe('a failure', () => {
   });
 
   it('shows at most one line of what GitHub said', async () => {
-    const fake = await startFake();
-    fake.on(REPOSITORY, { status: 422, body: { message: `a\n\u001b[31m${'x'.repeat(900)}` } });
-    const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
+    const { github, rest } = scriptGitHub();
+    rest.get(REPOSITORY).reply(422, { message: `a\n\u001b[31m${'x'.repeat(900)}` });
+    const error = await failureOf(github.reader(INSTALLATION).repository(REPO));
     expect(error.message.length).toBeLessThan(400);
     expect(error.message).not.toMatch(/\p{Cc}/u);
   });
@@ -307,50 +306,45 @@ describe('a failure', () => {
 describe('an unchanged answer', () => {
   it('comes from memory after GitHub confirms it', async () => {
     const [answered, heldBack] = [vi.fn(), vi.fn()];
-    const fake = await startFake({ metrics: { answered, heldBack } });
-    fake.on(
-      REPOSITORY,
-      ({ headers }): Answer =>
-        headers['if-none-match'] === '"one"'
-          ? { status: 304, headers: { 'x-ratelimit-remaining': '4998' } }
-          : { body: repository, headers: { etag: '"one"' } },
-    );
-    const reader = fake.github.reader(INSTALLATION);
+    const { github, rest, requests } = scriptGitHub({ metrics: { answered, heldBack } });
+    rest.get(REPOSITORY).reply(200, repository, { etag: '"one"' });
+    rest.get(REPOSITORY).reply(304, undefined, { 'x-ratelimit-remaining': '4998' });
+    const reader = github.reader(INSTALLATION);
     const first = await reader.repository(REPO);
     expect(await reader.repository(REPO)).toEqual(first);
-    expect(fake.requests).toHaveLength(2);
+    expect(requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"one"']);
     expect(answered).toHaveBeenLastCalledWith(expect.objectContaining({ status: 200, revalidated: true }));
   });
 
   it('is replaced by a changed one', async () => {
-    const fake = await startFake();
-    fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
-    const reader = fake.github.reader(INSTALLATION);
+    const { github, rest } = scriptGitHub();
+    rest.get(REPOSITORY).reply(200, repository, { etag: '"one"' });
+    const reader = github.reader(INSTALLATION);
     await reader.repository(REPO);
-    fake.on(REPOSITORY, { body: { ...repository, default_branch: 'trunk' }, headers: { etag: '"two"' } });
+    rest.get(REPOSITORY).reply(200, { ...repository, default_branch: 'trunk' }, { etag: '"two"' });
     expect((await reader.repository(REPO)).defaultBranch).toBe('trunk');
   });
 
   it('is not used when GitHub fails', async () => {
-    const fake = await startFake();
-    fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
-    const reader = fake.github.reader(INSTALLATION);
+    const { github, rest } = scriptGitHub();
+    rest.get(REPOSITORY).reply(200, repository, { etag: '"one"' });
+    const reader = github.reader(INSTALLATION);
     await reader.repository(REPO);
-    fake.on(REPOSITORY, { status: 502, body: 'x' });
+    rest.get(REPOSITORY).reply(502, 'x');
     expect((await failureOf(reader.repository(REPO))).kind).toBe('unavailable');
   });
 
   it('is not shared with another installation', async () => {
-    const fake = await startFake();
-    fake.on('POST /app/installations/100/access_tokens', {
-      status: 201,
-      body: { token: 'other', expires_at: '2099-01-01T00:00:00Z', permissions: {} },
-    });
-    fake.on(REPOSITORY, { body: repository, headers: { etag: '"one"' } });
-    await fake.github.reader(INSTALLATION).repository(REPO);
-    fake.requests.length = 0;
-    await fake.github.reader(100).repository(REPO);
-    expect(fake.requests.map(({ headers }) => headers['if-none-match'])).not.toContain('"one"');
+    const { github, rest, requests } = scriptGitHub();
+    rest.post('/app/installations/100/access_tokens').reply(201, givenToken('other'));
+    rest.get(REPOSITORY).times(2).reply(200, repository, { etag: '"one"' });
+    await github.reader(INSTALLATION).repository(REPO);
+    await github.reader(100).repository(REPO);
+    expect(requests.map(({ path, headers }) => [path.slice(0, 6), headers['if-none-match']])).toEqual([
+      ['/repos', undefined],
+      ['/app/i', undefined],
+      ['/repos', undefined],
+    ]);
   });
 });
 
@@ -362,13 +356,16 @@ describe('a list', () => {
       content: 'rocket',
       created_at: '2030-01-01T00:00:00Z',
     }));
-  const LIST = 'GET /repos/acme/shop/issues/comments/5/reactions';
+  const LIST = '/repos/acme/shop/issues/comments/5/reactions';
 
   it('is read to its end from the app’s own address, never from the one in the answer', async () => {
-    const fake = await startFake();
-    fake.on(LIST, paged(reactions(250)));
-    expect(await fake.github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(250);
-    expect(fake.requests.map(({ path }) => path.split('?')[1])).toEqual([
+    const { github, rest, requests } = scriptGitHub();
+    rest
+      .get(LIST)
+      .times(3)
+      .reply(pages(reactions(250)));
+    expect(await github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(250);
+    expect(requests.map(({ path }) => path.split('?')[1])).toEqual([
       'per_page=100',
       'per_page=100&page=2',
       'per_page=100&page=3',
@@ -376,38 +373,35 @@ describe('a list', () => {
   });
 
   it('is read beyond a full page that was unchanged and had no next page when it was stored', async () => {
-    const fake = await startFake();
-    const reader = fake.github.reader(INSTALLATION);
-    const full = { body: reactions(100), headers: { etag: '"full"' } };
-    fake.on(LIST, ({ path }) => (path.includes('page=2') ? { body: [] } : full));
+    const { github, rest } = scriptGitHub();
+    const reader = github.reader(INSTALLATION);
+    rest.get(LIST).reply(200, reactions(100), { etag: '"full"' });
+    rest.get(LIST).reply(200, []);
     expect(await reader.reactions(REPO, 5)).toHaveLength(100);
-    fake.on(LIST, ({ path }) => (path.includes('page=2') ? { body: reactions(1) } : { status: 304 }));
+    rest.get(LIST).reply(304);
+    rest.get(LIST).reply(200, reactions(1));
     expect(await reader.reactions(REPO, 5)).toHaveLength(101);
   });
 
   it('is read beyond a page that is not full if GitHub says there is more', async () => {
-    const fake = await startFake();
-    fake.on(LIST, ({ path }) =>
-      path.includes('page=2')
-        ? { body: reactions(2) }
-        : { body: reactions(99), headers: { link: '<https://x/?page=2>; rel="next"' } },
-    );
-    expect(await fake.github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(101);
+    const { github, rest } = scriptGitHub();
+    rest.get(LIST).reply(200, reactions(99), { link: '<https://x/?page=2>; rel="next"' });
+    rest.get(LIST).reply(200, reactions(2));
+    expect(await github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(101);
   });
 
   it('without an end is refused instead of cut', async () => {
-    const fake = await startFake();
-    fake.on(LIST, { body: reactions(100) });
-    const error = await failureOf(fake.github.reader(INSTALLATION).reactions(REPO, 5));
+    const { github, rest, requests } = scriptGitHub();
+    rest.get(LIST).times(101).reply(200, reactions(100));
+    const error = await failureOf(github.reader(INSTALLATION).reactions(REPO, 5));
     expect(error).toMatchObject({ kind: 'invalid' });
-    expect(fake.requests).toHaveLength(100);
+    expect(requests).toHaveLength(100);
   });
 
   it('that breaks off on a later page is an error', async () => {
-    const fake = await startFake();
-    fake.on(LIST, ({ path }) =>
-      path.includes('page=2') ? { status: 409, body: { message: 'Conflict' } } : { body: reactions(100) },
-    );
-    expect((await failureOf(fake.github.reader(INSTALLATION).reactions(REPO, 5))).status).toBe(409);
+    const { github, rest } = scriptGitHub();
+    rest.get(LIST).reply(200, reactions(100));
+    rest.get(LIST).reply(409, { message: 'Conflict' });
+    expect((await failureOf(github.reader(INSTALLATION).reactions(REPO, 5))).status).toBe(409);
   });
 });

@@ -22,12 +22,12 @@ export const { privateKey } = generateKeyPairSync('rsa', {
 });
 
 /** What the fake server answers: a JSON body with 200 by default. */
-export interface Answer {
+interface Answer {
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
-export type Handler = (request: Received, response: ServerResponse) => Answer | undefined;
+type Handler = (request: Received, response: ServerResponse) => Answer | undefined;
 
 interface Received {
   method: string;
@@ -40,7 +40,6 @@ export interface Fake {
   github: OctokitGitHub;
   /** In order, without the requests for tokens. */
   requests: Received[];
-  tokensGiven: number;
   /** Answers `METHOD /path`, where the path has no query; the last answer given for a path counts. */
   on(route: string, handler: Answer | Handler): void;
 }
@@ -49,8 +48,9 @@ const TOKEN_ROUTE = `POST /app/installations/${INSTALLATION}/access_tokens`;
 const validate = createRequestValidator();
 
 /**
- * A server that answers what a test tells it to, and the adapter in front of it. It answers 400 with the reason to requests that
- * GitHub's own description does not allow, which fails the test.
+ * A server that answers what a test tells it to, and the adapter in front of it. For tests of what only a real connection shows:
+ * answers that come late, in pieces or never, and requests side by side. `scripted.ts` is simpler for all others. The server answers 400
+ * with the reason to requests that GitHub's own description does not allow, which fails the test.
  */
 export async function startFake({
   key = privateKey,
@@ -76,8 +76,7 @@ export async function startFake({
     // GitHub itself gives addresses by id, in redirects.
     const faults = path.startsWith('/repositories/') ? [] : validate(received);
     if (faults.length > 0) return void response.writeHead(400).end(faults.join('\n'));
-    if (route === TOKEN_ROUTE) fake.tokensGiven++;
-    else requests.push(received);
+    if (route !== TOKEN_ROUTE) requests.push(received);
     const answer = handlers.get(route)
       ? handlers.get(route)?.(received, response)
       : { status: 404, body: { message: 'Not Found' } };
@@ -102,25 +101,10 @@ export async function startFake({
     clock: { now: () => NOW },
     ...options,
   });
-  const fake: Fake = { github, requests, tokensGiven: 0, on };
-  return fake;
+  return { github, requests, on };
 }
 
 function send(response: ServerResponse, { status = 200, body, headers = {} }: Answer): void {
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers }).end(text);
-}
-
-/** Serves a list page by page, with the `Link` header in GitHub's format. */
-export function paged(all: readonly unknown[], wrap: (page: unknown[]) => unknown = (page) => page): Handler {
-  return ({ path }) => {
-    const query = new URL(path, 'http://x').searchParams;
-    const size = Number(query.get('per_page') ?? 30);
-    const page = Number(query.get('page') ?? 1);
-    const last = page * size >= all.length;
-    return {
-      body: wrap(all.slice((page - 1) * size, page * size)),
-      ...(!last && { headers: { link: `<https://elsewhere.example/?page=${page + 1}>; rel="next"` } }),
-    };
-  };
 }

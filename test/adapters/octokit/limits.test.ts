@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { type Answer, INSTALLATION, NOW, REPO, startFake } from './fake-server.ts';
+import type { GitHubWriter } from '../../../src/ports/github.ts';
+import { INSTALLATION, NOW, REPO, startFake } from './fake-server.ts';
+import { givenToken, scriptGitHub } from './scripted.ts';
 
-const REPOSITORY = 'GET /repos/acme/shop';
-const COMMENT = 'POST /repos/acme/shop/issues/1/comments';
+const REPOSITORY = '/repos/acme/shop';
+const COMMENT = '/repos/acme/shop/issues/1/comments';
 const repository = { id: 7, default_branch: 'main' };
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
 const hour = (remaining: number) => ({
@@ -13,13 +15,11 @@ const hour = (remaining: number) => ({
 });
 
 /** The adapter with a clock that a test can move. */
-async function start() {
+function start() {
   let now = NOW;
   const metrics = { answered: vi.fn(), heldBack: vi.fn() };
-  const fake = await startFake({ clock: { now: () => now }, metrics });
   return {
-    ...fake,
-    fake,
+    ...scriptGitHub({ clock: { now: () => now }, metrics }),
     metrics,
     moveTo: (moment: Date) => {
       now = moment;
@@ -32,17 +32,13 @@ describe('GitHub’s limits', () => {
     ['seconds', { 'retry-after': '30' }],
     ['a date', { 'retry-after': at(30).toUTCString() }],
   ])('stop all requests during a pause given as %s, and then allow them', async (_, headers) => {
-    const { fake, github, requests, metrics, moveTo } = await start();
-    fake.on(REPOSITORY, {
-      status: 429,
-      headers,
-      body: { message: 'You have exceeded a secondary rate limit.' },
-    });
+    const { rest, github, requests, metrics, moveTo } = start();
+    rest.get(REPOSITORY).reply(429, { message: 'You have exceeded a secondary rate limit.' }, headers);
     await expect(github.reader(INSTALLATION).repository(REPO)).rejects.toMatchObject({
       kind: 'rate_limited',
     });
-    fake.on(REPOSITORY, { body: repository });
-    fake.on(COMMENT, { status: 201, body: { id: 1 } });
+    rest.get(REPOSITORY).times(2).reply(200, repository);
+    rest.post(COMMENT).reply(201, { id: 1 });
 
     moveTo(at(29.999));
     for (const asked of [
@@ -63,19 +59,16 @@ describe('GitHub’s limits', () => {
   });
 
   it('belong to one installation', async () => {
-    const { fake, github } = await start();
-    fake.on('POST /app/installations/100/access_tokens', {
-      status: 201,
-      body: { token: 'other', expires_at: '2099-01-01T00:00:00Z', permissions: {} },
-    });
-    fake.on(REPOSITORY, { status: 429, body: { message: 'slow down' } });
+    const { rest, github } = start();
+    rest.post('/app/installations/100/access_tokens').reply(201, givenToken('other'));
+    rest.get(REPOSITORY).reply(429, { message: 'slow down' });
     await expect(github.reader(INSTALLATION).repository(REPO)).rejects.toThrow();
-    fake.on(REPOSITORY, { body: repository });
+    rest.get(REPOSITORY).reply(200, repository);
     await expect(github.reader(100).repository(REPO)).resolves.toMatchObject({ id: 7 });
   });
 
   it('stop the least urgent requests first, and say when they may continue', async () => {
-    const { fake, github, requests } = await start();
+    const { rest, github, requests } = start();
     const read = (urgency: 'person' | 'run' | 'background') =>
       github
         .reader(INSTALLATION, urgency)
@@ -84,10 +77,10 @@ describe('GitHub’s limits', () => {
           () => 'read',
           (error: { retryAt?: Date }) => error.retryAt,
         );
-    fake.on(REPOSITORY, { body: repository, headers: hour(900) });
+    rest.get(REPOSITORY).reply(200, repository, hour(900));
     expect(await read('background')).toBe('read');
     expect(await read('background')).toEqual(at(600));
-    fake.on(REPOSITORY, { body: repository, headers: hour(200) });
+    rest.get(REPOSITORY).times(2).reply(200, repository, hour(200));
     expect(await read('run')).toBe('read');
     expect(await read('run')).toEqual(at(600));
     expect(await read('person')).toBe('read');
@@ -97,14 +90,9 @@ describe('GitHub’s limits', () => {
   });
 
   it('let the least urgent requests confirm what they already know', async () => {
-    const { fake, github, requests } = await start();
-    fake.on(
-      REPOSITORY,
-      ({ headers }): Answer =>
-        headers['if-none-match'] === undefined
-          ? { body: repository, headers: { etag: '"one"', ...hour(10) } }
-          : { status: 304, headers: hour(10) },
-    );
+    const { rest, github, requests } = start();
+    rest.get(REPOSITORY).reply(200, repository, { etag: '"one"', ...hour(10) });
+    rest.get(REPOSITORY).matchHeader('if-none-match', '"one"').reply(304, undefined, hour(10));
     const reader = github.reader(INSTALLATION, 'background');
     await reader.repository(REPO);
     await expect(reader.repository(REPO)).resolves.toMatchObject({ id: 7 });
@@ -114,10 +102,10 @@ describe('GitHub’s limits', () => {
   });
 
   it('hold for a hundred requests at once: at most twenty are under way', async () => {
-    const { fake, github } = await start();
+    const fake = await startFake();
     const open = new Set<ServerResponse>();
     let most = 0;
-    fake.on(REPOSITORY, (_, response: ServerResponse) => {
+    fake.on(`GET ${REPOSITORY}`, (_, response: ServerResponse) => {
       open.add(response);
       most = Math.max(most, open.size);
       // Nobody is answered before twenty wait. A moment later there would be more, if more were allowed.
@@ -129,19 +117,19 @@ describe('GitHub’s limits', () => {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(repository));
       open.clear();
     };
-    const reader = github.reader(INSTALLATION, 'person');
+    const reader = fake.github.reader(INSTALLATION, 'person');
     await Promise.all(Array.from({ length: 100 }, () => reader.repository(REPO)));
     expect(most).toBe(20);
   });
 });
 
 describe('a write that GitHub redirects to a renamed repository', () => {
-  const leads = (status: number, location: string) => ({ status, headers: { location }, body: {} });
+  const leads = (status: number, location: string) => [status, {}, { location }] as const;
 
   it.each([301, 302, 307, 308])('with status %i arrives there unchanged', async (status) => {
-    const { fake, github, requests } = await start();
-    fake.on(COMMENT, leads(status, '/api/v3/repositories/7/issues/1/comments'));
-    fake.on('POST /repositories/7/issues/1/comments', { status: 201, body: { id: 5 } });
+    const { rest, github, requests } = start();
+    rest.post(COMMENT).reply(...leads(status, '/api/v3/repositories/7/issues/1/comments'));
+    rest.post('/repositories/7/issues/1/comments').reply(201, { id: 5 });
     expect(await github.writer(INSTALLATION).createComment(REPO, 1, 'Hello')).toEqual({ id: 5 });
     expect(requests.map(({ method, body }) => [method, body])).toEqual([
       ['POST', { body: 'Hello' }],
@@ -154,8 +142,11 @@ describe('a write that GitHub redirects to a renamed repository', () => {
     ['to another host', 'https://elsewhere.example/comments'],
     ['in a circle', '/api/v3/repos/acme/shop/issues/1/comments'],
   ])('does not count as done if it leads %s', async (_, location) => {
-    const { fake, github, requests } = await start();
-    fake.on(COMMENT, leads(307, location));
+    const { rest, github, requests } = start();
+    rest
+      .post(COMMENT)
+      .times(9)
+      .reply(...leads(307, location));
     const writing = github.writer(INSTALLATION).createComment(REPO, 1, 'Hello');
     await expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
     expect(requests.length).toBeLessThanOrEqual(4);
@@ -163,22 +154,19 @@ describe('a write that GitHub redirects to a renamed repository', () => {
 });
 
 describe('a write that is answered with a page of HTML and 200', () => {
-  const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Unicorn!</html>' };
+  type Write = (writer: GitHubWriter) => Promise<unknown>;
 
-  it.each([
-    ['an update of a comment', 'PATCH /repos/acme/shop/issues/comments/5'],
-    ['a label', 'POST /repos/acme/shop/issues/1/labels'],
-    ['a reaction', 'POST /repos/acme/shop/issues/comments/5/reactions'],
-  ])('is not done: %s', async (_, route) => {
-    const { fake, github } = await start();
-    fake.on(route, page);
-    const writer = github.writer(INSTALLATION);
-    const writes: Record<string, () => Promise<unknown>> = {
-      PATCH: () => writer.updateComment(REPO, 5, 'x'),
-      labels: () => writer.label(REPO, 1, ['x']),
-      reactions: () => writer.react(REPO, 5, 'eyes'),
-    };
-    const write = writes[route.split(' ')[0] ?? ''] ?? writes[route.split('/').at(-1) ?? ''];
-    await expect(write?.()).rejects.toMatchObject({ kind: 'unavailable' });
+  it.each<[string, 'patch' | 'post', string, Write]>([
+    ['an update of a comment', 'patch', 'issues/comments/5', (to) => to.updateComment(REPO, 5, 'x')],
+    ['a label', 'post', 'issues/1/labels', (to) => to.label(REPO, 1, ['x'])],
+    ['a reaction', 'post', 'issues/comments/5/reactions', (to) => to.react(REPO, 5, 'eyes')],
+  ])('is not done: %s', async (_, method, path, write) => {
+    const { rest, github } = start();
+    const html = { 'content-type': 'text/html' };
+    rest[method](`${REPOSITORY}/${path}`).reply(200, '<html>Unicorn!</html>', html);
+    await expect(write(github.writer(INSTALLATION))).rejects.toMatchObject({
+      kind: 'unavailable',
+      status: 200,
+    });
   });
 });

@@ -480,6 +480,52 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
   });
 
+  describe('a job that a worker can do in the transaction that takes it', () => {
+    /** Starts the queue on jobs that wait already. @returns the keys that came to their handler */
+    async function finishing(finish: NonNullable<Worker['finish']>): Promise<string[]> {
+      const run: string[] = [];
+      await bench.storage.transaction((tx) =>
+        bench.queue.enqueue(
+          tx,
+          rawJob({ kind: 'wake', key: 'a', payload: 0 }),
+          rawJob({ kind: 'wake', key: 'b', payload: 0 }),
+        ),
+      );
+      bench.queue.start({
+        handlers: everyKind(async ({ key }) => {
+          run.push(key);
+          return DONE;
+        }),
+        onRetriesExhausted: async () => undefined,
+        finish,
+      });
+      await bench.queue.idle();
+      return run;
+    }
+
+    it('is over with it, and never comes to its handler', async () => {
+      const run = await finishing(async (tx, { key }) => {
+        if (key === 'b') return false;
+        await tx.cursors.set('finished:a', true, bench.clock.now());
+        return true;
+      });
+      expect(run).toEqual(['b']);
+      expect(await bench.storage.read.cursors.get('finished:a')).toBe(true);
+      expect(await bench.storage.read.jobs.ofKeys(['a', 'b'])).toEqual([]);
+    });
+
+    it('comes to its handler if it fails there, and nothing of the failed attempt is kept', async () => {
+      const run = await finishing(async (tx, { key }) => {
+        await tx.cursors.set(`finished:${key}`, true, bench.clock.now());
+        if (key === 'b') throw new Error('no');
+        return true;
+      });
+      expect(run).toEqual(['b']);
+      expect(await bench.storage.read.cursors.get('finished:a')).toBe(true);
+      expect(await bench.storage.read.cursors.get('finished:b')).toBeUndefined();
+    });
+  });
+
   describe('what was recorded without a job', () => {
     const record = (count: number) =>
       bench.storage.transaction((tx) =>

@@ -409,7 +409,11 @@ export interface GitHubWriter {
   /** Removes a pull request from its merge queue. Does nothing if it is in none. */
   dequeue(nodeId: string): Promise<void>;
   /** Merges exactly the head and base of the proof, once. A failure is never retried here. */
-  merge(proof: MergeProof, message: { title?: string }): Promise<MergeResult>;
+  merge(proof: MergeProof, message: { title?: string; message?: string }): Promise<MergeResult>;
+  /**
+   * Deletes a branch if its tip is still this commit. `kept`: it has moved, is gone, or GitHub refuses because it is protected.
+   */
+  deleteBranch(repo: Repo, branch: string, sha: string): Promise<'deleted' | 'kept'>;
 }
 
 /**

@@ -43,7 +43,7 @@ async function twoWorkers() {
   return {
     harness,
     worker: async (method: 'squash' | 'merge' = 'squash') => {
-      const { made: _, ...result } = await merge(proofOf(method), approval, undefined, async () => undefined);
+      const { made: _, ...result } = await merge(proofOf(method), approval, {}, async () => undefined);
       await Promise.all(recording);
       return result;
     },

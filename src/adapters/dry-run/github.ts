@@ -70,6 +70,7 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     react: async () => {},
     label: async () => {},
     requestReviews: async () => {},
+    deleteBranch: async () => 'kept',
     wasReviewRequested: async () => false,
     passGate: refuse,
     enqueue: refuse,

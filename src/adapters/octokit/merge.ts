@@ -20,7 +20,7 @@ export async function merge(
   clock: Clock,
   timeoutMs: number,
   proof: MergeProof,
-  message: { title?: string },
+  message: { title?: string; message?: string },
 ): Promise<MergeResult> {
   const refuseStale = refusingStale(proof, clock, ROUTE);
   refuseStale();
@@ -35,6 +35,7 @@ export async function merge(
         sha: headSha,
         merge_method: method,
         ...(message.title !== undefined && { commit_title: message.title }),
+        ...(message.message !== undefined && { commit_message: message.message }),
       },
       mergedSchema,
       { timeoutMs, beforeSending: refuseStale },

@@ -121,6 +121,28 @@ export function createWriter(
       );
     },
 
+    // A deleted branch is gone for good, so it is only deleted at the commit that was merged. GitHub has no conditional deletion:
+    // https://docs.github.com/en/rest/git/refs#delete-a-reference
+    async deleteBranch(repo, branch, sha) {
+      try {
+        const { object } = await client.request(
+          'GET /repos/{owner}/{repo}/git/ref/{ref}',
+          { ...at(repo), ref: `heads/${branch}` },
+          z.object({ object: z.object({ sha: z.string() }) }),
+        );
+        if (object.sha !== sha) return 'kept';
+        await client.request(
+          'DELETE /repos/{owner}/{repo}/git/refs/{ref}',
+          { ...at(repo), ref: `heads/${branch}` },
+          anythingSchema,
+        );
+        return 'deleted';
+      } catch (error) {
+        if (isAbsent(error) || (error instanceof GitHubError && error.kind === 'invalid')) return 'kept';
+        throw error;
+      }
+    },
+
     // Needs `pull_requests: write`, and for teams also `members: read`: github/docs#35057.
     async requestReviews(repo, pullRequest, { people, teams }) {
       await client.request(

@@ -140,6 +140,13 @@ export const effectSchema = z.discriminatedUnion('kind', [
     labels: z.array(z.string()).min(1),
   }),
   z.strictObject({
+    kind: z.literal('branch_deletion'),
+    ...location,
+    branch: z.string(),
+    /** It is only deleted at this commit. */
+    sha: z.string(),
+  }),
+  z.strictObject({
     kind: z.literal('merge'),
     ...location,
     pull_request: z.int(),

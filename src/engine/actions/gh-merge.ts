@@ -9,7 +9,8 @@ import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import { mergeMethod, recheckInMs } from '../../domain/run/question.ts';
-import type { Person } from '../../ports/github.ts';
+import { commitText } from '../../messages/text/commit-text.ts';
+import type { Person, PullRequest } from '../../ports/github.ts';
 import type {
   ApprovalAnswer,
   ApprovalContext,
@@ -19,7 +20,7 @@ import type {
 import { notMergeable } from '../approvals/not-mergeable.ts';
 import type { Note } from '../effects/merge.ts';
 import type { AnsweredAction } from './action.ts';
-import { pullRequestInput } from './inputs.ts';
+import { pullRequestInput, text } from './inputs.ts';
 
 /**
  * How long the step waits after GitHub refused to merge, in milliseconds: the first time, and when it refuses
@@ -77,6 +78,26 @@ export const ghMerge: AnsweredAction = {
       .describe(
         'Left out, `merge.method` of the settings. With `merge.by: people` or `queue`, whoever merges chooses.',
       ),
+    title: text(
+      'The title of the merge commit. Left out: GitHub’s own, and for a squash the title and number of the pull request.',
+      200,
+    ).optional(),
+    message: text(
+      'The rest of the merge commit’s message. Left out: GitHub’s own. Values of expressions appear on one line, and cause no mention, reference or skipped workflow.',
+      10_000,
+    ).optional(),
+    trailers: z
+      .boolean()
+      .optional()
+      .describe(
+        'Adds a line `Countersigned-by: login` for each person. Without `message`, these lines replace GitHub’s own message.',
+      ),
+    delete_branch: z
+      .boolean()
+      .optional()
+      .describe(
+        'Deletes the branch of the pull request once it is merged, if nobody has pushed to it since. A branch of a fork stays.',
+      ),
   }),
   once: 'one merge for each run and head; after an uncertain answer, the pull request is read before anything else',
   capability: CAPABILITIES['gh-merge'],
@@ -99,7 +120,7 @@ async function act(context: ApprovalContext, answer: ApprovalAnswer): Promise<At
       const sha = answer.pullRequest.mergeCommitSha ?? '';
       await context.confirmMerge(sha);
       return {
-        result: await merged(context, answer.approval, sha, answer.pullRequest.mergedBy),
+        result: await merged(context, answer.pullRequest, answer.approval, sha, answer.pullRequest.mergedBy),
         gate: { mergedAs: sha, for: answer.approval.countersignedBy },
       };
     }
@@ -164,15 +185,12 @@ async function merge(
   { approval, pullRequest, why: decision }: Granted,
   opened: { since: Date; note: Note },
 ): Promise<Attempt> {
-  const title =
-    mergeMethod(context.inputs, context.state.run.settings) === 'squash'
-      ? `${pullRequest.title} (#${pullRequest.number})`
-      : undefined;
-  const result = await context.merge(proof, approval, title, opened.note);
+  const message = messageOf(context, proof, pullRequest);
+  const result = await context.merge(proof, approval, message, opened.note);
   switch (result.kind) {
     case 'merged':
       return {
-        result: await merged(context, approval, result.sha, null, result.made),
+        result: await merged(context, pullRequest, approval, result.sha, null, result.made),
         gate: { mergedAs: result.sha, for: approval.countersignedBy },
       };
     case 'head_moved':
@@ -191,7 +209,7 @@ async function merge(
         // Auto-merge or a person merged first, while the gate was open for our call.
         const sha = now.mergeCommitSha ?? '';
         return {
-          result: await merged(context, approval, sha, now.mergedBy),
+          result: await merged(context, now, approval, sha, now.mergedBy),
           gate: { mergedAs: sha, for: approval.countersignedBy },
         };
       }
@@ -214,6 +232,53 @@ async function merge(
     default:
       return unreachable(result);
   }
+}
+
+/** What the merge commit says. A rebase keeps the messages of the commits, so GitHub ignores it. */
+function messageOf(
+  context: ApprovalContext,
+  { question, countersignedBy }: MergeProof,
+  { title, number }: PullRequest,
+): { title?: string; message?: string } {
+  if (question.method === 'rebase') return {};
+  const lines = (text: string | undefined) => text?.replaceAll(/\r\n?/g, '\n').trim() ?? '';
+  const asked = lines(context.text('title', commitText)).split('\n', 1)[0];
+  const usual = question.method === 'squash' ? `${title} (#${number})` : undefined;
+  const named = asked || usual;
+  const body = lines(context.text('message', commitText));
+  const trailers =
+    context.inputs.trailers === true ? countersignedBy.map((login) => `Countersigned-by: ${login}`) : [];
+  const parts = [body, trailers.join('\n')].filter((part) => part !== '');
+  return {
+    ...(named === undefined ? {} : { title: named }),
+    ...(parts.length === 0 ? {} : { message: parts.join('\n\n') }),
+  };
+}
+
+/**
+ * The head's branch, if the step deletes it: not that of a fork, nor one that pull requests are merged into by default. GitHub itself
+ * retargets pull requests into a branch that is deleted after its merge:
+ * https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-branches#working-with-branches
+ */
+function branchToDelete(
+  { inputs, repo, state: { run } }: ApprovalContext,
+  { headRef, headRepositoryId, repositoryId, defaultBranch }: PullRequest,
+): { key: string; effect: EffectOf<'branch_deletion'> }[] {
+  const isOwn = headRepositoryId === repositoryId && headRef !== defaultBranch && headRef !== run.baseRef;
+  if (inputs.delete_branch !== true || !isOwn) return [];
+  return [
+    {
+      key: `branch_deletion:${run.id}`,
+      effect: {
+        kind: 'branch_deletion',
+        installation_id: run.installationId,
+        owner: repo.owner,
+        repo: repo.name,
+        branch: headRef,
+        sha: run.headSha,
+      },
+    },
+  ];
 }
 
 async function enqueue(
@@ -287,6 +352,7 @@ function failed(code: ReasonCode, because: string, approval: Approval): Approval
  */
 async function merged(
   context: ApprovalContext,
+  pullRequest: PullRequest,
   approval: Approval,
   sha: string,
   mergedBy: Person | null,
@@ -316,6 +382,7 @@ async function merged(
         ...(person === undefined ? {} : { merged_by: person }),
       },
     }),
+    desiredEffects: branchToDelete(context, pullRequest),
     approval: { ...approval, status: other ? 'void' : 'countersigned' },
   };
 }

@@ -22,7 +22,7 @@ export type Note = (tx: Tx) => Promise<void>;
 export type MergeOnce = (
   proof: MergeProof,
   approval: Approval,
-  title: string | undefined,
+  message: { title?: string; message?: string },
   before: Note,
 ) => Promise<MergeResult & { made?: EffectOf<'merge'> }>;
 
@@ -45,7 +45,7 @@ export function mergeOnce(
   recording: (record: Promise<unknown>) => void,
 ): MergeOnce {
   const { storage, github, clock, ids } = deps;
-  return async (proof, approval, title, before) => {
+  return async (proof, approval, message, before) => {
     const { question } = proof;
     const key = mergeKey(question.runId, question.headSha);
     const effect: EffectOf<'merge'> = {
@@ -118,9 +118,10 @@ export function mergeOnce(
 
     async function call(): Promise<MergeResult> {
       try {
-        return await github
-          .writer(installationId)
-          .merge(proof, title === undefined ? {} : { title: redact(title) });
+        const redacted = Object.fromEntries(
+          Object.entries(message).map(([key, text]) => [key, redact(text)]),
+        );
+        return await github.writer(installationId).merge(proof, redacted);
       } catch (error) {
         const isUnknown =
           error instanceof GitHubError && error.kind === 'unavailable' && !(error instanceof SignInRefused);

@@ -429,6 +429,9 @@ async function execute(
     case 'label':
       await writer.label(repo, effect.issue, effect.labels);
       return { githubId: null, progress: {} };
+    case 'branch_deletion':
+      await writer.deleteBranch(repo, effect.branch, effect.sha);
+      return { githubId: null, progress: {} };
     case 'webhook':
       throw new Error('a message to a chat is not for GitHub');
     case 'merge':

@@ -25,6 +25,7 @@ export function redactedEffect(effect: Effect): Effect {
       return { ...effect, labels: effect.labels.map(redact) };
     case 'review_request':
     case 'reaction':
+    case 'branch_deletion':
     case 'merge':
     case 'enqueue':
       return effect;

@@ -23,6 +23,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'webhook':
       return 'reply';
     case 'label':
+    case 'branch_deletion':
       return 'status';
     case 'reaction':
       return 'reaction';

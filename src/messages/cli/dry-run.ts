@@ -177,6 +177,8 @@ export function written(effect: Effect): string[] {
       return [`Reaction "${effect.content}" to a comment`];
     case 'label':
       return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
+    case 'branch_deletion':
+      return [plainLine(`Deletion of the branch ${effect.branch}`)];
     case 'merge':
       return [plainLine(`Merge of #${effect.pull_request} into ${effect.base_ref}: ${effect.method}`)];
     case 'enqueue':

@@ -30,3 +30,15 @@ function statOf(pid: number) {
     return undefined;
   }
 }
+
+/** CPU time in milliseconds of the threads of a process, by name. */
+export function cpuOfThreads(pid: number): Record<string, number> {
+  const tasks = `/proc/${pid}/task`;
+  const times: Record<string, number> = {};
+  for (const id of readdirSync(tasks)) {
+    const name = Number(id) === pid ? 'main' : readFileSync(`${tasks}/${id}/comm`, 'utf8').trim();
+    const [nanoseconds] = readFileSync(`${tasks}/${id}/schedstat`, 'utf8').split(' ');
+    times[name] = (times[name] ?? 0) + Number(nanoseconds) / 1e6;
+  }
+  return times;
+}

@@ -10,6 +10,7 @@ import { burst } from '../../test/load/burst.ts';
 import { createRepositories, signedDeliveries } from '../../test/load/repositories.ts';
 import { freePort } from '../../test/support/app-environment.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
+import { cpuOfThreads } from '../cpu-of.ts';
 import { exampleBodies, signed } from './deliveries.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 import type { Probed, ProbeOrder } from './probe.ts';
@@ -22,6 +23,8 @@ import type { Probed, ProbeOrder } from './probe.ts';
 export interface AtWork {
   /** By the number of connections. */
   loads: Record<number, LoadResult>;
+  /** CPU time in microseconds for each delivery of the first load, by thread. */
+  cpuUs: Record<string, number>;
   /** The answer times of the probes during the load. */
   probes: Probed;
   /** Deliveries that were not processed yet when the load ended. Without any, the app was not at work. */
@@ -82,8 +85,14 @@ async function run({ program, pullRequests, loads }: AtWorkOrder): Promise<AtWor
     const order: ProbeOrder = { origin: new URL(app.webhookUrl).origin, token: TOKEN };
     prober.send(order);
     const results: AtWork['loads'] = {};
+    let cpuUs: AtWork['cpuUs'] | undefined;
     for (const { connections, count } of loads) {
+      const before = cpuOfThreads(app.pid);
       const result = await send(connections, count);
+      const after = Object.entries(cpuOfThreads(app.pid));
+      cpuUs ??= Object.fromEntries(
+        after.map(([name, ms]) => [name, ((ms - (before[name] ?? 0)) * 1_000) / count]),
+      );
       results[connections] = result;
       accepted += result.accepted;
     }
@@ -97,7 +106,7 @@ async function run({ program, pullRequests, loads }: AtWorkOrder): Promise<AtWor
     const recorded = inInbox + count("SELECT count(*) FROM deliveries WHERE event = 'pull_request'");
     const waiting = inInbox + count("SELECT count(*) FROM deliveries WHERE status <> 'done'");
     db.close();
-    return { loads: results, probes: probed, waiting, missing: accepted - recorded };
+    return { loads: results, cpuUs: cpuUs ?? {}, probes: probed, waiting, missing: accepted - recorded };
   } finally {
     loader.kill();
     prober.kill();

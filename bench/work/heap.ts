@@ -38,7 +38,7 @@ export function heapShares(file: string): HeapShares {
     const kind = types[0][of(type)] ?? '';
     const named = strings[of(name)] ?? '';
     total += bytes;
-    if (kind === 'code') add(kinds, `code: ${named.replace(/^\((.*)\)$/, '$1').split(' / ')[0]}`, bytes);
+    if (kind === 'code') add(kinds, `code: ${named.replaceAll(/^\(|\)$|^system \/ /g, '')}`, bytes);
     else add(kinds, kind, bytes);
     if (kind === 'object') add(constructors, named.slice(0, 40), bytes);
   }

@@ -1,6 +1,7 @@
 // @module-tag slow
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -174,13 +175,15 @@ test('a Probot server that is killed during a burst loses no delivery that it ac
   for (const guid of accepted) await expect.poll(() => statusOf(folder, guid)).toBe('done');
 });
 
-test('a process whose Probot server is closed ends, and leaves the database to the next one', async () => {
+test('a process whose Probot server is closed ends the work under way, and then itself', async () => {
   const github = await startGitHubForTest();
   const { started, folder } = await hosted(github);
+  // Only a process that stops by itself removes it.
+  const holder = `${databaseIn(folder)}.lock.json`;
+  expect(existsSync(holder)).toBe(true);
   await fetch(`${started.url}/close`);
   await once(started.child, 'close');
-  expect(started.child.exitCode).toBe(0);
-  await listens(await start(github, 'probot run', folder));
+  expect([started.child.exitCode, existsSync(holder)]).toEqual([0, false]);
 });
 
 test('a hosted app that is asked to stop ends its work, and leaves the database to the next one', async () => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import nock from 'nock';
 import { describe, expect, it, vi } from 'vitest';
 import type { GitHubWriter } from '../../../src/ports/github.ts';
 import { INSTALLATION, NOW, REPO, startFake } from './fake-server.ts';
@@ -139,7 +140,7 @@ describe('a write that GitHub redirects to a renamed repository', () => {
   });
 
   it.each([
-    ['to another host', 'https://elsewhere.example/comments'],
+    ['to another host', 'https://elsewhere.example/repositories/7'],
     ['in a circle', '/api/v3/repos/acme/shop/issues/1/comments'],
   ])('does not count as done if it leads %s', async (_, location) => {
     const { rest, github, requests } = start();
@@ -147,6 +148,7 @@ describe('a write that GitHub redirects to a renamed repository', () => {
       .post(COMMENT)
       .times(9)
       .reply(...leads(307, location));
+    nock('https://elsewhere.example').post('/repositories/7').reply(201, { id: 5 });
     const writing = github.writer(INSTALLATION).createComment(REPO, 1, 'Hello');
     await expect(writing).rejects.toMatchObject({ kind: 'unavailable' });
     expect(requests.length).toBeLessThanOrEqual(4);

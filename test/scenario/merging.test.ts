@@ -132,6 +132,8 @@ describe('when GitHub does not merge', () => {
     const before = github.branch(REPO, 'main') ?? '';
     await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });
     await countersign(harness, number);
+    // The first status comment waits a few seconds for further changes.
+    await harness.advance(6_000);
 
     expect(github.merges).toEqual([]);
     const conflicts = 'onflicts with main: resolve them by merging or rebasing';
@@ -166,6 +168,7 @@ describe('when GitHub does not merge', () => {
     const { github } = harness;
     await github.push({ repo: REPO, branch: 'main', author: 'max', files: { 'README.md': '# The app\n' } });
     await countersign(harness, number);
+    await harness.advance(6_000);
     const [tried, before] = [mergeCalls(harness), github.requests.length];
     await harness.advance(120_000);
     expect([tried, mergeCalls(harness)]).toEqual([0, 0]);
@@ -201,6 +204,7 @@ describe('when GitHub does not merge', () => {
     const message = 'At least 1 approving review is required by reviewers with write access.';
     github.fail(isMerge, { status: 405, body: { message } }, 20);
     await countersign(harness, number);
+    await harness.advance(6_000);
     const before = github.requests.length;
     expect(mergeCalls(harness)).toBe(1);
     await harness.advance(3_000_000);

@@ -118,6 +118,31 @@ export function schemaMismatch(schema: { [key: string]: Json }, value: unknown):
   return `${where}: ${first.message}`;
 }
 
+/**
+ * What the values of a schema can have, for checks of paths. A member that the schema does not name counts as
+ * missing, unless the schema says that there are others.
+ */
+export function membersOfSchema(schema: { [key: string]: Json }): z.ZodType {
+  return z.fromJSONSchema(withoutOthers(addItems(schema)));
+}
+
+function withoutOthers(schema: { [key: string]: Json }): { [key: string]: Json } {
+  const { items, properties } = schema;
+  const inner = (value: Json) => (isMapping(value) ? withoutOthers(value) : value);
+  return {
+    ...(isMapping(properties) ? { additionalProperties: false } : {}),
+    ...schema,
+    ...(items === undefined ? {} : { items: inner(items) }),
+    ...(isMapping(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, member]) => [name, inner(member)]),
+          ),
+        }
+      : {}),
+  };
+}
+
 /** zod 4 ignores a list's limits if the schema has no `items`. */
 function addItems(schema: { [key: string]: Json }): { [key: string]: Json } {
   const { type, items, properties } = schema;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
 import type { OutcomeKind } from '../outcome/outcome.ts';
 
 /** The skills and actions that a chain can use. */
@@ -13,6 +14,8 @@ export interface KnownNames {
   withoutOutcome?: readonly string[];
   /** The kind of outcome that each skill states, by its name. A skill that is missing here can state any. */
   outcomes?: Readonly<Record<string, OutcomeKind>>;
+  /** For skills that state a kind of their own: the JSON Schema of its data, by the skill's name. */
+  outcomeData?: Readonly<Record<string, { [key: string]: Json }>>;
   /** Skills whose packages have diagnostics. */
   broken?: readonly string[];
 }

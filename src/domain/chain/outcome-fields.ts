@@ -1,7 +1,9 @@
+import { membersOfSchema } from '../artifact/json-schema.ts';
 import { noSuchMember } from '../expression/members.ts';
 import type { Reference } from '../expression/reference.ts';
 import { actionResultSchema } from '../outcome/action-result.ts';
 import { OUTCOME_FIELDS, outcomeSchema, schemaOfKind } from '../outcome/outcome.ts';
+import { ownOutcomeSchema } from '../outcome/own-outcome.ts';
 import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 
@@ -32,8 +34,10 @@ export function missingInOutcome(
 }
 
 /** A skill whose kind of outcome is not known can have any. */
-function schemaOf({ skill, action }: Named, { outcomes = {} }: KnownNames) {
+function schemaOf({ skill, action }: Named, { outcomes = {}, outcomeData = {} }: KnownNames) {
   if (action !== undefined) return actionResultSchema;
+  const data = skill !== undefined && Object.hasOwn(outcomeData, skill) ? outcomeData[skill] : undefined;
+  if (data) return ownOutcomeSchema.extend({ data: membersOfSchema(data) });
   const kind = skill !== undefined && Object.hasOwn(outcomes, skill) ? outcomes[skill] : undefined;
   return kind === undefined ? outcomeSchema : schemaOfKind(kind);
 }

@@ -92,6 +92,15 @@ export function outcomesOf(packages: readonly SkillPackage[]): Record<string, Sk
   );
 }
 
+/** The JSON Schema of the data of each package with an outcome of its own kind, by its name. */
+export function outcomeDataOf(
+  packages: readonly SkillPackage[],
+): Record<string, NonNullable<SkillPackage['outcomeSchema']>> {
+  return Object.fromEntries(
+    packages.flatMap(({ name, outcomeSchema }) => (outcomeSchema === null ? [] : [[name, outcomeSchema]])),
+  );
+}
+
 /** The contract of a step that runs the package, as far as the package declares it. */
 export function contractOf({ outcome, artifactDefaults }: SkillPackage): Contract['expected'] {
   const outcomeEntry: Contract['expected'] =

@@ -17,6 +17,7 @@ import { compileIntent } from './intent.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
 import { checkModules, parseModule } from './module.ts';
 import {
+  filesOf,
   type PackageFile,
   type ParsedPackage,
   packageId,
@@ -79,6 +80,26 @@ export function parseShippedPackage(files: readonly PackageFile[], folder: strin
   const diagnostics = [...read.diagnostics];
   if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
   return { folder, name, skill: toPackage(read.manifest, files), diagnostics };
+}
+
+/**
+ * The names in `uses` that the package's programs could not run.
+ * @param others the packages that a step here can run, whose names these can be
+ */
+export function unknownUses(skill: SkillPackage, folder: string, others: readonly string[]): Diagnostic[] {
+  const text = filesOf(skill).find(({ path }) => path === SKILL_FILE)?.text ?? '';
+  const source = readYaml(frontmatterOf(text), `${folder}/${SKILL_FILE}`);
+  const allowed = others.filter((name) => name !== skill.name);
+  return skill.uses.flatMap((name, index) =>
+    others.includes(name)
+      ? []
+      : [
+          source.diagnostic(
+            Array.isArray(memberOf(source.value, 'uses')) ? ['uses', index] : ['uses'],
+            notAllowed(`there is no skill "${name}" that a program can run`, allowed, name),
+          ),
+        ],
+  );
 }
 
 function nameOf(folder: string): string {

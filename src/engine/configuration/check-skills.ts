@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { outcomesOf, withoutOutcome } from '../../domain/skill/package.ts';
+import { outcomeDataOf, outcomesOf, withoutOutcome } from '../../domain/skill/package.ts';
+import { unknownUses } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../../ports/github.ts';
 import { SKILLS_FOLDER } from './configuration-files.ts';
@@ -47,10 +48,15 @@ export async function changedSkills(
     return bytes && textOfFile(bytes);
   });
   const changed = resolveSkills({ workspace: packages }, names.builtIn);
+  const after = namesAfter(names, changed);
+  const runnable = after.skills.filter(
+    (name) => !after.builtIn.includes(name) && !after.withoutOutcome.includes(name),
+  );
   return {
     folders: folders.map(({ path }) => path),
-    names: namesAfter(names, changed),
+    names: after,
     diagnostics: [
+      ...changed.skills.flatMap(({ skill, folder }) => unknownUses(skill, folder, runnable)),
       ...changed.broken.flatMap(({ diagnostics }) => diagnostics),
       ...folders.slice(MAX_SKILLS).map(notChecked),
     ],
@@ -68,6 +74,10 @@ function namesAfter(
     ...names,
     skills: [...new Set([...names.skills, ...sound.map(({ name }) => name)])],
     outcomes: { ...names.outcomes, ...outcomesOf(sound) },
+    outcomeData: {
+      ...Object.fromEntries(Object.entries(names.outcomeData).filter(([name]) => !isChanged(name))),
+      ...outcomeDataOf(sound),
+    },
     withoutOutcome: [...others(names.withoutOutcome), ...withoutOutcome(sound, names.builtIn)],
     broken: [...others(names.broken), ...broken.map(({ name }) => name)],
   };

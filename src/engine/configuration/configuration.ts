@@ -11,6 +11,7 @@ import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { isTrusted } from '../../domain/policy/trust.ts';
 import {
   contractOf,
+  outcomeDataOf,
   outcomesOf,
   type ParsedPackage,
   referenceTo,
@@ -164,6 +165,7 @@ export function createConfigurationLoader(deps: {
       builtIn: names.skills,
       skills: [...all].sort(),
       outcomes: { ...outcomesOf(skills.map(({ skill }) => skill)), ...names.outcomes },
+      outcomeData: outcomeDataOf(skills.map(({ skill }) => skill)),
       withoutOutcome: withoutOutcome(
         skills.map(({ skill }) => skill),
         names.skills,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { outcomesOf, type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
+import { outcomeDataOf, outcomesOf, type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
 import type { Tools } from './context.ts';
 import { localSkills } from './skill-files.ts';
 
@@ -24,6 +24,7 @@ export async function namesKnownIn(
     builtIn: account.builtIn,
     skills: [...new Set(names)].sort(),
     outcomes: { ...outcomesOf(packages), ...known.outcomes },
+    outcomeData: outcomeDataOf(packages),
     withoutOutcome: withoutOutcome(packages, account.builtIn),
     broken: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
     packages,

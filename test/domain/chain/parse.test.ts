@@ -497,6 +497,45 @@ describe('the parser of chain files', () => {
     expect(errorsOf(withSteps(`${REVIEW}    condition: "{{ ${expression} }}"`))).toEqual([]);
   });
 
+  describe('of the data of a kind that a package registers', () => {
+    const known = {
+      ...KNOWN,
+      skills: [...KNOWN.skills, 'cover'],
+      outcomes: { ...KNOWN.outcomes, cover: 'octo/coverage' as const },
+      outcomeData: {
+        cover: {
+          type: 'object',
+          properties: {
+            total: { type: 'number' },
+            files: { type: 'array', items: { type: 'object', properties: { path: { type: 'string' } } } },
+            extra: { type: 'object', properties: { known: { type: 'string' } }, additionalProperties: true },
+          },
+        },
+      },
+    };
+    const errors = (path: string) =>
+      parseChain(
+        withSteps(
+          `  - { id: a, skill: cover }\n  - { skill: ci, condition: "{{ steps.a.outcome.${path} == 1 }}" }`,
+        ),
+        'chain.yaml',
+        known,
+      ).diagnostics.map(({ message }) => message);
+
+    test.each(['data.total', 'data.files[0].path', 'data.files.length', 'data.extra.anything', 'passed'])(
+      'accepts %s',
+      (path) => expect(errors(path)).toEqual([]),
+    );
+
+    test.each([
+      ['data.totl', '"outcome.data" has no "totl": did you mean "total"? Allowed: total, files, extra'],
+      ['data.files[0].pth', '"outcome.data.files[0]" has no "pth": did you mean "path"? Allowed: path'],
+      ['data.total.value', '"outcome.data.total" has no members'],
+    ])('reports %s', (path, message) => {
+      expect(errors(path)).toEqual([expect.stringContaining(message)]);
+    });
+  });
+
   test('reads every field of every outcome if the kind of the skill is not known', () => {
     const text = withSteps(
       '  - { id: a, skill: auto }\n  - skill: ci\n    condition: "{{ steps.a.outcome.tests_passed and steps.a.outcome.findings[0].fil }}"',

@@ -25,6 +25,23 @@ describe('lint', () => {
     });
   });
 
+  it('reports a skill in uses that no program can run, with what is allowed', async () => {
+    const using = (uses: string) =>
+      repository({
+        [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('\n---', `\nuses: ${uses}\n---`),
+        [`${SKILLS}/naming/prompts/ask.md`]: 'Ask.\n',
+      });
+    const line = NAMING.replace('\n---', '\nuses: x\n---').split('\n').indexOf('uses: x') + 1;
+    expect((await skill(using('[release-notes, imapct-report]'), 'lint')).out).toMatch(
+      new RegExp(
+        `naming/SKILL\\.md:${line}:23: there is no skill "imapct-report" that a program can run: did you mean "impact-report"\\? Allowed: coverage-gate, dependency-review, `,
+      ),
+    );
+    // Countersign's own skills are no packages that a program could run.
+    expect((await skill(using('pr-review'), 'lint')).out).toContain('there is no skill "pr-review"');
+    expect((await skill(using('[release-notes]'), 'lint')).code).toBe(0);
+  });
+
   it('reads files with a byte order mark as the same package, as the app does', async () => {
     const plain = withNaming();
     const marked = repository({

@@ -77,7 +77,7 @@ export function addSkill(skill: Command, perform: Perform): void {
     .addOption(
       new Option(
         '--outcome <kind>',
-        'what it produces: a review_verdict has findings, a gate_verdict passes or fails; docs/skills.md has others',
+        'what it produces: a review_verdict has findings, a gate_verdict passes or fails; docs/skills.md explains the others',
       )
         .choices(SCAFFOLD_OUTCOMES)
         .default('gate_verdict'),

@@ -1,8 +1,101 @@
+import type { KnownSkillOutcome } from '../../domain/skill/manifest.ts';
 import type { PackageFile } from '../../domain/skill/package.ts';
 
-/** The outcomes that `skill new` can begin with. */
-export const SCAFFOLD_OUTCOMES = ['review_verdict', 'gate_verdict'] as const;
+/**
+ * The outcomes that `skill new` can begin with: all of `SKILL_OUTCOMES`, which a test checks. Written out here,
+ * because the list of options must not wait for the schemas.
+ */
+export const SCAFFOLD_OUTCOMES = [
+  'review_verdict',
+  'gate_verdict',
+  'lint_result',
+  'test_result',
+  'research_analysis',
+  'impact_report',
+  'flow_plan',
+  'show_plan',
+  'flow_control_verdict',
+] as const satisfies readonly KnownSkillOutcome[];
 export type ScaffoldOutcome = (typeof SCAFFOLD_OUTCOMES)[number];
+type ScaffoldStated = Exclude<ScaffoldOutcome, 'review_verdict' | 'gate_verdict'>;
+
+/** Parts of an example that each language writes in its own way. */
+interface Parts {
+  /** How many problems there are. */
+  count: string;
+  /** Whether there are none. */
+  isGood: string;
+  nothing: string;
+}
+
+/** The members that each kind has beside `summary` and `passed`, as JSON apart from its parts. */
+const MEMBERS: Readonly<Record<ScaffoldStated, (parts: Parts) => readonly string[]>> = {
+  lint_result: ({ count }) => [
+    '"tool": "the name of the tool"',
+    `"errors": ${count}`,
+    '"warnings": 0',
+    '"messages": []',
+  ],
+  test_result: ({ count, nothing }) => [
+    '"total": 10',
+    `"failed": ${count}`,
+    '"skipped": 0',
+    `"duration_ms": ${nothing}`,
+    `"coverage": ${nothing}`,
+    '"failures": []',
+  ],
+  research_analysis: () => [
+    '"question": "What does the change do?"',
+    '"conclusions": [{"statement": "It adds a sum.", "confidence": "high", "evidence": "src/sum.js"}]',
+    '"sources": []',
+    '"open_questions": []',
+  ],
+  impact_report: () => [
+    '"risk": "low"',
+    '"areas": [{"name": "sums", "risk": "low", "description": "A sum is new.", "files": ["src/sum.js"]}]',
+    '"breaking_changes": []',
+    '"recommendations": ["Test it with texts."]',
+  ],
+  flow_plan: () => [
+    '"goal": "The sum works."',
+    '"steps": [{"id": "test", "title": "Test it", "description": "Write a test of the sum.", "depends_on": []}]',
+  ],
+  show_plan: () => [
+    '"topic": "Sums"',
+    '"plays": [{"id": "test", "intent": "Test the sum", "depends_on": [], "acceptance_criteria": ["A test passes."]}]',
+  ],
+  flow_control_verdict: ({ isGood }) => [
+    `"should_continue": ${isGood}`,
+    '"reason": "What is left to be fixed comes first."',
+    '"next_steps": ["Fix what says FIXME."]',
+  ],
+};
+
+const isStated = (outcome: ScaffoldOutcome): outcome is ScaffoldStated =>
+  outcome !== 'review_verdict' && outcome !== 'gate_verdict';
+
+/** A model's answer in YAML, for the example of a prompt; `undefined` for verdicts, which have their own. */
+export function statedAnswer(outcome: ScaffoldOutcome): string | undefined {
+  if (!isStated(outcome)) return undefined;
+  const members = MEMBERS[outcome]({ count: '1', isGood: 'false', nothing: 'null' });
+  const lines = ['"summary": "The sum is a difference."', '"passed": false', ...members];
+  return `      - ${lines.map((line) => line.replace(/^"(\w+)"/, '$1')).join('\n        ')}\n    expect: { passed: false }`;
+}
+
+function statedProgram(outcome: ScaffoldStated, language: ProgramLanguage): string {
+  const isScript = language === 'js';
+  const parts = isScript
+    ? { count: 'found.length', isGood: 'found.length === 0', nothing: 'null' }
+    : { count: 'len(found)', isGood: 'not found', nothing: 'None' };
+  const summary = isScript
+    ? "found.length === 0 ? 'Nothing is left to be fixed.' : 'There are FIXMEs: ' + found.length"
+    : "f'FIXME is said {len(found)} times.' if found else 'Nothing is left to be fixed.'";
+  const members = [`"summary": ${summary}`, `"passed": ${parts.isGood}`, ...MEMBERS[outcome](parts)];
+  const first = 'A beginning to be replaced: it passes unless a changed file says FIXME.';
+  return isScript
+    ? `// ${first}\nconst found = search('FIXME');\nsubmit({\n${members.map((one) => `  ${one.replace(/^"(\w+)"/, '$1')},\n`).join('')}});\n`
+    : `# ${first}\nfound = search('FIXME')\nsubmit({\n${members.map((one) => `    ${one},\n`).join('')}})\n`;
+}
 
 export const PROGRAM_LANGUAGES = ['js', 'py'] as const;
 export type ProgramLanguage = (typeof PROGRAM_LANGUAGES)[number];
@@ -16,9 +109,12 @@ export function programScaffold(
   outcome: ScaffoldOutcome,
   language: ProgramLanguage,
 ): PackageFile[] {
-  const [stops, passes] = EXPECTED[outcome];
+  const [stops, passes] = outcome === 'review_verdict' ? VERDICTS : PASSED;
   return [
-    { path: `code/${name}.${language}`, text: PROGRAMS[language][outcome] },
+    {
+      path: `code/${name}.${language}`,
+      text: isStated(outcome) ? statedProgram(outcome, language) : PROGRAMS[language][outcome],
+    },
     {
       path: `tests/${name}.yml`,
       text: `cases:
@@ -38,12 +134,10 @@ export function programScaffold(
   ];
 }
 
-const EXPECTED = {
-  gate_verdict: ['{ passed: false }', '{ passed: true }'],
-  review_verdict: ['{ verdict: REQUEST_CHANGES }', '{ verdict: APPROVE }'],
-} satisfies Record<ScaffoldOutcome, [string, string]>;
+const PASSED = ['{ passed: false }', '{ passed: true }'];
+const VERDICTS = ['{ verdict: REQUEST_CHANGES }', '{ verdict: APPROVE }'];
 
-const PROGRAMS: Record<ProgramLanguage, Record<ScaffoldOutcome, string>> = {
+const PROGRAMS: Record<ProgramLanguage, Record<Exclude<ScaffoldOutcome, ScaffoldStated>, string>> = {
   js: {
     gate_verdict: `// A beginning to be replaced: it passes unless a changed file says FIXME.
 const found = search('FIXME');

@@ -1,5 +1,10 @@
 import type { PackageFile } from '../../domain/skill/package.ts';
-import { type ProgramLanguage, programScaffold, type ScaffoldOutcome } from './skill-scaffold-program.ts';
+import {
+  type ProgramLanguage,
+  programScaffold,
+  type ScaffoldOutcome,
+  statedAnswer,
+} from './skill-scaffold-program.ts';
 
 /** The words of a new skill, from a model or to be replaced by the author. */
 interface Draft {
@@ -90,7 +95,7 @@ What it changes: {{ diff }}
         export const sum = (a, b) => a - b;
     # What a model would answer: no case asks one. Write what it should say of this change.
     answers:
-${ANSWERS[outcome]}
+${outcome === 'review_verdict' || outcome === 'gate_verdict' ? ANSWERS[outcome] : statedAnswer(outcome)}
 `,
     },
   ];
@@ -115,4 +120,4 @@ const ANSWERS = {
             description: This subtracts.
             suggestion: Write a + b.
     expect: { verdict: REQUEST_CHANGES }`,
-} satisfies Record<ScaffoldOutcome, string>;
+};

@@ -9,6 +9,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SKILL_OUTCOMES } from '../../../src/domain/skill/manifest.ts';
+import { SCAFFOLD_OUTCOMES } from '../../../src/entrypoints/cli/skill-scaffold-program.ts';
 import { json, NAMING, repositories, SKILLS, skill } from './skill-support.ts';
 
 const { newFolder, withNaming, repository } = repositories();
@@ -42,6 +44,24 @@ describe('new', () => {
   });
 
   /** A process of Python takes long. */
+  it('offers every outcome that a skill may state', () => {
+    expect(SCAFFOLD_OUTCOMES).toEqual(SKILL_OUTCOMES);
+  });
+
+  it('begins a prompt and a program for each of these outcomes, whose cases pass', async () => {
+    const cwd = newFolder();
+    for (const outcome of SCAFFOLD_OUTCOMES) {
+      const name = outcome.replaceAll('_', '-');
+      await skill(cwd, 'new', `a-${name}`, '--outcome', outcome);
+      await skill(cwd, 'new', `b-${name}`, '--outcome', outcome, '--program', 'js');
+    }
+    const count = 2 * SCAFFOLD_OUTCOMES.length;
+    expect((await skill(cwd, 'lint')).out).toBe(`Checked ${count} skills: no errors.\n`);
+    const { code, out } = await skill(cwd, 'test');
+    expect(code).toBe(0);
+    expect(out.match(/^ok +[ab]-/gm)).toHaveLength(3 * SCAFFOLD_OUTCOMES.length);
+  });
+
   const ways: [string, string[], number][] = [
     ['a prompt that says yes or no', [], 1],
     ['a program that finds', ['--program', 'js', '--outcome', 'review_verdict'], 2],

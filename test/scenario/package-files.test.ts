@@ -79,6 +79,18 @@ test('the files of a sequence run one after another, each with the result of the
   ]);
 });
 
+test('every file of a sequence can leave files, also one before the last', async () => {
+  const s = await scene(
+    skill('checker', 'sequence: [code/collect.js, code/end.js]\n', {
+      'code/collect.js': "write_artifact('names.txt', 'one, two'); submit({ names: ['one', 'two'] });",
+      'code/end.js': `write_artifact('report.md', '# ' + input.previous.names.length); ${passing("'done'")}`,
+    }),
+  );
+  await s.open();
+  const files = await s.app.storage.read.artifacts.list({ kind: 'file', limit: 10 });
+  expect(files.map(({ name }) => name).sort()).toEqual(['names.txt', 'report.md']);
+});
+
 test('a file that fails ends its sequence', async () => {
   const s = await scene(
     skill('checker', 'sequence: [code/collect.js, prompts/judge.md]\n', {

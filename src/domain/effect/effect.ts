@@ -125,7 +125,7 @@ export const effectSchema = z.discriminatedUnion('kind', [
     /** Slugs of the owner's teams. */
     teams: z.array(z.string()),
     /** It is only sent while this question is open. */
-    approval_id: z.string(),
+    approval_id: z.string().optional(),
   }),
   z.strictObject({
     kind: z.literal('reaction'),

@@ -56,6 +56,12 @@ const ACTIONS = {
     irreversible: true,
     merges: true,
   },
+  'gh-request-reviewers': {
+    name: 'gh-request-reviewers',
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
 } as const satisfies Readonly<Record<string, Capability & (AsksPeople | { irreversible?: never })>>;
 
 export type ActionName = keyof typeof ACTIONS;

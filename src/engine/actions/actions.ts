@@ -3,10 +3,12 @@ import type { AnsweredAction, PlainAction } from './action.ts';
 import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
+import { ghRequestReviewers } from './gh-request-reviewers.ts';
 
 /** Every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
   'gh-comment': ghComment,
   'gh-label': ghLabel,
   'gh-merge': ghMerge,
+  'gh-request-reviewers': ghRequestReviewers,
 };

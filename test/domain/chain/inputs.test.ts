@@ -52,7 +52,7 @@ describe('lint of the inputs of actions', () => {
     const steps =
       '  - action: gh-merge\n    requires_approval: true\n    with:\n      pr: "{{ trigger.pr_number }}"\n      metod: rebase\n';
     expect(errorsOf(withSteps(steps))).toEqual([
-      'chain.yaml:9:7: unknown key "metod": did you mean "method"? Allowed: pr, method',
+      'chain.yaml:9:7: unknown key "metod": did you mean "method"? Allowed: pr, method, title, message, trailers, delete_branch',
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact/redact.ts';
 import type { CheckRunContent, OpenGateContent } from '../domain/effect/effect.ts';
 import type { Push } from '../domain/policy/authorship.ts';
@@ -168,6 +169,12 @@ export interface CommentFacts {
   reactions: Readonly<Record<string, number>>;
 }
 
+/** What has changed: a pull request, a branch, or otherwise the checks of some commit. */
+export interface Changed {
+  pullRequest?: number;
+  branch?: string;
+}
+
 /** What one query showed of a pull request. */
 export interface Prefetched {
   /**
@@ -318,11 +325,17 @@ export interface GitHubReader {
   /**
    * Reads an open pull request, its head and a comment in one query. Does not fail: without an answer, everything is
    * read as usual. For one attempt only, because it shows one moment.
+   * @param about `headSha`: the head if left out. `recent`: accepts the answer of another attempt, asked at most a
+   * second ago and after the last reported change of the pull request, or also of its checks. Never for a merge.
    */
   prefetched(
     repo: Repo,
     number: number,
-    about: { headSha: string; commentNodeId?: string | undefined },
+    about: {
+      headSha?: string;
+      commentNodeId?: string | undefined;
+      recent?: 'without checks' | 'with checks';
+    },
   ): Promise<Prefetched>;
   role(repo: Repo, login: string): Promise<RepositoryRole>;
   /**
@@ -370,19 +383,68 @@ interface ReviewRequest {
 }
 
 /** Writes to GitHub. Only `engine/effects` has one. */
+/** A write that can share a request with others of the same repository. */
+export type SharedWrite =
+  | { kind: 'create_check_run'; content: CheckRunContent }
+  | { kind: 'update_check_run'; id: number; nodeId: string | undefined; content: CheckRunContent }
+  | { kind: 'create_comment'; issue: number; body: string }
+  | { kind: 'update_comment'; id: number; nodeId: string | undefined; body: string };
+
+/** Sends a write in a request of its own. */
+export async function writeAlone(
+  writer: Pick<GitHubWriter, 'createCheckRun' | 'updateCheckRun' | 'createComment' | 'updateComment'>,
+  repo: Repo,
+  write: SharedWrite,
+): Promise<Written> {
+  switch (write.kind) {
+    case 'create_check_run':
+      return writer.createCheckRun(repo, write.content);
+    case 'update_check_run':
+      await writer.updateCheckRun(repo, write.id, write.content);
+      return {};
+    case 'create_comment':
+      return writer.createComment(repo, write.issue, write.body);
+    case 'update_comment':
+      await writer.updateComment(repo, write.id, write.body);
+      return {};
+    default:
+      return unreachable(write);
+  }
+}
+
+/** What GitHub answers to a write: of something new, its id. */
+export interface Written {
+  id?: number;
+  nodeId?: string | undefined;
+  url?: string | undefined;
+  authorId?: number | undefined;
+}
+
+/** A check run of this app. */
+interface WrittenCheckRun {
+  id: number;
+  nodeId: string | undefined;
+  url: string | undefined;
+}
+
 export interface GitHubWriter {
-  createCheckRun(repo: Repo, content: CheckRunContent): Promise<{ id: number; url: string | undefined }>;
+  /**
+   * Sends several writes in one request if that is possible. Each succeeds or fails for itself, as if it had been
+   * sent alone. The results are in their order.
+   */
+  writeTogether(repo: Repo, writes: readonly SharedWrite[]): Promise<PromiseSettledResult<Written>[]>;
+  createCheckRun(repo: Repo, content: CheckRunContent): Promise<WrittenCheckRun>;
   /** `annotations` has only those that were not sent before, because GitHub appends them. */
-  updateCheckRun(repo: Repo, id: number, content: CheckRunContent): Promise<void>;
+  updateCheckRun(repo: Repo, id: number, content: CheckRunContent, nodeId?: string): Promise<void>;
   /** This app's check run with that external id on that commit, created after the one with the id `after`. */
   findCheckRun(
     repo: Repo,
     headSha: string,
     externalId: string,
     after: number,
-  ): Promise<{ id: number; annotations: number; url: string | undefined } | undefined>;
+  ): Promise<(WrittenCheckRun & { annotations: number }) | undefined>;
   createComment(repo: Repo, issue: number, body: string): Promise<WrittenComment>;
-  updateComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
+  updateComment(repo: Repo, id: number, body: string, nodeId?: string): Promise<'updated' | 'gone'>;
   /** This app's own comment with the marker, if it exists. */
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
@@ -431,6 +493,8 @@ export interface GitHub {
   reader(installationId: number, urgency?: Urgency): GitHubReader;
   /** @param urgency `person` if left out */
   writer(installationId: number, urgency?: Urgency): GitHubWriter;
+  /** GitHub has reported a change, so what was read before is not recent any more. */
+  changed(installationId: number, repo: Repo, what: Changed): void;
   /**
    * Reserves what a job's requests will cost of the installation's points and returns `undefined`, or returns
    * when the job should ask again. It waits in the queue and not while it runs, so that it holds no place.

@@ -1,4 +1,4 @@
-import type { Fault } from '../support/github/faults.ts';
+import type { Asked, Fault } from '../support/github/faults.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 import { counter, draw, drawOne } from './draw.ts';
 
@@ -9,6 +9,7 @@ const WEIGHTS = {
   'status 503': 2,
   'reset before': 2,
   'reset after': 3,
+  'broken off': 2,
   'reset, done late': 2,
   'no answer': 1,
   'secondary limit': 1,
@@ -26,6 +27,7 @@ const HOW: Readonly<Record<Trouble, Fault>> = {
   'status 503': { status: 503, body: { message: 'Service Unavailable' } },
   'reset before': 'reset',
   'reset after': { after: 'reset' },
+  'broken off': { afterFields: 1 },
   'reset, done late': { lateMs: 6_000 },
   'no answer': 'hang',
   'secondary limit': {
@@ -63,7 +65,7 @@ export function injectFaults(
   let asked: object | undefined;
   let fate: Trouble | undefined;
 
-  function fateOf(request: { method: string; path: string }): Trouble | undefined {
+  function fateOf(request: Asked): Trouble | undefined {
     // The stand-in asks once for each kind of fault; the draw is made once for each request.
     if (request === asked) return fate;
     asked = request;
@@ -74,6 +76,8 @@ export function injectFaults(
     if (draw(seed, 'fails', call, nth) < rate) {
       fate = drawOne(draw(seed, 'how', call, nth), WEIGHTS);
       if (fate === 'reset, done late' && method === 'GET') fate = 'reset before';
+      // Only a mutation has parts.
+      if (fate === 'broken off' && !request.mutates) fate = 'reset before';
       // The stand-in does not carry out what it answers like this; GitHub never answers 200 to a write that it has not carried
       // out.
       if (fate === 'cut JSON' && method !== 'GET') fate = 'reset after';

@@ -148,6 +148,7 @@ function describeShortForm(): void {
     // In one play: separate ones would start two more apps each and repeat the same work.
     expectSameEnd(withoutReview, undisturbed, [
       [around('while', CHECK_RUN), around('after', LOOK), around('after', MERGE)],
+      [around('between', CHECK_RUN), around('between', COMMENT)],
     ]);
     expectSameEndAtWrites(withoutReview, undisturbed, [
       { when: 'after', what: 'records the delivery', writes: /inbox\.record/ },

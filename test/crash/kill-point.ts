@@ -1,6 +1,6 @@
 import { unreachable } from '../../src/core/errors.ts';
 import type { Fault } from '../support/github/faults.ts';
-import { routeOf } from '../support/github/route.ts';
+import { routesOf } from '../support/github/route.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
 
 export type When = 'before' | 'after';
@@ -10,12 +10,13 @@ export type KillPoint = RequestPoint | WritePoint | { at: 'moment'; ms: number }
 
 /**
  * At the nth request of a route, either `before` GitHub carries it out, or `after`, when GitHub has done so and the answer has
- * not left yet, or `while` GitHub works on it, which ends some seconds later. Counted by route, because requests of different
+ * not left yet, or `while` GitHub works on it, which ends some seconds later, or `between` the first write of a mutation and the
+ * others, which GitHub does not carry out. Counted by route, because requests of different
  * routes that are under way together come in any order.
  */
 export interface RequestPoint {
   at: 'request';
-  when: When | 'while';
+  when: When | 'while' | 'between';
   route: string;
   nth: number;
 }
@@ -81,13 +82,18 @@ export function pointsAround(routes: readonly string[]): RequestPoint[] {
       'before',
       'after',
       ...(isCreate(route) ? ['while' as const] : []),
+      ...(isMutation(route) ? ['between' as const] : []),
     ];
     return moments.map((when) => ({ at: 'request', when, route, nth }));
   });
 }
 
 function isCreate(route: string): boolean {
-  return /^POST .*\/(check-runs|comments)$/.test(route);
+  return /^POST .*(\/(check-runs|comments)$| (createCheckRun|addComment)\b)/.test(route);
+}
+
+function isMutation(route: string): boolean {
+  return /^POST \/graphql \w+ \w+/.test(route);
 }
 
 /** How often it was called with that name, this call included. */
@@ -104,6 +110,7 @@ const FAULTS: Readonly<Record<RequestPoint['when'], Fault>> = {
   before: 'reset',
   after: { after: 'reset' },
   while: { lateMs: AT_IT_MS },
+  between: { afterFields: 1 },
 };
 
 /**
@@ -119,7 +126,7 @@ export function killAtRequest(
   let left = nth;
   return github.fail(
     (request) => {
-      if (routeOf(request) !== route || --left > 0) return false;
+      if (!routesOf(request).includes(route) || --left > 0) return false;
       kill();
       return true;
     },

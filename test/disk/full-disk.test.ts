@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { A_RECHECK, approvals, checkLines, MERGE_ONLY, open, react, start } from '../scenario/support.ts';
-import { routeOf } from '../support/github/route.ts';
+import { routesOf } from '../support/github/route.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { until } from '../support/until.ts';
 import { keepingLog } from './log-lines.ts';
@@ -90,7 +90,7 @@ describe.skipIf(typeof probe === 'string')(`the app on a disk that is full${beca
     const { github } = harness;
     const left = new Set(TOLD);
     github.onRequest((request) => {
-      if (!left.delete(routeOf(request))) return;
+      if (!routesOf(request).some((route) => left.delete(route))) return;
       disk.fill();
       // In real time, because the app's own clock does not move meanwhile.
       setTimeout(() => disk.makeRoom(), 100);

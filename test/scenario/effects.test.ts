@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../support/github/faults.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -6,6 +7,7 @@ import {
   CI_AND_MERGE,
   checkLines,
   countersign,
+  gates,
   headline,
   MERGE_ONLY,
   open,
@@ -21,6 +23,8 @@ import {
 const isComment = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/comments');
 
+const isMutation = ({ mutates }: { mutates?: readonly string[] }) => mutates !== undefined;
+
 /** Everything that a person sees of a pull request and its commits. */
 function seen(harness: Harness, number: number, heads: readonly string[]): unknown {
   const { github } = harness;
@@ -35,6 +39,54 @@ function seen(harness: Harness, number: number, heads: readonly string[]): unkno
     merges: github.merges.length,
   };
 }
+
+describe('of writes that share a request', () => {
+  const begins = ({ mutates }: { mutates?: readonly string[] }) =>
+    mutates?.includes('createCheckRun') ?? false;
+  const asks = ({ mutates }: { mutates?: readonly string[] }) => mutates?.includes('addComment') ?? false;
+
+  test.each<[string, Fault]>([
+    ['whose answer is lost', { after: 'reset' }],
+    ['that is broken off after the first of them', { afterFields: 1 }],
+    ['that GitHub finishes after the connection broke', { lateMs: 5_000 }],
+    ['that GitHub fails at', { status: 502 }],
+  ])('each is made once if a request %s, when the run begins and when people are asked', async (_, how) => {
+    const harness = await start({ chain: CI_AND_MERGE });
+    const { github } = harness;
+    github.fail(begins, how, 1);
+    github.fail(asks, how, 1);
+    const { number, headSha } = await open(harness);
+    await reportCi(harness, headSha, 'pending');
+    // By then the app uses GraphQL again.
+    await harness.advance(90_000);
+    await reportCi(harness, headSha, 'success');
+    await harness.advance(60_000);
+    expect(github.requests.filter(begins)).toHaveLength(1);
+    expect(github.requests.filter(asks)).toHaveLength(1);
+    expect(approvals(harness, number)).toHaveLength(1);
+    await countersign(harness, number);
+    await harness.advance(60_000);
+    expect(github.merges).toHaveLength(1);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(gates(harness, headSha)).toHaveLength(1);
+    expect(approvals(harness, number)).toHaveLength(1);
+  });
+
+  test('each is made by REST while GitHub’s GraphQL carries out none', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    github.fail(isMutation, { status: 200, body: { data: null, errors: [{ message: 'It failed' }] } });
+    const { number, headSha } = await open(harness);
+    await harness.advance(30_000);
+    expect(github.requests.filter(isMutation)).toHaveLength(1);
+    await countersign(harness, number);
+    await harness.advance(60_000);
+    expect(github.merges).toHaveLength(1);
+    expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+    expect(gates(harness, headSha)).toHaveLength(1);
+    expect(approvals(harness, number)).toHaveLength(1);
+  });
+});
 
 const isCheckRun = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/check-runs');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startWorld } from './support.ts';
+import { AT, REPO, startWorld } from './support.ts';
 
 const nodes = (count: number) => JSON.stringify(Array.from({ length: count }, () => 'none'));
 const FIELDS = '{ ... on IssueComment { reactions(first: 100) { nodes { databaseId } } } }';
@@ -31,4 +31,36 @@ test('a query costs a point for 100 connections, of a limit of its own', async (
   expect([first, second]).toEqual([4_999, 4_997]);
   const { headers } = await octokit.request('GET /rate_limit');
   expect(headers['x-ratelimit-remaining']).toBe('5000');
+});
+
+/** A pull request, and what sends a mutation with that many comments on it. */
+async function startWriting(options: Parameters<typeof startWorld>[0] = {}) {
+  const world = await startWorld(options);
+  const { github, octokit } = world;
+  const change = { author: 'walt', branch: 'fix', title: 'Fix', files: { 'a.ts': 'export {};\n' } };
+  const { number } = await github.openPullRequest({ repo: REPO, ...change });
+  const { data: pull } = await octokit.pulls.get({ ...AT, pull_number: number });
+  const field = (index: number, answer: string) =>
+    `c${index}: addComment(input: { subjectId: "${pull.node_id}", body: "Hello" }) { ${answer} }`;
+  const write = (count: number, answer = 'clientMutationId') => {
+    const fields = Array.from({ length: count }, (_, index) => field(index, answer));
+    return octokit.request('POST /graphql', { query: `mutation { ${fields.join(' ')} }` });
+  };
+  return { ...world, write, comments: () => github.comments(REPO, number).length };
+}
+
+test('a mutation with an unknown field carries out nothing', async () => {
+  const { write, comments } = await startWriting();
+  const { data } = await write(2, 'nothing');
+  expect(data).toEqual({ errors: [expect.objectContaining({ extensions: { code: 'undefinedField' } })] });
+  expect(comments()).toBe(0);
+});
+
+test('each comment of a mutation counts as created content', async () => {
+  const { write, comments, github } = await startWriting({ secondaryLimits: { mergesAreContent: false } });
+  await write(79);
+  await expect(write(2)).rejects.toMatchObject({ status: 403 });
+  expect(github.slowedDown).toEqual({ points: 0, content: 1 });
+  await write(1);
+  expect(comments()).toBe(80);
 });

@@ -1,16 +1,17 @@
 import { contentHash } from '../../core/canonical.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
-import type {
-  CheckRunFacts,
-  CommentFacts,
-  GitHub,
-  GitHubReader,
-  GitHubWriter,
-  Prefetched,
-  PullRequest,
-  Repo,
-  TreeEntry,
+import {
+  type CheckRunFacts,
+  type CommentFacts,
+  type GitHub,
+  type GitHubReader,
+  type GitHubWriter,
+  type Prefetched,
+  type PullRequest,
+  type Repo,
+  type TreeEntry,
+  writeAlone,
 } from '../../ports/github.ts';
 
 /** What a dry run changes in the repository's configuration, on whatever branch governs. */
@@ -51,7 +52,9 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
   };
 
   const writer: GitHubWriter = {
-    createCheckRun: async () => ({ id: nextId(), url: undefined }),
+    writeTogether: (repo, writes) =>
+      Promise.allSettled(writes.map((write) => writeAlone(writer, repo, write))),
+    createCheckRun: async () => ({ id: nextId(), nodeId: undefined, url: undefined }),
     updateCheckRun: async () => {},
     findCheckRun: async () => undefined,
     async createComment(_repo, _issue, body): Promise<WrittenComment> {
@@ -82,6 +85,7 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     appId: real.appId,
     app: real.app,
     turn: () => undefined,
+    changed: real.changed,
     reader: (installationId, urgency) => readerOver(real.reader(installationId, urgency), pretence, comments),
     writer: () => writer,
   };

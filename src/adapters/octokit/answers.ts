@@ -282,8 +282,12 @@ export const createdCommentSchema = z
     authorId: user?.type === 'Bot' ? user.id : undefined,
   }));
 export const createdCheckRunSchema = z
-  .object({ id: z.int(), html_url: z.string().nullish() })
-  .transform(({ id, html_url }) => ({ id, url: html_url ?? undefined }));
+  .object({ id: z.int(), node_id: z.string().nullish(), html_url: z.string().nullish() })
+  .transform(({ id, node_id, html_url }) => ({
+    id,
+    nodeId: node_id ?? undefined,
+    url: html_url ?? undefined,
+  }));
 
 export const branchSchema = z.object({ name: z.string(), commit: z.object({ sha: z.string() }) });
 

@@ -51,6 +51,31 @@ const checkRunSchema = z
     title: run.output.title,
     summary: run.output.summary,
   }));
+/** What identifies a check run of this app. */
+export const ownCheckRunsSchema = z
+  .object({
+    check_runs: z.array(
+      z.object({
+        id: z.int(),
+        node_id: z.string().nullish(),
+        html_url: z.string().nullish(),
+        external_id: z.string().nullish(),
+        app: z.object({ id: z.int() }).nullish(),
+        output: z.object({ annotations_count: z.int() }),
+      }),
+    ),
+  })
+  .transform(({ check_runs: runs }) =>
+    runs.map((run) => ({
+      id: run.id,
+      nodeId: run.node_id ?? undefined,
+      url: run.html_url ?? undefined,
+      externalId: run.external_id ?? null,
+      appId: run.app?.id ?? null,
+      annotations: run.output.annotations_count,
+    })),
+  );
+
 /** The slug of GitHub's own CI, on every host. */
 const ACTIONS = 'github-actions';
 

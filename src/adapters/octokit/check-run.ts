@@ -28,13 +28,43 @@ export function checkRunBodies(content: CheckRunContent): [object, ...object[]] 
   ];
 }
 
+/**
+ * The content as GraphQL takes it; `undefined` if it needs more than one request:
+ * https://docs.github.com/en/graphql/reference/input-objects#createcheckruninput
+ */
+export function checkRunInput(content: CheckRunContent): object | undefined {
+  const { title, summary, text, annotations, state, actions } = content;
+  if (annotations.length > MAX_ANNOTATIONS || faultsOf(content).length > 0) return undefined;
+  return {
+    name: content.name,
+    externalId: content.external_id,
+    ...(state.status === 'completed'
+      ? { status: 'COMPLETED', conclusion: state.conclusion.toUpperCase(), completedAt: state.completed_at }
+      : { status: 'IN_PROGRESS', startedAt: state.started_at }),
+    output: { title, summary, text, annotations: annotations.map(annotationInput) },
+    actions,
+  };
+}
+
+function annotationInput({ path, start_line, end_line, level, title, message }: Annotation): object {
+  const location = { startLine: start_line, endLine: end_line };
+  return { path, location, annotationLevel: level.toUpperCase(), message, ...(title !== '' && { title }) };
+}
+
 function annotation({ path, start_line, end_line, level, title, message }: Annotation): object {
   return { path, start_line, end_line, annotation_level: level, message, ...(title !== '' && { title }) };
 }
 
 /** Too large an output would leave the check pending forever, so it is not sent at all. */
-function refuseOversized({ title, summary, text, annotations, actions }: CheckRunContent): void {
-  const diagnostics = [
+function refuseOversized(content: CheckRunContent): void {
+  const faults = faultsOf(content);
+  if (faults.length > 0) {
+    throw new GitHubError('invalid', 0, `The check run was not sent: ${faults.join('; ')}.`);
+  }
+}
+
+function faultsOf({ title, summary, text, annotations, actions }: CheckRunContent): string[] {
+  return [
     title.length > MAX_TITLE_LENGTH && `its title has more than ${MAX_TITLE_LENGTH} characters`,
     Buffer.byteLength(summary) > MAX_TEXT_BYTES && `its summary has more than ${MAX_TEXT_BYTES} bytes`,
     Buffer.byteLength(text) > MAX_TEXT_BYTES && `its text has more than ${MAX_TEXT_BYTES} bytes`,
@@ -45,8 +75,5 @@ function refuseOversized({ title, summary, text, annotations, actions }: CheckRu
     actions.some(
       (one) => one.label.length > 20 || one.description.length > 40 || one.identifier.length > 20,
     ) && 'a button has more than 20 characters of label or identifier or 40 of description',
-  ].filter((diagnostic) => diagnostic !== false);
-  if (diagnostics.length > 0) {
-    throw new GitHubError('invalid', 0, `The check run was not sent: ${diagnostics.join('; ')}.`);
-  }
+  ].filter((fault) => fault !== false);
 }

@@ -49,6 +49,22 @@ const MAX_PAGES = 100;
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
+/** One write of a mutation. */
+export interface MutationField {
+  name: string;
+  /** The type of its input. */
+  type: string;
+  input: object;
+  /** What GitHub is to answer. */
+  answer: string;
+}
+
+/** What GitHub answered to one write of a mutation. Neither: it is unknown what GitHub did. */
+interface FieldAnswer {
+  data?: unknown;
+  error?: GraphqlErrorFacts | undefined;
+}
+
 /** Options of one request. */
 interface RequestOptions {
   timeoutMs?: number;
@@ -58,8 +74,8 @@ interface RequestOptions {
    * sending.
    */
   beforeSending?: () => void;
-  /** A GraphQL query: it costs as much as a read, and has an hourly limit of its own. */
-  graphqlRead?: boolean;
+  /** GraphQL has an hourly limit of its own. */
+  graphqlOnly?: boolean;
   /** `manual`: returns the address of a redirect instead of following it. */
   redirect?: 'manual';
 }
@@ -107,6 +123,12 @@ export interface Client {
     schema: z.ZodType<T>,
     options?: RequestOptions,
   ): Promise<{ kind: 'done' } | { kind: 'refused'; message: string }>;
+  /**
+   * Sends several writes in one GraphQL mutation, and returns what GitHub answered to each, in their order. `invalid`:
+   * GitHub does not accept the mutation, and has executed nothing of it.
+   * @throws GitHubError like `request`
+   */
+  mutateEach(fields: readonly MutationField[]): Promise<FieldAnswer[] | 'invalid'>;
   /** One page of a list with cursors; `next` is the cursor of the next page. */
   page<T>(
     route: string,
@@ -128,7 +150,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
   const { clock, watch } = deps;
   const { id: installationId, signIn, budget, graphqlBudget, limiter } = installation;
 
-  function transport({ timeoutMs, maxBytes, beforeSending, graphqlRead = false }: RequestOptions): Fetch {
+  function transport({ timeoutMs, maxBytes, beforeSending, graphqlOnly = false }: RequestOptions): Fetch {
     const limited = redirected(
       bounded(deps.fetch, {
         timeoutMs: timeoutMs ?? deps.timeoutMs,
@@ -140,7 +162,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
       return limited(input, init);
     };
     const limits = { budget, limiter, urgency, clock };
-    const limitedFetch = rateLimited(guarded, graphqlRead ? { ...limits, graphqlBudget } : limits);
+    const limitedFetch = rateLimited(guarded, graphqlOnly ? { ...limits, graphqlBudget } : limits);
     return conditional(limitedFetch, deps.cache, String(installationId ?? 'app'));
   }
 
@@ -264,6 +286,31 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     return { kind: 'done' };
   }
 
+  async function mutateEach(fields: readonly MutationField[]): Promise<FieldAnswer[] | 'invalid'> {
+    const types = fields.map(({ type }, index) => `$w${index}: ${type}!`).join(', ');
+    const text = fields.map(
+      ({ name, answer }, index) => `  w${index}: ${name}(input: $w${index}) { ${answer} }`,
+    );
+    const variables = Object.fromEntries(fields.map(({ input }, index) => [`w${index}`, input]));
+    const query = `mutation (${types}) {\n${text.join('\n')}\n}`;
+    const { status, data, headers, errors } = await graphql(query, variables, { graphqlOnly: true });
+    const limited = errors.find(({ type }) => type === 'RATE_LIMITED');
+    const answered = hasData.safeParse(data);
+    if (limited && !answered.success) {
+      const limit = limitFailure(status, headers, limited);
+      if (limit.retryAt) graphqlBudget.hold(limit.retryAt);
+      throw limit;
+    }
+    // A request that is not valid has errors and no data: https://spec.graphql.org/October2021/#sec-Response-Format
+    const isInvalid =
+      errors.length > 0 && !hasMember(data, 'data') && errors.every(({ extensions }) => extensions?.code);
+    if (isInvalid) return 'invalid';
+    return fields.map((_, index) => ({
+      data: answered.success ? answered.data.data[`w${index}`] : undefined,
+      error: errors.find(({ path }) => path?.[0] === `w${index}`),
+    }));
+  }
+
   function limitFailure(
     status: number,
     headers: Record<string, unknown>,
@@ -280,7 +327,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     schema: z.ZodType<T>,
     partly = false,
   ): Promise<{ data: T; errors: readonly GraphqlErrorFacts[] }> {
-    const { status, data, headers, error, errors } = await graphql(text, variables, { graphqlRead: true });
+    const { status, data, headers, error, errors } = await graphql(text, variables, { graphqlOnly: true });
     const isUsable = partly && error?.type !== 'RATE_LIMITED' && hasData.safeParse(data).success;
     if (!error || isUsable) return { ...parse(GRAPHQL, status, data, z.object({ data: schema })), errors };
     const failure = {
@@ -352,6 +399,7 @@ export function createClient(deps: ClientDeps, installation: Installation, urgen
     query: async (text, variables, schema) => (await query(text, variables, schema)).data,
     queryEach: (text, variables, schema) => query(text, variables, schema, true),
     mutate,
+    mutateEach,
     page,
     entries,
     list,
@@ -366,8 +414,10 @@ const graphqlError = z.object({
   type: z.string().max(60).optional(),
   message: z.string().max(2_000).optional(),
   path: z.array(z.string().or(z.int())).optional(),
+  extensions: z.object({ code: z.string().optional() }).optional().catch(undefined),
 });
 const graphqlErrors = z.object({ errors: z.array(graphqlError).optional() });
+const hasMember = (data: unknown, name: string) => typeof data === 'object' && data !== null && name in data;
 type GraphqlErrorFacts = z.infer<typeof graphqlError>;
 
 /** A parameter of only dots would move up in the path, to a different route. */

@@ -11,9 +11,12 @@ import { type Client, createClient, type Installation } from './client.ts';
 import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
 import { dequeue, enqueue } from './merge-queue.ts';
+import { createNodeIds, type NodeIds } from './node-ids.ts';
 import { passGate } from './pass-gate.ts';
 import { createReader } from './reader.ts';
+import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
 import { createRequestLimiter, GITHUB_LIMITER } from './request-limiter.ts';
+import { writeTogether } from './shared-writes.ts';
 import { createSignIn, type OctokitSource } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
 import { bounded, createAnswerCache, type Fetch, unlessHeld } from './transport.ts';
@@ -36,6 +39,8 @@ export interface OctokitGitHubOptions {
   /** Milliseconds of a monotonic clock, for tests that simulate time. */
   limiterNow?: () => number;
 }
+
+type Connected = Installation & { clients: Record<Urgency, Client>; nodeIds: NodeIds; recent: RecentAnswers };
 
 export interface OctokitGitHub extends GitHub {
   /** Of every installation that was used since the start. */
@@ -71,10 +76,11 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
     onHeldBack: (urgency: Urgency) => options.metrics?.heldBack(urgency),
   };
 
-  const installations = new Map<number | undefined, Installation & { clients: Record<Urgency, Client> }>();
-  const clientOf = (id: number | undefined, urgency: Urgency): Client => {
+  const installations = new Map<number | undefined, Connected>();
+  const clientOf = (id: number | undefined, urgency: Urgency): Client => connected(id).clients[urgency];
+  const connected = (id: number | undefined): Connected => {
     const known = installations.get(id);
-    if (known) return known.clients[urgency];
+    if (known) return known;
     const pointsPerMinute = options.pointsPerMinute ?? GITHUB_LIMITER.pointsPerMinute;
     const budget = createBudget();
     const forTokens = unlessHeld(
@@ -97,8 +103,14 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       run: createClient(deps, installation, 'run'),
       background: createClient(deps, installation, 'background'),
     };
-    installations.set(id, { ...installation, clients });
-    return clients[urgency];
+    const all = {
+      ...installation,
+      clients,
+      nodeIds: createNodeIds(clock),
+      recent: createRecentAnswers(clock),
+    };
+    installations.set(id, all);
+    return all;
   };
 
   return {
@@ -113,11 +125,18 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         known?.budget.heldUntil(now) ?? (waitMs === undefined ? undefined : new Date(now.getTime() + waitMs))
       );
     },
-    reader: (installationId, urgency = 'run') => createReader(clientOf(installationId, urgency), appId),
+    reader(installationId, urgency = 'run') {
+      const { clients, nodeIds, recent } = connected(installationId);
+      return createReader(clients[urgency], { ownAppId: appId, nodeIds, recent });
+    },
+    changed: (installationId, repo, what) => connected(installationId).recent.changed(repo, what),
     writer(installationId, urgency = 'person') {
-      const client = clientOf(installationId, urgency);
+      const { clients, nodeIds } = connected(installationId);
+      const client = clients[urgency];
+      const alone = createWriter(client, appId);
       return {
-        ...createWriter(client, appId),
+        ...alone,
+        writeTogether: (repo, writes) => writeTogether(client, nodeIds, alone, repo, writes),
         passGate: (proof, checkRunId, content) => passGate(client, clock, proof, checkRunId, content),
         enqueue: (proof, nodeId) => enqueue(client, clock, proof, nodeId),
         dequeue: (nodeId) => dequeue(client, nodeId),

@@ -17,12 +17,27 @@ import { GitHubError, SignInRefused } from '../../ports/github.ts';
 import { dateOrNull, REVIEW_STATES } from './answers.ts';
 import { beginning } from './check-answers.ts';
 import type { Client } from './client.ts';
+import { bigId, type NodeIds } from './node-ids.ts';
 import { CONTENTS } from './polled-comments.ts';
+import type { RecentAnswers } from './recent-answers.ts';
 
 /** Where GitHub keeps an organisation's own files. */
 const ORGANISATION_REPOSITORY = '.github';
 
 const ACCOUNTS = ['User', 'Bot', 'Organization', 'Mannequin'] as const;
+
+const CHECKS = `
+      status { contexts { context state description targetUrl createdAt } }
+      checkSuites(first: 50) {
+        pageInfo { hasNextPage }
+        nodes {
+          databaseId status app { databaseId name slug } workflowRun { databaseId }
+          checkRuns(first: 50, filterBy: { checkType: ALL }) {
+            pageInfo { hasNextPage }
+            nodes { databaseId name status conclusion startedAt completedAt permalink externalId title summary }
+          }
+        }
+      }`;
 
 /**
  * The state of a pull request in one query. Reference: https://docs.github.com/en/graphql/reference/objects
@@ -31,13 +46,13 @@ const ACCOUNTS = ['User', 'Bot', 'Organization', 'Mannequin'] as const;
  * only runs of the same name in the same suite (https://github.com/lewagon/wait-on-check-action/pull/156), so without
  * such runs, ALL is what REST lists. The lists have no second page: what does not fit is read by REST.
  */
-const QUERY =
-  `query ($owner: String!, $name: String!, $number: Int!, $head: GitObjectID!, $comments: [ID!]!) {
+const query = ({ knowsHead }: { knowsHead: boolean }) =>
+  `query ($owner: String!, $name: String!, $number: Int!, $comments: [ID!]!${knowsHead ? ', $head: GitObjectID!' : ''}) {
   repository(owner: $owner, name: $name) {
-    databaseId
+    id databaseId
     defaultBranchRef { name target { oid } }
     pullRequest(number: $number) {
-      title body state merged isDraft mergeable canBeRebased mergeStateStatus updatedAt changedFiles authorAssociation
+      id title body state merged isDraft mergeable canBeRebased mergeStateStatus updatedAt changedFiles authorAssociation
       author { ...Person } headRefOid headRefName headRepository { databaseId nameWithOwner }
       baseRefName baseRefOid baseRef { name target { oid } }
       labels(first: 100) { pageInfo { hasNextPage } nodes { name } }
@@ -52,20 +67,9 @@ const QUERY =
           author { email user { databaseId login } } committer { email user { databaseId login } }
         } }
       }
+      ${knowsHead ? '' : `newest: commits(last: 1) { nodes { commit { oid ${CHECKS} } } }`}
     }
-    object(oid: $head) { ... on Commit {
-      status { contexts { context state description targetUrl createdAt } }
-      checkSuites(first: 50) {
-        pageInfo { hasNextPage }
-        nodes {
-          databaseId status app { databaseId name slug } workflowRun { databaseId }
-          checkRuns(first: 50, filterBy: { checkType: ALL }) {
-            pageInfo { hasNextPage }
-            nodes { databaseId name status conclusion startedAt completedAt permalink externalId title summary }
-          }
-        }
-      }
-    } }
+    ${knowsHead ? `object(oid: $head) { ... on Commit { ${CHECKS} } }` : ''}
   }
   organisation: repository(owner: $owner, name: "${ORGANISATION_REPOSITORY}") { databaseId defaultBranchRef { name target { oid } } }
   nodes(ids: $comments) { ... on IssueComment {
@@ -80,14 +84,8 @@ const QUERY =
     `__typename login ${ACCOUNTS.map((type) => `... on ${type} { databaseId }`).join(' ')}`,
   );
 
-/** Ids above 32 bits, which `databaseId` cannot show: https://github.com/octokit/graphql-schema/pull/896 */
-const bigId = z.union([
-  z.int(),
-  z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .transform(Number),
-]);
+const OF_KNOWN_HEAD = query({ knowsHead: true });
+const OF_NEWEST_HEAD = query({ knowsHead: false });
 
 /** GraphQL gives a bot's login without the suffix of REST: https://github.com/marcusquinn/aidevops/issues/29778 */
 const person = z
@@ -213,6 +211,8 @@ const headSchema = z.object({
   checkSuites: wholeList(suiteSchema),
 });
 
+const newestSchema = z.object({ oid: z.string() }).and(headSchema);
+
 const pullRequestSchema = z
   .object({
     title: z.string(),
@@ -283,13 +283,16 @@ const unlessOdd = <T extends z.ZodType>(schema: T) => schema.optional().catch(un
 
 const answerSchema = z.object({
   repository: z.object({
+    id: z.string(),
     databaseId: z.int(),
     defaultBranchRef: tipSchema,
     pullRequest: z
       .object({
+        id: z.string(),
         baseRef: unlessOdd(tipSchema),
         reviews: unlessOdd(reviewsSchema),
         commits: unlessOdd(commitsSchema),
+        newest: unlessOdd(z.object({ nodes: z.tuple([z.object({ commit: newestSchema })]) })),
       })
       .and(z.unknown().transform((whole) => ({ whole: pullRequestSchema.safeParse(whole).data }))),
     object: unlessOdd(headSchema),
@@ -299,24 +302,42 @@ const answerSchema = z.object({
 });
 type Answer = z.infer<typeof answerSchema>;
 
+/** What the queries of one installation share. */
+export interface Shared {
+  ownAppId: number;
+  nodeIds: NodeIds;
+  recent: RecentAnswers;
+}
+
 /**
  * What one query shows completely; nothing if GraphQL does not answer, or does not show the pull request itself: then
  * nobody could notice that the answer is outdated.
  */
 export async function prefetch(
   client: Pick<Client, 'queryEach'>,
-  ownAppId: number,
+  { ownAppId, nodeIds, recent }: Shared,
   repo: Repo,
   number: number,
-  about: { headSha: string; commentNodeId?: string | undefined },
+  about: Parameters<GitHubReader['prefetched']>[2],
 ): Promise<Prefetched> {
-  const { headSha, commentNodeId } = about;
-  const answer = await ask(client, repo, number, headSha, commentNodeId);
+  const { commentNodeId } = about;
+  if (about.recent !== undefined && about.headSha !== undefined) {
+    const known = recent.find(repo, number, {
+      headSha: about.headSha,
+      checks: about.recent === 'with checks',
+    });
+    if (known) return known;
+  }
+  const keep = recent.ask(repo, number);
+  const answer = await ask(client, repo, number, about.headSha, commentNodeId);
   const whole = answer?.repository.pullRequest.whole;
   if (!answer || !whole) return { over: (rest) => rest, pullRequest: undefined };
   const { repository, organisation, nodes } = answer;
-  const { reviews, commits, baseRef } = repository.pullRequest;
-  const head = repository.object;
+  nodeIds.learn(repo, number, { repository: repository.id, pullRequest: repository.pullRequest.id });
+  const { reviews, commits, baseRef, newest } = repository.pullRequest;
+  const ofNewest = newest?.nodes[0].commit;
+  const headSha = about.headSha ?? whole.headSha;
+  const head = about.headSha === undefined && ofNewest?.oid === headSha ? ofNewest : repository.object;
   const runs = head && checkRunsOf(head.checkSuites, ownAppId);
   // Ids are global. After a transfer, another repository may have this name, where REST does not find the comment.
   const comment = nodes.find((node) => node?.repository.databaseId === repository.databaseId);
@@ -384,6 +405,7 @@ export async function prefetch(
     },
   });
   const found: Prefetched = { over, pullRequest };
+  if (commentNodeId === undefined) keep(headSha, found);
   return found;
 }
 
@@ -391,12 +413,19 @@ async function ask(
   client: Pick<Client, 'queryEach'>,
   { owner, name }: Repo,
   number: number,
-  head: string,
+  head: string | undefined,
   comment: string | undefined,
 ): Promise<Answer | undefined> {
   try {
-    const variables = { owner, name, number, head, comments: comment === undefined ? [] : [comment] };
-    const { data, errors } = await client.queryEach(QUERY, variables, answerSchema);
+    const text = head === undefined ? OF_NEWEST_HEAD : OF_KNOWN_HEAD;
+    const variables = {
+      owner,
+      name,
+      number,
+      comments: comment === undefined ? [] : [comment],
+      ...(head === undefined ? {} : { head }),
+    };
+    const { data, errors } = await client.queryEach(text, variables, answerSchema);
     const isAbsence = ({ type, path }: (typeof errors)[number]) =>
       type === 'NOT_FOUND' && path?.join() === 'organisation';
     // Anything else that GitHub does not show could look like an empty list.

@@ -36,7 +36,7 @@ import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readMergeQueue, readQueued } from './merge-queue.ts';
 import { readPolledComments } from './polled-comments.ts';
-import { prefetch } from './prefetch.ts';
+import { prefetch, type Shared } from './prefetch.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
 
@@ -59,7 +59,7 @@ const MAX_FOLDER_ENTRIES = 1_000;
  * Reads repositories and pull requests. A list of files or commits that reaches GitHub's limit counts as
  * truncated, because GitHub does not say whether it is.
  */
-export function createReader(client: Client, ownAppId: number): GitHubReader {
+export function createReader(client: Client, shared: Shared): GitHubReader {
   const permission = async (repo: Repo, login: string) => {
     const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
     const found = await ifExists(client.request(route, { ...at(repo), username: login }, permissionSchema));
@@ -278,7 +278,7 @@ export function createReader(client: Client, ownAppId: number): GitHubReader {
       return numbers;
     },
 
-    prefetched: (repo, number, about) => prefetch(client, ownAppId, repo, number, about),
+    prefetched: (repo, number, about) => prefetch(client, shared, repo, number, about),
   };
 }
 

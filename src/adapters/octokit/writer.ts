@@ -9,7 +9,7 @@ import {
   createdCommentSchema,
   reviewsSchema,
 } from './answers.ts';
-import { checkRunsSchema } from './check-answers.ts';
+import { ownCheckRunsSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
 import { isAbsent } from './failure.ts';
@@ -17,13 +17,13 @@ import { at } from './reader.ts';
 
 const UPDATE_CHECK_RUN = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 /** https://docs.github.com/en/rest/issues/comments */
-const MAX_BODY_LENGTH = 65_536;
+export const MAX_BODY_LENGTH = 65_536;
 
 /** All writes to GitHub except merging and opening gates. Retries nothing. */
 export function createWriter(
   client: Client,
   appId: number,
-): Omit<GitHubWriter, 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
+): Omit<GitHubWriter, 'writeTogether' | 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
   return {
     /**
      * If sending further annotations fails, the check run exists, and `findCheckRun` says how many it has.
@@ -53,12 +53,10 @@ export function createWriter(
       const runs = client.entries(
         'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
         { ...at(repo), ref: headSha, app_id: appId, filter: 'all' },
-        checkRunsSchema,
+        ownCheckRunsSchema,
       );
-      for await (const run of runs) {
-        if (run.appId === appId && run.externalId === externalId && run.id > after) {
-          return { id: run.id, annotations: run.annotations, url: run.url ?? undefined };
-        }
+      for await (const { appId: by, externalId: of, ...run } of runs) {
+        if (by === appId && of === externalId && run.id > after) return run;
       }
       return undefined;
     },

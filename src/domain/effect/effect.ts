@@ -212,7 +212,7 @@ export const effectProgressSchema = z.strictObject({
   body_hash: z.string().optional(),
   /** The bot account that GitHub named as the comment's author at its creation. */
   author_id: z.int().optional(),
-  /** GitHub's global id of the comment, which GraphQL uses. */
+  /** GitHub's global id of the comment or check run, which GraphQL uses. */
   node_id: z.string().optional(),
   /**
    * Until then, GitHub may still execute a request whose response was lost. Anything sent before could be

@@ -68,7 +68,7 @@ export async function askPeople(context: ApprovalContext): Promise<ApprovalResul
   const { settings, headSha } = state.run;
   const rules = tightened(settings.countersign, step.approval);
   const number = pullRequestOf(context);
-  const prefetched = await context.reader.prefetched(repo, number, { headSha });
+  const prefetched = await context.reader.prefetched(repo, number, { headSha, recent: 'without checks' });
   const reader = prefetched.over(context.reader);
   const pullRequest = prefetched.pullRequest ?? (await reader.pullRequest(repo, number));
   const waitedMs = clock.now().getTime() - session.startedAt.getTime();

@@ -20,6 +20,7 @@ import type { Queue } from '../../ports/queue.ts';
 import type { RunOfEffect, Storage, Tx } from '../../ports/storage.ts';
 import { closed, gateClosed, isLeftOpen } from './gate-check.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
+import { type Seat, writesTogether } from './together.ts';
 import { writeClassOf } from './write-class.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 
@@ -60,6 +61,7 @@ export function effectJobs(deps: {
   queue: Queue;
 }): Required<Omit<JobRunner<'effect', Prepared>, 'finish'>> {
   const { storage, github, clock, log, limiter, chat, queue } = deps;
+  const together = writesTogether(github);
 
   /**
    * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
@@ -81,7 +83,12 @@ export function effectJobs(deps: {
     return { found, begins: true };
   }
 
-  async function perform(key: string, cause: WriteCause = NO_CAUSE, prepared?: Prepared): Promise<JobResult> {
+  async function perform(
+    key: string,
+    cause: WriteCause = NO_CAUSE,
+    prepared?: Prepared,
+    seat?: Seat,
+  ): Promise<JobResult> {
     const found = prepared?.found ?? (await storage.read.effects.getWithRun(key));
     if (!found) return { kind: 'done' };
     const { row, run } = found;
@@ -133,7 +140,8 @@ export function effectJobs(deps: {
       void (await save(row, { githubId, progress, begun: true }));
     let progress: Progress;
     try {
-      progress = await execute(github.writer(installationId, urgency), row, wasBegun, note);
+      const alone = github.writer(installationId, urgency);
+      progress = await execute(seat?.writer(alone) ?? alone, row, wasBegun, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) {
         // A newer request could come earlier. Without this hold, each would cost a request to a GitHub that
@@ -326,8 +334,21 @@ export function effectJobs(deps: {
     );
   }
 
+  async function run(key: string, cause?: WriteCause, prepared?: Prepared): Promise<JobResult> {
+    const place = prepared && placeOf(prepared.found);
+    const seat =
+      prepared && place !== undefined && mayShare(prepared.found.row)
+        ? together.join(place, prepared.found.row.effect.installation_id, urgencyOf(prepared.found.row))
+        : undefined;
+    try {
+      return await perform(key, cause, prepared, seat);
+    } finally {
+      seat?.leave();
+    }
+  }
+
   return {
-    run: ({ key, cause }, _signal, prepared) => perform(key, cause, prepared),
+    run: ({ key, cause }, _signal, prepared) => run(key, cause, prepared),
     prepare: (tx, { key }) => prepare(tx, key),
     onRetriesExhausted: ({ key }, error) => onRetriesExhausted(key, error),
     onInterrupted: (tx, { key }) => onInterrupted(tx, key),
@@ -374,6 +395,29 @@ function isRefusal({ kind }: GitHubError): boolean {
  */
 function mayBeGreen({ effect, appliedHash, progress }: EffectRow): boolean {
   return effect.kind === 'gate_check' && appliedHash === null && progress.concluded === true;
+}
+
+/**
+ * Whether it begins with its write. One that must be searched for first would let the others wait. Closing a gate check
+ * waits for nothing.
+ */
+function mayShare(row: EffectRow): boolean {
+  const { effect, githubId, begun, progress } = row;
+  if (!['check_run', 'gate_check', 'comment'].includes(effect.kind)) return false;
+  const isSearched = (githubId === null && begun) || (progress.annotating ?? []).length > 0;
+  return !isSearched && progress.unsure_until === undefined && !progress.passed && !mayBeGreen(row);
+}
+
+/** The pull request or issue that an effect is about; `undefined` for a merge group. */
+function placeOf({ row: { effect }, run }: Prepared['found']): string | undefined {
+  const number =
+    effect.kind === 'gate_check'
+      ? effect.pull_request
+      : effect.kind === 'comment'
+        ? effect.issue
+        : (run?.pullRequest ?? null);
+  const { installation_id, owner, repo } = effect;
+  return number === null ? undefined : `${installation_id} ${owner}/${repo}#${number}`;
 }
 
 /** Rows that only record what requires a fresh proof. */
@@ -463,7 +507,7 @@ async function comment(
   if (known) {
     // If somebody deletes the comment, it stays deleted. The check run has the same information, and writing
     // it again would be intrusive.
-    await writer.updateComment(repo, known.id, effect.body);
+    await writer.updateComment(repo, known.id, effect.body, known.nodeId);
     return { githubId: known.id, progress: progressOf(known) };
   }
   const created = await writer.createComment(repo, effect.issue, effect.body);
@@ -481,17 +525,18 @@ async function checkRun(
   const { content } = effect;
   const concluded = content.state.status === 'completed';
   let { githubId } = row;
-  let { annotations: sent = [], annotating = [], replaces = 0, url } = row.progress;
+  let { annotations: sent = [], annotating = [], replaces = 0, url, node_id: nodeId } = row.progress;
   if (githubId !== null && row.progress.concluded && !concluded) {
     // GitHub never reopens a completed check run (Mergify and Atlantis found out). Of two with the same name,
     // the newer one counts, so a continued run gets a new one.
     replaces = githubId;
     await note({ githubId: null, progress: { replaces } });
-    [githubId, sent, annotating, url] = [null, [], [], undefined];
+    [githubId, sent, annotating, url, nodeId] = [null, [], [], undefined, undefined];
   } else if ((githubId === null && wasBegun) || annotating.length > 0) {
     const found = await writer.findCheckRun(repo, content.head_sha, content.external_id, replaces);
     githubId ??= found?.id ?? null;
     url ??= found?.url;
+    nodeId ??= found?.nodeId;
     // GitHub stores annotations in order, so their number shows which have arrived.
     sent = [...sent, ...annotating.slice(0, Math.max(0, (found?.annotations ?? 0) - sent.length))];
   }
@@ -501,18 +546,24 @@ async function checkRun(
     const annotatingNow = [...unsent.keys()];
     await note({
       githubId,
-      progress: { ...withoutUndefined({ url }), replaces, annotations: sent, annotating: annotatingNow },
+      progress: {
+        ...withoutUndefined({ url, nodeId }),
+        replaces,
+        annotations: sent,
+        annotating: annotatingNow,
+      },
     });
   }
   const toSend: CheckRunContent = { ...content, annotations: [...unsent.values()] };
-  if (githubId === null) ({ id: githubId, url } = await writer.createCheckRun(repo, toSend));
-  else await writer.updateCheckRun(repo, githubId, toSend);
+  if (githubId === null) ({ id: githubId, nodeId, url } = await writer.createCheckRun(repo, toSend));
+  else await writer.updateCheckRun(repo, githubId, toSend, nodeId);
   const annotations = [...sent, ...unsent.keys()];
-  return { githubId, progress: { ...withoutUndefined({ url }), replaces, concluded, annotations } };
+  return { githubId, progress: { ...withoutUndefined({ url, nodeId }), replaces, concluded, annotations } };
 }
 
-function withoutUndefined({ url }: { url: string | undefined }): { url?: string } {
-  return url === undefined ? {} : { url };
+function withoutUndefined(known: { url: string | undefined; nodeId: string | undefined }) {
+  const { url, nodeId } = known;
+  return { ...(url === undefined ? {} : { url }), ...(nodeId === undefined ? {} : { node_id: nodeId }) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { unreachable } from '../../core/errors.ts';
 import type { Event, EventOf } from '../../domain/event/event.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { governingBranch } from '../../domain/run/run.ts';
+import type { Changed, Repo } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts';
@@ -32,6 +33,8 @@ export interface EventDeps extends PullRequestDeps {
 export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null): Promise<void> {
   const deliveryId = cause?.deliveryId ?? null;
   const by = actorOf(event, deliveryId);
+  const changed = changedBy(event);
+  if (changed) deps.github.changed(event.installation_id, changed.repository, changed);
   switch (event.kind) {
     case 'pr.opened':
     case 'pr.updated':
@@ -66,6 +69,14 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
     default:
       return unreachable(event);
   }
+}
+
+/** What the event says that has changed on GitHub. */
+function changedBy(event: Event): (Changed & { repository: Repo }) | undefined {
+  if (event.kind === 'ci.changed') return { repository: event.repository };
+  if (event.kind === 'file.changed') return { repository: event.repository, branch: event.branch };
+  if (!('pull_request' in event) || event.pull_request === null) return undefined;
+  return { repository: event.repository, pullRequest: event.pull_request };
 }
 
 /** Most often no chain begins with the end of a pull request, and then one transaction is enough. */

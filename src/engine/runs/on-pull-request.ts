@@ -22,7 +22,7 @@ import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from
 import type { Cause } from '../../ports/jobs.ts';
 import type { PullRequestRow, Storage, Tx } from '../../ports/storage.ts';
 import { checkConfiguration } from '../configuration/check-configuration.ts';
-import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
+import type { Configuration, ConfigurationLoader, HowFresh } from '../configuration/configuration.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { mergeKey, ownMerge } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';
@@ -65,11 +65,21 @@ export async function onPullRequest(
   if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event, by, cause))) return;
   const repo = event.repository;
   const reader = github.reader(event.installation_id);
-  const pullRequest = await reader.pullRequest(repo, event.pull_request);
-  if ('updated_at' in event && event.updated_at && pullRequest.updatedAt < new Date(event.updated_at)) {
+  const isOlder = ({ updatedAt }: PullRequest) =>
+    'updated_at' in event && event.updated_at !== undefined && updatedAt < new Date(event.updated_at);
+  const mayBeOpen = event.kind === 'pr.opened' || event.kind === 'pr.updated';
+  // The same answer shows the tip of the base and the checks, which the first steps then need not ask for.
+  const prefetched = mayBeOpen ? await reader.prefetched(repo, event.pull_request, {}) : undefined;
+  const isShown = prefetched?.pullRequest !== undefined && !isOlder(prefetched.pullRequest);
+  const pullRequest =
+    isShown && prefetched.pullRequest
+      ? prefetched.pullRequest
+      : await reader.pullRequest(repo, event.pull_request);
+  if (isOlder(pullRequest)) {
     throw new GitHubError('unavailable', 0, 'GitHub answers with an older state than its webhook told of');
   }
-  const { configuration, listed } = await governing(deps, event, pullRequest);
+  const how = isShown ? { reader: prefetched.over(reader) } : {};
+  const { configuration, listed } = await governing(deps, event, pullRequest, how);
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
     : [];
@@ -246,13 +256,14 @@ export async function governing(
   { github, configuration }: Pick<PullRequestDeps, 'github' | 'configuration'>,
   { installation_id, repository }: RepositoryEvent,
   { number, state, ...base }: PullRequest,
+  how: HowFresh = {},
 ): Promise<{
   configuration: Configuration | undefined;
   listed: { files: PullRequestFile[]; truncated: boolean };
 }> {
   if (state === 'closed') return { configuration: undefined, listed: { files: [], truncated: false } };
   return {
-    configuration: await configuration.forPullRequest(installation_id, repository, base),
+    configuration: await configuration.forPullRequest(installation_id, repository, base, how),
     listed: await github.reader(installation_id).pullRequestFiles(repository, number),
   };
 }

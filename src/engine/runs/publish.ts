@@ -104,8 +104,9 @@ export function createPublisher(deps: {
     }
     const key = statusCommentKey(run.repositoryId, run.pullRequest);
     const first = await isNew(tx, key);
-    // A second new comment would notify people twice, and count as created content.
-    if (first && (await areTold(tx, newest))) return withhold(tx, key);
+    // A second new comment would notify people twice, and count as created content. One that is being written gets its last text.
+    const isBeingWritten = (await tx.effects.get(key))?.begun === true;
+    if (first && !isBeingWritten && (await areTold(tx, newest))) return withhold(tx, key);
     const soon = first ? isRunOver(run.status) : urgent;
     const later = first ? SETTLE_MS.first_words : SETTLE_MS.update;
     await comment(tx, run, key, STATUS_MARKER, statusComment(views), soon ? SETTLE_MS.follow_up : later);
@@ -114,7 +115,7 @@ export function createPublisher(deps: {
   /** An earlier text that still waits is not sent. */
   async function withhold(tx: Tx, key: string): Promise<void> {
     const row = await tx.effects.get(key);
-    if (!row || row.begun || row.appliedHash === row.desiredHash) return;
+    if (!row || row.appliedHash === row.desiredHash) return;
     const done = { appliedHash: row.desiredHash, status: 'done' as const, updatedAt: clock.now() };
     await tx.effects.saveProgress({ ...row, ...done });
     await tx.jobs.removeWaiting('effect', effectKey(key));

@@ -102,6 +102,26 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
+    claim: 'a mutation carries out its other fields beside one that fails',
+    async check(world) {
+      const { number } = await world.scratch.shared();
+      const { data: pull } = await world.octokit.pulls.get({ ...world.at, pull_number: number });
+      const [body, variables] = [
+        'Written by a mutation.',
+        { subject: pull.node_id, none: `${pull.node_id}x` },
+      ];
+      const add = (id: string) =>
+        `addComment(input: { subjectId: $${id}, body: "${body}" }) { commentEdge { node { id fullDatabaseId } } }`;
+      const query = `mutation ($subject: ID!, $none: ID!) { a: ${add('none')} b: ${add('subject')} }`;
+      const { data } = await world.octokit.request('POST /graphql', { query, variables });
+      expect(data.data.a).toBeNull();
+      expect(data.errors).toMatchObject([{ type: 'NOT_FOUND', path: ['a'] }]);
+      const { id, fullDatabaseId } = data.data.b.commentEdge.node;
+      const written = await read(world, Number(fullDatabaseId));
+      expect(written.data).toMatchObject({ node_id: id, body });
+    },
+  },
+  {
     claim: 'a reaction is listed with its author and time',
     async check(world) {
       const id = await comment(world);

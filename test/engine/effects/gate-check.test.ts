@@ -85,7 +85,7 @@ describe('a gate check', () => {
     async createCheckRun(_repo, { state }) {
       if (refuse) throw refuse;
       told.push(state.status);
-      return { id: told.length, url: undefined };
+      return { id: told.length, nodeId: undefined, url: undefined };
     },
     async updateCheckRun(_repo, _id, { state }) {
       told.push(state.status);

@@ -10,10 +10,20 @@ export type Fault =
   | { until: Promise<unknown> }
   /** Carried out, but the connection is cut before the answer. */
   | { after: 'reset' }
+  /** The first so many fields of the mutation are carried out, and then the connection is cut. */
+  | { afterFields: number }
   /** The connection is cut at once; the request is carried out after so much time of the clock. */
   | { lateMs: number };
 
-export type FaultMatch = (request: { method: string; path: string }) => boolean;
+/** A request as far as faults know it. */
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  /** The fields of a mutation. */
+  readonly mutates?: readonly string[];
+}
+
+export type FaultMatch = (request: Asked) => boolean;
 
 /** Faults that wait for their requests; the first that matches decides. */
 export class Faults {
@@ -28,7 +38,7 @@ export class Faults {
     };
   }
 
-  take(request: { method: string; path: string }): Fault | undefined {
+  take(request: Asked): Fault | undefined {
     const entry = this.#next(request);
     if (!entry) return undefined;
     entry.left -= 1;
@@ -36,11 +46,11 @@ export class Faults {
   }
 
   /** Whether the next such request fails. */
-  awaits(request: { method: string; path: string }): boolean {
+  awaits(request: Asked): boolean {
     return this.#next(request) !== undefined;
   }
 
-  #next(request: { method: string; path: string }) {
+  #next(request: Asked) {
     return this.#waiting.find(({ match, left }) => left > 0 && match(request));
   }
 }

@@ -13,6 +13,10 @@ export interface Call {
   readonly body: unknown;
   readonly accept: string;
   readonly caller: Caller | undefined;
+  /** Whether a fault waits for this request. */
+  readonly fails?: (request: { method: string; path: string }) => boolean;
+  /** Whether the request is broken off after so many fields of its mutation. */
+  readonly isOver?: (fields: number) => boolean;
 }
 
 export interface Reply {

@@ -32,7 +32,8 @@ interface Sent {
   at: number;
   api: 'rest' | 'graphql';
   points: number;
-  content: boolean;
+  /** How much content it creates. */
+  content: number;
 }
 
 export class SecondaryLimits {
@@ -61,9 +62,9 @@ export class SecondaryLimits {
       this.refused.points += 1;
       return refusal((lastMinute[0]?.at ?? now) + MINUTE_MS - now);
     }
-    for (const { ms, count } of request.content ? CONTENT : []) {
-      const created = sent.filter(({ content, at }) => content && at > now - ms);
-      if (created.length < count) continue;
+    for (const { ms, count } of request.content > 0 ? CONTENT : []) {
+      const created = sent.filter(({ content, at }) => content > 0 && at > now - ms);
+      if (created.reduce((sum, { content }) => sum + content, 0) + request.content <= count) continue;
       this.refused.content += 1;
       return refusal((created[0]?.at ?? now) + ms - now);
     }
@@ -73,11 +74,14 @@ export class SecondaryLimits {
 
   #valueOf(route: string, method: string, body: unknown, at: number): Sent {
     if (route === 'POST /graphql') {
-      const mutates = /^\s*mutation\b/.test(String((body as { query?: unknown } | undefined)?.query));
-      return { at, api: 'graphql', points: mutates ? 5 : 1, content: false };
+      const query = String((body as { query?: unknown } | undefined)?.query);
+      const mutates = /^\s*mutation\b/.test(query);
+      // The limit holds for both APIs together, and a request counts for each comment that it creates.
+      const content = mutates ? [...query.matchAll(/\baddComment\(/g)].length : 0;
+      return { at, api: 'graphql', points: mutates ? 5 : 1, content };
     }
     const content = CREATES_CONTENT.test(route) || (this.#options.mergesAreContent && MERGES.test(route));
-    return { at, api: 'rest', points: method === 'GET' ? 1 : 5, content };
+    return { at, api: 'rest', points: method === 'GET' ? 1 : 5, content: content ? 1 : 0 };
   }
 }
 

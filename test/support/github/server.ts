@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { ApiError } from './api-error.ts';
 import type { Auth, Caller } from './auth.ts';
-import type { Fault, Faults } from './faults.ts';
+import type { Asked, Fault, Faults } from './faults.ts';
+import { parseQuery } from './graphql/parse.ts';
 import { sameInRest } from './graphql/same-in-rest.ts';
 import { followUp } from './operations/follow-up.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -25,6 +26,8 @@ export interface ReceivedRequest {
   /** Milliseconds since 1970, by the injected clock. */
   readonly at: number;
   readonly installation?: number;
+  /** The fields of a mutation. */
+  readonly mutates?: readonly string[];
 }
 
 /** A request with everything that a validator checks. */
@@ -38,6 +41,8 @@ export interface ObservedRequest {
   readonly body: unknown;
   readonly status: number;
   readonly responseBody: unknown;
+  /** The fields of a mutation. */
+  readonly mutates?: readonly string[];
 }
 
 interface Incoming {
@@ -123,10 +128,11 @@ export class ApiServer {
     const url = new URL(withoutEnterprisePrefix(request.url ?? '/'), this.#state.url);
     const text = await readAll(request);
     const path = url.pathname + url.search;
-    const fault = this.#faults.take({ method, path });
-    if (fault === 'hang') return this.#note(method, path, 0, undefined);
+    const asked: Asked = { method, path, ...mutationIn(path, text) };
+    const fault = this.#faults.take(asked);
+    if (fault === 'hang') return this.#note(asked, 0, undefined);
     if (fault === 'reset') {
-      this.#note(method, path, 0, undefined);
+      this.#note(asked, 0, undefined);
       request.socket.destroy();
       return;
     }
@@ -134,7 +140,7 @@ export class ApiServer {
     const incoming: Incoming = { method, url, headers: request.headers, body: undefined, caller: undefined };
     this.doWhatIsLate();
     if (typeof fault === 'object' && 'lateMs' in fault) {
-      this.#note(method, path, 0, undefined);
+      this.#note(asked, 0, undefined);
       this.#late.push({ at: this.#state.now().getTime() + fault.lateMs, incoming, text });
       request.socket.destroy();
       return;
@@ -147,15 +153,14 @@ export class ApiServer {
             status: 200,
             body: { data: null, errors: [{ type: 'INTERNAL', message: 'Something went wrong' }] },
           }
-        : this.#answer(incoming, text);
-    const cut = typeof fault === 'object' && 'after' in fault;
+        : this.#answer(incoming, text, isPartial(fault) ? fault.afterFields : undefined);
+    const cut = typeof fault === 'object' && ('after' in fault || isPartial(fault));
     const sent = cut ? undefined : this.#send(incoming, reply, response);
     if (cut) request.socket.destroy();
-    this.#note(method, path, sent ?? 0, incoming.caller);
+    this.#note(asked, sent ?? 0, incoming.caller);
     for (const listener of this.#listeners)
       listener({
-        method,
-        path,
+        ...asked,
         query: Object.fromEntries(url.searchParams),
         headers: request.headers,
         body: incoming.body,
@@ -173,7 +178,7 @@ export class ApiServer {
   }
 
   /** Carries out the request; fills `incoming` with the body and the caller once they are known. */
-  #answer(incoming: Incoming, text: string): Reply {
+  #answer(incoming: Incoming, text: string, afterFields = Number.POSITIVE_INFINITY): Reply {
     try {
       incoming.body = parseBody(text);
       incoming.caller = this.#auth.identify(incoming.headers.authorization);
@@ -200,6 +205,8 @@ export class ApiServer {
         body: incoming.body,
         accept: incoming.headers.accept ?? '',
         caller: incoming.caller,
+        fails: (request) => this.#faults.awaits(request),
+        isOver: (fields) => fields >= afterFields,
       });
       if (incoming.method !== 'GET') followUp(this.#state);
       return reply;
@@ -258,10 +265,9 @@ export class ApiServer {
     return status;
   }
 
-  #note(method: string, path: string, status: number, caller: Caller | undefined): void {
+  #note(asked: Asked, status: number, caller: Caller | undefined): void {
     this.requests.push({
-      method,
-      path,
+      ...asked,
       status,
       at: this.#state.now().getTime(),
       ...(caller?.kind === 'installation' ? { installation: caller.installation.id } : {}),
@@ -292,6 +298,17 @@ function refusal(error: unknown): Reply {
       status: String(error.status),
     },
   };
+}
+
+function isPartial(fault: Fault | undefined): fault is { afterFields: number } {
+  return typeof fault === 'object' && 'afterFields' in fault;
+}
+
+function mutationIn(path: string, text: string): Pick<Asked, 'mutates'> {
+  if (path !== '/graphql' || !isJson(text)) return {};
+  const { query, variables } = JSON.parse(text);
+  if (!/^\s*mutation\b/.test(String(query))) return {};
+  return { mutates: parseQuery(String(query), variables ?? {}).selections.map(({ name }) => name) };
 }
 
 function isHeld(fault: Fault | undefined): fault is { until: Promise<unknown> } {

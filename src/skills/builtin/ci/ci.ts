@@ -98,7 +98,7 @@ async function read(context: StepContext): Promise<CiJudgement> {
   const prefetched =
     pullRequest === null || context.because === 'time'
       ? undefined
-      : await context.reader.prefetched(repo, pullRequest, { headSha });
+      : await context.reader.prefetched(repo, pullRequest, { headSha, recent: 'with checks' });
   const reader = prefetched?.over(context.reader) ?? context.reader;
   const [checkRuns, statuses, required] = await Promise.all([
     reader.checkRuns(repo, headSha),

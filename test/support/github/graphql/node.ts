@@ -51,7 +51,8 @@ export function connection<T>(
   args: Selection['args'],
   view: (item: T) => Node,
 ): Node {
-  const first = args.first;
+  const { first, last } = args;
+  if (typeof last === 'number') return connection(of, field, items.slice(-last), { first: last }, view);
   if (typeof first !== 'number')
     throw new GraphqlError(
       'MISSING_PAGINATION_BOUNDARIES',

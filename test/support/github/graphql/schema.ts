@@ -177,6 +177,34 @@ export function mutationNode(state: State, token: Token): Node {
   }
 }
 
+/** The payload of a mutation that was carried out as a request of REST, with what that answered. */
+export function writtenNode(state: State, token: Token, mutation: string, answer: unknown): Node {
+  const { id } = record(answer);
+  const repositories = state.repositories();
+  const comment = () => {
+    const found = repositories
+      .flatMap(({ issues }) => [...issues.values()].flatMap(({ comments }) => comments))
+      .find((one) => one.id === id);
+    return found ? commentNode(state, token, found) : null;
+  };
+  const run = () => {
+    const found = repositories
+      .flatMap(({ checkSuites }) => checkSuites.flatMap(({ runs }) => runs))
+      .find((one) => one.id === id);
+    return found ? runNode(state, found) : null;
+  };
+  const payload: Node = {
+    type: `${mutation}Payload`,
+    fields: {
+      clientMutationId: () => null,
+      checkRun: run,
+      issueComment: comment,
+      commentEdge: () => ({ type: 'IssueCommentEdge', fields: { node: comment } }),
+    },
+  };
+  return { type: 'Mutation', fields: { [mutation]: () => payload } };
+}
+
 function repositoryNode(state: State, token: Token, repository: Repository): Node {
   return {
     type: 'Repository',
@@ -424,6 +452,7 @@ function runNode(state: State, run: CheckRun): Node {
   return {
     type: 'CheckRun',
     fields: {
+      id: () => nodeId('CheckRun', run.id),
       databaseId: () => run.id,
       name: () => run.name,
       status: () => run.status.toUpperCase(),

@@ -9,7 +9,6 @@ import { justAsked, type MergeQuestion, refusesUnattributed } from '../policy/me
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import type { Answer } from './answer.ts';
 import { type Asking, wasConflicting } from './question-facts.ts';
-import type { RunState } from './run.ts';
 
 /** How an attempt ends at a question, with what becomes of the question. */
 type QuestionResult = (
@@ -52,15 +51,6 @@ export function questionOf(
     by: run.settings.merge.by ?? 'app',
     rules: tightened(run.settings.countersign, step.approval),
   };
-}
-
-/** The rules for the answers to an approval comment; those of the settings if there is none. */
-export function rulesAsked(
-  { run, invocations }: Pick<RunState, 'run' | 'invocations'>,
-  approval: Pick<Approval, 'invocationId'> | null,
-): CountersignRules {
-  const step = invocations.find(({ id }) => id === approval?.invocationId);
-  return tightened(run.settings.countersign, step && run.definition.steps[step.stepIndex]?.approval);
 }
 
 type Method = MergeQuestion['method'];

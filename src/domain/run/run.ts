@@ -6,7 +6,9 @@ import type { Event } from '../event/event.ts';
 import type { Reason } from '../explanation/reason.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import type { Approval } from '../policy/approval.ts';
 import { actionOf, type Capability } from '../policy/capability.ts';
+import { type CountersignRules, tightened } from '../policy/countersign-rules.ts';
 import type { SkillChoice } from '../skill/decision.ts';
 
 export const RUN_STATUSES = [
@@ -214,4 +216,13 @@ export function waitingFor(status: StepStatus): WaitingFor | undefined {
     default:
       return undefined;
   }
+}
+
+/** The rules for the answers to an approval comment; those of the settings if there is none. */
+export function rulesAsked(
+  { run, invocations }: Pick<RunState, 'run' | 'invocations'>,
+  approval: Pick<Approval, 'invocationId'> | null,
+): CountersignRules {
+  const step = invocations.find(({ id }) => id === approval?.invocationId);
+  return tightened(run.settings.countersign, step && run.definition.steps[step.stepIndex]?.approval);
 }

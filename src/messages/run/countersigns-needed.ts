@@ -1,7 +1,7 @@
 import type { Approval } from '../../domain/policy/approval.ts';
 import { unattributedSentence } from '../../domain/policy/authorship.ts';
-import { rulesAsked } from '../../domain/run/question.ts';
 import type { RunState } from '../../domain/run/run.ts';
+import { rulesAsked } from '../../domain/run/run.ts';
 import { asSentence, capital, plural } from '../text/pretty.ts';
 
 type Asked = Pick<RunState, 'run' | 'invocations'>;

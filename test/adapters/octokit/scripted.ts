@@ -18,7 +18,7 @@ export const NOT_FOUND = { message: 'Not Found' };
 export interface Scripted {
   github: OctokitGitHub;
   /** Scripts answers: `rest.get(path).reply(200, body)` answers one request, whatever its query. */
-  rest: Record<'get' | 'post' | 'patch' | 'put', (path: string) => nock.Interceptor>;
+  rest: Record<'get' | 'post' | 'patch' | 'put' | 'delete', (path: string) => nock.Interceptor>;
   /** Scripts the answer to one query. */
   graphql: () => nock.Interceptor;
   /** In order, without the requests for tokens. */
@@ -75,6 +75,7 @@ export function scriptGitHub({
       post: (path) => api.post(path).query(true),
       patch: (path) => api.patch(path).query(true),
       put: (path) => api.put(path).query(true),
+      delete: (path) => api.delete(path).query(true),
     },
     graphql: () => nock(ORIGIN).post('/api/graphql'),
     requests,

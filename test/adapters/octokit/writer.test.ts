@@ -419,3 +419,36 @@ describe('a merge', () => {
     expect(requests).toEqual([]);
   });
 });
+
+describe('deleting a branch', () => {
+  const TIP = `${R}/git/ref/heads%2Fgreet`;
+  const BRANCH = `${R}/git/refs/heads%2Fgreet`;
+  const at = (sha: string) => ({ ref: 'refs/heads/greet', object: { type: 'commit', sha } });
+
+  it('deletes it at the commit that was merged', async () => {
+    const { rest, writer } = start();
+    rest.get(TIP).reply(200, at(SHA));
+    rest.delete(BRANCH).reply(204);
+    expect(await writer.deleteBranch(REPO, 'greet', SHA)).toBe('deleted');
+  });
+
+  it('keeps it at any other commit', async () => {
+    const { rest, writer, requests } = start();
+    rest.get(TIP).reply(200, at('e'.repeat(40)));
+    expect(await writer.deleteBranch(REPO, 'greet', SHA)).toBe('kept');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('takes a branch that is gone already as done', async () => {
+    const { rest, writer } = start();
+    rest.get(TIP).reply(404, { message: 'Not Found' });
+    expect(await writer.deleteBranch(REPO, 'greet', SHA)).toBe('kept');
+  });
+
+  it('keeps a branch that GitHub protects', async () => {
+    const { rest, writer } = start();
+    rest.get(TIP).reply(200, at(SHA));
+    rest.delete(BRANCH).reply(422, { message: 'Cannot delete protected branch' });
+    expect(await writer.deleteBranch(REPO, 'greet', SHA)).toBe('kept');
+  });
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { globMatches } from '../../src/core/glob.ts';
+import { anyGlobMatches, globMatches, globProblem, plainGlobMatches } from '../../src/core/glob.ts';
 import { withinEffort } from '../support/effort.ts';
 
 describe('a glob', () => {
@@ -27,13 +27,50 @@ describe('a glob', () => {
     ['v?', 'v', false],
     ['a*b*c', 'aXbYbZc', true],
     ['a***b', 'a/x/b', true],
-    ['dependabot[bot]', 'dependabot[bot]', true],
+    ['dependabot[bot]', 'dependabott', true],
+    ['dependabot\\[bot]', 'dependabot[bot]', true],
+    ['{main,release/*}', 'main', true],
+    ['{main,release/*}', 'release/1', true],
+    ['{main,release/*}', 'next', false],
+    ['a{,b}c', 'ac', true],
+    ['a{b,{c,d}}', 'ad', true],
+    ['v[0-9].[!x]', 'v1.2', true],
+    ['v[0-9].[!x]', 'v1.x', false],
+    ['v[!0]', 'v/', false],
+    ['[a-]', '-', true],
+    ['[]]', ']', true],
+    ['{a', '{a', false],
+    ['\\{a', '{a', true],
     ['a.c', 'abc', false],
     ['?', '🚀', true],
     ['', '', true],
     ['', 'x', false],
   ])('matches %j against %j: %j', (pattern, text, expected) => {
     expect(globMatches(pattern, text)).toBe(expected);
+  });
+
+  test.each([
+    ['{a,b', 'a "{" has no "}"; write \\{ for the character itself'],
+    ['[ab', 'a "[" has no "]"; write \\[ for the character itself'],
+    ['[b-a]', 'the range b-a is backwards'],
+    ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}', 'its braces stand for more than 64 alternatives'],
+    ['{{{{{a}}}}}', 'its braces are nested too deeply'],
+    ['src/{a,b}/[cd]*.ts', undefined],
+  ])('%j cannot be used because %j', (pattern, because) => {
+    expect(globProblem(pattern)).toBe(because);
+  });
+
+  test('in a list excludes what an entry behind a "!" matches', () => {
+    const docs = ['docs/**', '!docs/internal/**'];
+    expect(anyGlobMatches(docs, 'docs/a.md')).toBe(true);
+    expect(anyGlobMatches(docs, 'docs/internal/a.md')).toBe(false);
+    expect(anyGlobMatches(['!docs/**'], 'src/a.ts')).toBe(true);
+    expect(anyGlobMatches([], 'src/a.ts')).toBe(false);
+  });
+
+  test('with plain brackets and braces is what CODEOWNERS and logins have', () => {
+    expect(plainGlobMatches('dependabot[bot]', 'dependabot[bot]')).toBe(true);
+    expect(plainGlobMatches('{a,b}', 'a')).toBe(false);
   });
 
   test('refuses within limited work what a backtracking matcher would never finish', () => {

@@ -1,3 +1,4 @@
+import { globProblem } from '../../core/glob.ts';
 import { unsafeFilePathReason } from '../../core/path.ts';
 
 /** The id of a contract's entry, in the chain and in messages. */
@@ -23,10 +24,11 @@ export function unfitPathReason(path: string): string | undefined {
 export function unfitGlobReason(glob: string): string | undefined {
   const unfit = unfitReason(glob);
   if (unfit !== undefined) return unfit;
-  const wildcards = glob.match(/\*+|\?/g)?.length ?? 0;
+  const wildcards = glob.match(/\*+|[?[{]/g)?.length ?? 0;
   if (wildcards === 0) return 'it has no wildcard: one file is named with path';
   if (wildcards > MAX_WILDCARDS) return `it has more than ${MAX_WILDCARDS} wildcards`;
-  return /[[\]]/.test(glob) ? 'it has one of [ ], which no glob here knows' : undefined;
+  if (glob.startsWith('!')) return 'it starts with "!", which only filters of triggers know';
+  return globProblem(glob);
 }
 
 function unfitReason(path: string): string | undefined {

@@ -30,9 +30,10 @@ export function somePathMatcher(paths: readonly string[]): (glob: string) => boo
 
 /**
  * The longest text that every match contains. A `**` with its slash can match nothing, so the slash is not
- * part of it.
+ * part of it. With alternatives, no part is certain.
  */
 function longestPlainPart(glob: string): string {
+  if (/[{[\\]/.test(glob)) return '';
   const parts = glob.split(/\*{2,}\/?|[*?]/);
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
 }

@@ -143,7 +143,8 @@ describe('the path of a contract', () => {
     ['reports/x.json', 'no wildcard'],
     ['../*', '".."'],
     ['/*', 'absolute'],
-    ['[ab]*', '[ ]'],
+    ['[ab*', 'no "]"'],
+    ['!*', '"!"'],
     ['*a'.repeat(9), '8 wildcards'],
     ['?'.repeat(9), '8 wildcards'],
   ])('cannot be the glob %j', (glob, because) => {

@@ -1,4 +1,4 @@
-import { escapedGlobMatches } from '../../../core/glob.ts';
+import { plainGlobMatches } from '../../../core/glob.ts';
 
 /*
  * CODEOWNERS files, parsed as GitHub does:
@@ -130,8 +130,7 @@ function matcherOf(text: string): Matcher | undefined {
     work: GLOB_WORK,
     matches: (path) =>
       path.startsWith(prefix) &&
-      ((!isFolder && escapedGlobMatches(start, path)) ||
-        (!endsHere && escapedGlobMatches(`${start}/**`, path))),
+      ((!isFolder && plainGlobMatches(start, path)) || (!endsHere && plainGlobMatches(`${start}/**`, path))),
   };
 }
 

@@ -10,6 +10,7 @@ import { createStoredChains } from '../engine/configuration/stored-chains.ts';
 import { createGateChecks } from '../engine/effects/gate-check.ts';
 import { createOutbox } from '../engine/effects/outbox.ts';
 import { createEngine, type Engine } from '../engine/runs/engine.ts';
+import { createListening } from '../engine/runs/listening.ts';
 import { onEvent } from '../engine/runs/on-event.ts';
 import { createPublisher } from '../engine/runs/publish.ts';
 import { createSessionArtifacts } from '../engine/sessions/artifacts.ts';
@@ -99,6 +100,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     gates,
     configuration,
     storedChains,
+    listening: createListening(clock),
     onMergeGroup: groups.on,
     onInstallationBack: ({ installation_id: id }: { installation_id: number }) =>
       storage.transaction((tx) => queue.enqueue(tx, reconcileInstallationJob(id))),

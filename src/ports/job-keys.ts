@@ -5,3 +5,8 @@
 export function pullRequestKey(repositoryId: number, pullRequest: number): string {
   return `pr:${repositoryId}#${pullRequest}`;
 }
+
+/** The key of jobs about a repository and no pull request of it. */
+export function repositoryKey(repositoryId: number): string {
+  return `repository:${repositoryId}`;
+}

@@ -4,7 +4,7 @@ import { eventSchema, type RepositoryEvent, repositoryRefSchema } from '../domai
 import { reasonSchema } from '../domain/explanation/reason.ts';
 import { actorSchema } from '../domain/run/actor.ts';
 import type { Signal } from '../domain/run/transition.ts';
-import { pullRequestKey } from './job-keys.ts';
+import { pullRequestKey, repositoryKey } from './job-keys.ts';
 import type { Tx } from './storage.ts';
 
 /**
@@ -190,6 +190,14 @@ export type JobRunners = { readonly [K in JobKind]: JobRunner<K> };
 /** The job for an event about a pull request without a delivery. */
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {
   return { kind: 'event', key: pullRequestKey(event.repository.id, event.pull_request), payload: { event } };
+}
+
+/** The job for an event without a delivery that need not be about a pull request. */
+export function repositoryEventJob(event: RepositoryEvent & { pull_request: number | null }): NewJob {
+  const { pull_request: number, repository } = event;
+  return number === null
+    ? { kind: 'event', key: repositoryKey(repository.id), payload: { event } }
+    : eventJob({ ...event, pull_request: number } as RepositoryEvent & { pull_request: number });
 }
 
 /** The job that notifies people of an open question, and shows whom it notified. */

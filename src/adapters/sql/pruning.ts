@@ -12,7 +12,18 @@ import type { Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Events that happen only once. A run that they began must not begin again after it was deleted. */
-const ONCE = ['pr.merged', 'pr.closed', 'issue.created', 'file.changed'];
+const ONCE = [
+  'pr.merged',
+  'pr.closed',
+  'pr.labeled',
+  'pr.review_submitted',
+  'issue.created',
+  'issue.labeled',
+  'file.changed',
+  'ci.changed',
+  'release.published',
+  'invocation.completed',
+];
 
 export function pruningTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Pruning {
   return {
@@ -239,10 +250,9 @@ async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise
     .execute();
   for (const { repository_id, head_sha, chain, event_json, facts_json } of rows) {
     if (!ONCE.includes(parseJson<{ kind: string }>(event_json).kind)) continue;
-    const { trigger } = parseJson<RunFacts>(facts_json);
     await db
       .insertInto('fired_once')
-      .values({ repository_id, head_sha, chain, subject: firedOnce(trigger) })
+      .values({ repository_id, head_sha, chain, subject: firedOnce(parseJson<RunFacts>(facts_json)) })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }

@@ -7,37 +7,12 @@ import { writtenStepGatesSchema } from '../gate/gate.ts';
 import { outcomeKindSchema } from '../outcome/outcome.ts';
 import { stepApprovalSchema } from '../policy/countersign-rules.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
-import { CHAIN_NAME, type FILTER_KEYS, MAX_STEPS, PARALLEL_STEPS, STEP_ID, TRIGGER_EVENTS } from './chain.ts';
+import { CHAIN_NAME, MAX_STEPS, PARALLEL_STEPS, STEP_ID } from './chain.ts';
 import { chainCheckName, isReservedChainName } from './check-name.ts';
 import { duration, listOrOne } from './shape.ts';
+import { MAX_TRIGGERS, triggerInFileSchema } from './trigger-schema.ts';
 
-export const globSchema = z
-  .string()
-  .min(1)
-  .max(256)
-  .refine((text) => (text.match(/\*+/g) ?? []).length <= 8, {
-    error: 'a pattern may have at most 8 wildcards',
-  });
-const globs = listOrOne(globSchema).optional();
-
-/** `satisfies` keeps the keys equal to FILTER_KEYS. */
-const filter = z
-  .strictObject({
-    base: globs.describe(
-      'Base branches (file.changed: the branch pushed to), as globs; {{ repo.default_branch }} may be used.',
-    ),
-    head: globs.describe('Head branches, as globs.'),
-    draft: z.boolean().optional().describe('Only drafts, or only pull requests that are none.'),
-    author: globs.describe('Logins of the author, as globs, in any case.'),
-    labels: globs.describe('At least one label must match one of these globs, in any case.'),
-    paths: globs.describe('At least one changed file must match one of these globs.'),
-  } satisfies Record<(typeof FILTER_KEYS)[number], z.ZodType>)
-  .describe('All keys must hold; within a key one entry is enough.');
-
-const trigger = z.strictObject({
-  event: z.enum(TRIGGER_EVENTS).describe('pr.opened also fires on pr.updated, superseding the older run.'),
-  filter: filter.optional(),
-});
+const trigger = listOrOne(triggerInFileSchema, { most: MAX_TRIGGERS });
 
 const retry = z.strictObject({
   attempts: z.int().min(1).max(10).default(1).describe('All attempts, the first one included.'),

@@ -7,40 +7,7 @@ import { actionOf } from '../policy/capability.ts';
 import { stepApprovalSchema } from '../policy/countersign-rules.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
-
-/**
- * Events that can trigger a chain. `pr.opened` also fires on `pr.updated`; the newer run supersedes the older
- * one.
- */
-export const TRIGGER_EVENTS = [
-  'pr.opened',
-  'pr.updated',
-  'pr.merged',
-  'pr.closed',
-  'issue.created',
-  'file.changed',
-  'manual.fired',
-] as const;
-export type TriggerEvent = (typeof TRIGGER_EVENTS)[number];
-
-export const FILTER_KEYS = ['base', 'head', 'draft', 'author', 'labels', 'paths'] as const;
-export type FilterKey = (typeof FILTER_KEYS)[number];
-
-const PULL_REQUEST_FILTERS: readonly FilterKey[] = FILTER_KEYS;
-
-/**
- * The filters that apply to each event. Any other filter is a diagnostic, because it would silently never
- * match.
- */
-export const FILTERS_OF: Readonly<Record<TriggerEvent, readonly FilterKey[]>> = {
-  'pr.opened': PULL_REQUEST_FILTERS,
-  'pr.updated': PULL_REQUEST_FILTERS,
-  'pr.merged': PULL_REQUEST_FILTERS,
-  'pr.closed': PULL_REQUEST_FILTERS,
-  'issue.created': ['author', 'labels'],
-  'file.changed': ['base', 'author', 'paths'],
-  'manual.fired': [],
-};
+import type { StoredTrigger } from './trigger-schema.ts';
 
 export const CHAIN_NAME = /^[a-z][a-z0-9-]{0,49}$/;
 export const STEP_ID = /^[a-z][a-z0-9_-]*$/;
@@ -50,15 +17,6 @@ export const PARALLEL_STEPS = { usual: 4, most: 16 } as const;
 
 /** A step can name this instead of a skill; Countersign then chooses a skill that fits. */
 export const AUTO_SKILL = 'auto';
-
-const filterSchema = z.strictObject({
-  base: z.array(z.string()).optional(),
-  head: z.array(z.string()).optional(),
-  draft: z.boolean().optional(),
-  author: z.array(z.string()).optional(),
-  labels: z.array(z.string()).optional(),
-  paths: z.array(z.string()).optional(),
-});
 
 /** A package by the id of its content, with what the engine must know before it reads the package. */
 const packageReferenceSchema = z.strictObject({
@@ -129,14 +87,14 @@ const stepSchema = z.strictObject({
 export const chainSchema = z.strictObject({
   name: z.string().regex(CHAIN_NAME),
   description: z.string().optional(),
-  trigger: z.strictObject({ event: z.enum(TRIGGER_EVENTS), filter: filterSchema }),
+  /** One trigger, or several if the file has a list. */
+  trigger: z.custom<StoredTrigger>(),
   /** Absent in chains that name none, and in older runs. */
   maxParallel: z.int().min(1).max(PARALLEL_STEPS.most).optional(),
   steps: z.array(stepSchema).min(1).max(MAX_STEPS),
 });
 
 export type Chain = z.infer<typeof chainSchema>;
-export type TriggerFilter = z.infer<typeof filterSchema>;
 /** `retry.attempts` includes the first attempt; `dependsOn` has step ids. */
 export type Step = z.infer<typeof stepSchema>;
 

@@ -6,12 +6,12 @@ import { freezeDiagnostic } from '../gate/freeze.ts';
 import { EVERY_USE } from '../gate/placed.ts';
 import { actionNamed, byThen, type Capability } from '../policy/capability.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
-import type { TriggerEvent } from './chain.ts';
 import { checkExpression, checkReference } from './check.ts';
 import { dependenciesOf } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
+import type { TriggerSource } from './trigger-members.ts';
 
 const POSITIONS = ['pre', 'post'] as const;
 type Position = (typeof POSITIONS)[number];
@@ -33,7 +33,7 @@ export function checkGates(
   source: YamlSource,
   steps: readonly StepOutline[],
   known: KnownNames,
-  event: TriggerEvent | undefined,
+  sources: readonly TriggerSource[] | undefined,
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     if (!isMapping(step.gates)) return [];
@@ -48,7 +48,7 @@ export function checkGates(
           checkReference(reference, steps, {
             mayRead: new Set(position === 'post' ? [...before, step.id] : before),
             known,
-            event,
+            sources,
           }),
       }),
       ...checkIds(source, idsIn(step.gates, ['steps', step.index, 'gates'])),

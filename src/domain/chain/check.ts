@@ -9,13 +9,13 @@ import {
   type Reference,
 } from '../expression/condition.ts';
 import { actionNamed } from '../policy/capability.ts';
-import { AUTO_SKILL, FILTER_KEYS, FILTERS_OF, type TriggerEvent } from './chain.ts';
+import { AUTO_SKILL } from './chain.ts';
 import { dependenciesOf, findCycle } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import { missingInOutcome } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import { missingMember } from './trigger-members.ts';
+import { missingMember, type TriggerSource } from './trigger-members.ts';
 
 /** Diagnostics of single steps: their skill or action, their ids, the approval of a merge. */
 export function checkSteps(
@@ -121,13 +121,13 @@ export function checkExpressions(
   source: YamlSource,
   steps: readonly StepOutline[],
   known: KnownNames,
-  event: TriggerEvent | undefined,
+  sources: readonly TriggerSource[] | undefined,
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     const mayRead = new Set(dependenciesOf(steps, step.id));
     const check = (path: Path, text: string, compile: Compile): Diagnostic[] =>
       checkExpression(source, path, text, compile, (reference) =>
-        checkReference(reference, steps, { mayRead, known, event }),
+        checkReference(reference, steps, { mayRead, known, sources }),
       );
     const condition =
       step.condition === undefined
@@ -168,8 +168,8 @@ export function checkReference(
   {
     mayRead,
     known,
-    event,
-  }: { mayRead: ReadonlySet<string>; known: KnownNames; event: TriggerEvent | undefined },
+    sources,
+  }: { mayRead: ReadonlySet<string>; known: KnownNames; sources: readonly TriggerSource[] | undefined },
 ): string | undefined {
   const {
     root,
@@ -177,7 +177,7 @@ export function checkReference(
   } = reference;
   if (root === 'state' && key === 'working' && mayRead.size === 0)
     return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
-  if (root !== 'steps' || key === undefined) return missingMember(reference, event);
+  if (root !== 'steps' || key === undefined) return missingMember(reference, sources);
   const ids = steps.map((step) => step.id);
   const step = typeof key === 'number' ? steps[key] : steps.find(({ id }) => id === key);
   if (!step) {
@@ -192,40 +192,8 @@ export function checkReference(
   return member === 'outcome' ? missingInOutcome(`the step "${step.id}"`, step, fields, known) : undefined;
 }
 
-/** The event of a file's trigger, if it is a valid one. */
-export function triggerEvent(trigger: Json | undefined): TriggerEvent | undefined {
-  const event = memberOf(trigger, 'event');
-  return typeof event === 'string' && Object.hasOwn(FILTERS_OF, event) ? (event as TriggerEvent) : undefined;
-}
-
-/**
- * Diagnostics of the trigger: filters that do not apply to its event, invalid expressions in its patterns.
- */
-export function checkTrigger(source: YamlSource, trigger: Json | undefined): Diagnostic[] {
-  const event = triggerEvent(trigger);
-  const filter = memberOf(trigger, 'filter');
-  const meaningful = event && FILTERS_OF[event];
-  const idle = FILTER_KEYS.filter(
-    (key) => memberOf(filter, key) !== undefined && meaningful && !meaningful.includes(key),
-  ).map((key) => {
-    const message = notAllowed(
-      `the filter "${key}" says nothing about ${String(event)}`,
-      meaningful ?? [],
-      '',
-    );
-    return source.diagnostic(['trigger', 'filter', key], message, { part: 'key' });
-  });
-  const patterns = textsIn(filter, ['trigger', 'filter']).flatMap(({ path, text }) =>
-    checkExpression(source, path, text, compileTemplate, (reference) =>
-      reference.root === 'repo'
-        ? missingMember(reference, event)
-        : `only "repo" is known before the chain starts, not "${reference.root}"`,
-    ),
-  );
-  return [...idle, ...patterns];
-}
-
-function textsIn(value: Json | undefined, path: Path): { path: Path; text: string }[] {
+/** The texts in a value, each with its path. */
+export function textsIn(value: Json | undefined, path: Path): { path: Path; text: string }[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((entry, index) => textsIn(entry, [...path, index]));
   if (typeof value !== 'object' || value === null) return [];

@@ -3,9 +3,9 @@ import { asksAbout, type CompiledExpression, compileExpression } from '../expres
 import { type Expression, ExpressionError, parseExpression } from '../expression/syntax.ts';
 import { isInOrder, isNothing, isTruthy } from '../expression/value.ts';
 import { VERDICTS } from '../outcome/review-verdict.ts';
-import type { TriggerFilter } from './chain.ts';
 import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
+import type { TriggerFilter } from './trigger-schema.ts';
 
 /**
  * The evaluations of conditions that are left. Once they are spent, steps count as able to run. Anybody can open

@@ -3,18 +3,20 @@ import { memberOf } from '../../core/mapping.ts';
 import { toStepGates } from '../gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
-import { checkExpressions, checkGraph, checkSteps, checkTrigger, triggerEvent } from './check.ts';
+import { checkExpressions, checkGraph, checkSteps } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
 import { checkGates } from './check-gates.ts';
 import { checkInputs } from './check-inputs.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
+import { checkTriggers, sourcesOf } from './check-trigger.ts';
 import { toContract } from './expected.ts';
 import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
+import { type StoredTrigger, type TriggerFilter, triggersOf } from './trigger-schema.ts';
 
 /**
  * Reads a chain file. Returns the chain, or all diagnostics in file order. With diagnostics, `name` is the
@@ -33,18 +35,19 @@ export function parseChain(
 
   const shape = checkShape(chainFileSchema, source);
   const steps = outlineSteps(source.value);
-  const event = triggerEvent(memberOf(source.value, 'trigger'));
+  const trigger = memberOf(source.value, 'trigger');
+  const sources = sourcesOf(trigger);
   const diagnostics = [
     ...shape.diagnostics,
-    ...checkTrigger(source, memberOf(source.value, 'trigger')),
+    ...checkTriggers(source, trigger),
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
-    ...checkExpressions(source, steps, known, event),
+    ...checkExpressions(source, steps, known, sources),
     ...checkInputs(source, steps, known),
     ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps, known),
-    ...checkGates(source, steps, known, event),
+    ...checkGates(source, steps, known, sources),
   ];
   if (shape.value === undefined || diagnostics.length > 0)
     return { ...named, diagnostics: inFileOrder(diagnostics) };
@@ -71,7 +74,7 @@ export function chainWarnings(
   const source = readYaml(text, file);
   const steps = source.value === undefined ? [] : outlineSteps(source.value);
   const continues = (index: number) => chain.steps[index]?.onFailure === 'continue';
-  const never = neverRunning(steps, known, chain.trigger.filter, continues, budget);
+  const never = neverRunning(steps, known, soleFilter(chain), continues, budget);
   return [...never].map(([index, because]) => ({
     ...source.diagnostic(
       ['steps', index, ...(steps[index]?.condition === undefined ? [] : ['condition'])],
@@ -85,10 +88,21 @@ function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
   return {
     name: file.name,
     ...(file.description === undefined ? {} : { description: file.description }),
-    trigger: { event: file.trigger.event, filter: file.trigger.filter ?? {} },
+    trigger: toTrigger(file.trigger),
     ...(file.max_parallel === undefined ? {} : { maxParallel: file.max_parallel }),
     steps: outlines.map((outline, index) => toStep(outline, file.steps[index])),
   };
+}
+
+/** What is certain in every run of the chain: of several triggers, any can have fired. */
+function soleFilter(chain: Chain): TriggerFilter {
+  const [first, ...more] = triggersOf(chain);
+  return first && more.length === 0 ? first.filter : {};
+}
+
+function toTrigger(written: ChainFile['trigger']): StoredTrigger {
+  const triggers = written.flatMap(({ event, filter = {} }) => (event ? [{ event, filter }] : []));
+  return triggers.length === 1 && triggers[0] ? triggers[0] : triggers;
 }
 
 function toStep(

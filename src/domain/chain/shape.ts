@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Json } from '../../core/canonical.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { parseDuration } from '../../core/duration.ts';
+import { memberOf } from '../../core/mapping.ts';
 import { sentenceBy } from '../../core/sentence.ts';
 import type { YamlSource } from './positions.ts';
 
@@ -14,14 +16,16 @@ export function checkShape<T>(
   source: Pick<YamlSource, 'value' | 'diagnostic'>,
   counts: (issue: z.core.$ZodIssue) => boolean = () => true,
 ): { value: T; diagnostics: [] } | { value?: undefined; diagnostics: Diagnostic[] } {
-  const result = schema.safeParse(source.value, { error: sentenceBy(nameOf) });
+  const written = (path: readonly PropertyKey[]) => asWritten(source.value, path);
+  const result = schema.safeParse(source.value, { error: sentenceBy((path) => nameOf(written(path))) });
   if (result.success) return { value: result.data, diagnostics: [] };
   return {
-    diagnostics: result.error.issues.filter(counts).flatMap((issue) => {
-      if (issue.code !== 'unrecognized_keys') return [source.diagnostic(issue.path, issue.message)];
+    diagnostics: result.error.issues.filter(counts).flatMap(({ path: found, ...issue }) => {
+      const path = written(found);
+      if (issue.code !== 'unrecognized_keys') return [source.diagnostic(path, issue.message)];
       const messages = issue.message.split('\n');
       return issue.keys.map((key, index) =>
-        source.diagnostic([...issue.path, key], messages[index] ?? issue.message, { part: 'key' }),
+        source.diagnostic([...path, key], messages[index] ?? issue.message, { part: 'key' }),
       );
     }),
   };
@@ -56,13 +60,23 @@ export function duration(longest: string): z.ZodType<number, string> {
 }
 
 /** A list that can be written without brackets if it has one entry. */
-export function listOrOne<T extends z.ZodType>(entry: T, { least = 1 } = {}) {
+export function listOrOne<T extends z.ZodType>(entry: T, { least = 1, most = 50 } = {}) {
   return z
     .preprocess(
       (value) => (value === undefined || Array.isArray(value) ? value : [value]),
-      z.array(entry).min(least).max(50),
+      z.array(entry).min(least).max(most),
     )
     .meta({ listOrOne: true });
+}
+
+/** The path without the positions in lists that are written without brackets. */
+function asWritten(value: Json | undefined, path: readonly PropertyKey[]): PropertyKey[] {
+  let at = value;
+  return path.filter((key) => {
+    if (typeof key === 'number' && at !== undefined && !Array.isArray(at)) return false;
+    at = typeof key === 'number' && Array.isArray(at) ? at[key] : memberOf(at, String(key));
+    return true;
+  });
 }
 
 /** What a sentence calls the value at a path. */

@@ -2,13 +2,13 @@ import { notAllowed } from '../../core/diagnostic.ts';
 import { noSuchMember } from '../expression/members.ts';
 import type { Reference } from '../expression/reference.ts';
 import { cognitiveStateSchema } from '../expression/state-schema.ts';
-import type { TriggerEvent } from './chain.ts';
+import type { TriggerEvent } from './trigger-schema.ts';
 
+const COMMON = ['kind', 'event', 'actor'] as const;
+const WRITTEN = ['author', 'association', 'title'] as const;
 const PULL_REQUEST = [
-  'event',
-  'actor',
-  'author',
-  'title',
+  ...COMMON,
+  ...WRITTEN,
   'pr_number',
   'head',
   'base',
@@ -16,24 +16,45 @@ const PULL_REQUEST = [
   'draft',
   'labels',
 ] as const;
-const ISSUE = ['event', 'actor', 'author', 'title', 'issue_number'] as const;
-const PUSH = ['event', 'actor', 'author', 'head_sha', 'branch', 'paths'] as const;
+const ISSUE = [...COMMON, ...WRITTEN, 'issue_number', 'labels'] as const;
+
+/** What can fire a chain, as `trigger.event` has it. */
+export type TriggerSource = TriggerEvent;
 
 /** The members of `trigger` in expressions, besides the inputs of `/countersign fire`. */
 export const TRIGGER_MEMBERS = {
   'pr.opened': PULL_REQUEST,
   'pr.updated': PULL_REQUEST,
+  'pr.labeled': [...PULL_REQUEST, 'label'],
+  'pr.review_submitted': [...PULL_REQUEST, 'review', 'reviewer'],
   'pr.merged': PULL_REQUEST,
   'pr.closed': PULL_REQUEST,
   'manual.fired': PULL_REQUEST,
   'issue.created': ISSUE,
-  'file.changed': PUSH,
-} as const satisfies Record<TriggerEvent, readonly string[]>;
+  'issue.labeled': [...ISSUE, 'label'],
+  'file.changed': [...COMMON, 'author', 'head_sha', 'branch', 'paths'],
+  'ci.changed': [...COMMON, 'head_sha', 'branch', 'check', 'conclusion'],
+  'release.published': [...COMMON, 'author', 'title', 'tag', 'prerelease'],
+  'invocation.completed': [
+    ...COMMON,
+    'chain',
+    'step',
+    'run_id',
+    'outcome_kind',
+    'verdict',
+    'passed',
+    'summary',
+    'pr_number',
+    'head_sha',
+    'base',
+    'depth',
+  ],
+} as const satisfies Record<TriggerSource, readonly string[]>;
 
 type Value = string | number | boolean | null | string[];
 
 /** What a run keeps of the event that started it: exactly the members that lint knows. */
-export type TriggerFactsOf<E extends TriggerEvent> = Record<(typeof TRIGGER_MEMBERS)[E][number], Value>;
+export type TriggerFactsOf<E extends TriggerSource> = Record<(typeof TRIGGER_MEMBERS)[E][number], Value>;
 
 /** The members of `repo` in expressions. */
 const REPOSITORY_MEMBERS = ['full_name', 'owner', 'name', 'default_branch'] as const;
@@ -44,18 +65,20 @@ const INPUT = /^input_/;
 /**
  * Why no run of the chain has this member of `trigger`, `repo` or `state`, or `undefined` if runs can have it. Without
  * this diagnostic, a misspelled member would silently be missing in every run.
- * @param event the chain's event; `undefined` if it is not valid
+ * @param sources what can fire the chain; `undefined` if that is not known
  */
 export function missingMember(
   { root, path }: Reference,
-  event: TriggerEvent | undefined,
+  sources: readonly TriggerSource[] | undefined,
 ): string | undefined {
   if (root === 'state') return noSuchMember('state', cognitiveStateSchema, path);
   const [member] = path;
   if (typeof member !== 'string') return undefined;
   if (root === 'repo') return unknown('the repository', REPOSITORY_MEMBERS, member);
-  if (root !== 'trigger' || event === undefined || INPUT.test(member)) return undefined;
-  return unknown(event, TRIGGER_MEMBERS[event], member);
+  if (root !== 'trigger' || sources === undefined || INPUT.test(member)) return undefined;
+  const members = new Set(sources.flatMap((source) => TRIGGER_MEMBERS[source]));
+  const owner = sources.length === 1 ? sources[0] : [...new Set(sources)].join(' or ');
+  return unknown(`${owner}`, [...members], member);
 }
 
 function unknown(owner: string, members: readonly string[], member: string): string | undefined {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REVIEW_STATES } from '../chain/trigger-schema.ts';
 import { askedByCommandSchema } from '../command/order.ts';
 
 /** A repository under its name at that moment. The id survives a rename, the name does not. */
@@ -46,13 +47,79 @@ const prUpdated = z.strictObject({
 });
 const prMerged = z.strictObject({ kind: z.literal('pr.merged'), ...onPullRequest });
 const prClosed = z.strictObject({ kind: z.literal('pr.closed'), ...onPullRequest });
+/** The beginning of a description, which filters search. Events and runs do not keep more of it. */
+export const KEPT_BODY = 4_096;
+/** What GitHub's payload says of an issue. */
+const issueFields = {
+  title: z.string(),
+  author: z.string(),
+  labels: z.array(z.string()),
+  /** Absent in older rows, as is the body. */
+  association: z.string().optional(),
+  body: z.string().max(KEPT_BODY).optional(),
+};
+/** A person added a label. `at` is GitHub's time of the change, which a redelivery repeats. */
+const labelAdded = { label: z.string(), actor: z.string(), at: z.string() };
+/** The base of the pull request in the payload. It only tells whether chains may wait; decisions read it again. */
+const baseThen = { base_ref: z.string() };
+const prLabeled = z.strictObject({
+  kind: z.literal('pr.labeled'),
+  ...onPullRequest,
+  ...baseThen,
+  ...labelAdded,
+});
+const prReviewSubmitted = z.strictObject({
+  kind: z.literal('pr.review_submitted'),
+  ...onPullRequest,
+  ...baseThen,
+  review_id: z.int(),
+  review: z.enum(REVIEW_STATES),
+  reviewer: z.string(),
+});
+const issueLabeled = z.strictObject({
+  kind: z.literal('issue.labeled'),
+  ...location,
+  issue: z.int(),
+  ...issueFields,
+  ...labelAdded,
+});
+const releasePublished = z.strictObject({
+  kind: z.literal('release.published'),
+  ...location,
+  release_id: z.int(),
+  tag: z.string(),
+  title: z.string(),
+  body: z.string().max(KEPT_BODY),
+  prerelease: z.boolean(),
+  author: z.string(),
+});
+/** A step of a run completed, and some chain of the repository waits for that. */
+const invocationCompleted = z.strictObject({
+  kind: z.literal('invocation.completed'),
+  ...location,
+  pull_request: z.int().nullable(),
+  /** The branch whose configuration governs the run. */
+  branch: z.string(),
+  default_branch: z.string(),
+  base_ref: z.string(),
+  head_sha: z.string(),
+  run_id: z.string(),
+  chain: z.string(),
+  step: z.string(),
+  /** The artifact of the outcome. A step that runs again has another. */
+  artifact_id: z.string(),
+  outcome_kind: z.string(),
+  verdict: z.string().nullable(),
+  passed: z.boolean().nullable(),
+  summary: z.string(),
+  /** How many runs started one another until this one; 1 for the first. */
+  depth: z.int().positive(),
+});
 const issueCreated = z.strictObject({
   kind: z.literal('issue.created'),
   ...location,
   issue: z.int(),
-  title: z.string(),
-  author: z.string(),
-  labels: z.array(z.string()),
+  ...issueFields,
 });
 /** A push to a branch, with the files that its commits name. */
 const fileChanged = z.strictObject({
@@ -71,6 +138,17 @@ const ciChanged = z.strictObject({
   kind: z.literal('ci.changed'),
   ...location,
   head_sha: z.string(),
+  /** The check or commit status that ended; absent if none did. */
+  ended: z
+    .strictObject({
+      id: z.int(),
+      name: z.string(),
+      conclusion: z.string(),
+      /** The branch of which GitHub says that the commit is its head. */
+      branch: z.string().optional(),
+      default_branch: z.string(),
+    })
+    .optional(),
 });
 /** GitHub's merge queue made a commit of one or more pull requests and waits for its checks. */
 const groupRequested = z.strictObject({
@@ -154,7 +232,12 @@ export const eventSchema = z.discriminatedUnion('kind', [
   prUpdated,
   prMerged,
   prClosed,
+  prLabeled,
+  prReviewSubmitted,
   issueCreated,
+  issueLabeled,
+  releasePublished,
+  invocationCompleted,
   fileChanged,
   ciChanged,
   groupRequested,

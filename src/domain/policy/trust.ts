@@ -29,7 +29,11 @@ export type Origin =
     }
   | { kind: 'issue'; author: Membership }
   /** To a branch of the repository itself. */
-  | { kind: 'push'; author: Membership };
+  | { kind: 'push'; author: Membership }
+  /** A release of the repository itself. */
+  | { kind: 'release'; author: Membership }
+  /** A branch as it is; nobody brought anything. */
+  | { kind: 'branch'; branch: string };
 
 /** Everything that the trust of a run depends on, read for one decision. */
 export interface TrustContext {
@@ -101,6 +105,8 @@ export function trustOf(context: TrustContext): Trust {
 function headCriterion({ repository }: TrustContext, origin: Origin): Explanation {
   if (origin.kind === 'issue') return criterion('met', 'an issue brings no code');
   if (origin.kind === 'push') return criterion('met', `it was pushed to ${repository} itself`);
+  if (origin.kind === 'release') return criterion('met', `it is a release of ${repository} itself`);
+  if (origin.kind === 'branch') return criterion('met', `it is the branch ${origin.branch} of ${repository}`);
   const { headRepository } = origin;
   if (headRepository === null) return criterion('unmet', 'the repository of its head is gone');
   return headRepository.toLowerCase() === repository.toLowerCase()
@@ -108,14 +114,17 @@ function headCriterion({ repository }: TrustContext, origin: Origin): Explanatio
     : criterion('unmet', `its head is in another repository, ${headRepository}`);
 }
 
-const ACTIVITY: Readonly<Record<Origin['kind'], string>> = {
+const ACTIVITY: Readonly<Record<Exclude<Origin['kind'], 'branch'>, string>> = {
   pull_request: 'opened the pull request',
   issue: 'opened the issue',
   push: 'pushed',
+  release: 'published the release',
 };
 
 /** On a public repository everybody has `read`, so only a higher role makes a person a collaborator. */
-function authorCriterion({ kind, author }: Origin): Explanation {
+function authorCriterion(origin: Origin): Explanation {
+  if (origin.kind === 'branch') return criterion('met', 'nobody brought anything that is not on it');
+  const { kind, author } = origin;
   const who = `${author.login}, who ${ACTIVITY[kind]},`;
   // A bot may be allowed to push here, but the content that it pushes can come from anybody.
   if ('isPerson' in author && !author.isPerson) return criterion('unmet', `${who} is not a person`);

@@ -40,7 +40,12 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
     case 'pr.updated':
     case 'pr.merged':
     case 'pr.closed':
+    case 'pr.labeled':
+    case 'pr.review_submitted':
     case 'issue.created':
+    case 'issue.labeled':
+    case 'release.published':
+    case 'invocation.completed':
     case 'file.changed':
     case 'ci.changed':
     case 'group.requested':

@@ -1,6 +1,7 @@
 import type { Chain } from '../chain/chain.ts';
 import type { HeldChain } from '../chain/stored.ts';
-import { type TriggerFacts, triggerMatches } from '../chain/trigger.ts';
+import { type TriggerFacts, type TriggerMatch, triggerMatches } from '../chain/trigger.ts';
+import { followsPullRequest, triggersOf } from '../chain/trigger-schema.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
 import { OPERATOR } from './actor.ts';
 import { isRunOver, type Run } from './run.ts';
@@ -17,6 +18,9 @@ export interface PullRequestNow {
   headRef: string;
   baseRef: string;
   author: string;
+  authorAssociation?: string;
+  title?: string;
+  body?: string;
   labels: string[];
   /** `undefined` if GitHub did not list them all; a filter on paths then does not match. */
   changedPaths: string[] | undefined;
@@ -43,7 +47,7 @@ export interface Reopening {
  * Which runs to cancel and begin. Decided by the current state of the pull request and not by the event, so
  * that late, duplicate and reordered deliveries lead to the same runs. Only a reopening is not visible in the
  * state. If its delivery comes again, the run that it began is recognised by its own event.
- * @param runs all unfinished ones and the newest of each chain; newest first
+ * @param runs all unfinished ones, and the newest of each chain that follows the head; newest first
  * @param held chains that start no run; their runs that have begun go on
  */
 export function planRuns(
@@ -66,7 +70,7 @@ export function planRuns(
   );
   const cancelled = new Set(plan.cancel.map(({ runId }) => runId));
   for (const chain of wanted) {
-    const newest = runs.find((run) => run.chain === chain.name);
+    const newest = runs.find((run) => run.chain === chain.name && isAboutTheHead(run));
     const speaksForThisHead =
       newest !== undefined &&
       !cancelled.has(newest.id) &&
@@ -83,13 +87,17 @@ export function fires(
   pullRequest: PullRequestNow,
   repository: Parameters<typeof planRuns>[3],
 ): boolean {
-  if (chain.trigger.event !== 'pr.opened' && chain.trigger.event !== 'pr.updated') return false;
-  const { matches } = triggerMatches(chain, {
-    event: chain.trigger.event,
-    repository,
-    pull_request: triggerFacts(pullRequest),
-  });
-  return matches;
+  return pullRequestMatches(chain, { repository, pull_request: triggerFacts(pullRequest) }).matches;
+}
+
+/** The same, with the reason why not. */
+export function pullRequestMatches(chain: Chain, facts: Omit<TriggerFacts, 'event'>): TriggerMatch {
+  const following = triggersOf(chain).filter(followsPullRequest);
+  const opens = following.some(({ event }) => event === 'pr.opened');
+  return triggerMatches(
+    { ...chain, trigger: following },
+    { ...facts, event: opens ? 'pr.opened' : 'pr.updated' },
+  );
 }
 
 /** The pull request in the terms of triggers. */
@@ -101,6 +109,9 @@ export function triggerFacts(pullRequest: PullRequestNow): NonNullable<TriggerFa
     draft: pullRequest.draft,
     author: pullRequest.author,
     labels: pullRequest.labels,
+    ...(pullRequest.authorAssociation !== undefined && { association: pullRequest.authorAssociation }),
+    ...(pullRequest.title !== undefined && { title: pullRequest.title }),
+    ...(pullRequest.body !== undefined && { body: pullRequest.body }),
     ...(pullRequest.changedPaths ? { changed_paths: pullRequest.changedPaths } : {}),
   };
 }
@@ -167,8 +178,10 @@ export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reas
  * happens to the pull request.
  */
 export function isAboutTheHead(run: Run): boolean {
-  const { event } = run.definition.trigger;
-  return event === 'pr.opened' || event === 'pr.updated' || run.event.kind === 'manual.fired';
+  if (run.event.kind === 'manual.fired') return true;
+  const [first, ...more] = triggersOf(run.definition);
+  if (more.length > 0) return run.facts.fired === undefined;
+  return first !== undefined && followsPullRequest(first);
 }
 
 /** Whether the run's result or progress applies to the pull request in its current state. */

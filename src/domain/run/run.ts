@@ -2,6 +2,7 @@ import type { Contract } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
+import type { TriggerSource } from '../chain/trigger-members.ts';
 import type { Event } from '../event/event.ts';
 import type { Reason } from '../explanation/reason.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
@@ -89,6 +90,15 @@ export interface RunFacts {
    * read it.
    */
   governed?: { branch: string; because: string };
+  /**
+   * The event that fired the chain once, whatever happens to its pull request later; absent if the run follows the head
+   * of its pull request. Expressions cannot read it.
+   */
+  fired?: { source: TriggerSource; occasion?: string };
+  /** Some chain waits for the steps of others. Absent otherwise, so that most runs send no events. */
+  heard?: true;
+  /** How many runs started one another, of which this is the last; absent if none did. */
+  depth?: number;
 }
 
 /** The record of one step of one run. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
-import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, duration, listOrOne } from '../chain/shape.ts';
+import { globSchema } from '../chain/trigger-schema.ts';
 
 /** The supported command-line agents. Each uses its model's own protocol. */
 export const AGENTS = ['codex', 'claude'] as const;

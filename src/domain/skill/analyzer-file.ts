@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
-import { globSchema } from '../chain/chain-file.ts';
 import { readYaml } from '../chain/positions.ts';
 import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
+import { globSchema } from '../chain/trigger-schema.ts';
 import { categorySchema, SEVERITIES, severitySchema } from '../outcome/finding.ts';
 import { type AnalyzerName, RULES } from './analyzer-rules.ts';
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_EXPECTED } from '../artifact/contract.ts';
-import { expectedInFileSchema, globSchema } from '../chain/chain-file.ts';
+import { expectedInFileSchema } from '../chain/chain-file.ts';
 import { listOrOne } from '../chain/shape.ts';
+import { globSchema } from '../chain/trigger-schema.ts';
 import { slotSchema } from '../expression/state-slot.ts';
 import { kindSchema, type OwnKind } from '../outcome/own-outcome.ts';
 import { STATED_KINDS, type StatedKind } from '../outcome/stated.ts';

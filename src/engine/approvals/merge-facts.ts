@@ -1,4 +1,5 @@
 import type { Settings } from '../../domain/chain/settings.ts';
+import { readsPaths } from '../../domain/chain/trigger-schema.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
@@ -197,9 +198,10 @@ export async function readGoverning(
   const number = pullRequestOf(context);
   const before = known ?? (await reader.pullRequest(repo, number));
   const now = await context.configurationNow(before, { ...how, reader });
-  const listed = now.chain?.trigger.filter.paths
-    ? await reader.pullRequestFiles(repo, number)
-    : { files: [], truncated: true };
+  const listed =
+    now.chain && readsPaths(now.chain)
+      ? await reader.pullRequestFiles(repo, number)
+      : { files: [], truncated: true };
   return {
     before,
     settings: now.configuration?.settings,

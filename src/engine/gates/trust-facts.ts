@@ -34,9 +34,22 @@ export async function readTrustContext(
 
   async function readOrigin(): Promise<Origin | undefined> {
     if (subject.pullRequest !== null) return ofPullRequest(subject.pullRequest);
-    if (event.kind === 'issue.created') return { kind: 'issue', author: await membership(event.author) };
-    if (event.kind === 'file.changed') return { kind: 'push', author: await membership(event.pusher) };
-    return undefined;
+    switch (event.kind) {
+      case 'issue.created':
+      case 'issue.labeled':
+        return { kind: 'issue', author: await membership(event.author) };
+      case 'file.changed':
+        return { kind: 'push', author: await membership(event.pusher) };
+      case 'release.published':
+        return { kind: 'release', author: await membership(event.author) };
+      case 'ci.changed': {
+        // A commit of another branch can come from anybody who may push, and one without a branch from a fork.
+        const { branch, default_branch: byDefault } = event.ended ?? {};
+        return branch !== undefined && branch === byDefault ? { kind: 'branch', branch } : undefined;
+      }
+      default:
+        return undefined;
+    }
   }
 
   async function ofPullRequest(number: number): Promise<Origin> {

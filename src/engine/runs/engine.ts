@@ -7,6 +7,7 @@ import { type Expected, foldContracts } from '../../domain/artifact/contract.ts'
 import { type ProducedFile, type Verification, verify } from '../../domain/artifact/verification.ts';
 import { aboutRun } from '../../domain/audit/entry.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
+import type { EventOf } from '../../domain/event/event.ts';
 import { stepRef } from '../../domain/explanation/evidence.ts';
 import { pointingTo, type Reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
@@ -14,12 +15,14 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { doneReason } from '../../domain/run/completed.ts';
 import {
+  governingBranch,
   type Invocation,
   isMergeStep,
   isRunOver,
   isStepOver,
   type Run,
   type RunState,
+  repoOf,
   type Session,
 } from '../../domain/run/run.ts';
 import { foldHints } from '../../domain/run/state/hints.ts';
@@ -30,6 +33,7 @@ import {
   type Signal,
   transition,
 } from '../../domain/run/transition.ts';
+import { repositoryEventJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { checkContract } from './contract-check.ts';
@@ -73,6 +77,9 @@ export interface SessionReport {
  * in bursts, and one recheck then reads them all.
  */
 const GATHER_MS = 250;
+
+/** In UTF-16 units; what an event keeps of an outcome's summary. */
+const MAX_SUMMARY = 1_000;
 
 export interface SkillDefaults {
   /** The artifacts that a step's skill produces by default. */
@@ -164,6 +171,8 @@ export function createEngine(
         await apply(tx, after, { kind: 'session', sessionId, result }, by, {
           questionsChanged: approvals.length > 0,
         });
+      const event = state.run.facts.heard && invocationCompleted(state.run, invocation, result);
+      if (event) await queue.enqueue(tx, repositoryEventJob(event));
     }
     return result;
   }
@@ -332,6 +341,35 @@ export function createEngine(
   }
 
   return { begin, signal, report, recordBlocked };
+}
+
+/** The event for chains that wait for the steps of others. */
+function invocationCompleted(
+  run: Run,
+  { stepId }: Invocation,
+  result: SessionResult,
+): EventOf<'invocation.completed'> | undefined {
+  if (result.kind !== 'done' || !('repository' in run.event)) return undefined;
+  const { outcome, artifactId } = result;
+  return {
+    kind: 'invocation.completed',
+    installation_id: run.installationId,
+    repository: { id: run.repositoryId, ...repoOf(run) },
+    pull_request: run.pullRequest,
+    branch: governingBranch(run),
+    default_branch: run.facts.repo.default_branch,
+    base_ref: run.baseRef,
+    head_sha: run.headSha,
+    run_id: run.id,
+    chain: run.chain,
+    step: stepId,
+    artifact_id: artifactId,
+    outcome_kind: outcome.outcome_kind,
+    verdict: 'verdict' in outcome && typeof outcome.verdict === 'string' ? outcome.verdict : null,
+    passed: outcome.passed,
+    summary: outcome.summary.slice(0, MAX_SUMMARY),
+    depth: (run.facts.depth ?? 0) + 1,
+  };
 }
 
 async function saveApproval(tx: Tx, approval: Approval): Promise<void> {

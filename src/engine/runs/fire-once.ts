@@ -3,14 +3,17 @@ import { redactValue } from '../../core/redact/redact.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import { type TriggerFacts, triggerMatches } from '../../domain/chain/trigger.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
+import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { triggerFacts } from '../../domain/run/plan.ts';
 import { governingBranch, type RunFacts } from '../../domain/run/run.ts';
+import type { PullRequest } from '../../ports/github.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { auditConfiguration } from './audit-configuration.ts';
+import type { Listening } from './listening.ts';
 import {
   governedBy,
   type PullRequestDeps,
@@ -19,7 +22,22 @@ import {
   runFactsOf,
 } from './on-pull-request.ts';
 
-export type OneTimeEvent = EventOf<'pr.merged' | 'pr.closed' | 'issue.created' | 'file.changed'>;
+export type OneTimeEvent = EventOf<
+  | 'pr.merged'
+  | 'pr.closed'
+  | 'pr.labeled'
+  | 'pr.review_submitted'
+  | 'issue.created'
+  | 'issue.labeled'
+  | 'file.changed'
+  | 'ci.changed'
+  | 'release.published'
+  | 'invocation.completed'
+>;
+
+export interface FiringDeps extends PullRequestDeps {
+  listening: Listening;
+}
 
 /** The subject of a one-time event, in the terms of runs and triggers. */
 interface Subject {
@@ -28,15 +46,17 @@ interface Subject {
   baseRef: string;
   defaultBranch: string;
   trigger: RunFacts['trigger'];
-  facts: Pick<TriggerFacts, 'pull_request' | 'issue' | 'push'>;
+  /** Tells apart what can happen to the subject several times. Absent where that cannot be. */
+  occasion?: string;
+  facts: Omit<TriggerFacts, 'event' | 'repository'>;
 }
 
 /**
- * Starts the chains for events that happen once: a merge, a close, a new issue, a push. If the delivery is
+ * Starts the chains for events that happen once: a merge, a label, a new issue, a push. If the delivery is
  * processed again, it finds those runs and starts none.
  */
 export async function fireOnce(
-  deps: PullRequestDeps,
+  deps: FiringDeps,
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<void> {
@@ -45,42 +65,73 @@ export async function fireOnce(
 
 /** What starts those chains; `undefined` if there are none. */
 export async function firing(
-  deps: PullRequestDeps,
+  deps: FiringDeps,
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<(() => Promise<void>) | undefined> {
+  const branch = frequentOn(event);
+  const place = branch === undefined ? undefined : { repositoryId: event.repository.id, branch };
+  if (place && !deps.listening.mayWait(place, event.kind)) return undefined;
   const configuration = await governing(deps, event);
+  if (place && configuration) deps.listening.learn(place, configuration.chains);
   const isHeld = (chain: Chain) => configuration?.held?.some(({ name }) => name === chain.name);
   const waiting =
-    configuration?.chains.filter((chain) => chain.trigger.event === event.kind && !isHeld(chain)) ?? [];
+    configuration?.chains.filter((chain) => sourcesOfChain(chain).includes(event.kind) && !isHeld(chain)) ??
+    [];
   if (!configuration || waiting.length === 0) return undefined;
   return () => fire(deps, event, deliveryId, configuration, waiting);
 }
 
+/** How many runs may start one another. */
+const MAX_DEPTH = 5;
+
+function tooDeep({ chain, step, depth }: EventOf<'invocation.completed'>): string {
+  return `the step ${step} of ${chain} starts no chain: ${depth - 1} runs have started one another, and at most ${MAX_DEPTH} may`;
+}
+
+/** For events that come often and mostly start nothing: the branch whose chains may wait for them. */
+function frequentOn(event: OneTimeEvent): string | undefined {
+  switch (event.kind) {
+    case 'pr.labeled':
+    case 'pr.review_submitted':
+      return event.base_ref;
+    case 'ci.changed':
+      return event.ended?.default_branch;
+    default:
+      return undefined;
+  }
+}
+
 async function fire(
-  deps: PullRequestDeps,
+  deps: FiringDeps,
   event: OneTimeEvent,
   deliveryId: number | null,
   configuration: Configuration,
   waiting: readonly Chain[],
 ): Promise<void> {
   const subject = await subjectOf(deps, event);
+  if (!subject) return;
   const repository = repositoryFacts(event, subject.defaultBranch);
   const firingNow = waiting.filter(
     (chain) => triggerMatches(chain, { event: event.kind, repository, ...subject.facts }).matches,
   );
+  if (event.kind === 'invocation.completed' && event.depth > MAX_DEPTH) {
+    for (const { name: chain } of firingNow) deps.log.warn({ chain, run: event.run_id }, tooDeep(event));
+    return;
+  }
+  const { occasion } = subject;
+  const fired: NonNullable<RunFacts['fired']> = {
+    source: event.kind,
+    ...(occasion !== undefined && { occasion }),
+  };
   await deps.storage.transaction(async (tx) => {
     await auditConfiguration(tx, event, subject.baseRef, configuration, actorOf(event, deliveryId));
     for (const chain of firingNow) {
-      const earlier = await tx.runs.list({
-        repositoryId: event.repository.id,
-        headSha: subject.headSha,
-        chain: chain.name,
-      });
-      const about = firedOnce(redactValue(subject.trigger));
-      if (earlier.some((run) => firedOnce(run.facts.trigger) === about)) continue;
-      const fired = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
-      if (await tx.runs.wasFired({ ...fired, subject: about })) continue;
+      const place = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
+      const earlier = await tx.runs.list(place);
+      const about = firedOnce({ trigger: redactValue(subject.trigger), fired });
+      if (earlier.some((run) => firedOnce(run.facts) === about)) continue;
+      if (await tx.runs.wasFired({ ...place, subject: about })) continue;
       const state = newRun(
         {
           chain,
@@ -91,7 +142,13 @@ async function fire(
           headSha: subject.headSha,
           baseRef: subject.baseRef,
           baseSha: configuration.sha,
-          facts: { repo: repository, trigger: subject.trigger, ...governedBy(configuration) },
+          facts: {
+            repo: repository,
+            trigger: subject.trigger,
+            fired,
+            ...(event.kind === 'invocation.completed' && { depth: event.depth }),
+            ...governedBy(configuration),
+          },
           paused: false,
         },
         deps.ids,
@@ -106,9 +163,10 @@ async function fire(
  * The configuration for the event. An ended pull request uses the one by which it was last judged, so that
  * its own merge does not choose what happens after it. Everything else uses the default branch.
  */
-async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
+async function governing(deps: FiringDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
   const { configuration } = deps;
   const repo = event.repository;
+  const installation = event.installation_id;
   switch (event.kind) {
     case 'pr.merged':
     case 'pr.closed': {
@@ -120,64 +178,75 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
       if (runs[0]) {
         const { baseSha: sha, baseRef: base, facts } = runs[0];
         const at = { sha, branch: governingBranch(runs[0]) };
-        const found = await configuration.atCommit(event.installation_id, repo, at);
+        const found = await configuration.atCommit(installation, repo, at);
         return facts.governed ? { ...found, insteadOf: { base, because: facts.governed.because } } : found;
       }
-      const pullRequest = await deps.github
-        .reader(event.installation_id)
-        .pullRequest(repo, event.pull_request);
-      return configuration.forPullRequest(event.installation_id, repo, pullRequest);
+      const pullRequest = await deps.github.reader(installation).pullRequest(repo, event.pull_request);
+      return configuration.forPullRequest(installation, repo, pullRequest);
+    }
+    case 'pr.labeled':
+    case 'pr.review_submitted': {
+      const pullRequest = await deps.github.reader(installation).pullRequest(repo, event.pull_request);
+      return configuration.forPullRequest(installation, repo, pullRequest);
     }
     case 'file.changed': {
       const { before_sha: before, head_sha: after, forced, paths } = event;
       if (event.branch !== event.default_branch) {
-        return configuration.atBranch(event.installation_id, repo, event.default_branch);
+        return configuration.atBranch(installation, repo, event.default_branch);
       }
       if (!forced) configuration.pushed(repo, { before, after, paths });
-      return configuration.atCommit(event.installation_id, repo, { sha: after, branch: event.branch });
+      return configuration.atCommit(installation, repo, { sha: after, branch: event.branch });
     }
-    case 'issue.created': {
-      const { defaultBranch } = await deps.github.reader(event.installation_id).repository(repo);
-      return configuration.atBranch(event.installation_id, repo, defaultBranch);
+    case 'issue.created':
+    case 'issue.labeled':
+    case 'release.published': {
+      const { defaultBranch } = await deps.github.reader(installation).repository(repo);
+      return configuration.atBranch(installation, repo, defaultBranch);
     }
+    case 'ci.changed':
+      return event.ended && configuration.atBranch(installation, repo, event.ended.default_branch);
+    case 'invocation.completed':
+      return configuration.atBranch(installation, repo, event.branch);
     default:
       return unreachable(event);
   }
 }
 
-async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Subject> {
+async function subjectOf(deps: FiringDeps, event: OneTimeEvent): Promise<Subject | undefined> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
+  const about = { kind: 'event', event: event.kind } as const;
   switch (event.kind) {
     case 'pr.merged':
-    case 'pr.closed': {
+    case 'pr.closed':
+    case 'pr.labeled':
+    case 'pr.review_submitted': {
       const pullRequest = await reader.pullRequest(repo, event.pull_request);
       const listed = await reader.pullRequestFiles(repo, event.pull_request);
-      const { defaultBranch } = pullRequest;
-      return {
-        pullRequest: event.pull_request,
-        headSha: pullRequest.headSha,
-        baseRef: pullRequest.baseRef,
-        defaultBranch,
-        trigger: runFactsOf(event, pullRequest, repositoryFacts(event, defaultBranch)).trigger,
-        facts: { pull_request: triggerFacts(pullRequestNow(pullRequest, listed)) },
-      };
+      return ofPullRequest(event, pullRequest, triggerFacts(pullRequestNow(pullRequest, listed)));
     }
-    case 'issue.created': {
+    case 'issue.created':
+    case 'issue.labeled': {
       const { defaultBranch } = await reader.repository(repo);
       return {
-        pullRequest: null,
-        headSha: '',
+        ...WITHOUT_HEAD,
         baseRef: defaultBranch,
         defaultBranch,
         trigger: {
-          event: event.kind,
-          actor: event.author,
+          ...about,
+          actor: 'actor' in event ? event.actor : event.author,
           author: event.author,
+          association: event.association ?? null,
           title: event.title,
           issue_number: event.issue,
+          labels: event.labels,
+          ...(event.kind === 'issue.labeled' && { label: event.label }),
         } satisfies TriggerFactsOf<'issue.created'>,
-        facts: { issue: { number: event.issue, author: event.author, labels: event.labels } },
+        ...(event.kind === 'issue.labeled' && { occasion: `${event.label} ${event.at}` }),
+        facts: {
+          issue: issueFacts(event),
+          ...(event.kind === 'issue.labeled' && { label: event.label }),
+        },
       };
     }
     case 'file.changed':
@@ -187,7 +256,7 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
         baseRef: event.branch,
         defaultBranch: event.default_branch,
         trigger: {
-          event: event.kind,
+          ...about,
           actor: event.pusher,
           author: event.pusher,
           head_sha: event.head_sha,
@@ -196,7 +265,136 @@ async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Su
         } satisfies TriggerFactsOf<'file.changed'>,
         facts: { push: { branch: event.branch, author: event.pusher, changed_paths: event.paths } },
       };
+    case 'ci.changed': {
+      if (!event.ended) return undefined;
+      const { id, name, conclusion, branch, default_branch: defaultBranch } = event.ended;
+      return {
+        pullRequest: null,
+        headSha: event.head_sha,
+        baseRef: branch ?? defaultBranch,
+        defaultBranch,
+        trigger: {
+          ...about,
+          actor: null,
+          head_sha: event.head_sha,
+          branch: branch ?? null,
+          check: name,
+          conclusion,
+        } satisfies TriggerFactsOf<'ci.changed'>,
+        occasion: `${name} ${id} ${conclusion}`,
+        facts: { check: { name, conclusion, ...(branch !== undefined && { branch }) } },
+      };
+    }
+    case 'release.published': {
+      const { defaultBranch } = await reader.repository(repo);
+      const headSha = await reader.branchTip(repo, defaultBranch);
+      if (headSha === undefined) return undefined;
+      const { tag, title, body, prerelease, author } = event;
+      return {
+        pullRequest: null,
+        headSha,
+        baseRef: defaultBranch,
+        defaultBranch,
+        trigger: {
+          ...about,
+          actor: author,
+          author,
+          title,
+          tag,
+          prerelease,
+        } satisfies TriggerFactsOf<'release.published'>,
+        occasion: `${event.release_id}`,
+        facts: { release: { tag, title, body, prerelease, author } },
+      };
+    }
+    case 'invocation.completed': {
+      const { chain, step, outcome_kind, verdict, passed, depth } = event;
+      return {
+        pullRequest: event.pull_request,
+        headSha: event.head_sha,
+        baseRef: event.base_ref,
+        defaultBranch: event.default_branch,
+        trigger: {
+          ...about,
+          actor: null,
+          chain,
+          step,
+          run_id: event.run_id,
+          outcome_kind,
+          verdict,
+          passed,
+          summary: event.summary,
+          pr_number: event.pull_request,
+          head_sha: event.head_sha,
+          base: event.base_ref,
+          depth,
+        } satisfies TriggerFactsOf<'invocation.completed'>,
+        occasion: event.artifact_id,
+        facts: { invocation: { chain, step, kind: outcome_kind, verdict, passed } },
+      };
+    }
     default:
       return unreachable(event);
   }
+}
+
+/** A check run needs a commit, and issues have none. An outsider could otherwise turn the default branch red. */
+const WITHOUT_HEAD = { pullRequest: null, headSha: '' };
+
+function ofPullRequest(
+  event: EventOf<'pr.merged' | 'pr.closed' | 'pr.labeled' | 'pr.review_submitted'>,
+  pullRequest: PullRequest,
+  facts: NonNullable<TriggerFacts['pull_request']>,
+): Subject {
+  const { defaultBranch } = pullRequest;
+  const { trigger } = runFactsOf(event, pullRequest, repositoryFacts(event, defaultBranch));
+  const common = {
+    pullRequest: event.pull_request,
+    headSha: pullRequest.headSha,
+    baseRef: pullRequest.baseRef,
+    defaultBranch,
+  };
+  switch (event.kind) {
+    case 'pr.merged':
+    case 'pr.closed':
+      return { ...common, trigger, facts: { pull_request: facts } };
+    case 'pr.labeled': {
+      const { label, at } = event;
+      return {
+        ...common,
+        trigger: { ...trigger, label },
+        occasion: `${label} ${at}`,
+        facts: { pull_request: facts, label },
+      };
+    }
+    case 'pr.review_submitted': {
+      const { review, reviewer, review_id } = event;
+      return {
+        ...common,
+        trigger: { ...trigger, actor: reviewer, review, reviewer },
+        occasion: `${review_id}`,
+        facts: { pull_request: facts, review },
+      };
+    }
+    default:
+      return unreachable(event);
+  }
+}
+
+function issueFacts({
+  issue,
+  author,
+  labels,
+  association,
+  title,
+  body,
+}: EventOf<'issue.created' | 'issue.labeled'>) {
+  return {
+    number: issue,
+    author,
+    labels,
+    title,
+    ...(association !== undefined && { association }),
+    ...(body !== undefined && { body }),
+  };
 }

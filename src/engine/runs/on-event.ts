@@ -10,12 +10,12 @@ import type { StoredChains } from '../configuration/stored-chains.ts';
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
-import { fireOnce, firing } from './fire-once.ts';
+import { type FiringDeps, fireOnce, firing } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
-import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
+import { onPullRequest, RECHECK } from './on-pull-request.ts';
 
-export interface EventDeps extends PullRequestDeps {
+export interface EventDeps extends FiringDeps {
   storedChains: Pick<StoredChains, 'forget'>;
   /** A parameter, because judging a merge group needs parts that are created later. */
   onMergeGroup(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
@@ -41,9 +41,10 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return onPullRequest(deps, event, cause);
     case 'pr.merged':
     case 'pr.closed':
-      return onEnded(deps, event, cause);
+      return thenFiring(deps, event, cause, (ending) => onPullRequest(deps, event, ending));
     case 'ci.changed':
-      return onCi(deps, event, by, cause);
+      if (!event.ended) return onCi(deps, event, by, cause);
+      return thenFiring(deps, event, cause, (ending) => onCi(deps, event, by, ending));
     case 'group.requested':
     case 'group.destroyed':
       return deps.onMergeGroup(event);
@@ -57,7 +58,12 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       await onConfiguration(deps, event, by);
       await onBaseMoved(deps, event, by);
       return fireOnce(deps, event, deliveryId);
+    case 'pr.labeled':
+    case 'pr.review_submitted':
     case 'issue.created':
+    case 'issue.labeled':
+    case 'release.published':
+    case 'invocation.completed':
       return fireOnce(deps, event, deliveryId);
     case 'installation.gone':
     case 'repository.gone':
@@ -79,18 +85,19 @@ function changedBy(event: Event): (Changed & { repository: Repo }) | undefined {
   return { repository: event.repository, pullRequest: event.pull_request };
 }
 
-/** Most often no chain begins with the end of a pull request, and then one transaction is enough. */
-async function onEnded(
+/** Most often no chain begins with such an event, and then one transaction is enough. */
+async function thenFiring(
   deps: EventDeps,
-  event: EventOf<'pr.merged' | 'pr.closed'>,
+  event: EventOf<'pr.merged' | 'pr.closed' | 'ci.changed'>,
   cause: Cause | null,
+  first: (cause: Cause | null) => Promise<void>,
 ): Promise<void> {
   const fire = await firing(deps, event, cause?.deliveryId ?? null).catch((error) => () => {
-    // The runs of the pull request end, whatever becomes of the other chains.
+    // The runs that are there move on, whatever becomes of the other chains.
     throw error;
   });
-  if (!fire) return onPullRequest(deps, event, cause);
-  await onPullRequest(deps, event, cause && { deliveryId: cause.deliveryId, sentAt: cause.sentAt });
+  if (!fire) return first(cause);
+  await first(cause && { deliveryId: cause.deliveryId, sentAt: cause.sentAt });
   return fire();
 }
 
@@ -101,6 +108,7 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
   const { repository, branch, default_branch, forced, paths, installation_id: installationId } = event;
   const isOrganisation = repository.name === ORGANISATION_REPOSITORY && branch === default_branch;
   if (isOrganisation) deps.configuration.organisationPushed(repository.owner);
+  deps.listening.forget(isOrganisation ? undefined : repository.id);
   const mayGovern = (path: string) => path.startsWith('.github/') || path.startsWith('countersign/');
   if (!forced && !paths.some(mayGovern)) return;
   const where = isOrganisation ? { installationId } : { repositoryId: repository.id };

@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
-import { merges } from '../../domain/chain/chain.ts';
+import { type Chain, merges } from '../../domain/chain/chain.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
+import { followsPullRequest, sourcesOfChain, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import type { ReasonCode } from '../../domain/explanation/reason.ts';
@@ -11,6 +12,7 @@ import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import {
   isAboutNow,
+  isAboutTheHead,
   type Plan,
   type PullRequestNow,
   planRuns,
@@ -90,7 +92,7 @@ export async function onPullRequest(
 
   await storage.transaction(async (tx) => {
     const subject = { repositoryId: event.repository.id, pullRequest: event.pull_request };
-    const runs = await tx.runs.current(subject);
+    const runs = await runsFollowing(tx, subject, pullRequest.headSha, configuration?.chains ?? []);
     const facts = repositoryFacts(event, pullRequest.defaultBranch);
     const own = pullRequest.merged
       ? await ownMerge(tx, { ...subject, headSha: pullRequest.headSha })
@@ -155,6 +157,28 @@ export async function onPullRequest(
     }
     await cause?.end?.(tx);
   });
+}
+
+/**
+ * The unfinished runs of a pull request and the newest of each chain. The newest run of a chain with several triggers
+ * may be about something that happened once, and hide the one for the head.
+ */
+async function runsFollowing(
+  tx: Tx,
+  subject: { repositoryId: number; pullRequest: number },
+  headSha: string,
+  chains: readonly Chain[],
+): Promise<Run[]> {
+  const runs = await tx.runs.current(subject);
+  const hidden = new Map<string, Run>();
+  for (const chain of chains) {
+    const newest = runs.find((run) => run.chain === chain.name);
+    if (!newest || isAboutTheHead(newest) || !triggersOf(chain).some(followsPullRequest)) continue;
+    const ofHead = await tx.runs.list({ ...subject, headSha, chain: chain.name });
+    for (const run of ofHead.filter(isAboutTheHead)) hidden.set(run.id, run);
+  }
+  const known = new Set(runs.map(({ id }) => id));
+  return [...runs, ...[...hidden.values()].filter(({ id }) => !known.has(id))];
 }
 
 /**
@@ -441,9 +465,16 @@ export function repositoryFacts(event: RepositoryEvent, defaultBranch: string): 
   return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
 }
 
-/** The governing branch that a run stores, if its base does not govern. */
-export function governedBy({ branch, insteadOf }: Configuration): Pick<RunFacts, 'governed'> {
-  return insteadOf ? { governed: { branch, because: insteadOf.because } } : {};
+/** What a run stores of its configuration: the governing branch, if its base does not govern, and who hears of its steps. */
+export function governedBy({
+  branch,
+  insteadOf,
+  chains,
+}: Configuration): Pick<RunFacts, 'governed' | 'heard'> {
+  return {
+    ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
+    ...(chains.some((chain) => sourcesOfChain(chain).includes('invocation.completed')) && { heard: true }),
+  };
 }
 
 export function runFactsOf(
@@ -452,11 +483,13 @@ export function runFactsOf(
   repo: RunFacts['repo'],
 ): RunFacts {
   const trigger: TriggerFactsOf<'pr.opened'> = {
+    kind: event.kind === 'manual.fired' ? 'manual' : 'event',
     event: event.kind,
     actor: 'actor' in event ? event.actor : pullRequest.author.login,
     pr_number: pullRequest.number,
     title: pullRequest.title,
     author: pullRequest.author.login,
+    association: pullRequest.authorAssociation,
     head_sha: pullRequest.headSha,
     head: pullRequest.headRef,
     base: pullRequest.baseRef,

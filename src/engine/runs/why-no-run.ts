@@ -1,10 +1,12 @@
 import { formatDiagnostic } from '../../core/diagnostic.ts';
-import { triggerMatches } from '../../domain/chain/trigger.ts';
+import { nameOfTrigger } from '../../domain/chain/trigger.ts';
+import { followsPullRequest, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { governedCriterion } from '../../domain/run/explain.ts';
-import { type PullRequestNow, triggerFacts } from '../../domain/run/plan.ts';
+import { type PullRequestNow, pullRequestMatches, triggerFacts } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
+import { listed } from '../../messages/text/pretty.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 
 /** The most chains and errors in one answer. Check runs and `chain lint` have all of them. */
@@ -39,12 +41,10 @@ export function whyNoRun(
   const chains = configuration.chains.map((chain) => {
     const hold = held.find(({ name }) => name === chain.name);
     if (hold) return criterion('unmet', heldBecause(hold));
-    const { event } = chain.trigger;
-    if (event !== 'pr.opened' && event !== 'pr.updated') {
-      return criterion('unmet', `${chain.name} waits for ${event}`);
-    }
-    const facts = { event, repository, pull_request: triggerFacts(pullRequest) };
-    const match = triggerMatches(chain, facts);
+    const triggers = triggersOf(chain);
+    if (!triggers.some(followsPullRequest))
+      return criterion('unmet', `${chain.name} waits for ${listed(triggers.map(nameOfTrigger), 'or')}`);
+    const match = pullRequestMatches(chain, { repository, pull_request: triggerFacts(pullRequest) });
     return match.matches
       ? criterion('pending', `${chain.name} is for this pull request, and begins with its next event`)
       : criterion('unmet', `${chain.name} is not for it: ${match.because}`);

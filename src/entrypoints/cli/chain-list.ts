@@ -1,3 +1,5 @@
+import { nameOfTrigger } from '../../domain/chain/trigger.ts';
+import { triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { chainTable } from '../../messages/cli/cli.ts';
 import { localChains } from './chain-files.ts';
 import type { Context, Output } from './context.ts';
@@ -13,7 +15,7 @@ export async function chainList({ cwd, tools }: Context): Promise<Output> {
       scope,
       file,
       ok: diagnostics.length === 0,
-      event: chain?.trigger.event ?? null,
+      event: (chain && triggersOf(chain).map(nameOfTrigger).join(', ')) ?? null,
       steps: chain?.steps.map(({ id }) => id) ?? null,
       faults: diagnostics,
     })),

@@ -3,6 +3,7 @@ import { formatDiagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { merges } from '../../domain/chain/chain.ts';
 import { requiredInputs } from '../../domain/chain/required-inputs.ts';
+import { followsPullRequest, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';
 import { type Invocation, isStepOver, type Run, type RunState } from '../../domain/run/run.ts';
@@ -167,9 +168,9 @@ async function runsOfHead(
   const { headSha, draft } = context.pullRequest;
   const ofHead = (await newestRuns(context)).filter(({ run }) => run.headSha === headSha);
   const waitsForReady = ({ run: { event, definition } }: RunState) => {
-    const { event: opened, filter } = definition.trigger;
-    const followsPullRequest = opened === 'pr.opened' || opened === 'pr.updated';
-    return draft && followsPullRequest && event.kind !== 'manual.fired' && filter.draft === false;
+    const following = triggersOf(definition).filter(followsPullRequest);
+    const wantsReady = following.length > 0 && following.every(({ filter }) => filter.draft === false);
+    return draft && wantsReady && event.kind !== 'manual.fired';
   };
   const states = ofHead.filter((state) => {
     const code = state.run.reason?.code;

@@ -5,6 +5,8 @@ import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { topologicalOrder } from '../../domain/chain/graph.ts';
 import type { Scope } from '../../domain/chain/scope.ts';
+import { nameOfTrigger } from '../../domain/chain/trigger.ts';
+import { type TriggerFilter, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { wantedByStep } from '../../domain/policy/countersign-rules.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -320,7 +322,7 @@ export function chainTable(
       name,
       scope,
       file,
-      chain?.trigger.event ?? '',
+      chain ? triggersOf(chain).map(nameOfTrigger).join(', ') : '',
       chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'error')}: does not run`,
     ]),
   );
@@ -343,7 +345,9 @@ export function chainText(chain: Chain, scope: Scope, file: string): string {
   return [
     `${chain.name} (${from}: ${plainLine(file)})`,
     ...(chain.description === undefined ? [] : [asSentence(plainLine(chain.description))]),
-    asSentence(`fires on ${chain.trigger.event}${filterWords(chain.trigger.filter)}`),
+    ...triggersOf(chain).map((trigger) =>
+      asSentence(`fires on ${nameOfTrigger(trigger)}${filterWords(trigger.filter)}`),
+    ),
     ...(chain.maxParallel === undefined
       ? []
       : [asSentence(`at most ${plural(chain.maxParallel, 'step')} of a run at the same time`)]),
@@ -352,14 +356,24 @@ export function chainText(chain: Chain, scope: Scope, file: string): string {
   ].join('\n');
 }
 
-function filterWords(filter: Chain['trigger']['filter']): string {
+function filterWords(filter: TriggerFilter): string {
   const wanted = Object.entries(filter).map(([key, value]) => {
-    const values = (Array.isArray(value) ? value : [String(value)]).map((text) =>
-      withoutBraces(plainLine(text)),
-    );
-    return `${key} is ${listed(values, 'or')}`;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return listed(
+        Object.entries(value).map(([which, globs]) => `${which} of ${key} is ${valueWords(globs)}`),
+        'and',
+      );
+    return `${key} is ${valueWords(value)}`;
   });
   return wanted.length === 0 ? '' : `, where ${listed(wanted, 'and')}`;
+}
+
+function valueWords(value: unknown): string {
+  const values = Array.isArray(value) ? value.map(String) : [String(value)];
+  return listed(
+    values.map((text) => withoutBraces(plainLine(text))),
+    'or',
+  );
 }
 
 /**

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FILTER_KEYS, TRIGGER_EVENTS } from '../../../src/domain/chain/chain.ts';
 import { chainFileSchema } from '../../../src/domain/chain/chain-file.ts';
 import { defaultSettings, mergeSettings, parseSettings } from '../../../src/domain/chain/settings.ts';
 import { TRIGGER_MEMBERS } from '../../../src/domain/chain/trigger-members.ts';
+import { FILTER_KEYS, TRIGGER_EVENTS } from '../../../src/domain/chain/trigger-schema.ts';
 import { errorsOf } from '../../support/chains.ts';
 
 const page = readFileSync(new URL('../../../docs/chains.md', import.meta.url), 'utf8');

@@ -203,7 +203,7 @@ describe('the parser of chain files', () => {
       'a misspelt event',
       'name: a\ntrigger: {event: pr.open}\nsteps: [{skill: ci}]',
       [
-        'chain.yaml:2:18: "event" cannot be "pr.open": did you mean "pr.opened"? Allowed: pr.opened, pr.updated, pr.merged, pr.closed, issue.created, file.changed, manual.fired',
+        'chain.yaml:2:18: "event" cannot be "pr.open": did you mean "pr.opened"? Allowed: pr.opened, pr.updated, pr.labeled, pr.review_submitted, pr.merged, pr.closed, issue.created, issue.labeled, file.changed, ci.changed, release.published, invocation.completed, manual.fired',
       ],
     ],
     [
@@ -217,12 +217,43 @@ describe('the parser of chain files', () => {
     [
       'a filter that says nothing about the event',
       'name: a\ntrigger: {event: issue.created, filter: {draft: true, labels: bug}}\nsteps: [{skill: ci}]',
-      ['chain.yaml:2:42: the filter "draft" says nothing about issue.created; allowed: author, labels'],
+      [
+        'chain.yaml:2:42: the filter "draft" says nothing about issue.created; allowed: repository, author, association, labels, title, body',
+      ],
     ],
     [
       'a filter that reads what is not known yet',
       'name: a\ntrigger: {event: pr.opened, filter: {base: "{{ trigger.base }}"}}\nsteps: [{skill: ci}]',
       ['chain.yaml:2:48: only "repo" is known before the chain starts, not "trigger"'],
+    ],
+    [
+      'a glob with an open brace',
+      'name: a\ntrigger: {event: pr.opened, filter: {paths: "src/{a,b"}}\nsteps: [{skill: ci}]',
+      ['chain.yaml:2:45: this pattern cannot be used: a "{" has no "}"; write \\{ for the character itself'],
+    ],
+    [
+      'a title that is no pattern of RE2',
+      'name: a\ntrigger: {event: pr.opened, filter: {title: "(?=x)"}}\nsteps: [{skill: ci}]',
+      ['chain.yaml:2:45: the pattern cannot be used: invalid or unsupported Perl syntax: `(?=`'],
+    ],
+    [
+      'labels of an unknown kind',
+      'name: a\ntrigger: {event: pr.opened, filter: {labels: {some: bug}}}\nsteps: [{skill: ci}]',
+      ['chain.yaml:2:47: unknown key "some"; allowed: any, all, none'],
+    ],
+    [
+      'the second of two triggers',
+      'name: a\ntrigger:\n  - {event: pr.opened}\n  - {event: issue.created, filter: {base: main}}\nsteps: [{skill: ci}]',
+      [
+        'chain.yaml:4:37: the filter "base" says nothing about issue.created; allowed: repository, author, association, labels, title, body',
+      ],
+    ],
+    [
+      'a member that none of the triggers has',
+      'name: a\ntrigger: [{event: file.changed}, {event: issue.created}]\nsteps: [{skill: ci, condition: "{{ trigger.draft }}"}]',
+      [
+        'chain.yaml:3:36: file.changed or issue.created has no "draft"; allowed: kind, event, actor, author, head_sha, branch, paths, association, title, issue_number, labels',
+      ],
     ],
     [
       'a pattern of wildcards only',
@@ -433,7 +464,7 @@ describe('the parser of chain files', () => {
 
   test.each([
     ['pr.opened', 'trigger.pr_numbr', 'pr.opened has no "pr_numbr": did you mean "pr_number"?'],
-    ['pr.opened', 'trigger.branch', 'pr.opened has no "branch"; allowed: event, actor, author, title, '],
+    ['pr.opened', 'trigger.branch', 'pr.opened has no "branch"; allowed: kind, event, actor, author, '],
     ['issue.created', 'trigger.pr_number', 'issue.created has no "pr_number"'],
     ['file.changed', 'trigger.title', 'file.changed has no "title"'],
     ['pr.opened', 'repo.full_nam', 'the repository has no "full_nam": did you mean "full_name"?'],

@@ -10,6 +10,9 @@ const pullRequest = {
   draft: false,
   author: 'Octocat',
   labels: ['Bug', 'area/api'],
+  association: 'MEMBER',
+  title: 'feat: greet',
+  body: 'Closes #12',
   changed_paths: ['src/a.ts', 'README.md'],
 };
 const opened: TriggerFacts = { event: 'pr.opened', repository, pull_request: pullRequest };
@@ -32,6 +35,16 @@ describe('a trigger fires', () => {
     ['{author: octocat}'],
     ['{labels: [docs, bug]}'],
     ['{labels: "area/*"}'],
+    ['{labels: {any: [docs, bug], all: ["area/*", bug], none: [wip]}}'],
+    ['{association: [OWNER, MEMBER]}'],
+    ['{paths_ignore: "*.md"}'],
+    ['{paths: ["src/**", "!src/b.ts"]}'],
+    ['{title: "^feat[(:]"}'],
+    ['{body: "(?i)closes #\\\\d+"}'],
+    ['{repository: "ap*"}'],
+    ['{repository: ["acme/*", "!acme/other"]}'],
+    ['{base: "{trunk,main}"}'],
+    ['{base: "!release/*"}'],
     ['{paths: "src/**"}'],
     ['{base: trunk, draft: false, author: "octo*", labels: bug, paths: "*.md"}'],
   ])('with the filter %s', (filter) => {
@@ -77,6 +90,18 @@ describe('a trigger that does not fire gives the reason', () => {
     ['{draft: false}', { draft: true }, 'the pull request is a draft'],
     ['{draft: true}', {}, 'the pull request is not a draft'],
     ['{author: "dependabot[bot]"}', {}, 'the author is octocat, and the filter wants dependabot[bot]'],
+    ['{association: OWNER}', {}, 'the author’s association is MEMBER, and the filter wants OWNER'],
+    ['{labels: {all: [bug, docs]}}', {}, 'the labels are bug, area/api, and the filter wants docs'],
+    ['{labels: {none: ["area/*"]}}', {}, 'the label area/api is there, and the filter wants none of area/*'],
+    ['{paths_ignore: "**"}', {}, 'every changed file matches **'],
+    ['{title: "^fix"}', {}, 'the title has nothing that matches ^fix'],
+    [
+      '{body: secret}',
+      { body: `${'a'.repeat(4_096)}secret` },
+      'the description has nothing that matches secret',
+    ],
+    ['{body: x}', { body: undefined }, 'the description is not known, and the filter wants x'],
+    ['{repository: [other, "!app"]}', {}, 'the repository is acme/app, and the filter wants other or !app'],
     ['{labels: docs}', { labels: [] }, 'the labels are none, and the filter wants docs'],
     [
       '{paths: "docs/**"}',
@@ -96,6 +121,21 @@ describe('a trigger that does not fire gives the reason', () => {
   ])('for the filter %s', (filter, change, because) => {
     const facts = { ...opened, pull_request: { ...pullRequest, ...change } } as TriggerFacts;
     expect(triggered('pr.opened', filter, facts)).toEqual({ matches: false, because });
+  });
+
+  test('for none of several triggers, by those of the same event', () => {
+    const chain = chainOf(
+      'name: example\ntrigger: [{event: pr.merged}, {event: pr.opened, filter: {base: main}}]\nsteps: [{skill: ci}]',
+    );
+    expect(triggerMatches(chain, opened)).toEqual({
+      matches: false,
+      because: 'the base branch is trunk, and the filter wants main',
+    });
+    expect(triggerMatches(chain, { ...opened, event: 'issue.created' })).toEqual({
+      matches: false,
+      because: 'it waits for pr.merged or pr.opened, and this is issue.created',
+    });
+    expect(triggerMatches(chain, { ...opened, event: 'pr.merged' })).toEqual({ matches: true });
   });
 
   test('for another event', () => {

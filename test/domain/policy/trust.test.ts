@@ -265,7 +265,10 @@ function renamed(of: TrustContext): TrustContext {
   const other = <T extends Membership>(person: T): T => ({ ...person, login: 'somebody-else' });
   return {
     ...of,
-    origin: of.origin && ({ ...of.origin, author: other(of.origin.author) } as Origin),
+    origin:
+      of.origin && 'author' in of.origin
+        ? ({ ...of.origin, author: other(of.origin.author) } as Origin)
+        : of.origin,
     dispatcher: of.dispatcher && other(of.dispatcher),
   };
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Event, EventOf } from '../../../domain/event/event.ts';
+import { REVIEW_STATES } from '../../../domain/chain/trigger-schema.ts';
+import { type Event, type EventOf, KEPT_BODY } from '../../../domain/event/event.ts';
 import { commandOfButton, questionOfButton } from './button.ts';
 import {
   checkRunFields,
@@ -13,6 +14,7 @@ import {
   pullRequestFields,
   pullRequestReviewFields,
   pushFields,
+  releaseFields,
   repositoryFields,
   statusFields,
 } from './webhook-fields.ts';
@@ -94,7 +96,7 @@ function readingOf(finding: EventsOrReason): Reading {
   return typeof finding === 'string' ? ignored(finding) : { kind: 'events', events: finding };
 }
 
-const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }, place) => {
+const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes, label, sender }, place) => {
   const at = { ...place, pull_request: pull_request.number };
   const asOf = pull_request.updated_at === undefined ? {} : { updated_at: pull_request.updated_at };
   switch (action) {
@@ -108,9 +110,16 @@ const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }
     case 'synchronize':
     case 'ready_for_review':
     case 'converted_to_draft':
-    case 'labeled':
     case 'unlabeled':
       return [{ kind: 'pr.updated', ...at, action, ...asOf }];
+    case 'labeled': {
+      const updated = { kind: 'pr.updated', ...at, action, ...asOf } as const;
+      const base_ref = pull_request.base?.ref;
+      const added = labelAdded(label, sender, pull_request.updated_at);
+      return added && base_ref !== undefined
+        ? [updated, { kind: 'pr.labeled', ...at, base_ref, ...added }]
+        : [updated];
+    }
     case 'closed':
       return [{ kind: pull_request.merged ? 'pr.merged' : 'pr.closed', ...at }];
     default:
@@ -118,18 +127,44 @@ const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes }
   }
 });
 
-const pullRequestReview = reader(pullRequestReviewFields, ({ action, pull_request }, place) =>
-  ['submitted', 'edited', 'dismissed'].includes(action)
-    ? [{ kind: 'approval.changed', ...place, pull_request: pull_request.number }]
-    : notRelevant('pull_request_review', action),
-);
+/**
+ * The label that a person added. Labels of apps count for nothing here: otherwise two chains that label could trigger
+ * each other for ever, and this app's own label is one.
+ */
+function labelAdded(
+  label: { name: string } | null | undefined,
+  sender: { login: string; type: string } | null | undefined,
+  at: string | undefined,
+): { label: string; actor: string; at: string } | undefined {
+  if (!label || sender?.type !== 'User' || at === undefined) return undefined;
+  return { label: label.name, actor: sender.login, at };
+}
 
-const checkRun = reader(checkRunFields, ({ action, check_run, requested_action, sender }, place, own) => {
-  const { head_sha } = check_run;
+const pullRequestReview = reader(pullRequestReviewFields, ({ action, pull_request, review }, place) => {
+  if (!['submitted', 'edited', 'dismissed'].includes(action))
+    return notRelevant('pull_request_review', action);
+  const at = { ...place, pull_request: pull_request.number };
+  const changed = { kind: 'approval.changed', ...at } as const;
+  const state = REVIEW_STATES.find((one) => one === review?.state.toLowerCase());
+  const base_ref = pull_request.base?.ref;
+  // A review by an app fires nothing, as for labels.
+  if (action !== 'submitted' || !review || !state || review.user?.type !== 'User' || base_ref === undefined)
+    return [changed];
+  const about = { review_id: review.id, review: state, reviewer: review.user.login };
+  return [changed, { kind: 'pr.review_submitted', ...at, base_ref, ...about }];
+});
+
+const checkRun = reader(checkRunFields, (payload, place, own) => {
+  const { action, check_run, requested_action, repository, sender } = payload;
+  const { head_sha, id, name, conclusion, check_suite } = check_run;
   if (check_run.app?.id !== own.appId) {
-    return action === 'requested_action'
-      ? 'the button belongs to another app'
-      : [{ kind: 'ci.changed', ...place, head_sha }];
+    if (action === 'requested_action') return 'the button belongs to another app';
+    const { default_branch } = repository;
+    const branch = check_suite?.head_branch;
+    const ended = action === 'completed' && id !== undefined && name !== undefined && default_branch;
+    if (!ended || conclusion == null) return [{ kind: 'ci.changed', ...place, head_sha }];
+    const about = { id, name, conclusion, ...(branch != null && { branch }), default_branch };
+    return [{ kind: 'ci.changed', ...place, head_sha, ended: about }];
   }
   const asked = commandOfAction(action, requested_action?.identifier);
   if (asked === undefined) return 'it is about this app’s own check run';
@@ -201,7 +236,22 @@ const checkSuite = reader(checkSuiteFields, ({ action, check_suite, sender }, pl
   return [{ kind: 'ci.changed', ...place, head_sha: check_suite.head_sha }];
 });
 
-const status = reader(statusFields, ({ sha }, place) => [{ kind: 'ci.changed', ...place, head_sha: sha }]);
+const status = reader(statusFields, ({ sha, id, context, state, branches, repository }, place) => {
+  const changed = { kind: 'ci.changed', ...place, head_sha: sha } as const;
+  const { default_branch } = repository;
+  const ended = id !== undefined && context !== undefined && state !== undefined && state !== 'pending';
+  if (!ended || default_branch === undefined) return [changed];
+  const names = (branches ?? []).map(({ name }) => name);
+  const branch = names.includes(default_branch) ? default_branch : names[0];
+  const about = {
+    id,
+    name: context,
+    conclusion: state,
+    ...(branch !== undefined && { branch }),
+    default_branch,
+  };
+  return [{ ...changed, ended: about }];
+});
 
 /**
  * A cheap filter before the comment is parsed as Markdown. It accepts slightly more than the parser: any case
@@ -233,14 +283,40 @@ const issueComment = reader(issueCommentFields, ({ action, issue, comment, sende
   }
 });
 
-const issues = reader(issuesFields, ({ action, issue }, place, own) => {
-  if (action !== 'opened') return notRelevant('issues', action);
-  // No action opens issues today. If one ever does, a chain that issues trigger must not trigger itself
-  // endlessly.
-  if (issue.performed_via_github_app?.id === own.appId) return 'this app opened the issue itself';
-  const author = issue.user?.login ?? 'ghost';
-  const labels = (issue.labels ?? []).map(({ name }) => name);
-  return [{ kind: 'issue.created', ...place, issue: issue.number, title: issue.title, author, labels }];
+const issues = reader(issuesFields, ({ action, issue, label, sender }, place, own) => {
+  if (action !== 'opened' && action !== 'labeled') return notRelevant('issues', action);
+  // A chain that issues trigger must not trigger itself endlessly by the issues that it opens.
+  if (action === 'opened' && issue.performed_via_github_app?.id === own.appId)
+    return 'this app opened the issue itself';
+  const about = {
+    ...place,
+    issue: issue.number,
+    title: issue.title,
+    author: issue.user?.login ?? 'ghost',
+    labels: (issue.labels ?? []).map(({ name }) => name),
+    ...(issue.author_association != null && { association: issue.author_association }),
+    body: (issue.body ?? '').slice(0, KEPT_BODY),
+  };
+  if (action === 'opened') return [{ kind: 'issue.created', ...about }];
+  const added = labelAdded(label, sender, issue.updated_at);
+  return added ? [{ kind: 'issue.labeled', ...about, ...added }] : 'no person added the label';
+});
+
+const release = reader(releaseFields, ({ action, release: published }, place) => {
+  if (action !== 'published') return notRelevant('release', action);
+  const { id: release_id, tag_name: tag, name, body, prerelease, author } = published;
+  return [
+    {
+      kind: 'release.published',
+      ...place,
+      release_id,
+      tag,
+      title: name ?? tag,
+      body: (body ?? '').slice(0, KEPT_BODY),
+      prerelease,
+      author: author?.login ?? 'ghost',
+    },
+  ];
 });
 
 const BRANCH = 'refs/heads/';
@@ -347,6 +423,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['pull_request', pullRequest],
   ['pull_request_review', pullRequestReview],
   ['push', push],
+  ['release', release],
   ['repository', repository],
   ['status', status],
 ]);

@@ -28,10 +28,18 @@ export const repositoryFields = z.object({ action: z.string() });
 
 const app = z.object({ id }).nullish();
 const sender = account.nullish();
+const withDefaultBranch = z.object({ default_branch: z.string().optional() });
 
 export const pullRequestFields = z.object({
   action: z.string(),
-  pull_request: z.object({ number: id, merged: z.boolean().nullish(), updated_at: z.string().optional() }),
+  pull_request: z.object({
+    number: id,
+    merged: z.boolean().nullish(),
+    updated_at: z.string().optional(),
+    base: z.object({ ref: z.string() }).optional(),
+  }),
+  label: z.object({ name: z.string() }).nullish(),
+  sender,
   changes: z.record(z.string(), z.unknown()).nullish(),
 });
 
@@ -43,7 +51,8 @@ export const mergeGroupFields = z.object({
 
 export const pullRequestReviewFields = z.object({
   action: z.string(),
-  pull_request: z.object({ number: id }),
+  pull_request: z.object({ number: id, base: z.object({ ref: z.string() }).optional() }),
+  review: z.object({ id, state: z.string(), user: account.nullish() }).nullish(),
 });
 
 /** The pull requests that offer a commit. The list can include some of other repositories. */
@@ -52,12 +61,18 @@ const pullRequests = z.array(z.object({ number: id, base: z.object({ repo: z.obj
 export const checkRunFields = z.object({
   action: z.string(),
   check_run: z.object({
+    id: id.optional(),
+    name: z.string().optional(),
+    status: z.string().nullish(),
+    conclusion: z.string().nullish(),
+    check_suite: z.object({ head_branch: z.string().nullish() }).nullish(),
     head_sha: shaField,
     external_id: z.string().nullish(),
     app,
     pull_requests: pullRequests,
   }),
   requested_action: z.object({ identifier: z.string() }).nullish(),
+  repository: withDefaultBranch,
   sender,
 });
 
@@ -67,7 +82,27 @@ export const checkSuiteFields = z.object({
   sender,
 });
 
-export const statusFields = z.object({ sha: shaField });
+export const statusFields = z.object({
+  sha: shaField,
+  id: id.optional(),
+  context: z.string().optional(),
+  state: z.string().optional(),
+  /** The branches whose head the commit is: https://docs.github.com/en/webhooks/webhook-events-and-payloads#status */
+  branches: z.array(z.object({ name: z.string() })).nullish(),
+  repository: withDefaultBranch,
+});
+
+export const releaseFields = z.object({
+  action: z.string(),
+  release: z.object({
+    id,
+    tag_name: z.string(),
+    name: z.string().nullish(),
+    body: z.string().nullish(),
+    prerelease: z.boolean(),
+    author: account.nullish(),
+  }),
+});
 
 export const issueCommentFields = z.object({
   action: z.string(),
@@ -81,10 +116,15 @@ export const issuesFields = z.object({
   issue: z.object({
     number: id,
     title: z.string(),
+    body: z.string().nullish(),
+    author_association: z.string().nullish(),
     user: account.nullish(),
     labels: z.array(z.object({ name: z.string() })).nullish(),
     performed_via_github_app: app,
+    updated_at: z.string().optional(),
   }),
+  label: z.object({ name: z.string() }).nullish(),
+  sender,
 });
 
 const paths = z.array(z.string()).nullish();

@@ -1,0 +1,61 @@
+import type { Json } from '../../core/canonical.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
+import { memberOf } from '../../core/mapping.ts';
+import { compileTemplate } from '../expression/condition.ts';
+import { checkExpression, textsIn } from './check.ts';
+import type { Path, YamlSource } from './positions.ts';
+import { missingMember, type TriggerSource } from './trigger-members.ts';
+import { FILTER_KEYS, FILTERS_OF, type TriggerEvent } from './trigger-schema.ts';
+
+/** The triggers of a file as written, each with its path: one without brackets, or a list. */
+function written(trigger: Json | undefined): { value: Json; path: Path }[] {
+  if (Array.isArray(trigger)) return trigger.map((value, index) => ({ value, path: ['trigger', index] }));
+  return trigger === undefined ? [] : [{ value: trigger, path: ['trigger'] }];
+}
+
+/** What can fire the chain of a file; `undefined` if that is not known, because a trigger has errors. */
+export function sourcesOf(trigger: Json | undefined): TriggerSource[] | undefined {
+  const found = written(trigger).map(({ value }) => eventOf(value));
+  const valid = found.filter((event) => event !== undefined);
+  return valid.length > 0 && valid.length === found.length ? valid : undefined;
+}
+
+function eventOf(trigger: Json): TriggerEvent | undefined {
+  const event = memberOf(trigger, 'event');
+  return typeof event === 'string' && Object.hasOwn(FILTERS_OF, event) ? (event as TriggerEvent) : undefined;
+}
+
+/** Diagnostics of the triggers that their schema cannot express. */
+export function checkTriggers(source: YamlSource, trigger: Json | undefined): Diagnostic[] {
+  return written(trigger).flatMap(({ value, path }) => checkTrigger(source, value, path));
+}
+
+/** Filters that do not apply to the trigger's event, and invalid expressions in its patterns. */
+function checkTrigger(source: YamlSource, trigger: Json, path: Path): Diagnostic[] {
+  if (typeof trigger !== 'object' || trigger === null) return [];
+  if (memberOf(trigger, 'event') === undefined) return [source.diagnostic(path, '"event" is missing')];
+  const event = eventOf(trigger);
+  const filter = memberOf(trigger, 'filter');
+  const meaningful = event && FILTERS_OF[event];
+  const idle = FILTER_KEYS.filter(
+    (key) => memberOf(filter, key) !== undefined && meaningful && !meaningful.includes(key),
+  ).map((key) => {
+    const message = notAllowed(
+      `the filter "${key}" says nothing about ${String(event)}`,
+      meaningful ?? [],
+      '',
+    );
+    return source.diagnostic([...path, 'filter', key], message, { part: 'key' });
+  });
+  const globs = FILTER_KEYS.filter((key) => key !== 'title' && key !== 'body').flatMap((key) =>
+    textsIn(memberOf(filter, key), [...path, 'filter', key]),
+  );
+  const patterns = globs.flatMap(({ path: where, text }) =>
+    checkExpression(source, where, text, compileTemplate, (reference) =>
+      reference.root === 'repo'
+        ? missingMember(reference, event && [event])
+        : `only "repo" is known before the chain starts, not "${reference.root}"`,
+    ),
+  );
+  return [...idle, ...patterns];
+}

@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import { globProblem } from '../../core/glob.ts';
+import { compilePattern, PatternError } from '../rule/pattern.ts';
+import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
+import { listOrOne } from './shape.ts';
+
+/**
+ * Events that can trigger a chain. `pr.opened` also fires on `pr.updated`; the newer run supersedes the older
+ * one.
+ */
+export const TRIGGER_EVENTS = [
+  'pr.opened',
+  'pr.updated',
+  'pr.labeled',
+  'pr.review_submitted',
+  'pr.merged',
+  'pr.closed',
+  'issue.created',
+  'issue.labeled',
+  'file.changed',
+  'ci.changed',
+  'release.published',
+  'invocation.completed',
+  'manual.fired',
+] as const;
+export type TriggerEvent = (typeof TRIGGER_EVENTS)[number];
+
+/** https://docs.github.com/en/graphql/reference/enums#commentauthorassociation */
+const ASSOCIATIONS = [
+  'COLLABORATOR',
+  'CONTRIBUTOR',
+  'FIRST_TIMER',
+  'FIRST_TIME_CONTRIBUTOR',
+  'MANNEQUIN',
+  'MEMBER',
+  'NONE',
+  'OWNER',
+] as const;
+
+/** https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review: `review.state`. */
+export const REVIEW_STATES = ['approved', 'changes_requested', 'commented'] as const;
+
+/**
+ * https://docs.github.com/en/rest/checks/runs: the conclusions of a check; of a commit status, its state:
+ * https://docs.github.com/en/rest/commits/statuses.
+ */
+const CONCLUSIONS = [
+  'success',
+  'failure',
+  'error',
+  'neutral',
+  'cancelled',
+  'skipped',
+  'timed_out',
+  'action_required',
+  'stale',
+  'startup_failure',
+] as const;
+
+/** Expressions in a pattern, which are evaluated before it is read as a glob. */
+const EXPRESSIONS = /\{\{.*?\}\}/gs;
+
+const anyGlob = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => (text.match(/\*+/g) ?? []).length <= 8, {
+    error: 'a pattern may have at most 8 wildcards',
+  });
+
+/** A glob where `!` has no meaning. */
+export const globSchema = anyGlob.superRefine((text, context) => {
+  const problem = text.startsWith('!')
+    ? 'a leading "!" means nothing here; write \\! for the character itself'
+    : globProblem(text);
+  if (problem !== undefined)
+    context.addIssue({ code: 'custom', message: `this pattern cannot be used: ${problem}` });
+});
+
+/** An entry of a filter: a glob that may begin with `!`, with expressions over `repo`. */
+const filterGlob = anyGlob.superRefine((text, context) => {
+  const problem = globProblem(text.replace(/^!/, '').replace(EXPRESSIONS, 'x'));
+  if (problem !== undefined)
+    context.addIssue({ code: 'custom', message: `this pattern cannot be used: ${problem}` });
+});
+const globs = listOrOne(filterGlob).optional();
+/** Brackets are part of the logins of apps, such as `dependabot[bot]`. */
+const logins = listOrOne(anyGlob).optional();
+
+const pattern = z
+  .string()
+  .min(1)
+  .max(MAX_PATTERN_LENGTH)
+  .superRefine((text, context) => {
+    try {
+      compilePattern(text);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+    }
+  });
+const patterns = listOrOne(pattern).optional();
+
+const words = <const W extends readonly [string, ...string[]]>(list: W) => listOrOne(z.enum(list)).optional();
+
+const labelSets = z.strictObject({
+  any: globs.describe('At least one label matches one of these globs.'),
+  all: globs.describe('For each of these globs, some label matches it.'),
+  none: globs.describe('No label matches any of these globs.'),
+});
+
+/** What a trigger asks of an event, besides its kind. */
+const filterSchema = z
+  .strictObject({
+    repository: globs.describe(
+      'Repositories, as globs over the name, or over owner/name if they have a slash; for chains of an organisation.',
+    ),
+    base: globs.describe(
+      'Base branches (file.changed: the branch pushed to; ci.changed: the branch of the commit), as globs; {{ repo.default_branch }} may be used.',
+    ),
+    head: globs.describe('Head branches, as globs.'),
+    draft: z.boolean().optional().describe('Only drafts, or only pull requests that are none.'),
+    author: logins.describe('Logins of the author, as globs, in any case. Brackets stand for themselves.'),
+    association: words(ASSOCIATIONS).describe('What GitHub says the author is to the repository.'),
+    labels: z
+      .union([listOrOne(filterGlob), labelSets], {
+        error: 'labels is a list of globs, or {any: …, all: …, none: …} of such lists',
+      })
+      .optional()
+      .describe('A list: at least one label must match one of these globs, in any case.'),
+    label: globs.describe('The label that was added, as globs, in any case.'),
+    paths: globs.describe('At least one changed file must match one of these globs.'),
+    paths_ignore: globs.describe('Some changed file must match none of these globs.'),
+    title: patterns.describe('Some part of the title must match one of these RE2 patterns.'),
+    body: patterns.describe('Some part of the first 4,096 characters must match one of these RE2 patterns.'),
+    review: words(REVIEW_STATES).describe('What the submitted review says.'),
+    check: globs.describe('Names of the check or commit status, as globs.'),
+    conclusion: words(CONCLUSIONS).describe('How the check ended, in GitHub’s words.'),
+    tag: globs.describe('Tags of the release, as globs.'),
+    prerelease: z.boolean().optional().describe('Only prereleases, or only releases that are none.'),
+    chain: globs.describe('Names of the chain whose step completed, as globs.'),
+    step: globs.describe('Ids of the step that completed, as globs.'),
+    kind: globs.describe('Kinds of the outcome, such as review_verdict, as globs.'),
+    verdict: globs.describe('Verdicts of the outcome, as globs.'),
+    passed: z
+      .boolean()
+      .nullable()
+      .optional()
+      .describe('Whether the outcome passed; null: without a verdict.'),
+  })
+  .describe('All keys must hold; within a key one entry is enough.');
+export type TriggerFilter = z.output<typeof filterSchema>;
+export type FilterKey = keyof TriggerFilter;
+export const FILTER_KEYS = Object.keys(filterSchema.shape) as readonly FilterKey[];
+
+const OF_PULL_REQUEST = [
+  'repository',
+  'base',
+  'head',
+  'draft',
+  'author',
+  'association',
+  'labels',
+  'paths',
+  'paths_ignore',
+  'title',
+  'body',
+] as const satisfies readonly FilterKey[];
+const OF_ISSUE = ['repository', 'author', 'association', 'labels', 'title', 'body'] as const;
+
+/**
+ * The filters that apply to each event. Any other filter is a diagnostic, because it would silently never
+ * match.
+ */
+export const FILTERS_OF: Readonly<Record<TriggerEvent, readonly FilterKey[]>> = {
+  'pr.opened': OF_PULL_REQUEST,
+  'pr.updated': OF_PULL_REQUEST,
+  'pr.labeled': [...OF_PULL_REQUEST, 'label'],
+  'pr.review_submitted': [...OF_PULL_REQUEST, 'review'],
+  'pr.merged': OF_PULL_REQUEST,
+  'pr.closed': OF_PULL_REQUEST,
+  'issue.created': OF_ISSUE,
+  'issue.labeled': [...OF_ISSUE, 'label'],
+  'file.changed': ['repository', 'base', 'author', 'paths', 'paths_ignore'],
+  'ci.changed': ['repository', 'base', 'check', 'conclusion'],
+  'release.published': ['repository', 'author', 'tag', 'prerelease', 'title', 'body'],
+  'invocation.completed': ['repository', 'chain', 'step', 'kind', 'verdict', 'passed'],
+  'manual.fired': [],
+};
+
+/** What fires a chain, as people write it. Rules across keys are in `check-trigger.ts`. */
+export const triggerInFileSchema = z.strictObject({
+  event: z
+    .enum(TRIGGER_EVENTS)
+    .optional()
+    .describe('pr.opened also fires on pr.updated, superseding the older run.'),
+  filter: filterSchema.optional(),
+});
+
+export const MAX_TRIGGERS = 20;
+
+/** What fires a chain, as a run stores it. */
+export interface EventTrigger {
+  event: TriggerEvent;
+  filter: TriggerFilter;
+}
+export type Trigger = EventTrigger;
+
+/** Runs of older versions stored one trigger, as chains with one still do. */
+export type StoredTrigger = Trigger | readonly Trigger[];
+
+export function triggersOf({ trigger }: { readonly trigger: StoredTrigger }): readonly Trigger[] {
+  return Array.isArray(trigger) ? trigger : [trigger as Trigger];
+}
+
+/** The events that can fire the chain. */
+export function sourcesOfChain(chain: { readonly trigger: StoredTrigger }): TriggerEvent[] {
+  return triggersOf(chain).map(({ event }) => event);
+}
+
+/** Whether some trigger asks for the changed files. */
+export function readsPaths(chain: { readonly trigger: StoredTrigger }): boolean {
+  return triggersOf(chain).some(
+    ({ filter }) => filter.paths !== undefined || filter.paths_ignore !== undefined,
+  );
+}
+
+/** Whether runs of the trigger follow a pull request: a newer head supersedes them. */
+export function followsPullRequest(trigger: Trigger): boolean {
+  return trigger.event === 'pr.opened' || trigger.event === 'pr.updated';
+}

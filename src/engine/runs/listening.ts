@@ -1,0 +1,44 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../domain/chain/chain.ts';
+import type { TriggerSource } from '../../domain/chain/trigger-members.ts';
+import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
+
+/** How long a branch's answer is used, in milliseconds. Pushes to the repository end it at once. */
+const KNOWN_MS = 60_000;
+
+/**
+ * The events that the chains of a branch wait for, as last read. Checks, labels and reviews are frequent, and most
+ * repositories have no chain for them, so most of these events should cost no request.
+ */
+export interface Listening {
+  /** Whether a chain of the branch may wait for the event. Unknown branches may. */
+  mayWait(place: Place, source: TriggerSource): boolean;
+  learn(place: Place, chains: readonly Chain[]): void;
+  /** The files of a repository changed, or without an argument those of any. */
+  forget(repositoryId?: number): void;
+}
+
+interface Place {
+  repositoryId: number;
+  branch: string;
+}
+
+export function createListening(clock: Clock): Listening {
+  const known = new Map<number, Map<string, { sources: Set<TriggerSource>; until: number }>>();
+  return {
+    mayWait({ repositoryId, branch }, source) {
+      const found = known.get(repositoryId)?.get(branch);
+      return !found || found.until <= clock.now().getTime() || found.sources.has(source);
+    },
+    learn({ repositoryId, branch }, chains) {
+      const ofRepository = known.get(repositoryId) ?? new Map();
+      const sources = new Set(chains.flatMap(sourcesOfChain));
+      ofRepository.set(branch, { sources, until: clock.now().getTime() + KNOWN_MS });
+      known.set(repositoryId, ofRepository);
+    },
+    forget(repositoryId) {
+      if (repositoryId === undefined) known.clear();
+      else known.delete(repositoryId);
+    },
+  };
+}

@@ -10,6 +10,7 @@ import type { Log } from './core/log.ts';
 import { neverShow } from './core/redact/redact.ts';
 import { createOutagePolicy, type OutagePolicy } from './engine/jobs/outage-policy.ts';
 import { workerOf } from './engine/jobs/worker.ts';
+import { evaluationJob } from './engine/runs/schedules.ts';
 import { firstRecoveryJobs } from './entrypoints/recovery/jobs.ts';
 import { bodyJob } from './entrypoints/retention/pack-bodies.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
@@ -131,7 +132,12 @@ async function startEngine(
     pendingJobs: jobsOfNewDeliveries,
   });
   await storage.transaction(async (tx) => {
-    await queue.enqueue(tx, ...firstRecoveryJobs(clock.now()), bodyJob(clock.now()));
+    await queue.enqueue(
+      tx,
+      ...firstRecoveryJobs(clock.now()),
+      bodyJob(clock.now()),
+      evaluationJob(clock.now()),
+    );
     if (config.skillIndexes) await queue.enqueue(tx, indexCheckJob(clock.now()));
     if (platform.retention) await queue.enqueue(tx, retentionJob(clock.now()));
   });

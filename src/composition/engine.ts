@@ -13,6 +13,7 @@ import { createEngine, type Engine } from '../engine/runs/engine.ts';
 import { createListening } from '../engine/runs/listening.ts';
 import { onEvent } from '../engine/runs/on-event.ts';
 import { createPublisher } from '../engine/runs/publish.ts';
+import { scheduleJobs } from '../engine/runs/schedules.ts';
 import { createSessionArtifacts } from '../engine/sessions/artifacts.ts';
 import { createContextOf } from '../engine/sessions/context.ts';
 import { sessionJobs } from '../engine/sessions/execute.ts';
@@ -41,6 +42,7 @@ export interface EngineParts {
   questions: JobRunner<'questions'>;
   notify: JobRunner<'notify'>;
   chains: JobRunner<'chains'>;
+  schedules: JobRunner<'schedules'>;
 }
 
 /** Builds the engine and its dependencies. */
@@ -93,6 +95,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     contextOf,
     judgeStep: registry.judgeMerge,
   });
+  const listening = createListening(clock);
   const eventDeps = {
     ...platform,
     engine,
@@ -100,7 +103,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     gates,
     configuration,
     storedChains,
-    listening: createListening(clock),
+    listening,
     onMergeGroup: groups.on,
     onInstallationBack: ({ installation_id: id }: { installation_id: number }) =>
       storage.transaction((tx) => queue.enqueue(tx, reconcileInstallationJob(id))),
@@ -123,7 +126,14 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
     mergeGroups: groups.jobs,
     questions: questions.jobs,
     notify: notifyJobs({ ...platform, contextOf, outbox, publisher, pages }),
-    chains: storedChains.jobs,
+    chains: {
+      ...storedChains.jobs,
+      run(...job) {
+        listening.forget();
+        return storedChains.jobs.run(...job);
+      },
+    },
+    schedules: scheduleJobs(eventDeps),
     ask: askJobs({ ...platform, configuration, keepSkill, activation, outbox }),
   };
 }

@@ -15,7 +15,7 @@ import type { Platform } from './platform.ts';
  */
 export function buildJobs(
   platform: Platform,
-  { engine, onEvent, sessions, mergeGroups, questions, notify, chains, ask }: EngineParts,
+  { engine, onEvent, sessions, mergeGroups, questions, notify, chains, schedules, ask }: EngineParts,
 ): JobRunners {
   const { config, github, retention } = platform;
   return {
@@ -28,6 +28,7 @@ export function buildJobs(
     questions,
     notify,
     chains,
+    schedules,
     ask,
     ...recoveryJobs({ ...platform, app: github.app }),
     retention: retentionJobs({ ...platform, periods: retention }),

@@ -69,6 +69,15 @@ export const JOB_PAYLOADS = {
   ]),
   /** Reads again what the operator says about chains. */
   chains: z.object({}),
+  /** Evaluates schedules, or reads those of a repository's chains. */
+  schedules: z.discriminatedUnion('of', [
+    z.strictObject({ of: z.literal('all') }),
+    z.strictObject({
+      of: z.literal('repository'),
+      installation_id: z.int(),
+      repository: repositoryRefSchema,
+    }),
+  ]),
   /** Deletes what is older than the retention periods. */
   retention: z.object({}),
   /** Packs the bodies of deliveries together. */
@@ -114,6 +123,7 @@ const WORTH_OF_KIND: Readonly<Partial<Record<JobKind, Worth>>> = {
   notify: 'last',
   missed_deliveries: 'last',
   reconcile: 'last',
+  schedules: 'last',
   retention: 'last',
   skill_indexes: 'last',
 };

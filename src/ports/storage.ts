@@ -14,6 +14,7 @@ import type { Invocation, Run, RunState, RunStatus, Session } from '../domain/ru
 import type { SkillChoice } from '../domain/skill/decision.ts';
 import type { SkillArtifact } from '../domain/skill/skill.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { Firings, Schedules } from './firings.ts';
 import type { ModelCalls } from './model-calls.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
@@ -74,6 +75,8 @@ export interface Tx {
   readonly pushes: Pushes;
   readonly jobs: Jobs;
   readonly chains: Chains;
+  readonly schedules: Schedules;
+  readonly firings: Firings;
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
   readonly modelCalls: ModelCalls;

@@ -21,5 +21,6 @@ export function everyKind(handler: JobHandler): Record<JobKind, JobHandler> {
     bodies: handler,
     chains: handler,
     skill_indexes: handler,
+    schedules: handler,
   };
 }

@@ -50,6 +50,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
         bodies: handler('bodies'),
         chains: handler('chains'),
         skill_indexes: handler('skill_indexes'),
+        schedules: handler('schedules'),
       },
       onRetriesExhausted: async () => undefined,
     });

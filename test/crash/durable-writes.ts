@@ -32,6 +32,8 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   pushes: ['of'],
   jobs: ['isHeld', 'isUnderWay', 'ofKeys', 'leaseTokens', 'nextDue', 'countDue', 'ready'],
   chains: ['all'],
+  schedules: ['ofRepository', 'due', 'nextAt', 'upcoming'],
+  firings: ['get', 'queued', 'list', 'counts'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],

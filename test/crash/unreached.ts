@@ -27,6 +27,10 @@ export const SOMETIMES = ['deliveries.claimUnqueued'] as const;
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'chains.put': 'one transaction, of the command line; see cli/stored-chains',
   'chains.renameRepository': 'in one transaction with runs.renameRepository',
+  'schedules.put': 'the next evaluation or push repeats it; see scenario/schedules',
+  'schedules.remove': 'the same',
+  'firings.insert': 'in one transaction with its job and schedules.put; see scenario/schedules',
+  'firings.save': 'in one transaction with the run that it begins, or one statement',
   'skills.saveState': 'one statement, of the command line; see contract/skills',
   'skills.adopt': 'of the command line: in one transaction with the rest of a package; see cli/skill-sync',
   'skills.withdraw': 'the same',

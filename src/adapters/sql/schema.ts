@@ -7,6 +7,7 @@ import type { GateProtection } from '../../domain/policy/gate-check.ts';
 import type { PastTransition } from '../../domain/run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../domain/run/run.ts';
 import type { SkillArtifact } from '../../domain/skill/skill.ts';
+import type { Firing } from '../../ports/firings.ts';
 import type { PullRequestState } from '../../ports/retention.ts';
 import type { DeliveryStatus, SkillSource } from '../../ports/storage.ts';
 import type { Pack, Place } from './body-packs.ts';
@@ -42,6 +43,16 @@ export interface Database {
   status_counts: StatusCountsTable;
   transitions: TransitionsTable;
   chains: ChainsTable;
+  schedules: {
+    repository_id: number;
+    chain: string;
+    trigger: string;
+    installation_id: number;
+    repository: string;
+    schedule_json: string;
+    next_at: string;
+  };
+  firings: FiringsTable;
   cursors: { name: string; position_json: string; updated_at: string };
   gate_protections: {
     repository_id: number;
@@ -59,6 +70,23 @@ export interface Database {
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
   fired_once: { repository_id: number; head_sha: string; chain: string; subject: string };
+}
+
+export interface FiringsTable {
+  id: string;
+  repository_id: number;
+  chain: string;
+  trigger: string;
+  occasion: string;
+  installation_id: number;
+  repository: string;
+  status: Firing['status'];
+  reason: Firing['reason'];
+  summary: string | null;
+  count: number;
+  run_id: string;
+  due_at: string;
+  updated_at: string;
 }
 
 interface ChainsTable {

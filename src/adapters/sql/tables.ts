@@ -10,6 +10,7 @@ import { chainsTable } from './chains.ts';
 import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
+import { firingsTable, schedulesTable } from './firings.ts';
 import { gateProtectionsTable } from './gate-protections.ts';
 import { jobsTable } from './jobs.ts';
 import type { KnownRows } from './known-rows.ts';
@@ -48,6 +49,8 @@ export function tablesOn(
     pushes: pushesTable(db),
     jobs: jobsTable(db, known?.jobs),
     chains: chainsTable(db),
+    schedules: schedulesTable(db),
+    firings: firingsTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),
     modelCalls: modelCallsTable(db),

@@ -11,7 +11,7 @@ import { dependenciesOf } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import type { TriggerSource } from './trigger-members.ts';
+import type { TriggerSource } from './trigger-schema.ts';
 
 const POSITIONS = ['pre', 'post'] as const;
 type Position = (typeof POSITIONS)[number];

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/canonical.ts';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
-import { isMapping, memberOf } from '../../core/mapping.ts';
+import { isMapping } from '../../core/mapping.ts';
 import {
   type CompiledExpression,
   compileExpression,
@@ -15,7 +15,8 @@ import type { KnownNames } from './known-names.ts';
 import { missingInOutcome } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import { missingMember, type TriggerSource } from './trigger-members.ts';
+import { missingMember } from './trigger-members.ts';
+import type { TriggerSource } from './trigger-schema.ts';
 
 /** Diagnostics of single steps: their skill or action, their ids, the approval of a merge. */
 export function checkSteps(

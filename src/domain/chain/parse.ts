@@ -15,8 +15,15 @@ import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
+import type { Schedule } from './schedule.ts';
 import { checkShape, inFileOrder } from './shape.ts';
-import { type StoredTrigger, type TriggerFilter, triggersOf } from './trigger-schema.ts';
+import {
+  isSchedule,
+  type StoredTrigger,
+  type Trigger,
+  type TriggerFilter,
+  triggersOf,
+} from './trigger-schema.ts';
 
 /**
  * Reads a chain file. Returns the chain, or all diagnostics in file order. With diagnostics, `name` is the
@@ -97,12 +104,27 @@ function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
 /** What is certain in every run of the chain: of several triggers, any can have fired. */
 function soleFilter(chain: Chain): TriggerFilter {
   const [first, ...more] = triggersOf(chain);
-  return first && more.length === 0 ? first.filter : {};
+  return first && !isSchedule(first) && more.length === 0 ? first.filter : {};
 }
 
 function toTrigger(written: ChainFile['trigger']): StoredTrigger {
-  const triggers = written.flatMap(({ event, filter = {} }) => (event ? [{ event, filter }] : []));
+  const triggers = written.flatMap(({ event, filter = {}, ...rest }): Trigger[] => [
+    ...(event ? [{ event, filter }] : []),
+    ...toSchedule(rest),
+  ]);
   return triggers.length === 1 && triggers[0] ? triggers[0] : triggers;
+}
+
+const DAY_MS = 86_400_000;
+
+function toSchedule({
+  schedule,
+  timezone = 'UTC',
+  catchup = 'last',
+  catchup_window: catchupWindowMs = DAY_MS,
+  overlap = 'skip',
+}: Omit<ChainFile['trigger'][number], 'event' | 'filter'>): Schedule[] {
+  return schedule === undefined ? [] : [{ schedule, timezone, catchup, catchupWindowMs, overlap }];
 }
 
 function toStep(

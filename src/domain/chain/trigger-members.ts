@@ -2,7 +2,7 @@ import { notAllowed } from '../../core/diagnostic.ts';
 import { noSuchMember } from '../expression/members.ts';
 import type { Reference } from '../expression/reference.ts';
 import { cognitiveStateSchema } from '../expression/state-schema.ts';
-import type { TriggerEvent } from './trigger-schema.ts';
+import type { TriggerSource } from './trigger-schema.ts';
 
 const COMMON = ['kind', 'event', 'actor'] as const;
 const WRITTEN = ['author', 'association', 'title'] as const;
@@ -17,9 +17,6 @@ const PULL_REQUEST = [
   'labels',
 ] as const;
 const ISSUE = [...COMMON, ...WRITTEN, 'issue_number', 'labels'] as const;
-
-/** What can fire a chain, as `trigger.event` has it. */
-export type TriggerSource = TriggerEvent;
 
 /** The members of `trigger` in expressions, besides the inputs of `/countersign fire`. */
 export const TRIGGER_MEMBERS = {
@@ -49,6 +46,7 @@ export const TRIGGER_MEMBERS = {
     'base',
     'depth',
   ],
+  'schedule.fired': [...COMMON, 'schedule', 'due_at', 'late', 'head_sha', 'branch'],
 } as const satisfies Record<TriggerSource, readonly string[]>;
 
 type Value = string | number | boolean | null | string[];

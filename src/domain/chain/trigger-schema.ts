@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { globProblem } from '../../core/glob.ts';
 import { compilePattern, PatternError } from '../rule/pattern.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
-import { listOrOne } from './shape.ts';
+import { CATCHUPS, OVERLAPS, type Schedule } from './schedule.ts';
+import { duration, listOrOne } from './shape.ts';
 
 /**
  * Events that can trigger a chain. `pr.opened` also fires on `pr.updated`; the newer run supersedes the older
@@ -195,16 +196,37 @@ export const triggerInFileSchema = z.strictObject({
     .optional()
     .describe('pr.opened also fires on pr.updated, superseding the older run.'),
   filter: filterSchema.optional(),
+  schedule: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Five fields of cron, such as "0 6 * * 1-5", or "every 6h".'),
+  timezone: z
+    .string()
+    .max(64)
+    .optional()
+    .describe('The time zone of the cron fields, such as Europe/Berlin. Left out, UTC.'),
+  catchup: z
+    .enum(CATCHUPS)
+    .optional()
+    .describe('Which firings happen later that came due while the app was down. Left out, last.'),
+  catchup_window: duration('31d')
+    .optional()
+    .describe('How old a missed firing may be to happen later. Left out, 1d.'),
+  overlap: z
+    .enum(OVERLAPS)
+    .optional()
+    .describe('What happens while an earlier run of the schedule is under way. Left out, skip.'),
 });
 
 export const MAX_TRIGGERS = 20;
 
-/** What fires a chain, as a run stores it. */
+/** What fires a chain, as a run stores it: an event, or a schedule. */
 export interface EventTrigger {
   event: TriggerEvent;
   filter: TriggerFilter;
 }
-export type Trigger = EventTrigger;
+export type Trigger = EventTrigger | Schedule;
 
 /** Runs of older versions stored one trigger, as chains with one still do. */
 export type StoredTrigger = Trigger | readonly Trigger[];
@@ -213,19 +235,34 @@ export function triggersOf({ trigger }: { readonly trigger: StoredTrigger }): re
   return Array.isArray(trigger) ? trigger : [trigger as Trigger];
 }
 
-/** The events that can fire the chain. */
-export function sourcesOfChain(chain: { readonly trigger: StoredTrigger }): TriggerEvent[] {
-  return triggersOf(chain).map(({ event }) => event);
+export function isSchedule(trigger: Trigger): trigger is Schedule {
+  return 'schedule' in trigger;
+}
+
+/** The triggers of the chain that wait for an event. */
+export function eventTriggersOf(chain: { readonly trigger: StoredTrigger }): EventTrigger[] {
+  return triggersOf(chain).flatMap((trigger) => (isSchedule(trigger) ? [] : [trigger]));
+}
+
+export function schedulesOf(chain: { readonly trigger: StoredTrigger }): Schedule[] {
+  return triggersOf(chain).filter(isSchedule);
+}
+
+/** What can fire a chain, as `trigger.event` has it. */
+export type TriggerSource = TriggerEvent | 'schedule.fired';
+
+export function sourcesOfChain(chain: { readonly trigger: StoredTrigger }): TriggerSource[] {
+  return triggersOf(chain).map((trigger) => (isSchedule(trigger) ? 'schedule.fired' : trigger.event));
 }
 
 /** Whether some trigger asks for the changed files. */
 export function readsPaths(chain: { readonly trigger: StoredTrigger }): boolean {
-  return triggersOf(chain).some(
+  return eventTriggersOf(chain).some(
     ({ filter }) => filter.paths !== undefined || filter.paths_ignore !== undefined,
   );
 }
 
 /** Whether runs of the trigger follow a pull request: a newer head supersedes them. */
-export function followsPullRequest(trigger: Trigger): boolean {
-  return trigger.event === 'pr.opened' || trigger.event === 'pr.updated';
+export function followsPullRequest(trigger: Trigger): trigger is EventTrigger {
+  return 'event' in trigger && (trigger.event === 'pr.opened' || trigger.event === 'pr.updated');
 }

@@ -3,10 +3,13 @@ import { anyGlobMatches, globMatches, plainGlobMatches } from '../../core/glob.t
 import { compileTemplate } from '../expression/condition.ts';
 import { compilePattern, MAX_MATCHED_LENGTH } from '../rule/pattern.ts';
 import type { Chain } from './chain.ts';
+import { keyOfSchedule } from './schedule.ts';
 import {
   type EventTrigger,
+  eventTriggersOf,
   FILTER_KEYS,
   type FilterKey,
+  isSchedule,
   type Trigger,
   type TriggerFilter,
   triggersOf,
@@ -60,7 +63,7 @@ export type TriggerMatch = { matches: true } | { matches: false; because: string
  */
 export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch {
   const reasons: { because: string; isOfThisEvent: boolean }[] = [];
-  for (const trigger of triggersOf(chain)) {
+  for (const trigger of eventTriggersOf(chain)) {
     const because = mismatchOf(trigger, chain.name, facts);
     if (because === undefined) return { matches: true };
     reasons.push({ because, isOfThisEvent: firesOn(trigger.event, facts.event) });
@@ -77,8 +80,8 @@ function waitsForOther(chain: Chain, { event }: TriggerFacts): string {
 }
 
 /** What a trigger waits for, in a few words. */
-export function nameOfTrigger({ event }: Trigger): string {
-  return event;
+export function nameOfTrigger(trigger: Trigger): string {
+  return isSchedule(trigger) ? `the schedule ${keyOfSchedule(trigger)}` : trigger.event;
 }
 
 /** Why one trigger does not fire; `undefined` if it does. */

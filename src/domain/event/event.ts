@@ -202,6 +202,18 @@ const manualFired = z.strictObject({
   inputs: z.record(z.string(), z.string()),
 });
 
+/** A schedule of a chain came due. */
+const scheduleFired = z.strictObject({
+  kind: z.literal('schedule.fired'),
+  ...location,
+  firing_id: z.string(),
+  run_id: z.string(),
+  chain: z.string(),
+  /** The schedule's key. */
+  schedule: z.string(),
+  due_at: z.string(),
+});
+
 /** GitHub said that the whole installation is out of reach. */
 const installationGone = z.strictObject({
   kind: z.literal('installation.gone'),
@@ -223,10 +235,7 @@ const installationBack = z.strictObject({
 /** The repository has a new name. */
 const repositoryRenamed = z.strictObject({ kind: z.literal('repository.renamed'), ...location });
 
-/**
- * An event, as a closed union. Entry points make events, the engine reads them. `schedule.fired` and
- * `invocation.completed` will join it with the entry points that fire them.
- */
+/** An event, as a closed union. Entry points make events, the engine reads them. */
 export const eventSchema = z.discriminatedUnion('kind', [
   prOpened,
   prUpdated,
@@ -245,6 +254,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   approvalChanged,
   commandIssued,
   manualFired,
+  scheduleFired,
   installationGone,
   installationBack,
   repositoryGone,

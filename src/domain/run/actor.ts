@@ -46,6 +46,7 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
     case 'issue.labeled':
     case 'release.published':
     case 'invocation.completed':
+    case 'schedule.fired':
     case 'file.changed':
     case 'ci.changed':
     case 'group.requested':

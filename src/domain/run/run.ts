@@ -2,7 +2,7 @@ import type { Contract } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { Settings } from '../chain/settings.ts';
-import type { TriggerSource } from '../chain/trigger-members.ts';
+import type { TriggerSource } from '../chain/trigger-schema.ts';
 import type { Event } from '../event/event.ts';
 import type { Reason } from '../explanation/reason.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';

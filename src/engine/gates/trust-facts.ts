@@ -8,7 +8,9 @@ import type { Run } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
 
 /** The part of a run that determines its trust. */
-export type TrustSubject = Pick<Run, 'repository' | 'pullRequest' | 'headSha' | 'event'>;
+export type TrustSubject = Pick<Run, 'repository' | 'pullRequest' | 'headSha' | 'event'> & {
+  baseRef?: string;
+};
 
 /**
  * Reads the facts for a run's trust now, because facts from the start of the run may be outdated. A
@@ -42,6 +44,8 @@ export async function readTrustContext(
         return { kind: 'push', author: await membership(event.pusher) };
       case 'release.published':
         return { kind: 'release', author: await membership(event.author) };
+      case 'schedule.fired':
+        return { kind: 'branch', branch: subject.baseRef ?? 'default' };
       case 'ci.changed': {
         // A commit of another branch can come from anybody who may push, and one without a branch from a fork.
         const { branch, default_branch: byDefault } = event.ended ?? {};

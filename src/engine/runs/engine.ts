@@ -37,6 +37,7 @@ import { repositoryEventJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { checkContract } from './contract-check.ts';
+import { fireQueued } from './firing-job.ts';
 import type { Publisher } from './publish.ts';
 
 export interface Engine {
@@ -223,6 +224,8 @@ export function createEngine(
     await closeQuestions(tx, state);
     if (before.run.status !== state.run.status) {
       await auditStatus(tx, before.run, state.run, by);
+      if (isRunOver(state.run.status) && state.run.facts.fired?.source === 'schedule.fired')
+        await fireQueued(tx, queue, state.run);
       log.info(
         { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
         isRunOver(state.run.status) ? 'run is over' : 'run moves on',

@@ -1,12 +1,16 @@
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Event } from '../../domain/event/event.ts';
 import type { JobPayload, JobRunners } from '../../ports/jobs.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import type { Engine } from './engine.ts';
+import { neverFired } from './schedules.ts';
 
 /** The jobs that drive runs: events without a delivery, signals from another process, and timers. */
 export function runJobs(deps: {
   storage: Storage;
+  clock: Clock;
   engine: Engine;
   onEvent(event: Event): Promise<void>;
   log: Log;
@@ -24,7 +28,11 @@ export function runJobs(deps: {
         await onEvent(event);
         return { kind: 'done' };
       },
-      onRetriesExhausted: onRetriesExhausted('event'),
+      async onRetriesExhausted(payload, error) {
+        await onRetriesExhausted('event')(payload, error);
+        const { event } = payload;
+        if (event.kind === 'schedule.fired') await neverFired(deps, event, messageOf(error));
+      },
     },
     signal: {
       async run({ runId, signal, by }) {

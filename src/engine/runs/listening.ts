@@ -1,10 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
-import type { TriggerSource } from '../../domain/chain/trigger-members.ts';
-import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
+import { sourcesOfChain, type TriggerSource } from '../../domain/chain/trigger-schema.ts';
 
-/** How long a branch's answer is used, in milliseconds. Pushes to the repository end it at once. */
-const KNOWN_MS = 60_000;
+/** How long a branch's answer is used, in milliseconds. A push that changes chains ends it at once, if it is not missed. */
+const KNOWN_MS = 3_600_000;
 
 /**
  * The events that the chains of a branch wait for, as last read. Checks, labels and reviews are frequent, and most

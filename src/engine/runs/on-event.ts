@@ -4,6 +4,7 @@ import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { governingBranch } from '../../domain/run/run.ts';
 import type { Changed, Repo } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts';
 import type { StoredChains } from '../configuration/stored-chains.ts';
@@ -14,8 +15,10 @@ import { type FiringDeps, fireOnce, firing } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { onPullRequest, RECHECK } from './on-pull-request.ts';
+import { fireScheduled, followSchedulesJob, organisationName } from './schedules.ts';
 
 export interface EventDeps extends FiringDeps {
+  queue: Queue;
   storedChains: Pick<StoredChains, 'forget'>;
   /** A parameter, because judging a merge group needs parts that are created later. */
   onMergeGroup(event: EventOf<'group.requested' | 'group.destroyed'>): Promise<void>;
@@ -52,6 +55,8 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return onApproval(deps, event, by, cause);
     case 'command.issued':
       return deps.onCommand(event, cause);
+    case 'schedule.fired':
+      return fireScheduled(deps, event);
     case 'manual.fired':
       return fireByHand(deps, event, deliveryId);
     case 'file.changed':
@@ -108,9 +113,10 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
   const { repository, branch, default_branch, forced, paths, installation_id: installationId } = event;
   const isOrganisation = repository.name === ORGANISATION_REPOSITORY && branch === default_branch;
   if (isOrganisation) deps.configuration.organisationPushed(repository.owner);
-  deps.listening.forget(isOrganisation ? undefined : repository.id);
   const mayGovern = (path: string) => path.startsWith('.github/') || path.startsWith('countersign/');
   if (!forced && !paths.some(mayGovern)) return;
+  deps.listening.forget(isOrganisation ? undefined : repository.id);
+  if (branch === default_branch) await followChains(deps, event, isOrganisation);
   const where = isOrganisation ? { installationId } : { repositoryId: repository.id };
   await deps.storage.transaction(async (tx) => {
     await auditPush(tx, event);
@@ -120,6 +126,22 @@ async function onConfiguration(deps: EventDeps, event: EventOf<'file.changed'>, 
         await deps.engine.signal(tx, run.id, RECHECK, by);
     }
   });
+}
+
+/** Reads the schedules of the repository, or of all of an organisation whose shared chains may have changed. */
+async function followChains(
+  deps: EventDeps,
+  { installation_id, repository }: EventOf<'file.changed'>,
+  isOrganisation: boolean,
+): Promise<void> {
+  const now = deps.clock.now();
+  await deps.storage.transaction(async (tx) => {
+    await deps.queue.enqueue(tx, followSchedulesJob(installation_id, repository));
+    if (isOrganisation)
+      await tx.cursors.set(organisationName(repository.owner), { at: now.toISOString() }, now);
+  });
+  if (isOrganisation)
+    await deps.onInstallationBack({ kind: 'installation.back', installation_id, because: 'taken_in' });
 }
 
 async function onApproval(

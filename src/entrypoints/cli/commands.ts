@@ -102,6 +102,7 @@ function addChain(chain: Command, perform: Perform): void {
   addChainRun(chain, perform);
   addChainTest(chain, perform);
   addChainStore(chain, perform);
+  addSchedules(chain, perform);
   example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
 }
 
@@ -139,6 +140,33 @@ function addChainTest(chain: Command, perform: Perform): void {
       perform(async (context) => (await import('./chain-test.ts')).chainTest(context, name)),
     );
   example(test, 'countersign chain test pr-review');
+}
+
+function addSchedules(chain: Command, perform: Perform): void {
+  const check = chain
+    .command('check')
+    .description('evaluate all schedules and fire what is due; for cron of the system')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./chain-check.ts')).chainCheck(context, options)),
+    );
+  example(check, 'countersign chain check');
+  const daemon = chain
+    .command('daemon')
+    .description('evaluate all schedules every 30 seconds, until it is stopped')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./chain-check.ts')).chainDaemon(context, options)),
+    );
+  example(daemon, 'countersign chain daemon');
+  const schedules = chain
+    .command('schedules')
+    .description('list when chains fire next, and what became of the newest firings')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./chain-check.ts')).chainSchedules(context, options)),
+    );
+  example(schedules, 'countersign chain schedules');
 }
 
 function addChainStore(chain: Command, perform: Perform): void {

@@ -1,5 +1,5 @@
 import { CountersignError } from '../../core/errors.ts';
-import { triggersOf } from '../../domain/chain/trigger-schema.ts';
+import { eventTriggersOf } from '../../domain/chain/trigger-schema.ts';
 import type { Event } from '../../domain/event/event.ts';
 import { readTrustContext } from '../../engine/gates/trust-facts.ts';
 import { noPullRequest, simulated, stepPolicyJson } from '../../messages/cli/policy.ts';
@@ -41,7 +41,7 @@ export async function policySimulate({ tools }: Context, options: SimulateOption
     );
     // A person can fire any chain. Without one, only chains with a trigger for pull requests can start.
     const could = (configuration?.chains ?? []).filter(
-      (chain) => actor !== undefined || triggersOf(chain).some(({ event }) => event.startsWith('pr.')),
+      (chain) => actor !== undefined || eventTriggersOf(chain).some(({ event }) => event.startsWith('pr.')),
     );
     const mandatory = configuration?.settings.gates ?? [];
     const chains = could.map((chain) => ({

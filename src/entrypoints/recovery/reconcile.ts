@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Event } from '../../domain/event/event.ts';
+import type { Event, RepositoryRef } from '../../domain/event/event.ts';
 import { questionsJob } from '../../engine/approvals/question-poller.ts';
 import { gateJob } from '../../engine/effects/gate-check.ts';
+import { followedName, followSchedulesJob, organisationName } from '../../engine/runs/schedules.ts';
 import {
   type GitHub,
   GitHubError,
@@ -13,7 +14,7 @@ import {
 } from '../../ports/github.ts';
 import { eventJob, type JobPayload, type JobResult, type NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
 
 /**
  * How far before the newest known change each listing starts, in milliseconds. GitHub's lists lag, so an
@@ -107,6 +108,8 @@ async function oneInstallation(
       await storage.transaction(async (tx) => {
         await queue.enqueue(tx, ...events.map((event) => eventJob(event)));
         if (seen) await tx.cursors.set(seenName(repository), seen, clock.now());
+        if (await areSchedulesOld(deps, tx, repository))
+          await queue.enqueue(tx, followSchedulesJob(installationId, schedulePlace(repository)));
         await tx.cursors.set(key, { after: repository.id }, clock.now());
       });
     } catch (error) {
@@ -118,6 +121,38 @@ async function oneInstallation(
   await setProgress(deps, key, { after: 0 });
   return { kind: 'done' };
 }
+
+/** How old the schedules of a repository may be, in milliseconds, if no push said that they changed. */
+const SCHEDULES_MS = 24 * 3_600_000;
+
+function schedulePlace({ id, owner, name }: InstalledRepository): RepositoryRef {
+  return { id, owner, name };
+}
+
+/**
+ * Whether the schedules of the repository may have changed unseen: a push was missed, or chains of its organisation or
+ * of the operator changed.
+ */
+async function areSchedulesOld(
+  { clock }: ReconcileDeps,
+  tx: Tx,
+  { id, owner }: InstalledRepository,
+): Promise<boolean> {
+  const timeOf = async (name: string) => {
+    const read = followedSchema.safeParse(await tx.cursors.get(name));
+    return read.success ? new Date(read.data.at) : undefined;
+  };
+  const followed = await timeOf(followedName(id));
+  if (!followed || clock.now().getTime() - followed.getTime() >= SCHEDULES_MS) return true;
+  const changed = await timeOf(organisationName(owner));
+  const stored = await tx.chains.all();
+  return (
+    (changed !== undefined && changed >= followed) ||
+    stored.some((row) => row.owner.toLowerCase() === owner.toLowerCase() && row.updatedAt >= followed)
+  );
+}
+
+const followedSchema = z.object({ at: z.iso.datetime() });
 
 /**
  * Requests to close gate checks that GitHub may still show as open, because it refused to close them or was

@@ -91,6 +91,10 @@ export function createMetrics(): Metrics {
   const deliveries = gauge('deliveries', 'Recorded deliveries.', ['status']);
   const runs = gauge('runs', 'Chain runs.', ['status']);
   const effects = gauge('effects', 'Effects on GitHub.', ['status']);
+  const firings = gauge('firings', 'Firings of schedules that are kept, by what became of them.', [
+    'status',
+    'reason',
+  ]);
   const due = gauge('jobs_due', 'Jobs that are due or under way.');
   const oldest = gauge('oldest_due_job_age_seconds', 'How long the oldest due job has been waiting.');
 
@@ -132,6 +136,9 @@ export function createMetrics(): Metrics {
     setAll(deliveries, await read.deliveries.countByStatus());
     setAll(runs, await read.runs.countByStatus());
     setAll(effects, await read.effects.countByStatus());
+    firings.reset();
+    for (const { status, reason, count } of await read.firings.counts())
+      firings.set({ status, reason: reason ?? '' }, count);
     due.set(await read.jobs.countDue(now));
     const since = [await read.jobs.nextDue(new Date(0)), await read.deliveries.oldestToQueue(), now];
     const earliest = Math.min(...since.map((time) => (time ?? now).getTime()));
@@ -172,7 +179,7 @@ export function createMetrics(): Metrics {
         up.set(1);
       } catch (error) {
         // Stale values would look current.
-        for (const one of [deliveries, runs, effects, due, oldest, newer, failing, ready, readyAge])
+        for (const one of [deliveries, runs, effects, firings, due, oldest, newer, failing, ready, readyAge])
           one.reset();
         up.set(0);
         sources.log.warn({ err: messageOf(error) }, 'the database could not be read for the metrics');

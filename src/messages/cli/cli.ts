@@ -6,7 +6,7 @@ import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { topologicalOrder } from '../../domain/chain/graph.ts';
 import type { Scope } from '../../domain/chain/scope.ts';
 import { nameOfTrigger } from '../../domain/chain/trigger.ts';
-import { type TriggerFilter, triggersOf } from '../../domain/chain/trigger-schema.ts';
+import { isSchedule, type TriggerFilter, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { wantedByStep } from '../../domain/policy/countersign-rules.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -346,7 +346,9 @@ export function chainText(chain: Chain, scope: Scope, file: string): string {
     `${chain.name} (${from}: ${plainLine(file)})`,
     ...(chain.description === undefined ? [] : [asSentence(plainLine(chain.description))]),
     ...triggersOf(chain).map((trigger) =>
-      asSentence(`fires on ${nameOfTrigger(trigger)}${filterWords(trigger.filter)}`),
+      asSentence(
+        `fires on ${nameOfTrigger(trigger)}${isSchedule(trigger) ? '' : filterWords(trigger.filter)}`,
+      ),
     ),
     ...(chain.maxParallel === undefined
       ? []

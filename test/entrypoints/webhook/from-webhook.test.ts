@@ -355,7 +355,26 @@ maps('an issue', [
     'opened is issue.created',
     'issues',
     { action: 'opened', issue },
-    events({ kind: 'issue.created', ...place, issue: 4, title: 'Broken', author: 'octocat', labels: [] }),
+    events({
+      kind: 'issue.created',
+      ...place,
+      issue: 4,
+      title: 'Broken',
+      author: 'octocat',
+      labels: [],
+      body: '',
+    }),
+  ],
+  [
+    'labelled by an app fires nothing',
+    'issues',
+    {
+      action: 'labeled',
+      issue: { ...issue, updated_at: '2026-03-02T09:00:00Z' },
+      label: { name: 'bug' },
+      sender: { login: 'some[bot]', type: 'Bot' },
+    },
+    ignored,
   ],
   [
     'opened by this app is ignored',

@@ -1,0 +1,169 @@
+import { type Kysely, sql } from 'kysely';
+import type { Firing, Firings, Schedules } from '../../ports/firings.ts';
+import { parseJson, toDate, toText } from './columns.ts';
+import type { Database, FiringsTable } from './schema.ts';
+
+export function schedulesTable(db: Kysely<Database>): Schedules {
+  return {
+    async ofRepository(repositoryId) {
+      const rows = await db
+        .selectFrom('schedules')
+        .selectAll()
+        .where('repository_id', '=', repositoryId)
+        .execute();
+      return rows.map(scheduleIn);
+    },
+
+    async due(now, limit) {
+      const rows = await db
+        .selectFrom('schedules')
+        .selectAll()
+        .where('next_at', '<=', toText(now))
+        .orderBy('next_at')
+        .limit(limit)
+        .execute();
+      return rows.map(scheduleIn);
+    },
+
+    async upcoming(limit) {
+      const rows = await db.selectFrom('schedules').selectAll().orderBy('next_at').limit(limit).execute();
+      return rows.map(scheduleIn);
+    },
+
+    async nextAt() {
+      const first = await db
+        .selectFrom('schedules')
+        .select('next_at')
+        .orderBy('next_at')
+        .limit(1)
+        .executeTakeFirst();
+      return first && toDate(first.next_at);
+    },
+
+    async put(row) {
+      const changing = {
+        installation_id: row.installationId,
+        repository: row.repository,
+        schedule_json: JSON.stringify(row.schedule),
+        next_at: toText(row.nextAt),
+      };
+      await db
+        .insertInto('schedules')
+        .values({ repository_id: row.repositoryId, chain: row.chain, trigger: row.trigger, ...changing })
+        .onConflict((conflict) =>
+          conflict.columns(['repository_id', 'chain', 'trigger']).doUpdateSet(changing),
+        )
+        .execute();
+    },
+
+    async remove({ repositoryId, chain, trigger }) {
+      await db
+        .deleteFrom('schedules')
+        .where('repository_id', '=', repositoryId)
+        .where('chain', '=', chain)
+        .where('trigger', '=', trigger)
+        .execute();
+    },
+  };
+}
+
+function scheduleIn(row: Database['schedules']) {
+  return {
+    repositoryId: row.repository_id,
+    chain: row.chain,
+    trigger: row.trigger,
+    installationId: row.installation_id,
+    repository: row.repository,
+    schedule: parseJson<Awaited<ReturnType<Schedules['due']>>[number]['schedule']>(row.schedule_json),
+    nextAt: toDate(row.next_at),
+  };
+}
+
+export function firingsTable(db: Kysely<Database>): Firings {
+  return {
+    async insert(firing) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('firings')
+        .values(rowOf(firing))
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+
+    async get(id) {
+      const row = await db.selectFrom('firings').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && firingIn(row);
+    },
+
+    async save(firing) {
+      await db.updateTable('firings').set(rowOf(firing)).where('id', '=', firing.id).execute();
+    },
+
+    async queued({ repositoryId, chain }) {
+      const rows = await db
+        .selectFrom('firings')
+        .selectAll()
+        .where('status', '=', 'queued')
+        .where('repository_id', '=', repositoryId)
+        .where('chain', '=', chain)
+        .orderBy('due_at')
+        .execute();
+      return rows.map(firingIn);
+    },
+
+    async list({ repository, chain, limit }) {
+      let query = db.selectFrom('firings').selectAll();
+      if (repository !== undefined) query = query.where('repository', '=', repository);
+      if (chain !== undefined) query = query.where('chain', '=', chain);
+      const rows = await query.orderBy('due_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+      return rows.map(firingIn);
+    },
+
+    async counts() {
+      const rows = await db
+        .selectFrom('firings')
+        .select(['status', 'reason', sql<number>`sum(count)`.as('count')])
+        .groupBy(['status', 'reason'])
+        .execute();
+      return rows;
+    },
+  };
+}
+
+function rowOf(firing: Firing): FiringsTable {
+  return {
+    id: firing.id,
+    repository_id: firing.repositoryId,
+    chain: firing.chain,
+    trigger: firing.trigger,
+    occasion: firing.occasion,
+    installation_id: firing.installationId,
+    repository: firing.repository,
+    status: firing.status,
+    reason: firing.reason,
+    summary: firing.summary,
+    count: firing.count,
+    run_id: firing.runId,
+    due_at: toText(firing.dueAt),
+    updated_at: toText(firing.updatedAt),
+  };
+}
+
+function firingIn(row: FiringsTable): Firing {
+  return {
+    id: row.id,
+    repositoryId: row.repository_id,
+    chain: row.chain,
+    trigger: row.trigger,
+    occasion: row.occasion,
+    installationId: row.installation_id,
+    repository: row.repository,
+    status: row.status,
+    reason: row.reason,
+    summary: row.summary,
+    count: row.count,
+    runId: row.run_id,
+    dueAt: toDate(row.due_at),
+    updatedAt: toDate(row.updated_at),
+  };
+}

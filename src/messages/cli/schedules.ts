@@ -1,0 +1,48 @@
+import { plainLine } from '../../domain/run/explain.ts';
+import type { Firing, ScheduleRow } from '../../ports/firings.ts';
+import { plural, utc } from '../text/pretty.ts';
+import { table } from './terminal.ts';
+
+/** `chain check`: what was evaluated, and each firing with what became of it. */
+export function checked(
+  evaluated: number,
+  firings: readonly Firing[],
+  next: Date | undefined,
+  now: Date,
+): string {
+  const lines = firings.map(
+    ({ chain, repository, summary, dueAt }) =>
+      `${chain} of ${plainLine(repository)}: ${summary === null ? `fires for ${utc(dueAt)}` : plainLine(summary)}`,
+  );
+  const due = `${utc(now)}: ${plural(evaluated, 'schedule')} due.`;
+  const after = next ? ` The next is due ${utc(next)}.` : ' No chain has a schedule.';
+  return [...lines, `${due}${after}`].join('\n');
+}
+
+/** `chain schedules`: when chains fire next, and the newest firings. */
+export function scheduleTable(rows: readonly ScheduleRow[], firings: readonly Firing[]): string {
+  const upcoming =
+    rows.length === 0
+      ? 'No chain has a schedule.'
+      : table(
+          ['CHAIN', 'REPOSITORY', 'SCHEDULE', 'NEXT'],
+          rows.map(({ chain, repository, trigger, nextAt }) => [
+            chain,
+            plainLine(repository),
+            trigger,
+            utc(nextAt),
+          ]),
+        );
+  if (firings.length === 0) return upcoming;
+  const past = table(
+    ['CHAIN', 'REPOSITORY', 'DUE', 'STATUS', 'RUN OR REASON'],
+    firings.map(({ chain, repository, dueAt, status, summary, runId }) => [
+      chain,
+      plainLine(repository),
+      utc(dueAt),
+      status,
+      summary === null ? runId : plainLine(summary),
+    ]),
+  );
+  return `${upcoming}\n\n${past}`;
+}

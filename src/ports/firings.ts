@@ -1,0 +1,71 @@
+import type { Schedule } from '../domain/chain/schedule.ts';
+
+/** When a chain of a repository fires next by one of its schedules. */
+export interface ScheduleRow {
+  repositoryId: number;
+  chain: string;
+  /** The schedule's key. */
+  trigger: string;
+  installationId: number;
+  /** `owner/name`. */
+  repository: string;
+  schedule: Schedule;
+  nextAt: Date;
+}
+
+export interface Schedules {
+  ofRepository(repositoryId: number): Promise<ScheduleRow[]>;
+  /** The rows that are due, oldest first. */
+  due(now: Date, limit: number): Promise<ScheduleRow[]>;
+  /** The earliest time at which a row is due; `undefined` without rows. */
+  nextAt(): Promise<Date | undefined>;
+  /** The rows that are due next. */
+  upcoming(limit: number): Promise<ScheduleRow[]>;
+  put(row: ScheduleRow): Promise<void>;
+  remove(row: Pick<ScheduleRow, 'repositoryId' | 'chain' | 'trigger'>): Promise<void>;
+}
+
+/** Why a firing did not happen, as a word for metrics. */
+export type SkippedBecause =
+  | 'missed'
+  | 'replaced'
+  | 'too_old'
+  | 'overlap'
+  | 'queue_full'
+  | 'paused'
+  | 'gone'
+  | 'unreachable'
+  | 'too_deep';
+
+/** What became of one firing, or of several that did not happen for the same reason. */
+export interface Firing {
+  id: string;
+  repositoryId: number;
+  chain: string;
+  trigger: string;
+  /** Unique for the chain and trigger. */
+  occasion: string;
+  installationId: number;
+  repository: string;
+  /** `queued` waits for the end of an earlier run. */
+  status: 'due' | 'queued' | 'fired' | 'skipped';
+  reason: SkippedBecause | null;
+  summary: string | null;
+  count: number;
+  /** The run that it begins. */
+  runId: string;
+  dueAt: Date;
+  updatedAt: Date;
+}
+
+export interface Firings {
+  /** Returns whether it is new. A second process finds the row of the first. */
+  insert(firing: Firing): Promise<boolean>;
+  get(id: string): Promise<Firing | undefined>;
+  save(firing: Firing): Promise<void>;
+  /** Oldest first. */
+  queued(of: { repositoryId: number; chain: string }): Promise<Firing[]>;
+  /** Newest first. */
+  list(filter: { repository?: string; chain?: string; limit: number }): Promise<Firing[]>;
+  counts(): Promise<{ status: Firing['status']; reason: SkippedBecause | null; count: number }[]>;
+}

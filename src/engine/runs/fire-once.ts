@@ -13,7 +13,6 @@ import { governingBranch, type RunFacts } from '../../domain/run/run.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import type { Listening } from './listening.ts';
 import {
   governedBy,
   type PullRequestDeps,
@@ -35,10 +34,6 @@ export type OneTimeEvent = EventOf<
   | 'invocation.completed'
 >;
 
-export interface FiringDeps extends PullRequestDeps {
-  listening: Listening;
-}
-
 /** The subject of a one-time event, in the terms of runs and triggers. */
 interface Subject {
   pullRequest: number | null;
@@ -56,7 +51,7 @@ interface Subject {
  * processed again, it finds those runs and starts none.
  */
 export async function fireOnce(
-  deps: FiringDeps,
+  deps: PullRequestDeps,
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<void> {
@@ -65,7 +60,7 @@ export async function fireOnce(
 
 /** What starts those chains; `undefined` if there are none. */
 export async function firing(
-  deps: FiringDeps,
+  deps: PullRequestDeps,
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<(() => Promise<void>) | undefined> {
@@ -103,7 +98,7 @@ function frequentOn(event: OneTimeEvent): string | undefined {
 }
 
 async function fire(
-  deps: FiringDeps,
+  deps: PullRequestDeps,
   event: OneTimeEvent,
   deliveryId: number | null,
   configuration: Configuration,
@@ -163,7 +158,7 @@ async function fire(
  * The configuration for the event. An ended pull request uses the one by which it was last judged, so that
  * its own merge does not choose what happens after it. Everything else uses the default branch.
  */
-async function governing(deps: FiringDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
+async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
   const { configuration } = deps;
   const repo = event.repository;
   const installation = event.installation_id;
@@ -212,7 +207,7 @@ async function governing(deps: FiringDeps, event: OneTimeEvent): Promise<Configu
   }
 }
 
-async function subjectOf(deps: FiringDeps, event: OneTimeEvent): Promise<Subject | undefined> {
+async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Subject | undefined> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
   const about = { kind: 'event', event: event.kind } as const;

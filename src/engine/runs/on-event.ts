@@ -11,13 +11,13 @@ import type { StoredChains } from '../configuration/stored-chains.ts';
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
-import { type FiringDeps, fireOnce, firing } from './fire-once.ts';
+import { fireOnce, firing } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
-import { onPullRequest, RECHECK } from './on-pull-request.ts';
+import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
 import { fireScheduled, followSchedulesJob, organisationName } from './schedules.ts';
 
-export interface EventDeps extends FiringDeps {
+export interface EventDeps extends PullRequestDeps {
   queue: Queue;
   storedChains: Pick<StoredChains, 'forget'>;
   /** A parameter, because judging a merge group needs parts that are created later. */

@@ -30,6 +30,7 @@ import { mergeKey, ownMerge } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
+import type { Listening } from './listening.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
 import { unreadableBecause } from './what-changed.ts';
@@ -47,6 +48,7 @@ export interface PullRequestDeps {
   outbox: Outbox;
   gates: GateChecks;
   configuration: ConfigurationLoader;
+  listening: Listening;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -82,6 +84,10 @@ export async function onPullRequest(
   }
   const how = isShown ? { reader: prefetched.over(reader) } : {};
   const { configuration, listed } = await governing(deps, event, pullRequest, how);
+  if (configuration) {
+    const place = { repositoryId: event.repository.id, branch: configuration.branch };
+    deps.listening.learn(place, configuration.chains);
+  }
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
     : [];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ACTIONS } from '../src/engine/actions/actions.ts';
+import { markdownTable } from './markdown-table.ts';
 
 const HEAD = `# Actions
 
@@ -24,7 +25,7 @@ export function actionsPage(): string {
     return [
       `## \`${name}\``,
       `${about}${asks}`,
-      table(inputRows(input)),
+      markdownTable([['input', 'required', 'value', 'meaning'], ...inputRows(input)]),
       `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ')}.\n- Once: ${once}.`,
     ].join('\n\n');
   });
@@ -38,13 +39,6 @@ function inputRows(input: z.ZodObject): string[][] {
     typeOf(field),
     field.description ?? '',
   ]);
-}
-
-function table(rows: string[][]): string {
-  const lines = [['input', 'required', 'value', 'meaning'], ['---', '---', '---', '---'], ...rows];
-  return lines
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
-    .join('\n');
 }
 
 function typeOf(field: z.ZodType): string {

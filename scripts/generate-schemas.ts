@@ -1,16 +1,17 @@
 /**
  * Writes `docs/schema/*.json`: the JSON Schemas with which editors validate and complete YAML files, and the one
- * of outcomes. They are generated from the zod schemas. Also writes `docs/actions.md`. Tests fail if the files are
- * outdated.
+ * of outcomes. They are generated from the zod schemas. Also writes `docs/actions.md`, and the tables of other pages
+ * that have a source in the code. Tests fail if the files are outdated.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { chainFileSchema } from '../src/domain/chain/chain-file.ts';
 import { settingsFileSchema } from '../src/domain/chain/settings.ts';
 import { outcomeSchema } from '../src/domain/outcome/outcome.ts';
 import { ACTIONS } from '../src/engine/actions/actions.ts';
 import { actionsPage } from './actions-page.ts';
+import { PAGES_WITH_TABLES, withTables } from './generated-tables.ts';
 
 const FOLDER = new URL('../docs/schema/', import.meta.url);
 
@@ -97,5 +98,9 @@ if (import.meta.main) {
     writeFileSync(new URL(file, FOLDER), `${JSON.stringify(schema, null, 2)}\n`);
   }
   writeFileSync(new URL('../actions.md', FOLDER), actionsPage());
+  for (const page of PAGES_WITH_TABLES) {
+    const file = new URL(`../${page}`, FOLDER);
+    writeFileSync(file, withTables(page, readFileSync(file, 'utf8')));
+  }
   execFileSync('biome', ['format', '--write', FOLDER.pathname], { stdio: 'inherit' });
 }

@@ -11,7 +11,13 @@ export const MAX_LEFT_FILE_BYTES = 1_000_000;
 const MAX_LEFT_BYTES = 5_000_000;
 
 /** Files that Countersign writes itself. */
-const OWN_FILES = ['skill.log', 'analyzers.log', 'artifacts.log', 'refused-outcome.json'];
+export const OWN_FILES = {
+  package: 'skill.log',
+  review: 'analyzers.log',
+  ci: 'artifacts.log',
+  refusedOutcome: 'refused-outcome.json',
+} as const;
+const OWN_NAMES: readonly string[] = Object.values(OWN_FILES);
 
 /**
  * The files that one session leaves. Names and content come from models, programs and CI, so they are hostile:
@@ -25,13 +31,13 @@ export class LeftFiles {
     const unfit = unfitPathReason(path);
     if (unfit !== undefined) return unfit;
     const key = path.toLowerCase().normalize('NFC');
-    if (OWN_FILES.includes(key)) return 'Countersign writes a file of this name itself';
+    if (OWN_NAMES.includes(key)) return 'Countersign writes a file of this name itself';
     if (bytes.length === 0) return 'it is empty';
     if (bytes.length > MAX_LEFT_FILE_BYTES) return `it has more than ${MAX_LEFT_FILE_BYTES} bytes`;
     const others = [...this.#files].filter(([other]) => other !== key);
     if (others.some(([other]) => other.startsWith(`${key}/`) || key.startsWith(`${other}/`)))
       return 'it is a folder of another file, or a file where another one has a folder';
-    if ([...OWN_FILES].some((own) => key.startsWith(`${own}/`)))
+    if (OWN_NAMES.some((own) => key.startsWith(`${own}/`)))
       return 'Countersign writes a file of this name itself';
     if (others.length >= MAX_LEFT_FILES) return `there are more than ${MAX_LEFT_FILES} files`;
     const total = others.reduce((sum, [, file]) => sum + file.bytes.length, bytes.length);

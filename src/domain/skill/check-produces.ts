@@ -6,6 +6,7 @@ import type { YamlSource } from '../chain/positions.ts';
 import { parseModule } from './module.ts';
 import type { PackageFile } from './package.ts';
 import { placeOf } from './place.ts';
+import { PRODUCERS } from './producers.ts';
 import { type Produces, producesSchema } from './produces.ts';
 
 /** Diagnostics of every `produces` of a SKILL.md. Its shape is checked with the manifest. */
@@ -24,7 +25,8 @@ export function checkProduces(
       refused === undefined
         ? []
         : [source.diagnostic([...at, 'path'], `this cannot be the path of a file: ${refused}`)];
-    switch (placeOf(file)?.kind) {
+    const kind = placeOf(file)?.kind;
+    switch (kind) {
       case 'prompt_template':
         return produces.output === undefined
           ? unfit
@@ -39,14 +41,11 @@ export function checkProduces(
             files.find(({ path }) => path === file),
           ),
         ];
-      default:
-        return [
-          source.diagnostic(
-            at,
-            'only prompts and modules have "produces"; a program calls write_artifact, and an agent writes to /artifacts',
-            { part: 'key' },
-          ),
-        ];
+      default: {
+        const instead = kind === undefined || kind === 'description' ? undefined : PRODUCERS[kind].instead;
+        const only = 'only prompts and modules have "produces"';
+        return [source.diagnostic(at, instead === undefined ? only : `${only}; ${instead}`, { part: 'key' })];
+      }
     }
   });
 }

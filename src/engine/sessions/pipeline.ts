@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../core/canonical.ts';
+import { OWN_FILES } from '../../domain/artifact/left-files.ts';
 import { criterion } from '../../domain/explanation/explanation.ts';
 import { type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
@@ -168,7 +169,7 @@ function refused(
     kind: 'failed',
     reason: because,
     retryable: true,
-    blobs: [...blobs, { kind: 'log', name: 'refused-outcome.json', data: canonicalJson(outcome) }],
+    blobs: [...blobs, { kind: 'log', name: OWN_FILES.refusedOutcome, data: canonicalJson(outcome) }],
     ...(approval ? { approval } : {}),
   };
 }

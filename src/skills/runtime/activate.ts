@@ -1,5 +1,6 @@
 import { contentHash } from '../../core/canonical.ts';
 import { formatDiagnostic } from '../../core/diagnostic.ts';
+import { OWN_FILES } from '../../domain/artifact/left-files.ts';
 import { verify } from '../../domain/artifact/verification.ts';
 import type { PackageReference, Step } from '../../domain/chain/chain.ts';
 import { type ReasonCode, reason } from '../../domain/explanation/reason.ts';
@@ -40,7 +41,6 @@ interface PackageCall {
 export type RunPackage = (call: PackageCall, step: StepContext) => Promise<StepResult>;
 
 /** The artifact's log, as an artifact of its session. */
-const LOG = 'skill.log';
 
 /**
  * The handler of steps that name a package: it executes the package as it was when the run began, not as its
@@ -155,5 +155,5 @@ function filesIn({ files = [] }: Exclude<ExecutedArtifact, Waiting>): Blob[] {
 
 function logOf(output: Exclude<ExecutedArtifact, Waiting>): Blob[] {
   const data = logWithWarnings(output);
-  return data === '' ? [] : [{ kind: 'log', name: LOG, data }];
+  return data === '' ? [] : [{ kind: 'log', name: OWN_FILES.package, data }];
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { chainFileSchema } from '../../../src/domain/chain/chain-file.ts';
 import { defaultSettings, mergeSettings, parseSettings } from '../../../src/domain/chain/settings.ts';
-import { TRIGGER_MEMBERS } from '../../../src/domain/chain/trigger-members.ts';
 import { FILTER_KEYS, TRIGGER_EVENTS } from '../../../src/domain/chain/trigger-schema.ts';
 import { errorsOf } from '../../support/chains.ts';
 
@@ -28,19 +27,6 @@ describe('docs/chains.md', () => {
     const { settings, diagnostics } = parseSettings(examples('settings')[0] ?? '', 'countersign.yml');
     expect(diagnostics).toEqual([]);
     expect(mergeSettings(undefined, settings)).toEqual(defaultSettings);
-  });
-
-  test.each([
-    ['pr.opened', 1],
-    ['issue.created', 2],
-    ['file.changed', 3],
-  ] as const)('lists the members of `trigger` for %s', (event, column) => {
-    const [, table = ''] = /^\| member of `trigger` .*\n((?:\|.*\n)+)/m.exec(page) ?? [];
-    const listed = table.split('\n').flatMap((row) => {
-      const [, names = '', , ...marks] = row.split('|').map((cell) => cell.trim());
-      return marks[column - 1] === '✔' ? [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name) : [];
-    });
-    expect(listed.sort()).toEqual([...TRIGGER_MEMBERS[event]].sort());
   });
 
   test.each([

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionsPage } from '../../../scripts/actions-page.ts';
 import { jsonSchemas } from '../../../scripts/generate-schemas.ts';
+import { PAGES_WITH_TABLES, withTables } from '../../../scripts/generated-tables.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -54,4 +55,9 @@ describe('editors with the schema', () => {
 
 test('docs/actions.md is what `node scripts/generate-schemas.ts` writes', () => {
   expect(read('docs/actions.md')).toBe(actionsPage());
+});
+
+test.each(PAGES_WITH_TABLES)('the tables of docs/%s are what `npm run schemas` writes', (page) => {
+  const text = read(`docs/${page}`);
+  expect(text).toBe(withTables(page, text));
 });

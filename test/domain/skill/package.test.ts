@@ -269,6 +269,27 @@ describe('a path', () => {
   });
 });
 
+describe('"produces"', () => {
+  const withProduces = (file: string) =>
+    errorsOf(
+      files({ [file]: 'x' }, skillMd(`artifacts: { ${file}: { produces: { path: a.md } } }\n`)),
+    ).filter((error) => error.includes('"produces"'));
+
+  test.each([
+    ['code/count.py', 'a program calls write_artifact'],
+    ['agents/codex.yml', 'an agent writes to /artifacts'],
+    ['analyzers/names.yml', 'an analyzer leaves no files of its own'],
+  ])('is refused for %s, with what leaves files instead', (file, instead) => {
+    expect(withProduces(file)).toEqual([
+      expect.stringContaining(`only prompts and modules have "produces"; ${instead}`),
+    ]);
+  });
+
+  test('is allowed for a prompt', () => {
+    expect(withProduces('prompts/ask.md')).toEqual([]);
+  });
+});
+
 test.each(['---x\n'.repeat(12_000), ' \n'.repeat(30_000)])(
   'a hostile frontmatter takes little work',
   (lines) => {

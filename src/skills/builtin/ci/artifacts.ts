@@ -1,6 +1,11 @@
 import { filesInZip, ZipError } from '../../../analyzers/sarif/zip.ts';
 import { messageOf } from '../../../core/errors.ts';
-import { LeftFiles, MAX_LEFT_FILE_BYTES, MAX_LEFT_FILES } from '../../../domain/artifact/left-files.ts';
+import {
+  LeftFiles,
+  MAX_LEFT_FILE_BYTES,
+  MAX_LEFT_FILES,
+  OWN_FILES,
+} from '../../../domain/artifact/left-files.ts';
 import type { Blob, StepContext } from '../../../engine/steps/step.ts';
 import { fileRefused } from '../../../messages/skills/left-files.ts';
 import { NO_RIGHT_TO_READ, TOO_LARGE_OR_EXPIRED, unreadableReport } from '../../../messages/skills/sarif.ts';
@@ -9,7 +14,6 @@ import { GitHubError } from '../../../ports/github.ts';
 /** Compressed, of one artifact. */
 const MAX_ARCHIVE_BYTES = 10_000_000;
 const UNPACKED = { maxEntries: 200, maxBytes: MAX_LEFT_FILES * MAX_LEFT_FILE_BYTES };
-const LOG = 'artifacts.log';
 
 /**
  * The files of workflow artifacts that CI left for the run's head, as `<artifact>/<path>`. A missing or
@@ -41,7 +45,7 @@ export async function ciArtifacts(step: StepContext, names: readonly string[]): 
   }
   return [
     ...left.all().map(({ path, bytes }): Blob => ({ kind: 'file', name: path, data: bytes })),
-    ...(log.length === 0 ? [] : [{ kind: 'log', name: LOG, data: `${log.join('\n')}\n` } as const]),
+    ...(log.length === 0 ? [] : [{ kind: 'log', name: OWN_FILES.ci, data: `${log.join('\n')}\n` } as const]),
   ];
 }
 

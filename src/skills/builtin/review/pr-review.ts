@@ -7,6 +7,7 @@ import type { Analysis, ReviewReport } from '../../../analyzers/report.ts';
 import { reviewFiles } from '../../../analyzers/review.ts';
 import { MAX_LOG } from '../../../analyzers/run-analyzers.ts';
 import { verdictOf } from '../../../analyzers/verdict.ts';
+import { OWN_FILES } from '../../../domain/artifact/left-files.ts';
 import type { ModelMemory } from '../../../domain/outcome/model-memory.ts';
 import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
@@ -22,7 +23,6 @@ import type { QuestionTraces } from './model/questions.ts';
 import { type RoundFacts, sinceEarlier } from './since.ts';
 
 /** The analyzers' full output. */
-const LOG = 'analyzers.log';
 /**
  * 25 times what the largest legitimate review needs. Some analyzers take quadratic time, which an attacker
  * can exploit.
@@ -62,7 +62,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
     isReview: true,
     artifactDefaults: [
       { kind: 'outcome', id: 'verdict', outcome: 'review_verdict', required: true, source: 'skill' },
-      { kind: 'file', id: 'analyzers-log', path: LOG, required: true, source: 'skill' },
+      { kind: 'file', id: 'analyzers-log', path: OWN_FILES.review, required: true, source: 'skill' },
     ],
     cognitiveHints: { produces: ['evidence', 'risks', 'uncertainties', 'decisions'] },
     async run(context) {
@@ -83,7 +83,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
       return {
         kind: 'done',
         outcome: verdictOf({ ...report, ...(since && { since }) }, { headSha, round: await context.round() }),
-        blobs: [{ kind: 'analyzer_output', name: LOG, data: report.log }],
+        blobs: [{ kind: 'analyzer_output', name: OWN_FILES.review, data: report.log }],
       };
     },
   };

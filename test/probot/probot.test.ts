@@ -146,7 +146,7 @@ test('the engine writes to the Probot server’s log', async () => {
 test('a Probot server accepts deliveries while its engine waits for the database, which takes them afterwards', async () => {
   const github = await startGitHubForTest();
   const { started, folder } = await hosted(github);
-  const database = new BetterSqlite3(databaseIn(folder), { timeout: 60_000 });
+  const database = new BetterSqlite3(databaseIn(folder), { timeout: 120_000 });
   database.exec('BEGIN IMMEDIATE');
   expect(await deliver(github, started, 'while-locked')).toBe(200);
   expect(notTaken(folder)).toMatchObject([{ guid: 'while-locked' }]);

@@ -144,8 +144,11 @@ describe('rules in a chain file', () => {
     ],
     [
       'a member that no action’s outcome has',
-      expecting('action: gh-label', 'rule_id: a, field: test_count, check: required'),
-      ['8:29: no outcome of this step has "test_count"; allowed:'],
+      expecting(
+        'action: gh-label\n    with: {labels: [a]}',
+        'rule_id: a, field: test_count, check: required',
+      ),
+      ['9:29: no outcome of this step has "test_count"; allowed:'],
     ],
     [
       'the outcome of a merge',

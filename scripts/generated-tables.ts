@@ -17,7 +17,7 @@ const ABOUT_TRIGGER: Record<TriggerMember, string> = {
   author: 'the login of who opened it, pushed (`file.changed`) or published (`release.published`)',
   association: 'what the author is to the repository, such as `MEMBER`',
   title: 'its title',
-  pr_number: "the number of the pull request; for `invocation.completed`, of that run's, or null",
+  pr_number: 'the number of the pull request; for `invocation.completed`, that of its run, or null',
   issue_number: 'the number of the issue',
   head: 'the name of the branch with the change',
   base: 'the name of the branch that it changes',

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/canonical.ts';
-import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
+import { type Diagnostic, nearest, notAllowed } from '../../core/diagnostic.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { schemaDiagnostics } from '../artifact/json-schema.ts';
 import { checkExpected } from '../chain/check-artifacts.ts';
@@ -85,21 +85,32 @@ export function parseShippedPackage(files: readonly PackageFile[], folder: strin
 /**
  * The names in `uses` that the package's programs could not run.
  * @param others the packages that a step here can run, whose names these can be
+ * @param mayExist whether a package of the name may exist where it cannot be seen; that is only a warning
  */
-export function unknownUses(skill: SkillPackage, folder: string, others: readonly string[]): Diagnostic[] {
+export function unknownUses(
+  skill: SkillPackage,
+  folder: string,
+  others: readonly string[],
+  mayExist: (name: string) => boolean = () => false,
+): Diagnostic[] {
   const text = filesOf(skill).find(({ path }) => path === SKILL_FILE)?.text ?? '';
   const source = readYaml(frontmatterOf(text), `${folder}/${SKILL_FILE}`);
   const allowed = others.filter((name) => name !== skill.name);
-  return skill.uses.flatMap((name, index) =>
-    others.includes(name)
-      ? []
-      : [
-          source.diagnostic(
-            Array.isArray(memberOf(source.value, 'uses')) ? ['uses', index] : ['uses'],
-            notAllowed(`there is no skill "${name}" that a program can run`, allowed, name),
-          ),
-        ],
-  );
+  return skill.uses.flatMap((name, index): Diagnostic[] => {
+    if (others.includes(name)) return [];
+    const at = Array.isArray(memberOf(source.value, 'uses')) ? ['uses', index] : ['uses'];
+    if (!mayExist(name))
+      return [
+        source.diagnostic(
+          at,
+          notAllowed(`there is no skill "${name}" that a program can run`, allowed, name),
+        ),
+      ];
+    const meant = nearest(name, allowed);
+    const unless = `there is no skill "${name}" here, so only the organisation or an index can have it`;
+    const message = meant === undefined ? unless : `${unless}: did you mean "${meant}"?`;
+    return [{ ...source.diagnostic(at, message), severity: 'warning' }];
+  });
 }
 
 function nameOf(folder: string): string {

@@ -15,13 +15,14 @@ import type { SkillTracesOptions } from './skill-traces.ts';
 export function addSkill(skill: Command, perform: Perform): void {
   const lint = skill
     .command('lint')
-    .description('report every error in skill packages')
+    .description('report every error and warning in skill packages')
     .argument(
       '[folders or files...]',
       'a folder with SKILL.md (or any file in it) is a package; a folder with .github is a repository; in any other folder, each subfolder is a package; any other JSON file is an exported package (default: this repository)',
     )
-    .action((paths: string[]) =>
-      perform(async (context) => (await import('./skill-lint.ts')).skillLint(context, paths)),
+    .option('--strict', 'fail for warnings, too')
+    .action((paths: string[], options: { strict?: boolean }) =>
+      perform(async (context) => (await import('./skill-lint.ts')).skillLint(context, paths, options)),
     );
   example(lint, 'countersign skill lint .github/countersign/skills/naming');
 

@@ -97,9 +97,9 @@ export function matchText(
   );
 }
 
-/** `skill lint`: each diagnostic as `file:line:col: message`, then a line with the totals. */
+/** `skill lint`: each error and warning as `file:line:col: message`, then a line with the totals. */
 export function skillLintText(
-  packages: readonly { diagnostics: readonly Diagnostic[] }[],
+  packages: readonly { diagnostics: readonly Diagnostic[]; warnings: readonly Diagnostic[] }[],
   paths: readonly string[],
 ): string {
   if (packages.length === 0) {
@@ -109,10 +109,13 @@ export function skillLintText(
   const diagnostics = packages.flatMap((one) => one.diagnostics);
   const faulty = packages.filter((one) => one.diagnostics.length > 0).length;
   const where = packages.length === 1 ? '' : ` in ${faulty} of them`;
-  const count = diagnostics.length === 0 ? 'no errors' : `${plural(diagnostics.length, 'error')}${where}`;
+  const warnings = packages.flatMap((one) => one.warnings);
+  const errors = diagnostics.length === 0 ? 'no errors' : `${plural(diagnostics.length, 'error')}${where}`;
+  const count = warnings.length === 0 ? errors : `${errors}, ${plural(warnings.length, 'warning')}`;
+  const lines = diagnosticLines([...diagnostics, ...warnings]);
   return [
-    ...diagnosticLines(diagnostics),
-    ...(diagnostics.length === 0 ? [] : ['']),
+    ...lines,
+    ...(lines.length === 0 ? [] : ['']),
     `Checked ${plural(packages.length, 'skill')}: ${count}.`,
   ].join('\n');
 }

@@ -32,14 +32,33 @@ describe('lint', () => {
         [`${SKILLS}/naming/prompts/ask.md`]: 'Ask.\n',
       });
     const line = NAMING.replace('\n---', '\nuses: x\n---').split('\n').indexOf('uses: x') + 1;
-    expect((await skill(using('[release-notes, imapct-report]'), 'lint')).out).toMatch(
-      new RegExp(
-        `naming/SKILL\\.md:${line}:23: there is no skill "imapct-report" that a program can run: did you mean "impact-report"\\? Allowed: coverage-gate, dependency-review, `,
-      ),
-    );
     // Countersign's own skills are no packages that a program could run.
-    expect((await skill(using('pr-review'), 'lint')).out).toContain('there is no skill "pr-review"');
+    expect(await skill(using('[release-notes, pr-review]'), 'lint')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(
+        new RegExp(
+          `naming/SKILL\\.md:${line}:23: there is no skill "pr-review" that a program can run.* [Aa]llowed: coverage-gate, dependency-review, `,
+        ),
+      ),
+    });
     expect((await skill(using('[release-notes]'), 'lint')).code).toBe(0);
+  });
+
+  it('warns of a skill in uses that only the organisation or an index can have, and fails with --strict', async () => {
+    const cwd = repository({
+      [`${SKILLS}/naming/SKILL.md`]: NAMING.replace('\n---', '\nuses: imapct-report\n---'),
+      [`${SKILLS}/naming/prompts/ask.md`]: 'Ask.\n',
+    });
+    const { code, out } = await skill(cwd, 'lint');
+    expect(out).toContain(
+      'warning: there is no skill "imapct-report" here, so only the organisation or an index can have it: did you mean "impact-report"?',
+    );
+    expect(out).toContain('Checked 1 skill: no errors, 1 warning.');
+    expect(code).toBe(0);
+    expect(await json(cwd, 'lint')).toMatchObject({
+      skills: [{ name: 'naming', ok: true, faults: [], warnings: [{ severity: 'warning' }] }],
+    });
+    expect(await skill(cwd, 'lint', '--strict')).toMatchObject({ code: 1, out });
   });
 
   it('reads files with a byte order mark as the same package, as the app does', async () => {

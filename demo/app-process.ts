@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export interface AppProcess {
   url: string;
   databaseUrl: string;
+  artifactsUrl: string;
   logFile: string;
   /** Stops it as an operator would. */
   stop(): Promise<void>;
@@ -22,15 +23,16 @@ export async function startAppProcess(github: GitHubStandIn, folder: string): Pr
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const databaseUrl = `sqlite:${join(folder, 'countersign.db')}`;
+  const artifactsUrl = `file:${join(folder, 'artifacts')}`;
   const logFile = join(folder, 'app.log');
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: appEnvironment(github, { databaseUrl, artifactsUrl: `file:${join(folder, 'artifacts')}`, port }),
+    env: appEnvironment(github, { databaseUrl, artifactsUrl, port }),
   });
   child.stderr?.pipe(createWriteStream(logFile));
   await ready(child, url, logFile);
-  return { url, databaseUrl, logFile, stop: () => stop(child) };
+  return { url, databaseUrl, artifactsUrl, logFile, stop: () => stop(child) };
 }
 
 async function ready(child: ChildProcess, url: string, logFile: string): Promise<void> {

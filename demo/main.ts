@@ -82,7 +82,7 @@ async function main(): Promise<void> {
       [
         '',
         `The database lies at ${app.databaseUrl.slice('sqlite:'.length)}. To look further:`,
-        `  export DATABASE_URL=${app.databaseUrl}`,
+        `  export DATABASE_URL=${app.databaseUrl} ARTIFACTS_URL=${app.artifactsUrl}`,
         '  npm run countersign -- run list',
         `  npm run countersign -- run why ${verdicts[1]?.database.split(' ')[0] ?? '<run>'}`,
         `The app's log: ${app.logFile}`,

@@ -1,3 +1,7 @@
+/** The kinds of artifacts that are no outcomes. */
+export const BLOB_KINDS = ['log', 'analyzer_output', 'file'] as const;
+export type BlobKind = (typeof BLOB_KINDS)[number];
+
 /** One row: a structured outcome in `content`, or a large blob as its path in the blob store. */
 export interface Artifact {
   id: string;
@@ -5,7 +9,7 @@ export interface Artifact {
   invocationId: string;
   sessionId: string;
   createdAt: Date;
-  /** An outcome kind, or `log`, `diff`, `analyzer_output`, `file`. */
+  /** An outcome kind, or a {@link BlobKind}. */
   kind: string;
   name: string;
   /** Canonical JSON; `null` when the artifact is a blob. */

@@ -21,7 +21,9 @@ export const outcomeSchema = z.union([knownOutcomeSchema, ownOutcomeSchema]);
 export type Outcome = z.infer<typeof outcomeSchema>;
 export type OutcomeKind = Outcome['outcome_kind'];
 export type KnownOutcomeKind = z.infer<typeof knownOutcomeSchema>['outcome_kind'];
-const OUTCOME_KINDS = knownOutcomeSchema.options.map(({ shape }) => shape.outcome_kind.value);
+export const OUTCOME_KINDS: readonly KnownOutcomeKind[] = knownOutcomeSchema.options.map(
+  ({ shape }) => shape.outcome_kind.value,
+);
 
 /** A known kind, or one of a package. */
 export const outcomeKindSchema = kindSchema(OUTCOME_KINDS);

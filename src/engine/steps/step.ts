@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { BlobKind } from '../../domain/artifact/artifact.ts';
 import type { Expected } from '../../domain/artifact/contract.ts';
 import type { Step } from '../../domain/chain/chain.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
@@ -15,7 +16,7 @@ import type { GitHubReader, Repo } from '../../ports/github.ts';
 
 /** A file that a session leaves, such as an analyzer's full output or a report. */
 export interface Blob {
-  kind: 'log' | 'diff' | 'analyzer_output' | 'file';
+  kind: BlobKind;
   name: string;
   data: string | Uint8Array;
 }

@@ -1,6 +1,9 @@
-import { artifactJson, artifactTable } from '../../messages/cli/artifact.ts';
+import { BLOB_KINDS } from '../../domain/artifact/artifact.ts';
+import { OUTCOME_KINDS } from '../../domain/outcome/outcome.ts';
+import { isOwnKind } from '../../domain/outcome/own-outcome.ts';
+import { artifactJson, artifactTable, noSuchKind } from '../../messages/cli/artifact.ts';
 import type { ArtifactFilter } from '../../ports/storage.ts';
-import type { Context, DatabaseOption, Output } from './context.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import type { Since } from './options.ts';
 
 export interface ArtifactListOptions extends DatabaseOption {
@@ -13,6 +16,9 @@ export interface ArtifactListOptions extends DatabaseOption {
 
 export function artifactList({ clock, tools }: Context, options: ArtifactListOptions): Promise<Output> {
   const { run, kind, failed, since, limit, database } = options;
+  const kinds: readonly string[] = [...OUTCOME_KINDS, ...BLOB_KINDS];
+  if (kind !== undefined && !kinds.includes(kind) && !isOwnKind(kind))
+    throw new UsageError(noSuchKind(kind, kinds));
   const from = since && ('at' in since ? since.at : new Date(clock.now().getTime() - since.agoMs));
   const filter: ArtifactFilter = {
     ...(run === undefined ? {} : { runId: run }),

@@ -88,7 +88,7 @@ What it changes: {{ diff }}
       text:
         cases ??
         `cases:
-  - name: what it looks for is told
+  - name: a case of what it looks for is reported
     title: Add a sum
     files:
       src/sum.js: |

@@ -1,14 +1,20 @@
 import type { Json } from '../../core/canonical.ts';
+import { notAllowed } from '../../core/diagnostic.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import type { Verification } from '../../domain/artifact/verification.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Invocation, Run, RunState, Session } from '../../domain/run/run.ts';
 import { expectationRows } from '../run/artifacts.ts';
+import { asSentence } from '../text/pretty.ts';
 import { place } from './cli.ts';
 import { ago, table } from './terminal.ts';
 
 export function unknownArtifact(id: string): string {
   return `There is no artifact ${plainLine(id)}; countersign artifact list shows those there are.`;
+}
+
+export function noSuchKind(kind: string, known: readonly string[]): string {
+  return asSentence(notAllowed(`there is no kind of artifact "${plainLine(kind)}"`, known, kind));
 }
 
 export function unknownSession(id: string): string {

@@ -85,6 +85,13 @@ describe('artifact list', () => {
     expect([code, ids(out)]).toEqual([0, ['art-failed']]);
   });
 
+  it('refuses a misspelled kind, and not one of a package', async () => {
+    const { code, err } = await cli('artifact', 'list', '--kind', 'reveiw_verdict');
+    expect(code).toBe(2);
+    expect(err).toContain('did you mean "review_verdict"?');
+    expect((await cli('artifact', 'list', '--kind', 'octo/coverage')).code).toBe(0);
+  });
+
   it('lists the newest first, with the name and the verdict of each', async () => {
     const { out } = await cli('artifact', 'list', '--limit', '2');
     const [, first, second, ...rest] = out.trim().split('\n');

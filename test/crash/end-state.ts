@@ -32,6 +32,9 @@ export interface EndState {
 
 const ENDED = "('completed', 'failed', 'timed_out', 'aborted', 'cancelled')";
 
+/** Kinds of jobs that repeat by themselves, so that some always wait. */
+export const REPEATING = `('wake', 'missed_deliveries', 'reconcile', 'retention', 'bodies', 'schedules')`;
+
 /**
  * Only the end state is compared, not the way there: how often something was tried, which waits a run went through and how many
  * edits GitHub reported depend on the moment, and on more than a crash. Sessions are still compared one by one: a session whose
@@ -54,7 +57,7 @@ const ROWS = {
     FROM transitions JOIN chain_runs c ON subject_id = c.id
     WHERE to_status IN ${ENDED}
     GROUP BY c.id, to_status ORDER BY c.id, to_status`,
-  jobs: "SELECT kind, lease_token FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention', 'bodies') ORDER BY kind",
+  jobs: `SELECT kind, lease_token FROM jobs WHERE kind NOT IN ${REPEATING} ORDER BY kind`,
   skills: 'SELECT name, description, source FROM skills ORDER BY id',
   skill_artifacts: 'SELECT skill_id, kind, name, ordinal, content FROM skill_artifacts ORDER BY id',
   // The cost of a call that a crash interrupted is unknown: it stays reserved, and the call is repeated.

@@ -7,7 +7,7 @@ import { routeOf } from '../support/github/route.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { type Script, startStubModel } from '../support/model/stub.ts';
 import { databaseIn } from './app-process.ts';
-import { type EndState, readEndState, type Subject } from './end-state.ts';
+import { type EndState, REPEATING, readEndState, type Subject } from './end-state.ts';
 import { notTaken } from './inbox.ts';
 import type { KillPoint } from './kill-point.ts';
 import { isAccepted, type Supervised, startSupervised } from './supervisor.ts';
@@ -124,7 +124,7 @@ function isOver(github: GitHubStandIn, folder: string, now: Date): boolean {
     if (!github.deliveries.every(({ guid, status }) => isAccepted(status) || recorded.has(guid)))
       return false;
     const open = db.prepare(
-      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ('wake', 'missed_deliveries', 'reconcile', 'retention', 'bodies')
+      `SELECT (SELECT count(*) FROM jobs WHERE kind NOT IN ${REPEATING}
                    OR (kind <> 'wake' AND (lease_token IS NOT NULL OR run_at <= ?)))
             + (SELECT count(*) FROM effects WHERE status = 'pending')
             + (SELECT count(*) FROM deliveries WHERE status IN ('received', 'processing'))

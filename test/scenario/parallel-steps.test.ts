@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -56,6 +56,8 @@ test.each([
 ])('a run whose chain says "%s" has %i of its steps at work', async (limit, most) => {
   const { skill, endOne, endAll } = heldSkill();
   const harness = await start({ chain: wide(limit), skills: [skill] });
+  // Otherwise the app of a failed test could not stop.
+  onTestFinished(endAll);
   const { number } = await harness.github.openPullRequest({
     repo: REPO,
     author: 'ada',

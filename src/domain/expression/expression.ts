@@ -33,7 +33,7 @@ export interface CompiledExpression {
    */
   evaluate(context: object): Json | undefined;
   readonly references: readonly Reference[];
-  /** What filters read of the entries of a list, as paths to the first entry. */
+  /** What is read of the entries of a list by filters, or after them, as paths to the first entry. */
   readonly attributes: readonly Reference[];
 }
 
@@ -114,7 +114,11 @@ function referencesOf(expression: Expression): Reference[] {
 /** Filters whose result is a list of entries of their operand. */
 const KEEPS_ENTRIES: readonly string[] = ['list', 'selectattr', 'rejectattr', 'sort', 'unique'];
 
+/** Filters whose result is an entry of their operand. */
+const TAKES_ENTRY: readonly string[] = ['first', 'last'];
+
 function attributesOf(expression: Expression): Reference[] {
+  if (expression.kind === 'member') return membersOfEntry(expression);
   const nested = partsOf(expression).flatMap(attributesOf);
   if (expression.kind !== 'filter') return nested;
   const { name, args, named, operand } = expression;
@@ -122,12 +126,30 @@ function attributesOf(expression: Expression): Reference[] {
     ? args[0]
     : named.find((argument) => argument.name === 'attribute')?.value;
   if (attribute?.kind !== 'literal' || typeof attribute.value !== 'string') return nested;
-  let list = operand;
-  while (list.kind === 'filter' && KEEPS_ENTRIES.includes(list.name)) list = list.operand;
-  const [of] = list.kind === 'member' ? memberReferences(list) : [];
-  if (!of || of.path.length < depthOf(list)) return nested;
+  const of = listOf(operand);
+  if (!of) return nested;
   const path = [...of.path, 0, ...attribute.value.split('.')];
   return [...nested, { root: of.root, path, offset: attribute.offset }];
+}
+
+/** What `(list | first).line` and `(list | sort)[0].line` read. Their list is a reference of its own. */
+function membersOfEntry(expression: Extract<Expression, { kind: 'member' }>): Reference[] {
+  const { target, keys, path, offset } = literalKeysOf(expression);
+  const nested = [target, ...keys].flatMap(attributesOf);
+  if (target.kind !== 'filter') return nested;
+  const takes = TAKES_ENTRY.includes(target.name);
+  const of = takes ? listOf(target.operand) : KEEPS_ENTRIES.includes(target.name) && listOf(target);
+  return of
+    ? [...nested, { root: of.root, path: [...of.path, ...(takes ? [0] : []), ...path], offset }]
+    : nested;
+}
+
+/** The list whose entries the expression has; `undefined` if that is not a path. */
+function listOf(expression: Expression): Reference | undefined {
+  let list = expression;
+  while (list.kind === 'filter' && KEEPS_ENTRIES.includes(list.name)) list = list.operand;
+  const [of] = list.kind === 'member' ? memberReferences(list) : [];
+  return of && of.path.length === depthOf(list) ? of : undefined;
 }
 
 function depthOf(expression: Expression): number {
@@ -135,20 +157,26 @@ function depthOf(expression: Expression): number {
 }
 
 function memberReferences(expression: Extract<Expression, { kind: 'member' }>): Reference[] {
+  const { target, keys, path } = literalKeysOf(expression);
+  const computed = keys.flatMap((key) => (key.kind === 'literal' ? [] : referencesOf(key)));
+  if (target.kind !== 'name') return [...referencesOf(target), ...computed];
+  return [{ root: target.name, path, offset: target.offset }, ...computed];
+}
+
+/** What the members are read of, and the path up to the first computed key. */
+function literalKeysOf(expression: Extract<Expression, { kind: 'member' }>) {
   const keys: Expression[] = [];
   let target: Expression = expression;
   while (target.kind === 'member') {
     keys.unshift(target.key);
     target = target.target;
   }
-  const computed = keys.flatMap((key) => (key.kind === 'literal' ? [] : referencesOf(key)));
-  if (target.kind !== 'name') return [...referencesOf(target), ...computed];
   const path: (string | number)[] = [];
   for (const key of keys) {
     if (key.kind !== 'literal' || (typeof key.value !== 'string' && typeof key.value !== 'number')) break;
     path.push(key.value);
   }
-  return [{ root: target.name, path, offset: target.offset }, ...computed];
+  return { target, keys, path, offset: target.offset };
 }
 
 /**

@@ -508,6 +508,9 @@ describe('the parser of chain files', () => {
     ["steps.a.outcome.findings | selectattr('severty', 'eq', 'high')", 'severty', 'severity'],
     ["steps.a.outcome.findings | rejectattr('rule') | map(attribute='fille')", 'fille', 'file'],
     ["state.working.risks | sort(attribute='lime')", 'lime', 'line'],
+    ['(steps.a.outcome.findings | first).severty', 'severty', 'severity'],
+    ["(steps.a.outcome.findings | selectattr('rule') | last).lime.x", 'lime', 'line'],
+    ["(steps.a.outcome.findings | sort(attribute='line'))[0].severty", 'severty', 'severity'],
   ])('reports an attribute that no entry has: %s', (expression, word, meant) => {
     const [diagnostic, ...others] = errorsOf(
       withSteps(`${REVIEW}    condition: "{{ (${expression}) | length > 0 }}"`),
@@ -522,6 +525,10 @@ describe('the parser of chain files', () => {
     'steps.a.outcome.findings.length',
     "steps.a.outcome.findings | selectattr('severity', 'eq', 'high') | map(attribute='file') | first == 'a'",
     'steps.a.outcome.analyzers[1].status',
+    "(steps.a.outcome.findings | sort(attribute='line') | last).severity == 'high'",
+    "(steps.a.outcome.findings | sort(attribute='line'))[0].line == 1",
+    "(steps.a.outcome.findings | selectattr('rule')).length > 0",
+    "(steps.a.outcome.findings | map(attribute='file') | first).length > 3",
     'state.working.risks[0].step',
     "state.output.results | map(attribute='passed') | first",
   ])('accepts %s', (expression) => {

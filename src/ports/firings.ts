@@ -1,4 +1,4 @@
-import type { Schedule } from '../domain/chain/schedule.ts';
+import type { Schedule } from '../domain/chain/trigger-schema.ts';
 
 /** When a chain of a repository fires next by one of its schedules. */
 export interface ScheduleRow {
@@ -67,5 +67,6 @@ export interface Firings {
   queued(of: { repositoryId: number; chain: string }): Promise<Firing[]>;
   /** Newest first. */
   list(filter: { repository?: string; chain?: string; limit: number }): Promise<Firing[]>;
-  counts(): Promise<{ status: Firing['status']; reason: SkippedBecause | null; count: number }[]>;
+  /** How many there are of each status and reason, from a few rows. The reason is empty if there is none. */
+  counts(): Promise<{ status: Firing['status']; reason: SkippedBecause | ''; count: number }[]>;
 }

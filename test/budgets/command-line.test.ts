@@ -84,6 +84,7 @@ describe('a command that reads files of a repository', () => {
 
 /** What chains and skills are read with, and the cache of the code that knows the names of steps. */
 const PARSERS = new Set([
+  'croner',
   'commander',
   'fastest-levenshtein',
   'lru-cache',

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Firing, Firings, Schedules } from '../../ports/firings.ts';
 import { parseJson, toDate, toText } from './columns.ts';
 import type { Database, FiringsTable } from './schema.ts';
@@ -119,14 +119,7 @@ export function firingsTable(db: Kysely<Database>): Firings {
       return rows.map(firingIn);
     },
 
-    async counts() {
-      const rows = await db
-        .selectFrom('firings')
-        .select(['status', 'reason', sql<number>`sum(count)`.as('count')])
-        .groupBy(['status', 'reason'])
-        .execute();
-      return rows;
-    },
+    counts: () => db.selectFrom('firing_counts').selectAll().where('count', '>', 0).execute(),
   };
 }
 

@@ -53,6 +53,7 @@ export interface Database {
     next_at: string;
   };
   firings: FiringsTable;
+  firing_counts: FiringCountsTable;
   cursors: { name: string; position_json: string; updated_at: string };
   gate_protections: {
     repository_id: number;
@@ -87,6 +88,14 @@ export interface FiringsTable {
   run_id: string;
   due_at: string;
   updated_at: string;
+}
+
+/** Triggers of `firings` maintain it. */
+interface FiringCountsTable {
+  status: Firing['status'];
+  /** Empty if there is none. */
+  reason: NonNullable<Firing['reason']> | '';
+  count: number;
 }
 
 interface ChainsTable {

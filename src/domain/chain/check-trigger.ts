@@ -2,6 +2,8 @@ import type { Json } from '../../core/canonical.ts';
 import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
 import { compileTemplate } from '../expression/condition.ts';
+import { compilePattern, PatternError } from '../rule/pattern.ts';
+import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
 import { checkExpression, textsIn } from './check.ts';
 import type { Path, YamlSource } from './positions.ts';
 import { scheduleProblem, timezoneProblem } from './schedule.ts';
@@ -87,7 +89,22 @@ function checkTrigger(source: YamlSource, trigger: Json, path: Path): Diagnostic
         : `only "repo" is known before the chain starts, not "${reference.root}"`,
     ),
   );
-  return [...misplaced, ...idle, ...patterns];
+  const texts = (['title', 'body'] as const).flatMap((key) => {
+    return textsIn(memberOf(filter, key), [...path, 'filter', key]);
+  });
+  return [...misplaced, ...idle, ...patterns, ...texts.flatMap((at) => checkPattern(source, at))];
+}
+
+function checkPattern(source: YamlSource, { path, text }: { path: Path; text: string }): Diagnostic[] {
+  // The schema refuses it.
+  if (text === '' || text.length > MAX_PATTERN_LENGTH) return [];
+  try {
+    compilePattern(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return [source.diagnostic(path, error.message)];
+  }
 }
 
 function checkSchedule(source: YamlSource, trigger: Json, path: Path): Diagnostic[] {

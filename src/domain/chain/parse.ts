@@ -15,10 +15,10 @@ import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
-import type { Schedule } from './schedule.ts';
 import { checkShape, inFileOrder } from './shape.ts';
 import {
   isSchedule,
+  type Schedule,
   type StoredTrigger,
   type Trigger,
   type TriggerFilter,

@@ -1,27 +1,7 @@
 import { Cron } from 'croner';
 import { notAllowed } from '../../core/diagnostic.ts';
 import { parseDuration } from '../../core/duration.ts';
-
-export const CATCHUPS = ['last', 'none', 'all'] as const;
-export const OVERLAPS = ['skip', 'queue', 'cancel_running', 'allow'] as const;
-
-/** When a chain fires by the clock, with defaults filled in. */
-export interface Schedule {
-  /** Five fields of cron, or `every 6h`. */
-  schedule: string;
-  timezone: string;
-  /** Which of the firings happen that came due while nothing evaluated schedules. */
-  catchup: (typeof CATCHUPS)[number];
-  catchupWindowMs: number;
-  /** What happens if an earlier run of the schedule is under way. */
-  overlap: (typeof OVERLAPS)[number];
-}
-
-/** A schedule, as rows and events name it: two triggers with equal keys fire at the same times. */
-export function keyOfSchedule({ schedule, timezone }: Pick<Schedule, 'schedule' | 'timezone'>): string {
-  const when = schedule.trim().replace(/\s+/g, ' ');
-  return when.startsWith('every') || timezone === 'UTC' ? when : `${when} ${timezone}`;
-}
+import type { Schedule } from './trigger-schema.ts';
 
 const EVERY = /^every (\d{1,4}[mhd])$/;
 const SHORTEST_MS = 60_000;

@@ -3,14 +3,12 @@ import { anyGlobMatches, globMatches, plainGlobMatches } from '../../core/glob.t
 import { compileTemplate } from '../expression/condition.ts';
 import { compilePattern, MAX_MATCHED_LENGTH } from '../rule/pattern.ts';
 import type { Chain } from './chain.ts';
-import { keyOfSchedule } from './schedule.ts';
 import {
   type EventTrigger,
   eventTriggersOf,
   FILTER_KEYS,
   type FilterKey,
-  isSchedule,
-  type Trigger,
+  nameOfTrigger,
   type TriggerFilter,
   triggersOf,
 } from './trigger-schema.ts';
@@ -77,11 +75,6 @@ export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch 
 function waitsForOther(chain: Chain, { event }: TriggerFacts): string {
   const names = triggersOf(chain).map(nameOfTrigger);
   return `it waits for ${[...new Set(names)].join(' or ')}, and this is ${event}`;
-}
-
-/** What a trigger waits for, in a few words. */
-export function nameOfTrigger(trigger: Trigger): string {
-  return isSchedule(trigger) ? `the schedule ${keyOfSchedule(trigger)}` : trigger.event;
 }
 
 /** Why one trigger does not fire; `undefined` if it does. */

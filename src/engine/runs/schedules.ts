@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
-import { keyOfSchedule, nextAfter, whatIsDue } from '../../domain/chain/schedule.ts';
-import { schedulesOf } from '../../domain/chain/trigger-schema.ts';
+import { nextAfter, whatIsDue } from '../../domain/chain/schedule.ts';
+import { keyOfSchedule, schedulesOf } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf, RepositoryRef } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';

@@ -1,6 +1,5 @@
 import { formatDiagnostic } from '../../core/diagnostic.ts';
-import { nameOfTrigger } from '../../domain/chain/trigger.ts';
-import { followsPullRequest, triggersOf } from '../../domain/chain/trigger-schema.ts';
+import { followsPullRequest, nameOfTrigger, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { governedCriterion } from '../../domain/run/explain.ts';
 import { type PullRequestNow, pullRequestMatches, triggerFacts } from '../../domain/run/plan.ts';

@@ -1,5 +1,4 @@
-import { nameOfTrigger } from '../../domain/chain/trigger.ts';
-import { triggersOf } from '../../domain/chain/trigger-schema.ts';
+import { nameOfTrigger, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { chainTable } from '../../messages/cli/cli.ts';
 import { localChains } from './chain-files.ts';
 import type { Context, Output } from './context.ts';

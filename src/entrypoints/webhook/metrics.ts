@@ -138,7 +138,7 @@ export function createMetrics(): Metrics {
     setAll(effects, await read.effects.countByStatus());
     firings.reset();
     for (const { status, reason, count } of await read.firings.counts())
-      firings.set({ status, reason: reason ?? '' }, count);
+      firings.set({ status, reason }, count);
     due.set(await read.jobs.countDue(now));
     const since = [await read.jobs.nextDue(new Date(0)), await read.deliveries.oldestToQueue(), now];
     const earliest = Math.min(...since.map((time) => (time ?? now).getTime()));

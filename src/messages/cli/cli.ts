@@ -5,8 +5,12 @@ import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { topologicalOrder } from '../../domain/chain/graph.ts';
 import type { Scope } from '../../domain/chain/scope.ts';
-import { nameOfTrigger } from '../../domain/chain/trigger.ts';
-import { isSchedule, type TriggerFilter, triggersOf } from '../../domain/chain/trigger-schema.ts';
+import {
+  isSchedule,
+  nameOfTrigger,
+  type TriggerFilter,
+  triggersOf,
+} from '../../domain/chain/trigger-schema.ts';
 import { wantedByStep } from '../../domain/policy/countersign-rules.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
   nextAfter,
-  type Schedule,
   scheduleProblem,
   timezoneProblem,
   whatIsDue,
 } from '../../../src/domain/chain/schedule.ts';
+import type { Schedule } from '../../../src/domain/chain/trigger-schema.ts';
 
 const daily: Schedule = {
   schedule: '30 2 * * *',

@@ -127,6 +127,28 @@ test('an index that fails is logged, and asked again after 15 minutes, then 30, 
   ]);
 });
 
+test('an index that fails keeps the newer version that it listed before', async () => {
+  const { harness, about } = await watching(publish('1.2.0'));
+  publish('1.3.0');
+  await harness.advance(DAY);
+  web.put('/x/index.json', 'no index');
+  await harness.advance(DAY);
+  expect(about('cannot be checked')).not.toEqual([]);
+  expect(await shown(harness)).toMatch(/^naming +1\.2\.0 \(1\.3\.0 available\) +community/);
+  publish('1.3.0');
+  await harness.advance(DAY);
+  expect(about('newer version')).toHaveLength(1);
+});
+
+test('an index says nothing about packages that come from another', async () => {
+  const other = web.publish('y', [['naming', '1.2.0', exported('naming', '1.2.0')]]);
+  const { harness, about } = await watching(publish('1.3.0'), false);
+  await command(harness, 'skill', 'sync', other);
+  await harness.advance(2 * DAY);
+  expect(about('newer version')).toEqual([]);
+  expect(await shown(harness)).toMatch(/^naming +1\.2\.0 +community/);
+});
+
 test('an index is not followed to another address', async () => {
   const { harness, about } = await watching(publish('1.2.0'));
   web.put('/x/index.json', (response) => response.writeHead(302, { location: '/elsewhere.json' }).end());

@@ -335,3 +335,33 @@ test('a chain can name a skill of the same pull request, and a built-in name is 
   const taken = await scene.open({ branch: 'second', files: skill('ci', gate(true, 'x')) });
   expect(scene.check(taken.headSha, 'configuration')?.summary).toContain('"ci" is built in');
 });
+
+test('a chain of the same pull request is checked against the data that its new skill produces', async () => {
+  const scene = await start({ [SETTINGS]: 'chains: []\n' });
+  const own = `outcome: octo/coverage
+outcome_schema: { type: object, properties: { percent: { type: number } } }
+`;
+  const files = {
+    [`${SKILLS}/cover/SKILL.md`]: skillMd('cover', own),
+    [`${SKILLS}/cover/prompts/ask.md`]: 'Ask.',
+    [`${CHAINS}/flow.yaml`]: `name: flow
+trigger: { event: pr.opened }
+steps:
+  - { id: c, skill: cover }
+  - { id: t, action: gh-comment, condition: "{{ steps.c.outcome.data.precent > 80 }}", with: { body: Hi } }
+`,
+  };
+  const { headSha } = await scene.open({ files });
+  expect(scene.check(headSha, 'configuration')?.summary).toContain('did you mean "percent"?');
+});
+
+test('a pull request cannot add a package that runs a skill which nobody has', async () => {
+  const scene = await start({ [SETTINGS]: 'chains: []\n' });
+  const using = skillMd('naming', 'outcome: gate_verdict\nuses: imapct-report\n');
+  const { headSha } = await scene.open({
+    files: { [`${SKILLS}/naming/SKILL.md`]: using, [`${SKILLS}/naming/prompts/ask.md`]: 'Ask.' },
+  });
+  const check = scene.check(headSha, 'configuration');
+  expect(check?.conclusion).toBe('failure');
+  expect(check?.summary).toContain('there is no skill "imapct-report" that a program can run');
+});

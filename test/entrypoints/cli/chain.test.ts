@@ -34,6 +34,29 @@ it('lint checks the settings and chains of a repository when no path is given', 
   expect(stdout).toMatch(/\n\nChecked 2 files: 1 error in 1 of them\.\n$/);
 });
 
+it('lint knows the data of a kind that a package of the repository registers', async () => {
+  const cwd = repository({
+    '.github/countersign/skills/cover/SKILL.md': `---
+name: cover
+description: Counts.
+outcome: octo/coverage
+outcome_schema: { type: object, properties: { percent: { type: number } } }
+---
+`,
+    '.github/countersign/skills/cover/prompts/ask.md': 'Ask.',
+    '.github/countersign/chains/flow.yaml': `name: flow
+trigger: { event: pr.opened }
+steps:
+  - { id: c, skill: cover }
+  - { id: t, skill: ci, condition: "{{ steps.c.outcome.data.precent > 80 }}" }
+`,
+  });
+  const { code, stdout } = await chainLint(cwd);
+  expect(stdout).toContain('flow.yaml:5:');
+  expect(stdout).toContain('"outcome.data" has no "precent": did you mean "percent"?');
+  expect(code).toBe(1);
+});
+
 it('lint reports every error with its place and ends with 1', async () => {
   const cwd = repository({ 'deploy.yaml': MISSPELT });
   const { code, stdout } = await chainLint(cwd, 'deploy.yaml');

@@ -144,8 +144,10 @@ test('an index says nothing about packages that come from another', async () => 
   const other = web.publish('y', [['naming', '1.2.0', exported('naming', '1.2.0')]]);
   const { harness, about } = await watching(publish('1.3.0'), false);
   await command(harness, 'skill', 'sync', other);
-  await harness.advance(2 * DAY);
+  publish('1.4.0');
+  await harness.advance(DAY);
   expect(about('newer version')).toEqual([]);
+  expect(await gauges(harness)).toContain('countersign_skill_updates 0');
   expect(await shown(harness)).toMatch(/^naming +1\.2\.0 +community/);
 });
 

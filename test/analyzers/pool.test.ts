@@ -92,7 +92,9 @@ test('An analyzer that leaves everything behind that it can leaves nothing for t
   expect(existsSync(left.folder)).toBe(false);
 });
 
-test('An analyzer cannot change the compiled code that the processes of other reviews use', async () => {
+test('An analyzer cannot change the compiled code that the processes of other reviews use', {
+  tags: 'slow',
+}, async () => {
   const folder = await temporaryFolder();
   const pool = start();
   await readySpare(pool);
@@ -153,7 +155,7 @@ test('A review does not need the spare that died while it waited', async () => {
   expect(pid).not.toBe(spare);
 });
 
-test('Reviews beyond the limit wait for their turn', async () => {
+test('Reviews beyond the limit wait for their turn', { tags: 'slow' }, async () => {
   const pool = start();
   const times = await Promise.all([pool.run(WHEN), pool.run(WHEN), pool.run(WHEN)]);
   const [first, second, third] = times.toSorted((a, b) => a.begun - b.begun);

@@ -166,7 +166,7 @@ test('a dry run does not wait for CI that is still running', async () => {
   expect(stdout).toMatch(/^ci +waiting for CI/m);
 });
 
-test('a dry run plays a merged pull request as if it were open', async () => {
+test('a dry run plays a merged pull request as if it were open', { tags: 'slow' }, async () => {
   const number = await open({ 'f.ts': 'export const f = 1;\n' }, 'success');
   await github.mergePullRequest(REPO, number, 'mia');
   const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
@@ -237,7 +237,7 @@ test('a dry run of a chain that nobody has says which there are', async () => {
   expect(stdout).toContain('"pr-review"');
 });
 
-test('a dry run takes the checks of an installed Countersign for no CI', async () => {
+test('a dry run takes the checks of an installed Countersign for no CI', { tags: 'slow' }, async () => {
   const number = await open({ 'i.ts': 'export const i = 1;\n' }, 'success');
   const { headSha } = github.pullRequest(REPO, number);
   for (const name of ['countersign / pr-review', 'countersign: main'])
@@ -246,7 +246,9 @@ test('a dry run takes the checks of an installed Countersign for no CI', async (
   expect(stdout).toContain('May this be merged?');
 });
 
-test('a dry run says that a role of somebody can only be read with push access', async () => {
+test('a dry run says that a role of somebody can only be read with push access', {
+  tags: 'slow',
+}, async () => {
   const { number, headSha } = await github.openPullRequest({
     repo: REPO,
     author: 'otto',

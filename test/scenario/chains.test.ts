@@ -163,7 +163,9 @@ test('a step that waits longer than its timeout times out, and the run says so',
   expect(scene.github.labels(REPO, number)).toEqual([]);
 });
 
-test('a timeout that passes while the app is down takes effect when the app is back', async () => {
+test('a timeout that passes while the app is down takes effect when the app is back', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci, timeout: 10m'));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });

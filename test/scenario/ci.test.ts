@@ -387,7 +387,7 @@ test('CI that takes longer than the settings allow fails the run with a reason',
   expect(question(scene, number)).toBeUndefined();
 });
 
-test('a result whose webhook was lost is still noticed', async () => {
+test('a result whose webhook was lost is still noticed', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.settle();

@@ -122,7 +122,9 @@ test('an empty list of chains runs none, and nothing is reported', async () => {
   expect(scene.github.comments(REPO, number)).toEqual([]);
 });
 
-test('the repository’s settings decide the merge method and the reactions that count', async () => {
+test('the repository’s settings decide the merge method and the reactions that count', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     only(
       { ship: CI_AND_MERGE },

@@ -194,7 +194,7 @@ test('a chain without a contract shows nothing about it', async () => {
   expect(approvalOf(harness, number).body).not.toContain('Artifacts');
 });
 
-test('why a step failed names its missing artifacts beside its own cause', async () => {
+test('why a step failed names its missing artifacts beside its own cause', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking(REPORT), settings: 'ci: { wait: 1m }\n' });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');

@@ -96,7 +96,7 @@ test('a run whose pull request has another base now is not started there, and th
   expect(await s.runs('ship')).toHaveLength(1);
 });
 
-test('every step that failed is run again, not only the first', async () => {
+test('every step that failed is run again, not only the first', { tags: 'slow' }, async () => {
   const ci = (id: string) =>
     `  - { id: ${id}, skill: ci, depends_on: [], timeout: 1m, on_failure: continue }\n`;
   const s = await start(

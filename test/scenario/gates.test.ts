@@ -163,7 +163,9 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges[0]?.at.getTime()).toBeGreaterThanOrEqual(Date.parse('2026-03-02T09:01Z'));
   });
 
-  test('is not made while a fact cannot be read, also if the criterion says "not"', async () => {
+  test('is not made while a fact cannot be read, also if the criterion says "not"', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: mergeBehind(gate(criterion('not pr.changes_requested'))) });
     const restore = harness.github.fail(({ path }) => path.includes('/reviews'), { status: 403 });
     const { number } = await open(harness);
@@ -229,7 +231,9 @@ describe('gates of the organisation', () => {
     return harness;
   };
 
-  test('apply beside those of the repository and the step, which cannot replace them by their id', async () => {
+  test('apply beside those of the repository and the step, which cannot replace them by their id', {
+    tags: 'slow',
+  }, async () => {
     const harness = await organisation(`{ uses: gh-merge, pre: [${gate(LABELLED)}] }`, {
       settings: `gates:\n  - { uses: gh-merge, pre: [${gate(criterion('true'), 'warn')}] }\n`,
     });
@@ -342,7 +346,7 @@ describe('any other step behind a gate', () => {
     },
   );
 
-  test('counts as not passed also when a merge reads its outcome again', async () => {
+  test('counts as not passed also when a merge reads its outcome again', { tags: 'slow' }, async () => {
     const harness = await start({
       chain: `name: pr-review
 trigger: { event: pr.opened }

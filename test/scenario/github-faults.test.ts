@@ -169,7 +169,9 @@ eachFirstQuick([
   },
 );
 
-test('a check run that GitHub refuses is not sent again at every poll, and appears within the hour once GitHub allows it', async () => {
+test('a check run that GitHub refuses is not sent again at every poll, and appears within the hour once GitHub allows it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const isCreate = ({ method, path }: { method: string; path: string }) =>

@@ -31,7 +31,9 @@ test('a chain with several triggers runs for each, and conditions see which one 
   expect(chainComments(scene, number)).toEqual(['event pr.labeled', 'event pr.merged']);
 });
 
-test('a chain for heads and for labels keeps its run for the head when a label fires another', async () => {
+test('a chain for heads and for labels keeps its run for the head when a label fires another', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain('skill: ci', '[{ event: pr.opened }, { event: pr.labeled, filter: { label: again } }]'),
   );

@@ -111,7 +111,7 @@ test('a comment that waits for a rate limit is written once after a restart', { 
   expect(ownChecks(harness, headSha)).toHaveLength(1);
 });
 
-test('a merged pull request stays as it is after a restart', async () => {
+test('a merged pull request stays as it is after a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

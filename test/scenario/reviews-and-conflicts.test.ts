@@ -182,7 +182,9 @@ describe('a conflict with the base branch', () => {
     expect(checkLines(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
   });
 
-  test('that a refused merge reveals is named, and the merge is not retried repeatedly', async () => {
+  test('that a refused merge reveals is named, and the merge is not retried repeatedly', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { github } = harness;
     const { number, headSha } = await open(harness, conflicting);

@@ -66,7 +66,7 @@ describe('an index that lists a newer version', () => {
     expect(await harness.app.storage.read.skills.adopted()).toMatchObject([{ version: '1.2.0' }]);
   });
 
-  test('shows no more once it is installed', async () => {
+  test('shows no more once it is installed', { tags: 'slow' }, async () => {
     const index = publish('1.2.0');
     const { harness } = await watching(index);
     publish('1.3.0');
@@ -79,7 +79,7 @@ describe('an index that lists a newer version', () => {
     expect(await shown(harness)).toMatch(/^naming +1\.3\.0 +community/);
   });
 
-  test('is neither asked nor logged again after a restart', async () => {
+  test('is neither asked nor logged again after a restart', { tags: 'slow' }, async () => {
     const { harness, about } = await watching(publish('1.2.0'));
     publish('1.3.0');
     await harness.advance(DAY);
@@ -97,7 +97,9 @@ describe('an index that lists a newer version', () => {
   });
 });
 
-test('an index that fails is logged, and asked again after 15 minutes, then 30, up to the interval', async () => {
+test('an index that fails is logged, and asked again after 15 minutes, then 30, up to the interval', {
+  tags: 'slow',
+}, async () => {
   const index = publish('1.2.0');
   const { harness, about } = await watching(index);
   web.put('/x/index.json', 'no index');
@@ -151,7 +153,7 @@ test('an index says nothing about packages that come from another', async () => 
   expect(await shown(harness)).toMatch(/^naming +1\.2\.0 +community/);
 });
 
-test('an index is not followed to another address', async () => {
+test('an index is not followed to another address', { tags: 'slow' }, async () => {
   const { harness, about } = await watching(publish('1.2.0'));
   web.put('/x/index.json', (response) => response.writeHead(302, { location: '/elsewhere.json' }).end());
   await harness.advance(DAY);
@@ -159,7 +161,7 @@ test('an index is not followed to another address', async () => {
   expect(about('cannot be checked')).toHaveLength(1);
 });
 
-test('an app without indexes asks none', async () => {
+test('an app without indexes asks none', { tags: 'slow' }, async () => {
   const harness = await start();
   await harness.advance(2 * DAY);
   expect(web.requests()).toEqual([]);

@@ -117,7 +117,9 @@ describe('the archive of a run that is over', () => {
     expect(await answers(harness.app.storage.read)).toEqual(before);
   });
 
-  it('is read as a whole, at whichever moment of a read it is made, or is rows again', async () => {
+  it('is read as a whole, at whichever moment of a read it is made, or is rows again', {
+    tags: 'slow',
+  }, async () => {
     const { storage } = harness.app;
     const { repositoryId, headSha, baseRef } = (await storage.read.runs.get(runId)) as Run;
     const [session] = await storage.read.runs.sessionsOf(runId);

@@ -48,7 +48,7 @@ test('chain check fires what is due, once, and says when the next is', async () 
   expect((await countersign(['chain', 'schedules'], at)).stdout).toContain('nightly-0');
 });
 
-test('two processes that evaluate at once fire each of 250 schedules once', async () => {
+test('two processes that evaluate at once fire each of 250 schedules once', { tags: 'slow' }, async () => {
   const { path, at } = await world(250);
   const both = await Promise.all([
     countersignProcess(['chain', 'check', '--json'], at),

@@ -48,7 +48,9 @@ describe('new', () => {
     expect(SCAFFOLD_OUTCOMES).toEqual(SKILL_OUTCOMES);
   });
 
-  it('begins a prompt and a program for each of these outcomes, whose cases pass', async () => {
+  it('begins a prompt and a program for each of these outcomes, whose cases pass', {
+    tags: 'slow',
+  }, async () => {
     const cwd = newFolder();
     for (const outcome of SCAFFOLD_OUTCOMES) {
       const name = outcome.replaceAll('_', '-');

@@ -55,7 +55,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('people with look-alikes of a maintainer’s login', async () => {
+  test('people with look-alikes of a maintainer’s login', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval({
       settings: 'countersign: { permission: none, users: [mia] }\n',
     });
@@ -161,7 +161,9 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
     });
   const questions = ({ github }: Harness) => github.requests.filter(({ path }) => path === '/graphql');
 
-  test('may not countersign, and one without an account costs one more countersign', async () => {
+  test('may not countersign, and one without an account costs one more countersign', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await openApproval();
     const { github } = harness;
     github.addUser('mia', { email: 'someone@example.test' });
@@ -227,7 +229,9 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
   });
 });
 
-test('a maintainer’s rejection behind a page full of other reactions prevents another’s countersign', async () => {
+test('a maintainer’s rejection behind a page full of other reactions prevents another’s countersign', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await openApproval();
   for (let index = 0; index < 105; index++) await react(harness, number, `fan-${index}`);
   await react(harness, number, 'max', '-1');

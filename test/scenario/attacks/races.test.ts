@@ -135,7 +135,9 @@ test('a pull request that was closed and reopened between the countersign and th
   ]);
 });
 
-test('a round trip to another base between the countersign and the poll leads to a new approval comment', async () => {
+test('a round trip to another base between the countersign and the poll leads to a new approval comment', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await countersigned();
   await harness.github.editPullRequest(REPO, number, 'ada', { base: 'release' });
   await harness.advance(A_RECHECK);

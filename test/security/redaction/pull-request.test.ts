@@ -148,7 +148,9 @@ test(`secrets in branches and in the title of a merged pull request are shown no
   });
 });
 
-test('secrets in commands and other comments are shown nowhere, and a command that contains one is not run', async () => {
+test('secrets in commands and other comments are shown nowhere, and a command that contains one is not run', {
+  tags: 'slow',
+}, async () => {
   const harness = await recordedApp({ chain: TALKATIVE });
   const { github } = harness;
   const { number } = await open(harness);

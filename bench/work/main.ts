@@ -75,13 +75,19 @@ try {
   const asked = new Map<string, number>();
   const waiting = new Map<string, () => void>();
   const approvals: { repo: string; number: number }[] = [];
-  github.onRequest(({ method, path, body }) => {
-    const [, repo = '', number] = /^\/repos\/([^/]+\/[^/]+)\/issues\/(\d+)\/comments$/.exec(path) ?? [];
-    if (method !== 'POST' || number === undefined || !JSON.stringify(body).includes('countersign:approval'))
-      return;
-    asked.set(`${repo}#${number}`, performance.now());
-    approvals.push({ repo, number: Number(number) });
-    waiting.get(`${repo}#${number}`)?.();
+  const byHead = new Map(many.pullRequests.map((pullRequest) => [pullRequest.headSha, pullRequest]));
+  if (byHead.size !== total) throw new Error('two pull requests have the same head');
+  github.onRequest(({ method, path, mutates, body }) => {
+    // The comment comes alone, or with other writes of the same moment.
+    const isComment = path === '/graphql' ? mutates?.includes('addComment') : path.endsWith('/comments');
+    if (method !== 'POST' || !isComment) return;
+    for (const [, head = ''] of JSON.stringify(body).matchAll(/countersign:approval head=([0-9a-f]{40})/g)) {
+      const { repo = '', number = 0 } = byHead.get(head) ?? {};
+      if (asked.has(`${repo}#${number}`)) continue;
+      asked.set(`${repo}#${number}`, performance.now());
+      approvals.push({ repo, number });
+      waiting.get(`${repo}#${number}`)?.();
+    }
   });
   const isAsked = (index: number) => {
     const { repo = '', number = 0 } = many.pullRequests[index] ?? {};

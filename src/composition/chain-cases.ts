@@ -1,7 +1,7 @@
 import { createAnalyzerPool } from '../analyzers/pool.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { ChainCase } from '../domain/chain-case/case-file.ts';
-import type { DryRunOf } from '../entrypoints/cli/context.ts';
+import type { Played } from '../messages/cli/dry-run.ts';
 import {
   CASE_MAINTAINER,
   CASE_PULL_REQUEST,
@@ -21,7 +21,7 @@ export async function playChainCase(
   chain: string,
   of: ChainCase,
   files: ReadonlyMap<string, string>,
-): Promise<DryRunOf> {
+): Promise<Played> {
   const reader = chainCaseReader(of, files);
   // No case needs a process before its review begins.
   const analyzers = createAnalyzerPool({ spares: false });

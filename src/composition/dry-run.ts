@@ -15,7 +15,8 @@ import { workerOf } from '../engine/jobs/worker.ts';
 import { cannotFire } from '../engine/runs/fire-by-hand.ts';
 import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
-import type { DryRunOf, DryRunRequest } from '../entrypoints/cli/context.ts';
+import type { DryRunRequest } from '../entrypoints/cli/context.ts';
+import type { Played } from '../messages/cli/dry-run.ts';
 import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
 import { eventJob } from '../ports/jobs.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
@@ -39,7 +40,7 @@ const PROGRESS_MS = 250;
  * @param config without the App's own settings
  * @throws GitHubError if the repository or a pull request cannot be read
  */
-export function dryRun(config: BaseConfig, token: string, request: DryRunRequest): Promise<DryRunOf[]> {
+export function dryRun(config: BaseConfig, token: string, request: DryRunRequest): Promise<Played[]> {
   const { repo, pullRequests } = request;
   return play({
     ...request,
@@ -73,7 +74,7 @@ export async function play({
   fire,
   onProgress,
   overrides = {},
-}: Play): Promise<DryRunOf[]> {
+}: Play): Promise<Played[]> {
   const folder = await temporaryFolder('dry-run');
   const clock = skippingClock();
   const { agents: _, chat: __, retention: ___, ...rest } = config;
@@ -108,10 +109,8 @@ export async function play({
 
     async function begin(number: number): Promise<void> {
       const on = { installation_id: INSTALLATION, repository: { id, ...repo }, pull_request: number };
-      const pullRequest = await reader.pullRequest(repo, number);
-      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
       const asked = fire && { chain: chain.name, actor: fire.actor, inputs: fire.inputs };
-      const because = asked && cannotFire(configuration, pullRequest, asked);
+      const because = asked && (await whyNotFired(number, asked));
       if (because) {
         refused.set(number, criterion('unmet', because));
         return;
@@ -122,12 +121,18 @@ export async function play({
       await storage.transaction((tx) => queue.enqueue(tx, job));
     }
 
+    async function whyNotFired(number: number, asked: Parameters<typeof cannotFire>[2]) {
+      const pullRequest = await reader.pullRequest(repo, number);
+      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      return cannotFire(configuration, pullRequest, asked);
+    }
+
     async function runOf(number: number): Promise<RunState | undefined> {
       const [run] = await storage.read.runs.list({ repositoryId: id, pullRequest: number, limit: 1 });
       return run && storage.read.runs.load(run.id);
     }
 
-    async function resultOf(pullRequest: PullRequest): Promise<DryRunOf> {
+    async function resultOf(pullRequest: PullRequest): Promise<Played> {
       const { number } = pullRequest;
       const state = await runOf(number);
       if (!state)

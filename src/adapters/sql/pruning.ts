@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { CountersignError, unreachable } from '../../core/errors.ts';
+import { TRIGGER_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../ports/retention.ts';
@@ -12,18 +13,9 @@ import type { Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Events that happen only once. A run that they began must not begin again after it was deleted. */
-const ONCE = [
-  'pr.merged',
-  'pr.closed',
-  'pr.labeled',
-  'pr.review_submitted',
-  'issue.created',
-  'issue.labeled',
-  'file.changed',
-  'ci.changed',
-  'release.published',
-  'invocation.completed',
-];
+const ONCE: readonly string[] = TRIGGER_EVENTS.filter(
+  (event) => !['pr.opened', 'pr.updated', 'manual.fired'].includes(event),
+);
 
 export function pruningTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Pruning {
   return {

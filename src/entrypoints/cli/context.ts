@@ -4,9 +4,6 @@ import type { Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
-import type { Effect } from '../../domain/effect/effect.ts';
-import type { Explanation } from '../../domain/explanation/explanation.ts';
-import type { Approval } from '../../domain/policy/approval.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
@@ -14,9 +11,10 @@ import type { ParsedPackage, SkillPackage } from '../../domain/skill/package.ts'
 import type { ConfigurationLoader } from '../../engine/configuration/configuration.ts';
 import type { Registry } from '../../engine/sessions/registry.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
+import type { Played } from '../../messages/cli/dry-run.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { GitHub, PullRequest, Repo } from '../../ports/github.ts';
+import type { GitHub, Repo } from '../../ports/github.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -97,12 +95,12 @@ export interface Tools {
    * @throws CountersignError without a token in the environment, or for invalid settings
    * @throws GitHubError if the repository or a pull request cannot be read
    */
-  dryRun(request: DryRunRequest): Promise<DryRunOf[]>;
+  dryRun(request: DryRunRequest): Promise<Played[]>;
   /**
    * Plays a case of a chain without GitHub.
    * @param files the files of `.github` in the working folder, by path
    */
-  chainCase(chain: string, of: ChainCase, files: ReadonlyMap<string, string>): Promise<DryRunOf>;
+  chainCase(chain: string, of: ChainCase, files: ReadonlyMap<string, string>): Promise<Played>;
   /** Waits before the command asks again. */
   pause(ms: number): Promise<void>;
   skills(): Promise<KnownSkills>;
@@ -138,12 +136,6 @@ export interface DryRunRequest {
   /** Called again and again while runs proceed. */
   onProgress(state: RunState): void;
 }
-
-/** What a chain would have done for a pull request. */
-export type DryRunOf = { pullRequest: PullRequest } & (
-  | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
-  | { kind: 'not_run'; because: Explanation }
-);
 
 export interface KnownSkills {
   /** Names that no package may have. */

@@ -1,4 +1,5 @@
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
+import { FOLDER } from '../../engine/configuration/configuration-files.ts';
 import type { CheckRunFacts, GitHubReader, Person, Repo, TreeEntry } from '../../ports/github.ts';
 import { GitHubError } from '../../ports/github.ts';
 import { BASE_SHA, caseReader, HEAD_SHA } from './case-reader.ts';
@@ -32,7 +33,6 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
   const entries = [...configuration].map(
     ([path, text]): TreeEntry => ({ path, type: 'file', sha: `here ${path}`, size: text.length }),
   );
-  const FOLDER = '.github/countersign';
 
   return {
     ...about,

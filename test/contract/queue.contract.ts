@@ -504,7 +504,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       return run;
     }
 
-    it('is over with it, and never comes to its handler', async () => {
+    it('is over with it, and its handler never runs', async () => {
       const run = await finishing(async (tx, { key }) => {
         if (key === 'b') return false;
         await tx.cursors.set('finished:a', true, bench.clock.now());
@@ -515,7 +515,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(await bench.storage.read.jobs.ofKeys(['a', 'b'])).toEqual([]);
     });
 
-    it('comes to its handler if it fails there, and nothing of the failed attempt is kept', async () => {
+    it('is run by its handler if it fails there, and nothing of the failed attempt is kept', async () => {
       const run = await finishing(async (tx, { key }) => {
         await tx.cursors.set(`finished:${key}`, true, bench.clock.now());
         if (key === 'b') throw new Error('no');

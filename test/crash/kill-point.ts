@@ -11,7 +11,7 @@ export type KillPoint = RequestPoint | WritePoint | { at: 'moment'; ms: number }
 /**
  * At the nth request of a route, either `before` GitHub carries it out, or `after`, when GitHub has done so and the answer has
  * not left yet, or `while` GitHub works on it, which ends some seconds later, or `between` the first write of a mutation and the
- * others, which GitHub does not carry out. Counted by route, because requests of different
+ * others, which GitHub does not execute. Counted by route, because requests of different
  * routes that are under way together come in any order.
  */
 export interface RequestPoint {

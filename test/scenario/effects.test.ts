@@ -72,7 +72,7 @@ describe('of writes that share a request', () => {
     expect(approvals(harness, number)).toHaveLength(1);
   });
 
-  test('each is made by REST while GitHub’s GraphQL carries out none', async () => {
+  test('each is made by REST while GitHub’s GraphQL executes none', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     github.fail(isMutation, { status: 200, body: { data: null, errors: [{ message: 'It failed' }] } });

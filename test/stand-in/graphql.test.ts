@@ -49,7 +49,7 @@ async function startWriting(options: Parameters<typeof startWorld>[0] = {}) {
   return { ...world, write, comments: () => github.comments(REPO, number).length };
 }
 
-test('a mutation with an unknown field carries out nothing', async () => {
+test('a mutation with an unknown field executes nothing', async () => {
   const { write, comments } = await startWriting();
   const { data } = await write(2, 'nothing');
   expect(data).toEqual({ errors: [expect.objectContaining({ extensions: { code: 'undefinedField' } })] });

@@ -102,7 +102,7 @@ export const conversation: readonly Assertion[] = [
     },
   },
   {
-    claim: 'a mutation carries out its other fields beside one that fails',
+    claim: 'a mutation executes its other fields beside one that fails',
     async check(world) {
       const { number } = await world.scratch.shared();
       const { data: pull } = await world.octokit.pulls.get({ ...world.at, pull_number: number });

@@ -19,3 +19,5 @@ parentPort?.postMessage({
   kind: 'started',
   as: { url: `http://127.0.0.1#${largest / 1_048_576}`, metricsUrl: undefined },
 } satisfies FromThread<unknown>);
+// The thread must not end by itself: its end can arrive before its message is handled.
+parentPort?.on('message', () => {});

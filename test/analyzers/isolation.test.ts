@@ -135,7 +135,7 @@ describe('the child process', () => {
   });
 });
 
-test('configuration in the pull request is never read or executed', async () => {
+test('configuration in the pull request is never read or executed', { tags: 'slow' }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const proof = join(folder, 'it-ran');

@@ -139,14 +139,14 @@ test.each([
   ]);
 });
 
-test('A review gets a process that was started before it', async () => {
+test('A review gets a process that was started before it', { tags: 'slow' }, async () => {
   const pool = start();
   const spare = await readySpare(pool);
   const { pid } = await pool.run(REMAINS);
   expect(pid).toBe(spare);
 });
 
-test('A review does not need the spare that died while it waited', async () => {
+test('A review does not need the spare that died while it waited', { tags: 'slow' }, async () => {
   const pool = start();
   const spare = await readySpare(pool);
   process.kill(spare, 'SIGKILL');
@@ -176,7 +176,7 @@ test('A review that is cancelled before its turn takes nobody else’s turn', as
   expect(await last).toHaveProperty('ended');
 });
 
-test('A pool that was stopped leaves no process and no file', async () => {
+test('A pool that was stopped leaves no process and no file', { tags: 'slow' }, async () => {
   const folder = await temporaryFolder();
   const pool = start();
   await readySpare(pool);

@@ -110,6 +110,7 @@ it.runIf(process.platform === 'linux').each([
   [15, 15],
 ])(
   'an engine whose process was started with a niceness of %s runs with %s, as V8’s helpers do, and the intake as before',
+  { tags: 'slow' },
   async (given, least) => {
     const program = fileURLToPath(new URL('niced-app.ts', import.meta.url));
     // Only root may lower a niceness, so another user's app would not start if it tried.

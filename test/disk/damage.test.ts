@@ -69,7 +69,9 @@ describe('a database with a page of garbage in the middle', () => {
     await storage.close();
   });
 
-  it('makes the app refuse webhooks and report that it is not ready, so that GitHub keeps what it sends', async () => {
+  it('makes the app refuse webhooks and report that it is not ready, so that GitHub keeps what it sends', {
+    tags: 'slow',
+  }, async () => {
     const folder = newFolder();
     const harness = await start({ chain: MERGE_ONLY, folder });
     const { number } = await open(harness);

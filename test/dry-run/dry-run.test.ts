@@ -70,7 +70,7 @@ test('a dry run shows the check run and the question that a chain would write, a
   expect(writes).toEqual([]);
 });
 
-test('a dry run in JSON has the steps, the reasons and the effects', async () => {
+test('a dry run in JSON has the steps, the reasons and the effects', { tags: 'slow' }, async () => {
   const number = await open({ 'src/config.ts': `export const accessKeyId = '${SECRET}';\n` }, 'success');
   const { code, stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`, '--json');
   expect(code).toBe(0);
@@ -174,7 +174,9 @@ test('a dry run plays a merged pull request as if it were open', { tags: 'slow' 
   expect(stdout).toContain('May this be merged?');
 });
 
-test('a dry run against the last pull requests counts what would have become of them', async () => {
+test('a dry run against the last pull requests counts what would have become of them', {
+  tags: 'slow',
+}, async () => {
   await open({ 'g.ts': 'export const g = 1;\n' }, 'failure');
   await open({ 'h.ts': 'export const h = 1;\n' }, 'success');
   const { code, stdout } = await dryRun('pr-review', '--against', 'last:2', '--repo', REPO);

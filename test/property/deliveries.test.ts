@@ -11,7 +11,7 @@ import { anyStory } from './story.ts';
  */
 const LONG = process.env.COUNTERSIGN_LONG === '1';
 const SEED = Number(process.env.COUNTERSIGN_SEED ?? Date.now() % 1_000_000);
-const STORIES = LONG ? 300 : 3;
+const STORIES = LONG ? 300 : 2;
 const TIMEOUT_MS = LONG ? 3_600_000 : 120_000;
 
 test(

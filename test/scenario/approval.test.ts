@@ -366,7 +366,9 @@ describe('the app polls an approval comment', () => {
 });
 
 describe('an approval is blocked', () => {
-  test('by CI that turns red after the maintainers were asked, until it is green again', async () => {
+  test('by CI that turns red after the maintainers were asked, until it is green again', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     const { github } = harness;
     await reportCi(harness, headSha, 'failure');

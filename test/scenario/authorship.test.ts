@@ -38,7 +38,7 @@ describe('a person who pushed commits', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('to somebody’s fork may not countersign them', async () => {
+  test('to somebody’s fork may not countersign them', { tags: 'slow' }, async () => {
     const { harness, number } = await asked({ fork: 'ada/app' });
     await harness.github.push({
       repo: 'ada/app',
@@ -52,7 +52,9 @@ describe('a person who pushed commits', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('is found in the repository’s activity if no webhook reported the push', async () => {
+  test('is found in the repository’s activity if no webhook reported the push', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     github.uninstallApp('octo');
@@ -71,7 +73,7 @@ describe('a person who pushed commits', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('is found in webhooks only if GitHub keeps no list of activity', async () => {
+  test('is found in webhooks only if GitHub keeps no list of activity', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     harness.github.fail(isActivity, { status: 404, body: { message: 'Not Found' } });
     const { number } = await open(harness);
@@ -80,7 +82,7 @@ describe('a person who pushed commits', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('is unknown if neither names them, so one more countersign is needed', async () => {
+  test('is unknown if neither names them, so one more countersign is needed', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     harness.github.fail(isActivity, { status: 403, body: { message: 'Forbidden' } });
     const { number, headSha } = await open(harness, { fork: 'ada/app' });
@@ -115,7 +117,7 @@ describe('commits that GitHub links to no account', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('need no additional countersign if the settings allow them', async () => {
+  test('need no additional countersign if the settings allow them', { tags: 'slow' }, async () => {
     const { harness, number } = await asked(
       { writtenAs: UNKNOWN },
       { settings: 'countersign: { unattributed: allow }\n' },
@@ -125,7 +127,7 @@ describe('commits that GitHub links to no account', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('are not merged if the settings refuse them', async () => {
+  test('are not merged if the settings refuse them', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked(
       { writtenAs: UNKNOWN },
       { settings: 'countersign: { unattributed: refuse }\n' },
@@ -139,7 +141,7 @@ describe('commits that GitHub links to no account', () => {
   });
 });
 
-test('a commit made on GitHub’s pages needs no additional countersign', async () => {
+test('a commit made on GitHub’s pages needs no additional countersign', { tags: 'slow' }, async () => {
   const { harness, number } = await asked({ committedAs: 'GitHub <noreply@github.com>' });
   expect(approvalOf(harness, number).body).toContain('One countersign is needed.');
   await countersign(harness, number);

@@ -271,7 +271,9 @@ test('an API that does not know the pull request right after its event is asked 
   expectOnce(scene, number, headSha);
 });
 
-test('when a repository is deleted during a run, the app stays healthy and stops asking', async () => {
+test('when a repository is deleted during a run, the app stays healthy and stops asking', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -285,7 +287,9 @@ test('when a repository is deleted during a run, the app stays healthy and stops
   expect((await scene.runs('ship')).map(({ finishedAt }) => finishedAt)).not.toContain(null);
 });
 
-test('when an installation is removed during a run, the app stays healthy and stops asking', async () => {
+test('when an installation is removed during a run, the app stays healthy and stops asking', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -300,7 +304,9 @@ test('when an installation is removed during a run, the app stays healthy and st
   expectOnce(scene, number, headSha);
 });
 
-test('a run whose installation was removed ends with that reason, and is not a failure', async () => {
+test('a run whose installation was removed ends with that reason, and is not a failure', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -311,7 +317,7 @@ test('a run whose installation was removed ends with that reason, and is not a f
   expect(run).toMatchObject({ status: 'aborted', reason: { code: 'run.aborted.installation_gone' } });
 });
 
-test('other repositories continue when one is deleted', async () => {
+test('other repositories continue when one is deleted', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   await scene.open();
   scene.github.addRepository({

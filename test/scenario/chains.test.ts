@@ -150,7 +150,9 @@ test('a step with attempts left is retried after its pause when GitHub was unava
   expect(await steps(scene)).toEqual({ ci: 'completed' });
 });
 
-test('a step that waits longer than its timeout times out, and the run says so', async () => {
+test('a step that waits longer than its timeout times out, and the run says so', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci, timeout: 10m\naction: gh-label, with: { labels: [late] }'));
   const { number, headSha } = await scene.open();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });

@@ -138,7 +138,7 @@ test('one failed check is enough, but the app waits for the others', async () =>
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
 });
 
-test('when CI turns green after it was red, the maintainers are asked', async () => {
+test('when CI turns green after it was red, the maintainers are asked', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'failure');
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -250,7 +250,7 @@ test('without any check the app waits a moment for the first one, then asks the 
   );
 });
 
-test('the app waits for a check that first appears within that moment', async () => {
+test('the app waits for a check that first appears within that moment', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await scene.advance(20_000);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'queued' });

@@ -169,7 +169,9 @@ test('a category with characters that cannot be seen is no result', async () => 
   expect(await outcomeOf(scene)).toBeNull();
 });
 
-test('a package with a program and a prompt runs the program, which fills the prompt', async () => {
+test('a package with a program and a prompt runs the program, which fills the prompt', {
+  tags: 'slow',
+}, async () => {
   const program = "submit({ summary: render_prompt('prompts/ask.md').trim(), passed: true, criteria: [] });";
   const files = { 'code/check.js': program, 'prompts/ask.md': 'Is it good?\n' };
   const scene = await startScene(repository('gate_verdict', files));
@@ -177,7 +179,7 @@ test('a package with a program and a prompt runs the program, which fills the pr
   expect(said(scene, number)).toEqual(['Is it good?']);
 });
 
-test('a pull request’s version of a program is not run', async () => {
+test('a pull request’s version of a program is not run', { tags: 'slow' }, async () => {
   const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   const approving = "submit({ summary: 'All is well.', passed: true, criteria: [] });";
   const { number } = await scene.open({ files: { [`${SKILL}/code/check.js`]: approving } });

@@ -260,7 +260,7 @@ async function pausedAndCountersigned() {
   return { ...opened, id, questions };
 }
 
-test('a countersigned merge waits while the pull request is paused', async () => {
+test('a countersigned merge waits while the pull request is paused', { tags: 'slow' }, async () => {
   const { scene, number, headSha, id, questions } = await pausedAndCountersigned();
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
     [
@@ -277,7 +277,7 @@ test('the approval comment stays the same while the pull request is paused', { t
   expect(questions()).toHaveLength(1);
 });
 
-test('resume merges what was countersigned while the pull request was paused', async () => {
+test('resume merges what was countersigned while the pull request was paused', { tags: 'slow' }, async () => {
   const { scene, number } = await pausedAndCountersigned();
   const id = await scene.say(number, 'mia', '/countersign resume');
   await scene.advance(5_000);

@@ -244,7 +244,7 @@ test('an invalid chain of the organisation is reported where it would have run, 
   );
 });
 
-test('nothing runs with invalid settings, and the reason is shown', async () => {
+test('nothing runs with invalid settings, and the reason is shown', { tags: 'slow' }, async () => {
   const scene = await start({ [SETTINGS]: 'countersing: { count: 2 }\nchains: [fist]\n' });
   const { number, headSha } = await scene.open();
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / base configuration': 'neutral' });

@@ -52,7 +52,9 @@ describe('a step that asks and merges nothing continues', () => {
     expect(asked.harness.github.merges).toEqual([]);
   });
 
-  test('when enough people answered, each in their own way and none counted twice', async () => {
+  test('when enough people answered, each in their own way and none counted twice', {
+    tags: 'slow',
+  }, async () => {
     const asked = await openConfirmation({ settings: TWO });
     const { harness, number, headSha } = asked;
     await commentAndPoll(asked, 'mia', '/countersign approve');
@@ -66,7 +68,7 @@ describe('a step that asks and merges nothing continues', () => {
     expect(hasContinued(asked)).toBe(true);
   });
 
-  test('after a resume, if it was approved during a pause', async () => {
+  test('after a resume, if it was approved during a pause', { tags: 'slow' }, async () => {
     const asked = await openConfirmation();
     await commentAndPoll(asked, 'mia', '/countersign pause');
     await commentAndPoll(asked, 'mia', '/countersign approve');
@@ -77,7 +79,7 @@ describe('a step that asks and merges nothing continues', () => {
 });
 
 describe('a step that asks and merges nothing is stopped', () => {
-  test('by a rejection, which the check run and the comment name', async () => {
+  test('by a rejection, which the check run and the comment name', { tags: 'slow' }, async () => {
     const asked = await openConfirmation();
     const { harness, number, headSha } = asked;
     expect(await commentAndPoll(asked, 'mia', '/countersign reject safe')).toEqual([
@@ -88,7 +90,7 @@ describe('a step that asks and merges nothing is stopped', () => {
     expect(approvalOf(harness, number).body).toContain('rejected it, so the step does not go on.');
   });
 
-  test('by a later rejection of somebody who approved before', async () => {
+  test('by a later rejection of somebody who approved before', { tags: 'slow' }, async () => {
     const asked = await openConfirmation({ settings: TWO });
     await commentAndPoll(asked, 'mia', '/countersign approve');
     await commentAndPoll(asked, 'mia', '/countersign reject');
@@ -97,7 +99,7 @@ describe('a step that asks and merges nothing is stopped', () => {
     expect(checkLines(asked.harness, asked.headSha)).toEqual(['failure: Rejected by mia']);
   });
 
-  test('by a rejection that replaces an approval that is being carried out', async () => {
+  test('by a rejection that replaces an approval that is being carried out', { tags: 'slow' }, async () => {
     const first = { at: () => Promise.resolve() };
     const done: string[] = [];
     const publish: StepHandler = {
@@ -159,7 +161,7 @@ test('of several waiting steps, only the named one continues', { tags: 'slow' },
   expect(harness.github.labels(REPO, number)).toEqual(['other']);
 });
 
-test('the check run and the comment say how to answer', async () => {
+test('the check run and the comment say how to answer', { tags: 'slow' }, async () => {
   const asked = await openConfirmation();
   const { harness, number, headSha } = asked;
   const { body } = approvalOf(harness, number);
@@ -198,14 +200,14 @@ steps:
 }
 
 describe('a step that asks and merges nothing', () => {
-  test('is not blocked by CI that it does not depend on', async () => {
+  test('is not blocked by CI that it does not depend on', { tags: 'slow' }, async () => {
     const asked = await openConfirmation({ chain: besideCi('depends_on: []') });
     await reportCi(asked.harness, asked.headSha, 'failure');
     await commentAndPoll(asked, 'mia', '/countersign approve');
     expect(hasContinued(asked)).toBe(true);
   });
 
-  test('is not blocked by red CI if its condition asks for red CI', async () => {
+  test('is not blocked by red CI if its condition asks for red CI', { tags: 'slow' }, async () => {
     const condition = "condition: '{{ not steps.ci.outcome.passed }}'";
     const asked = await openConfirmation({ chain: besideCi(condition) });
     await reportCi(asked.harness, asked.headSha, 'failure');

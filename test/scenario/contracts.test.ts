@@ -110,7 +110,7 @@ test('the check run and run show list what was expected beside what was produced
   `);
 });
 
-test('a missing optional artifact only warns, also in the approval comment', async () => {
+test('a missing optional artifact only warns, also in the approval comment', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking('{ id: report, path: report.json, required: false }') });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -123,7 +123,7 @@ test('a missing optional artifact only warns, also in the approval comment', asy
   expect(await sessions(harness, headSha)).toEqual(['completed (step.completed): warning, missing nothing']);
 });
 
-test('a chain’s entry replaces the skill’s', async () => {
+test('a chain’s entry replaces the skill’s', { tags: 'slow' }, async () => {
   const harness = await start({
     chain: chainAsking('{ id: ci-result, path: ci.json, required: false }'),
   });
@@ -135,7 +135,7 @@ test('a chain’s entry replaces the skill’s', async () => {
   expect(summary).not.toContain('outcome ci_result');
 });
 
-test('every attempt of a step is checked against the contract separately', async () => {
+test('every attempt of a step is checked against the contract separately', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking(REPORT, '    retry: { attempts: 2, backoff: 1s }\n') });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -144,7 +144,7 @@ test('every attempt of a step is checked against the contract separately', async
   expect(await sessions(harness, headSha)).toEqual([missed, missed]);
 });
 
-test('a step that times out keeps that cause, beside the verification', async () => {
+test('a step that times out keeps that cause, beside the verification', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking(REPORT, '    timeout: 1m\n') });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -171,7 +171,7 @@ test('a step that a newer push cancels is verified too', async () => {
   ]);
 });
 
-test('a step that fails for its own reason keeps that reason', async () => {
+test('a step that fails for its own reason keeps that reason', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking(REPORT), settings: 'ci: { wait: 1m }\n' });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');

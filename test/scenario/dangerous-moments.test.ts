@@ -101,7 +101,9 @@ test('the files of another head are not reviewed for this one', async () => {
   expect(ownChecks(harness, headSha).at(-1)).toMatchObject({ conclusion: 'failure' });
 });
 
-test('a rerun does not start a chain again whose filter the pull request no longer matches', async () => {
+test('a rerun does not start a chain again whose filter the pull request no longer matches', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({
     chain: MERGE_ONLY.replace('draft: false', 'labels: [safe]'),
   });

@@ -78,7 +78,7 @@ test('the described chain asks after an approval and a passed CI, and squashes o
   expect(scene.verdicts(headSha)).toEqual({ 'countersign / pr-review-chain': 'success' });
 });
 
-test('the described chain neither asks nor comments if CI fails', async () => {
+test('the described chain neither asks nor comments if CI fails', { tags: 'slow' }, async () => {
   const scene = await startScene(FILES);
   const { number, headSha } = await scene.open({ files: GREETING });
   await ci(scene, headSha, 'failure');
@@ -110,7 +110,9 @@ test('the described chain comments with the summary if the review requests chang
   expect(questions(scene, number)).toEqual([]);
 });
 
-test('the described chain never merges while nobody countersigns, and a rejection ends it', async () => {
+test('the described chain never merges while nobody countersigns, and a rejection ends it', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(FILES);
   const { number, headSha } = await scene.open({ files: GREETING });
   await ci(scene, headSha, 'success');

@@ -111,7 +111,9 @@ test.each([
   },
 );
 
-test('an update that GitHub makes after its connection broke does not undo a newer one', async () => {
+test('an update that GitHub makes after its connection broke does not undo a newer one', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);

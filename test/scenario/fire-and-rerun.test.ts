@@ -36,7 +36,7 @@ test('people who may fire a chain may also rerun it, with the same inputs', asyn
   );
 });
 
-test('a chain is not fired without an input that its steps need', async () => {
+test('a chain is not fired without an input that its steps need', { tags: 'slow' }, async () => {
   const s = await start({ [`${CHAINS}/deploy.yaml`]: DEPLOY });
   const { number } = await s.open();
   const asked = await s.say(number, 'mia', '/countersign fire deploy');

@@ -227,7 +227,9 @@ describe('what is green on GitHub without a countersign', () => {
 const PEOPLE: Setting = { settings: 'merge: { by: people }\n' };
 
 describe('with merge: { by: people }, the gate', () => {
-  test('turns green after the countersign, and somebody with write access merges', async () => {
+  test('turns green after the countersign, and somebody with write access merges', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -327,7 +329,7 @@ describe('with merge: { by: people }, the gate', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('closes by itself while GitHub cannot be read', async () => {
+  test('closes by itself while GitHub cannot be read', { tags: 'slow' }, async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;
     const { number, headSha } = await open(harness);

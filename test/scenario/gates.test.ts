@@ -51,7 +51,9 @@ describe('a merge behind a gate', () => {
     expect(await verdictLines(harness)).toEqual(['guard: not passed', 'guard: passed']);
   });
 
-  test('is not made if the gate passed when the maintainers were asked and fails at the countersign', async () => {
+  test('is not made if the gate passed when the maintainers were asked and fails at the countersign', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number } = await open(harness);
     await harness.github.addLabel(REPO, number, 'will', 'ready');
@@ -130,7 +132,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('asks the owners that the base branch names, not those of the head', async () => {
+  test('asks the owners that the base branch names, not those of the head', { tags: 'slow' }, async () => {
     const harness = await start({
       chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
       files: OWNERS,
@@ -376,7 +378,7 @@ steps:
     });
   });
 
-  test('can have a skill as its gate, whose outcome is kept as evidence', async () => {
+  test('can have a skill as its gate, whose outcome is kept as evidence', { tags: 'slow' }, async () => {
     const harness = await start({ chain: commentBehind('{ id: green, skill: ci }') });
     const { number, headSha } = await open(harness);
     await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'pending' });

@@ -119,7 +119,9 @@ test('writes that GitHub fails at for an hour are made afterwards, once each', {
   expect(ownChecks(harness, headSha)).toHaveLength(1);
 });
 
-test('a write that GitHub never accepts is given up, and the check run says why', async () => {
+test('a write that GitHub never accepts is given up, and the check run says why', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const back = github.fail(({ method, path }) => method === 'GET' && path.includes('/check-runs'), {

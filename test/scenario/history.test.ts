@@ -124,7 +124,7 @@ test('a person is the actor of what they asked for, and a step that is run again
   await expectReasons(harness);
 });
 
-test('time is the actor when a deadline passes', async () => {
+test('time is the actor when a deadline passes', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_IN_TIME });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');

@@ -60,7 +60,9 @@ test('a pull request to another base than the default branch is ignored', async 
   expect(github.comments(REPO, number)).toEqual([]);
 });
 
-test('a push supersedes the run, closes its check run and approval comment, and leads to new ones', async () => {
+test('a push supersedes the run, closes its check run and approval comment, and leads to new ones', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha: first } = await asked(CI_AND_MERGE);
   const second = await pushAgain(harness);
   await harness.advance(A_RECHECK);
@@ -145,7 +147,7 @@ test('closing ends the run and its approval comment, and says so', async () => {
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: the pull request was closed');
 });
 
-test('reopening starts a new run with its own approval comment', async () => {
+test('reopening starts a new run with its own approval comment', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await github.closePullRequest(REPO, number, 'ada');
@@ -201,7 +203,9 @@ test('reopening restarts what ended without a merge, but not what a maintainer r
   expect(github.merges).toEqual([]);
 });
 
-test('a conversion to draft voids the approval, and a new one follows when the pull request is ready again', async () => {
+test('a conversion to draft voids the approval, and a new one follows when the pull request is ready again', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await react(harness, number, 'mia');
@@ -286,7 +290,9 @@ test('a merge by a person ends the run and its approval comment, and says so', a
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: somebody merged the pull request by hand');
 });
 
-test('a chain that filters on labels starts when the label is added and ends when it is removed', async () => {
+test('a chain that filters on labels starts when the label is added and ends when it is removed', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({
     chain: MERGE_ONLY.replace('draft: false', 'draft: false, labels: [ready-*]'),
   });
@@ -323,7 +329,7 @@ test('a label that no chain filters on starts no run', async () => {
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('a pull request from a fork is approved and merged like any other', async () => {
+test('a pull request from a fork is approved and merged like any other', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness, { author: 'otto', fork: 'otto/app' });
   await reportCi(harness, headSha, 'success');

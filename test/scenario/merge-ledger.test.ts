@@ -97,7 +97,7 @@ test('of two steps that merge at the same time, the ledger names the one whose c
   expect(await ledger()).toMatchObject({ status: 'done', effect: { method: 'merge' } });
 });
 
-test('a worker that comes after the merge was recorded does not call GitHub', async () => {
+test('a worker that comes after the merge was recorded does not call GitHub', { tags: 'slow' }, async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const made = await worker();
   const recorded = await ledger();

@@ -206,7 +206,9 @@ test('a repository that GitHub always fails at is skipped, and tried again the n
   expect(listings(harness, 'octo/second')).toBeGreaterThan(before);
 });
 
-test('while nothing changes, a reconciliation costs nothing of the hourly limit', async () => {
+test('while nothing changes, a reconciliation costs nothing of the hourly limit', {
+  tags: 'slow',
+}, async () => {
   const harness = await start(NO_CHAINS);
   await open(harness);
   await harness.advance(2 * HOUR);

@@ -159,7 +159,7 @@ test('a published release fires the chains for its tag, once, and shows on the d
   expect(scene.check(sha, 'flow')).toBeDefined();
 });
 
-test('the outcome of a step fires the chains that wait for it', async () => {
+test('the outcome of a step fires the chains that wait for it', { tags: 'slow' }, async () => {
   const after = `name: after
 trigger: { event: invocation.completed, filter: { chain: flow, kind: ci_result, passed: true } }
 steps: [{ action: gh-comment, with: { body: "{{ trigger.chain }}/{{ trigger.step }}: {{ trigger.passed }}" } }]

@@ -37,7 +37,9 @@ it('without the setting, a question notifies nobody', async () => {
   expect([requested(harness), mentions(harness)]).toEqual([{ people: [], teams: [] }, []]);
 });
 
-it('a question requests a review from everybody whose role suffices, and the approval comment names them', async () => {
+it('a question requests a review from everybody whose role suffices, and the approval comment names them', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(REQUEST);
   expect(requested(harness)).toEqual({ people: ['mia', 'max'], teams: [] });
   expect(approvalOf(harness, 1).body).toContain('**Notified:** `mia` and `max`.');
@@ -54,7 +56,7 @@ it('a question requests no review from somebody who pushed one of the commits', 
   expect(requested(harness)).toEqual({ people: ['max'], teams: [] });
 });
 
-it('a question requests no review from somebody who has reviewed this head', async () => {
+it('a question requests no review from somebody who has reviewed this head', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE, settings: REQUEST });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -86,7 +88,7 @@ it('a team that the app cannot see is named in the approval comment, with the li
   expect(requested(harness)).toEqual({ people: ['mia', 'max'], teams: [] });
 });
 
-it('a team that GitHub refuses does not prevent the request to the others', async () => {
+it('a team that GitHub refuses does not prevent the request to the others', { tags: 'slow' }, async () => {
   const harness = await ask(
     `countersign: { teams: [octo/away], users: [max] }\n${REQUEST}`,
     {},
@@ -99,7 +101,9 @@ it('a team that GitHub refuses does not prevent the request to the others', asyn
   expect(body).toContain('is not a collaborator of the octo/app repository');
 });
 
-it('a question mentions those who may answer in one comment that is never edited', async () => {
+it('a question mentions those who may answer in one comment that is never edited', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(MENTION);
   const [mention] = mentions(harness);
   expect(mention?.body.replace(harness.github.url, 'https://github.test')).toMatchInlineSnapshot(`
@@ -110,7 +114,9 @@ it('a question mentions those who may answer in one comment that is never edited
   expect(mentions(harness)).toEqual([mention]);
 });
 
-it('a question that is asked again with a new comment mentions nobody a second time', async () => {
+it('a question that is asked again with a new comment mentions nobody a second time', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(MENTION);
   harness.github.editComment(REPO, approvalOf(harness, 1).id, 'mia', 'Looks fine');
   await harness.advance(60_000);
@@ -205,7 +211,9 @@ function asked(github: Harness['github']): number {
   return github.comments(REPO, 1).filter(({ body }) => body.includes('<!-- countersign:approval')).length;
 }
 
-it('a question that is asked again about the same head, as after closing and reopening, mentions nobody again', async () => {
+it('a question that is asked again about the same head, as after closing and reopening, mentions nobody again', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(MENTION);
   const { github } = harness;
   for (let times = 0; times < 2; times++) {

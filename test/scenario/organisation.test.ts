@@ -45,7 +45,9 @@ test('unreadable settings of an organisation block every merge until they are re
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('nobody is asked while the settings of the organisation are unreadable, also after a restart', async () => {
+test('nobody is asked while the settings of the organisation are unreadable, also after a restart', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 2 }\n' });
   const first = await open(harness);
@@ -68,7 +70,9 @@ test('nobody is asked while the settings of the organisation are unreadable, als
   ]);
 });
 
-test('an organisation whose settings an operator confirmed to be gone has none', async () => {
+test('an organisation whose settings an operator confirmed to be gone has none', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
@@ -126,7 +130,7 @@ test('a second countersign that the organisation starts to require applies to th
   expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
 });
 
-test('a push to the repository of the organisation wakes its open approvals', async () => {
+test('a push to the repository of the organisation wakes its open approvals', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);
@@ -138,7 +142,9 @@ test('a push to the repository of the organisation wakes its open approvals', as
   ]);
 });
 
-test('a repository with laxer settings than its organisation’s minimum follows the minimum, and people see that', async () => {
+test('a repository with laxer settings than its organisation’s minimum follows the minimum, and people see that', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { count: 1 }\n' });
   organisation(harness, { [SETTINGS]: 'minimum: { count: 2 }\n' });
   const { number, headSha } = await open(harness, { files: { [SETTINGS]: 'countersign:\n  count: 1\n' } });

@@ -115,7 +115,9 @@ test('why mentions a spent budget while it lasts, without a request', { tags: 's
   expect(github.merges).toHaveLength(1);
 });
 
-test('a merge call that hits a limit merges on facts that are read after the limit, not on earlier ones', async () => {
+test('a merge call that hits a limit merges on facts that are read after the limit, not on earlier ones', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -134,7 +136,7 @@ test('a merge call that hits a limit merges on facts that are read after the lim
   expect(checkLines(harness, headSha)[0]).toMatch(/^in_progress: /);
 });
 
-test('a merge by hand while ours waits for a limit is not mistaken for ours', async () => {
+test('a merge by hand while ours waits for a limit is not mistaken for ours', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

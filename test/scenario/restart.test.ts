@@ -80,7 +80,7 @@ test('a paused pull request stays paused over a restart', { tags: 'slow' }, asyn
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a merge that GitHub delayed is retried after a restart', async () => {
+test('a merge that GitHub delayed is retried after a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -78,7 +78,9 @@ describe('a review that requests changes', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('blocks the merge if a query shows an older state than the last read of the pull request', async () => {
+  test('blocks the merge if a query shows an older state than the last read of the pull request', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     const id = approvalOf(harness, number).id;

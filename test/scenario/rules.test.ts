@@ -139,7 +139,9 @@ test('inputs that break a rule are not retried', async () => {
 const NOT_HERE =
   'expect: [{ rule_id: low, field: details.issue, check: range, max: 0 }, { rule_id: done, field: passed, check: required }]';
 
-test('an outcome that breaks a rule does not count, and effects that depend on it are not written', async () => {
+test('an outcome that breaks a rule does not count, and effects that depend on it are not written', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain(`
       id: say, action: gh-comment, with: { body: Hello }, on_failure: continue, ${NOT_HERE}
@@ -205,7 +207,9 @@ test('CI that passed without the number of its tests is not a pass if a rule exp
   expect(questions(scene, number)).toEqual([]);
 });
 
-test('CI that breaks a rule after the maintainers were asked blocks the merge', async () => {
+test('CI that breaks a rule after the maintainers were asked blocks the merge', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain(`
       skill: ci, expect: [{ rule_id: one, field: checks.length, check: range, max: 1 }]

@@ -38,7 +38,9 @@ test('a schedule fires at its times, and its run shows on the newest commit of t
   ]);
 });
 
-test('a push that adds a schedule makes it fire, and one that removes it ends it', async () => {
+test('a push that adds a schedule makes it fire, and one that removes it ends it', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci', '{ event: manual.fired }'));
   const push = (trigger: string) =>
     scene.github.push({
@@ -63,7 +65,9 @@ async function pendingHead(scene: Scene): Promise<string> {
   return sha;
 }
 
-test('a firing while the earlier run is under way is skipped, with the reason', async () => {
+test('a firing while the earlier run is under way is skipped, with the reason', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: every 1h }'));
   await pendingHead(scene);
   await scene.advance(2.1 * HOUR);
@@ -74,7 +78,7 @@ test('a firing while the earlier run is under way is skipped, with the reason', 
   ]);
 });
 
-test('with overlap: queue, a firing waits for the end of the earlier run', async () => {
+test('with overlap: queue, a firing waits for the end of the earlier run', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: every 1h, overlap: queue }'));
   const sha = await pendingHead(scene);
   await scene.advance(2.1 * HOUR);
@@ -85,7 +89,7 @@ test('with overlap: queue, a firing waits for the end of the earlier run', async
   expect((await scene.runs('flow')).map(({ status }) => status)).toEqual(['completed', 'completed']);
 });
 
-test('with overlap: cancel_running, a firing ends the earlier run', async () => {
+test('with overlap: cancel_running, a firing ends the earlier run', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: every 1h, overlap: cancel_running }'));
   await pendingHead(scene);
   await scene.advance(2.1 * HOUR);

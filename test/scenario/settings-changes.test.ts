@@ -41,7 +41,9 @@ test('a person who is removed from the settings cannot answer an approval from b
   ]);
 });
 
-test('a countersign from before the settings became stricter, but polled afterwards, merges nothing', async () => {
+test('a countersign from before the settings became stricter, but polled afterwards, merges nothing', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number } = await open(harness);
   await harness.advance(A_RECHECK);
@@ -64,7 +66,9 @@ test('the app waits for a second countersign that is required meanwhile', { tags
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('nothing is merged while the settings are invalid, and the approval counts again once they are fixed', async () => {
+test('nothing is merged while the settings are invalid, and the approval counts again once they are fixed', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, 'countersign: { users: [will\n');
@@ -77,7 +81,7 @@ test('nothing is merged while the settings are invalid, and the approval counts 
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('settings that say the same, or change something else, void no approval', async () => {
+test('settings that say the same, or change something else, void no approval', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: WILL_MAY });
   const { number, headSha } = await open(harness);
   await setSettings(harness, `# The same, with a remark.\n${WILL_MAY}noise: quiet\n`);

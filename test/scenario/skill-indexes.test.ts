@@ -129,7 +129,7 @@ test('an index that fails is logged, and asked again after 15 minutes, then 30, 
   ]);
 });
 
-test('an index that fails keeps the newer version that it listed before', async () => {
+test('an index that fails keeps the newer version that it listed before', { tags: 'slow' }, async () => {
   const { harness, about } = await watching(publish('1.2.0'));
   publish('1.3.0');
   await harness.advance(DAY);
@@ -142,7 +142,7 @@ test('an index that fails keeps the newer version that it listed before', async 
   expect(about('newer version')).toHaveLength(1);
 });
 
-test('an index says nothing about packages that come from another', async () => {
+test('an index says nothing about packages that come from another', { tags: 'slow' }, async () => {
   const other = web.publish('y', [['naming', '1.2.0', exported('naming', '1.2.0')]]);
   const { harness, about } = await watching(publish('1.3.0'), false);
   await command(harness, 'skill', 'sync', other);

@@ -205,7 +205,7 @@ test('an invalid skill of the repository does not let the organisation’s with 
   expect(said(scene, number)).toEqual([]);
 });
 
-test('no package replaces the built-in review', async () => {
+test('no package replaces the built-in review', { tags: 'slow' }, async () => {
   const approving = JSON.stringify({
     summary: 'fine',
     passed: true,

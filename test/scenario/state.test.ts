@@ -39,7 +39,9 @@ test('nobody is asked while an earlier step has written a risk', async () => {
   expect(approvals(harness, number)).toEqual([]);
 });
 
-test('a risk that CI shows only after the maintainers were asked blocks the merge of a countersigned head', async () => {
+test('a risk that CI shows only after the maintainers were asked blocks the merge of a countersigned head', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -55,7 +57,9 @@ test('a risk that CI shows only after the maintainers were asked blocks the merg
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('what a step wrote is replaced when it runs again, as CI does after it was red', async () => {
+test('what a step wrote is replaced when it runs again, as CI does after it was red', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'failure');

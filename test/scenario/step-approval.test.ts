@@ -39,7 +39,7 @@ test('the approval comment asks the question of the step, and says whose counter
   expect(body).toContain('2 countersigns are needed.');
 });
 
-test('the check run and `why` say whom a step waits for', async () => {
+test('the check run and `why` say whom a step waits for', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   await countersign(harness, number, 'mia');
   const words = 'this step asks for 2, each by a member of octo/dbas';
@@ -49,7 +49,9 @@ test('the check run and `why` say whom a step waits for', async () => {
   ).toContain(words);
 });
 
-test('a maintainer outside the team cannot countersign the step, and can reject it', async () => {
+test('a maintainer outside the team cannot countersign the step, and can reject it', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await asked({ chain: chainThat('{ teams: [octo/dbas] }') });
   harness.github.addTeam('octo', 'dbas', ['max']);
   await countersign(harness, number, 'mia');
@@ -60,7 +62,9 @@ test('a maintainer outside the team cannot countersign the step, and can reject 
   expect(approvalOf(harness, number).body).toContain('Rejected');
 });
 
-test('a command that approves is refused for somebody whom the step does not ask for', async () => {
+test('a command that approves is refused for somebody whom the step does not ask for', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked({
     chain: chainThat('{ users: [max] }', 'action: gh-label, with: { labels: [go] }'),
   });

@@ -186,7 +186,7 @@ test('a role that is removed while the step waits counts at its next poll', asyn
   expect(await steps(world)).toEqual({ slow: BLOCKED });
 });
 
-test('a push without a webhook ends what was fired for the earlier head', async () => {
+test('a push without a webhook ends what was fired for the earlier head', { tags: 'slow' }, async () => {
   const { scene: world, reached } = await scene('id: slow, skill: slow');
   const { number } = await world.open();
   await fire(world, number);
@@ -206,7 +206,9 @@ test('a push without a webhook ends what was fired for the earlier head', async 
   await world.github.releaseDeliveries();
 });
 
-test('nothing is done while GitHub cannot say who fired it, and the step runs once GitHub can', async () => {
+test('nothing is done while GitHub cannot say who fired it, and the step runs once GitHub can', {
+  tags: 'slow',
+}, async () => {
   const { scene: world, reached } = await scene('id: ship, skill: deploy');
   const { number } = await world.open();
   let asked = 0;
@@ -298,7 +300,7 @@ test.each([
   expect(await steps(world)).toEqual({ last: BLOCKED });
 });
 
-test('a policy that allows everything merges nothing without a countersign', async () => {
+test('a policy that allows everything merges nothing without a countersign', { tags: 'slow' }, async () => {
   const policy = { decide: () => ({ verdict: 'allowed' as const, why: criterion('met', 'go on') }) };
   const { scene: world } = await scene('action: gh-merge, requires_approval: true', { policy });
   const opened = await world.open();

@@ -67,7 +67,7 @@ test('the model drafts a skill that passes its own cases, with its answers recor
   expect(file('tests/naming.yml').match(/summary: Looked\./g)).toHaveLength(2);
 });
 
-test('what is wrong with a draft goes back to the model until its cases pass', async () => {
+test('what is wrong with a draft goes back to the model until its cases pass', { tags: 'slow' }, async () => {
   const drafts: string[] = [];
   t.stub.answers(({ body }) => {
     const prompt = body.messages?.at(-1)?.content ?? '';

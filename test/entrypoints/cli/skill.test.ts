@@ -172,7 +172,7 @@ describe('lint', () => {
 });
 
 describe('test', () => {
-  it('executes a module with the answers of its case', async () => {
+  it('executes a module with the answers of its case', { tags: 'slow' }, async () => {
     const module = {
       template: 'chain_of_thought',
       signature: {

@@ -214,7 +214,7 @@ describe('the drain', () => {
     expect(errors).toEqual([expect.objectContaining({ deliveries: ['a', 'b'] })]);
   });
 
-  it('tries again after the database failed, and loses nothing', async () => {
+  it('tries again after the database failed, and loses nothing', { tags: 'slow' }, async () => {
     const { inbox, drainOf, storage, guids, taken } = await scene();
     inbox().record([delivery('a')]);
     let failures = 1;

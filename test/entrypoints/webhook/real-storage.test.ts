@@ -120,7 +120,7 @@ describe('a delivery', () => {
 });
 
 describe('GitHub’s 329 example payloads', () => {
-  it('are all accepted, recorded with a job each, and leave the app healthy', async () => {
+  it('are all accepted, recorded with a job each, and leave the app healthy', { tags: 'slow' }, async () => {
     const sent = EXAMPLES.flatMap(({ name, examples }) =>
       examples.map((example) => ({ guid: randomUUID(), name, example })),
     );

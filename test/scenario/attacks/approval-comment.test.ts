@@ -29,7 +29,7 @@ describe('a countersign does not count', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('on a void approval comment that somebody edited to look open again', async () => {
+  test('on a void approval comment that somebody edited to look open again', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval();
     const older = approvalOf(harness, number);
     await pushAgain(harness);
@@ -40,7 +40,9 @@ describe('a countersign does not count', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('on copies by people and by another app, or on the approval comment of another pull request', async () => {
+  test('on copies by people and by another app, or on the approval comment of another pull request', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await openApproval();
     const { github } = harness;
     const { body } = approvalOf(harness, number);
@@ -57,7 +59,9 @@ describe('a countersign does not count', () => {
     expect(merged(harness)).toEqual([other.number]);
   });
 
-  test('on a copy that was posted while the app did not know whether its own had arrived', async () => {
+  test('on a copy that was posted while the app did not know whether its own had arrived', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     const asks = ({ method, path }: { method: string; path: string }) =>

@@ -70,7 +70,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('a team with the same name in another organisation', async () => {
+  test('a team with the same name in another organisation', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval(
       { settings: 'countersign: { permission: none, teams: [octo/release] }\n' },
       {},
@@ -98,7 +98,9 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('the same person’s reaction to two approval comments, if two people are needed', async () => {
+  test('the same person’s reaction to two approval comments, if two people are needed', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await openApproval({ settings: 'countersign: { count: 2 }\n' });
     const first = approvalOf(harness, number);
     await harness.github.editComment(REPO, first.id, 'will', 'Something else.');
@@ -134,7 +136,7 @@ describe('a co-author cannot hide', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('under a trailer in capitals, in the message of an earlier commit', async () => {
+  test('under a trailer in capitals, in the message of an earlier commit', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval();
     await harness.github.push({
       repo: REPO,

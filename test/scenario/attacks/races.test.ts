@@ -58,7 +58,9 @@ describe('between two reads of the poll that sees the countersign', () => {
   });
 });
 
-test('a rejection counts that comes while GitHub takes minutes to answer the rest of the poll', async () => {
+test('a rejection counts that comes while GitHub takes minutes to answer the rest of the poll', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await countersigned();
   justBefore(harness, READS.permission, () => {
     harness.clock.advance(120_000);
@@ -122,7 +124,9 @@ describe('between the countersign and the poll, with every webhook late', () => 
   });
 });
 
-test('a pull request that was closed and reopened between the countersign and the poll is asked about again', async () => {
+test('a pull request that was closed and reopened between the countersign and the poll is asked about again', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await countersigned();
   await harness.github.closePullRequest(REPO, number, 'ada');
   await harness.settle();
@@ -148,7 +152,7 @@ test('a round trip to another base between the countersign and the poll leads to
   expect(merged(harness)).toEqual([number]);
 });
 
-test('a list of commits of another head hides nobody who wrote this one', async () => {
+test('a list of commits of another head hides nobody who wrote this one', { tags: 'slow' }, async () => {
   const { harness, number } = await openApproval();
   const { github } = harness;
   const harmless = github.pullRequest(REPO, number).headSha;

@@ -137,7 +137,7 @@ describe('several renderings of one step', () => {
     });
   });
 
-  it('continue in a new process after one that hangs or breaks its engine', async () => {
+  it('continue in a new process after one that hangs or breaks its engine', { tags: 'slow' }, async () => {
     await withRenderer(async (render) => {
       const fine = async (value: number) => {
         expect(await render('{{ a }}', { a: value }, { signal })).toEqual({ ok: true, text: String(value) });
@@ -156,7 +156,7 @@ describe('several renderings of one step', () => {
     });
   });
 
-  it('have limits of their own', async () => {
+  it('have limits of their own', { tags: 'slow' }, async () => {
     await withRenderer(async (render) => {
       for (let round = 0; round < 2; round++) {
         // Each takes more than half of the steps, the memory and the output of one.

@@ -139,7 +139,7 @@ describe('a case of a prompt', () => {
     });
   });
 
-  test('whose answer has an invalid shape fails, and a case can expect that', async () => {
+  test('whose answer has an invalid shape fails, and a case can expect that', { tags: 'slow' }, async () => {
     const criterion = { id: 'a', description: 'b', passed: 'yes', evidence: '' };
     expect(
       await run({ answers: [{ ...yes, criteria: [criterion] }], expect: { passed: true } }),

@@ -125,7 +125,9 @@ describe('the head of a pull request, as an agent gets it', () => {
     expect((await written(['src/*.ts'])).files).toEqual(['src', 'src/a.ts']);
   });
 
-  it('is refused if it is too large, if the commit does not exist, or if the token is not accepted', async () => {
+  it('is refused if it is too large, if the commit does not exist, or if the token is not accepted', {
+    tags: 'slow',
+  }, async () => {
     const folder = newFolder();
     const access = { url: server.url, token: TOKEN };
     const bounds = { files: 2, fileBytes: 100_000, bytes: 1_000_000 };

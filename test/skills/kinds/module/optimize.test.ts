@@ -171,7 +171,7 @@ describe('skill optimize', () => {
     }
   });
 
-  it('that cannot continue says so, and ends with 1', async () => {
+  it('that cannot continue says so, and ends with 1', { tags: 'slow' }, async () => {
     t.stub.answers(says(true));
     expect(await optimize([], '10000')).toMatchObject({
       code: 1,
@@ -211,7 +211,7 @@ describe('optimizing', () => {
       ...over,
     });
 
-  it('rejects what is worse on the held-out examples', async () => {
+  it('rejects what is worse on the held-out examples', { tags: 'slow' }, async () => {
     const { train } = split(EXAMPLES, 1);
     // A model that knows its apples, and with examples only those that it was shown.
     t.stub.answers((question) => {

@@ -297,7 +297,7 @@ describe('the sidecar', () => {
     }
   });
 
-  it('requests and loads nothing once it has started', async () => {
+  it('requests and loads nothing once it has started', { tags: 'slow' }, async () => {
     const { command, args } = await sidecarCommand();
     const fixture = fileURLToPath(new URL('locked.ts', import.meta.url));
     const argv = [...args.slice(0, -1), `--allow-fs-read=${fixture}`, fixture];

@@ -4,7 +4,7 @@ import { markdownTable } from './markdown-table.ts';
 
 const HEAD = `# Actions
 
-What a step of a [chain](chains.md) can do on GitHub. \`npm run schemas\` writes this page from the actions themselves.
+What a step of a [chain](chains.md) can do. \`npm run schemas\` writes this page from the actions themselves.
 
 An action always acts on the run's own pull request or issue. Its inputs are the step's \`with:\`. A value may be an
 [expression](chains.md#expressions); then it is checked when the step runs. Values of expressions in texts appear as plain text: they
@@ -26,7 +26,7 @@ export function actionsPage(): string {
       `## \`${name}\``,
       `${about}${asks}`,
       markdownTable([['input', 'required', 'value', 'meaning'], ...inputRows(input)]),
-      `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ')}.\n- Once: ${once}.`,
+      `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ') || 'none'}.\n- Once: ${once}.`,
     ].join('\n\n');
   });
   return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`;

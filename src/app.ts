@@ -160,8 +160,9 @@ function settingsSecretsOf({ metricsAccess, model, chat }: BaseConfig): Secrets 
       [`path of the webhook ${name}`, `${pathname}${search}`],
     ];
   });
+  const keys = [...(chat?.secrets ?? [])].map(([name, secret]) => [`key of the webhook ${name}`, secret]);
   return {
-    ...Object.fromEntries(webhooks),
+    ...Object.fromEntries([...webhooks, ...keys]),
     ...(metricsAccess.token !== undefined && { 'metrics token': metricsAccess.token }),
     ...(model?.apiKey !== undefined && { 'model key': model.apiKey }),
   };

@@ -17,6 +17,7 @@ import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunRequest } from '../entrypoints/cli/context.ts';
 import type { Played } from '../messages/cli/dry-run.ts';
+import type { Chat } from '../ports/chat.ts';
 import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
 import { eventJob } from '../ports/jobs.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
@@ -63,6 +64,9 @@ interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgre
   overrides?: SkillOverrides;
 }
 
+/** The webhooks are those of a server that this command cannot see, so every name counts as set. Nothing is posted. */
+const SILENT_CHAT: Chat = { has: () => true, post: async () => {} };
+
 /** Runs the real engine over pull requests, in a database and a folder that are thrown away. */
 export async function play({
   config,
@@ -88,7 +92,7 @@ export async function play({
   const { storage, queue } = opened;
   const asIs = gitHub(opened.github);
   const seen = withoutWriting(asIs, pretend(repo, chain));
-  const platform = { ...opened, github: { ...opened.github, ...seen } };
+  const platform = { ...opened, github: { ...opened.github, ...seen }, chat: SILENT_CHAT };
   let stopSkills = async () => {};
   try {
     const reader = seen.reader(INSTALLATION, 'person');

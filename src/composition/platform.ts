@@ -90,7 +90,7 @@ export async function openPlatform(
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
     writeLimiter,
-    chat: createChat(config.chat ?? { webhooks: new Map(), allowsPrivate: false }),
+    chat: createChat({ webhooks: new Map(), allowsPrivate: false, ...config.chat, clock }),
     queue: createEmbeddedQueue({
       storage,
       clock,

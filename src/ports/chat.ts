@@ -1,15 +1,28 @@
 import { redact } from '../core/redact/redact.ts';
 
-/** The webhooks of chats that the operator has named. Only their names appear outside of the adapter. */
+/** The webhooks that the operator has named. Only their names appear outside of the adapter. */
 export interface Chat {
   has(webhook: string): boolean;
   /**
    * Posts a message once.
-   * @param id the same for each attempt at a message, so that a receiver can recognise a repetition
    * @throws ChatError
    */
-  post(webhook: string, message: { text: string; id: string }): Promise<void>;
+  post(webhook: string, message: ChatMessage): Promise<void>;
 }
+
+interface ChatMessage {
+  /** In Slack's format. */
+  text: string;
+  /** What a signed webhook gets. The text, if left out. */
+  data?: MessageData | undefined;
+  /** The same for each attempt at a message, so that a receiver can recognise a repetition. */
+  id: string;
+  /** When it was requested. */
+  at: Date;
+}
+
+/** Facts for programs. */
+type MessageData = Readonly<Record<string, string | number | null>>;
 
 /** A message was not posted, as far as is known. Its text never has the webhook's address. */
 export class ChatError extends Error {

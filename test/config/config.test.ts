@@ -136,12 +136,29 @@ describe('readConfig', () => {
     expect(chat?.allowsPrivate).toBe(false);
   });
 
+  it('reads the key of a signed webhook, and refuses a weak one', () => {
+    const COUNTERSIGN_WEBHOOK_CI_1 = 'https://hooks.example.test/x';
+    const key = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const { chat } = configOf({ ...app, COUNTERSIGN_WEBHOOK_CI_1, COUNTERSIGN_WEBHOOKS_SECRET_CI_1: key });
+    expect([...(chat?.secrets ?? [])]).toEqual([['ci-1', key]]);
+    for (const weak of ['hunter2', 'whsec_aHVudGVyMg==']) {
+      expect(faultsOf({ ...app, COUNTERSIGN_WEBHOOK_CI_1, COUNTERSIGN_WEBHOOKS_SECRET_CI_1: weak })).toEqual([
+        expect.stringMatching(/^COUNTERSIGN_WEBHOOKS_SECRET_CI_1 must be whsec_ and 24 to 64/),
+      ]);
+    }
+  });
+
   it.each([
     ['COUNTERSIGN_WEBHOOK_A', 'http://hooks.example.test/x', 'must be an https URL'],
     ['COUNTERSIGN_WEBHOOK_A', 'http://127.0.0.1/x', 'must be an https URL'],
     ['COUNTERSIGN_WEBHOOK_A', 'https://me:secret@hooks.example.test/x', 'must have no user name or password'],
     ['COUNTERSIGN_WEBHOOK_team', 'https://hooks.example.test/x', 'must end in a name of capital letters'],
     ['COUNTERSIGN_WEBHOOKS_PRIVATE', 'yes', 'must be allow, or unset'],
+    [
+      'COUNTERSIGN_WEBHOOKS_SECRET_NONE',
+      'whsec_x',
+      'belongs to no webhook; set COUNTERSIGN_WEBHOOK_NONE too',
+    ],
   ])('refuses %s=%s with a sentence', (name, value, diagnostic) => {
     expect(faultsOf({ ...app, [name]: value })).toEqual([expect.stringContaining(`${name} ${diagnostic}`)]);
   });

@@ -266,3 +266,14 @@ test('a dry run says that a role of somebody can only be read with push access',
   const refused = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
   expect(refused.stdout).toContain('it is not known whether a maintainer requests changes');
 });
+
+test('a dry run shows the messages that a chain would post to webhooks, whose names it cannot check', async () => {
+  const number = await open({ 'src/d.ts': 'export const d = 1;\n' });
+  const file = join(folder, 'tell.yaml');
+  writeFileSync(
+    file,
+    'name: tell\ntrigger: { event: pr.opened }\nsteps: [{ action: notify, with: { to: team-chat, text: "New: {{ trigger.title }}" } }]\n',
+  );
+  const { stdout } = await dryRun(file, '--pr', `${REPO}#${number}`);
+  expect(stdout).toMatch(/Message to the chat "team-chat"\n {2}│ New: Change \d+/);
+});

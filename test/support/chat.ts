@@ -8,6 +8,9 @@ type Answer = { status: number; headers?: Record<string, string> } | 'reset';
 export interface ReceivedMessage {
   path: string;
   headers: IncomingHttpHeaders;
+  /** The whole body, as sent. */
+  body: string;
+  /** Of a message in the format of chats. */
   text: string;
 }
 
@@ -19,8 +22,9 @@ export async function startChat(): Promise<{ url: string; received: ReceivedMess
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { text } = JSON.parse(Buffer.concat(chunks).toString()) as { text: string };
-      received.push({ path: request.url ?? '', headers: request.headers, text });
+      const body = Buffer.concat(chunks).toString();
+      const { text = '' } = JSON.parse(body) as { text?: string };
+      received.push({ path: request.url ?? '', headers: request.headers, body, text });
       const answer = answers.shift() ?? { status: 200 };
       if (answer === 'reset') request.socket.destroy();
       else response.writeHead(answer.status, answer.headers).end('ok');

@@ -43,6 +43,7 @@ export function stepContext(
     reader: noReader,
     urgentReader: noReader,
     appId: 100,
+    hasWebhook: () => false,
     clock: { now: () => at(0) },
     log: silentLog,
     judged: [],

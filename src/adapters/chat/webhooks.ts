@@ -1,9 +1,11 @@
+import { createHmac } from 'node:crypto';
 import { type LookupAddress, lookup } from 'node:dns';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import type { Clock } from '../../core/clock.ts';
+import { isPrivateAddress } from '../../core/private-address.ts';
 import { type Chat, ChatError } from '../../ports/chat.ts';
-import { isPrivateAddress } from './private-address.ts';
 
 /** For a whole attempt, in milliseconds. */
 const TIMEOUT_MS = 5_000;
@@ -13,30 +15,42 @@ const MAX_WAIT_MS = 3_600_000;
 class PrivateAddress extends Error {}
 
 /**
- * Posts to the operator's webhooks, in the format of Slack's incoming webhooks, which other chats also accept:
- * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks.
+ * Posts to the operator's webhooks. Those without a secret get the format of Slack's incoming webhooks, which other
+ * chats also accept: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks. Those with a secret
+ * get a signed message of Standard Webhooks, for which receivers find libraries:
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md.
  *
  * The address is checked when it is resolved, and the connection is made to what was checked: a name that
  * resolves differently the second time leads nowhere else. Redirects are not followed.
  */
 export function createChat(config: {
   webhooks: ReadonlyMap<string, string>;
+  /** The keys of signed webhooks, by name. */
+  secrets?: ReadonlyMap<string, string> | undefined;
   /** The operator allows private addresses. */
   allowsPrivate: boolean;
+  clock: Clock;
 }): Chat {
-  const { webhooks, allowsPrivate } = config;
+  const { webhooks, secrets, allowsPrivate, clock } = config;
   return {
     has: (webhook) => webhooks.has(webhook),
-    async post(webhook, { text, id }) {
+    async post(webhook, { text, data = { text }, id, at }) {
       const url = webhooks.get(webhook);
       if (url === undefined)
         throw new ChatError(`this server has no webhook ${webhook}`, { isTemporary: false });
-      const body = JSON.stringify({ text, unfurl_links: false, unfurl_media: false });
-      const { status, retryAfter } = await send(new URL(url), body, id, allowsPrivate).catch(
-        (error: unknown) => {
-          throw failureOf(webhook, error);
-        },
+      const secret = secrets?.get(webhook);
+      const body = JSON.stringify(
+        secret === undefined
+          ? { text, unfurl_links: false, unfurl_media: false }
+          : { type: 'countersign.message', timestamp: at.toISOString(), data },
       );
+      const headers = secret === undefined ? {} : signed({ id, body, secret }, clock.now());
+      const { status, retryAfter } = await send(new URL(url), body, {
+        headers: { ...headers, 'idempotency-key': id },
+        allowsPrivate,
+      }).catch((error: unknown) => {
+        throw failureOf(webhook, error);
+      });
       if (status >= 200 && status < 300) return;
       const isTemporary = status === 429 || status === 408 || status >= 500;
       throw new ChatError(`the webhook ${webhook} answered ${status}`, {
@@ -45,6 +59,14 @@ export function createChat(config: {
       });
     },
   };
+}
+
+/** The time is signed too, so that a receiver can refuse a message that somebody recorded and sends again. */
+function signed({ id, body, secret }: { id: string; body: string; secret: string }, now: Date) {
+  const seconds = String(Math.floor(now.getTime() / 1_000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };
 }
 
 /** Only the system's code: a message would name the address. */
@@ -60,8 +82,7 @@ function failureOf(webhook: string, error: unknown): ChatError {
 function send(
   url: URL,
   body: string,
-  id: string,
-  allowsPrivate: boolean,
+  { headers, allowsPrivate }: { headers: Record<string, string>; allowsPrivate: boolean },
 ): Promise<{ status: number; retryAfter: number | undefined }> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // An address is not resolved.
@@ -80,7 +101,7 @@ function send(
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
           'user-agent': 'countersign',
-          'idempotency-key': id,
+          ...headers,
         },
       },
       (response) => {

@@ -112,9 +112,12 @@ export const effectSchema = z.discriminatedUnion('kind', [
     ...location,
     /** The operator's name for it. Its address is never stored. */
     webhook: z.string(),
+    /** In Slack's format. */
     text: z.string(),
-    /** It is only sent while this question is open. */
-    approval_id: z.string(),
+    /** What a signed webhook gets instead. Absent in notices of a question. */
+    data: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
+    /** It is only sent while this question is open. Absent if it is about none. */
+    approval_id: z.string().optional(),
   }),
   z.strictObject({
     kind: z.literal('review_request'),

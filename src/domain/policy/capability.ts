@@ -4,7 +4,7 @@ import { TRUST_LEVELS, type TrustLevel } from './trust.ts';
 export interface Capability {
   readonly name: string;
   readonly minimumTrust: TrustLevel;
-  /** Whether using it changes anything on GitHub. */
+  /** Whether using it changes anything on GitHub or elsewhere. */
   readonly sideEffects: boolean;
   /** `person`: the maintainers are asked before every use, whatever the chain says. */
   readonly confirmation: 'none' | 'person';
@@ -62,6 +62,7 @@ const ACTIONS = {
     sideEffects: true,
     confirmation: 'none',
   },
+  notify: { name: 'notify', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
 } as const satisfies Readonly<Record<string, Capability & (AsksPeople | { irreversible?: never })>>;
 
 export type ActionName = keyof typeof ACTIONS;

@@ -4,6 +4,7 @@ import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
 import { ghRequestReviewers } from './gh-request-reviewers.ts';
+import { notify } from './notify.ts';
 
 /** Every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
@@ -11,4 +12,5 @@ export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>>
   'gh-label': ghLabel,
   'gh-merge': ghMerge,
   'gh-request-reviewers': ghRequestReviewers,
+  notify,
 };

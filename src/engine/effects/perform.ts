@@ -206,9 +206,12 @@ export function effectJobs(deps: {
    * Posts a message to a chat, at least once: no chat says whether it has a message. An attempt that a crash or a
    * lost answer leaves open is therefore made again, with the same id.
    */
-  async function post(row: EffectRow, { webhook, text }: EffectOf<'webhook'>): Promise<JobResult> {
+  async function post(row: EffectRow, effect: EffectOf<'webhook'>): Promise<JobResult> {
+    const { webhook, text, data } = effect;
+    // A step that runs again may have another message, which is no repetition of the first.
+    const id = effect.approval_id === undefined ? `${row.id}-${row.desiredHash.slice(0, 12)}` : row.id;
     try {
-      await chat.post(webhook, { text, id: row.id });
+      await chat.post(webhook, { text, data, id, at: row.createdAt });
     } catch (error) {
       if (!(error instanceof ChatError)) throw error;
       log.warn({ effect: row.key, err: error.message }, 'a message to a chat was not posted');

@@ -20,7 +20,11 @@ export function redactedEffect(effect: Effect): Effect {
       return { ...effect, marker, body };
     }
     case 'webhook':
-      return { ...effect, text: redact(effect.text) };
+      return {
+        ...effect,
+        text: redact(effect.text),
+        ...(effect.data && { data: Object.fromEntries(Object.entries(effect.data).map(redactedField)) }),
+      };
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };
     case 'review_request':
@@ -32,6 +36,10 @@ export function redactedEffect(effect: Effect): Effect {
     default:
       return unreachable(effect);
   }
+}
+
+function redactedField<T>([key, value]: [string, T | string]): [string, T | string] {
+  return [key, typeof value === 'string' ? redact(value) : value];
 }
 
 function redactedCheckRun(content: CheckRunContent): CheckRunContent {

@@ -6,6 +6,7 @@ import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { conditionContext } from '../../domain/run/context.ts';
 import { type Invocation, type Run, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
+import type { Chat } from '../../ports/chat.ts';
 import type { GitHub, Urgency } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ApprovalContext } from '../approvals/approval-context.ts';
@@ -34,6 +35,7 @@ export type ContextOf = (
 export interface ContextDeps extends SkillDefaults {
   storage: Storage;
   github: GitHub;
+  chat: Pick<Chat, 'has'>;
   gates: GateChecks;
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   /** The operator has switched merging off on this server. */
@@ -44,7 +46,7 @@ export interface ContextDeps extends SkillDefaults {
 }
 
 export function createContextOf(deps: ContextDeps): ContextOf {
-  const { storage, github, clock, ids, log } = deps;
+  const { storage, github, chat, clock, ids, log } = deps;
 
   return ({ state, asked, session }, because, signal) => {
     const { run } = state;
@@ -80,6 +82,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       reader: github.reader(run.installationId, urgencyOf(invocation, because)),
       urgentReader: github.reader(run.installationId, 'person'),
       appId: github.appId,
+      hasWebhook: chat.has,
       clock,
       log,
       signal,

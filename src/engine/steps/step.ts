@@ -55,6 +55,8 @@ export interface StepContext {
   /** `time`: no event has arrived, so the attempt should be cheap. */
   readonly because: 'time' | 'event';
   readonly appId: number;
+  /** Whether the operator of this server has named such a webhook. */
+  hasWebhook(name: string): boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;

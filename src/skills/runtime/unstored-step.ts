@@ -31,6 +31,7 @@ export function unstoredStep(
       finishedAt: null,
     },
     because: 'event',
+    hasWebhook: () => false,
     round: async () => 1,
     earlierReview: async () => undefined,
     ...given,

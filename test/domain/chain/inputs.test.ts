@@ -17,6 +17,8 @@ describe('lint of the inputs of actions', () => {
     ['gh-label', '{ labels: one }'],
     ['gh-label', '{ labels: [one, "{{ trigger.author }}"] }'],
     ['gh-label', '{ labels: "{{ trigger.labels }}" }'],
+    ['notify', '{ to: team-chat, text: "Hello" }'],
+    ['notify', '{ to: [team-chat, deploys], text: "{{ trigger.title }}" }'],
   ])('accepts for %s: %s', (action, inputs) => {
     expect(of(action, inputs)).toEqual([]);
   });
@@ -34,6 +36,18 @@ describe('lint of the inputs of actions', () => {
     ['gh-comment', '{ body: "" }', '"body" must have at least 1 character'],
     ['gh-label', '{ labels: [] }', '"labels" must have at least 1 entry'],
     ['gh-label', '{ labels: [7] }', 'entry 1 of "labels" must be a text, not 7'],
+    ['notify', '{ to: Team, text: Hi }', 'a webhook is the name that the operator of the server gave it'],
+    ['notify', '{ to: "https://hooks.slack.com/x", text: Hi }', '"to" takes the name of a webhook, not its'],
+    ...[
+      'http://127.0.0.1:8080/',
+      'https://169.254.169.254/latest/meta-data',
+      'https://[::1]/',
+      'https://[fd00:ec2::254]/',
+      'https://[::ffff:10.0.0.1]/',
+      'https://2130706433/',
+      'http://localhost:3000/',
+      'https://metadata.google.internal/',
+    ].map((url) => ['notify', `{ to: "${url}", text: Hi }`, 'a webhook to a private address is refused']),
     ['gh-label', '{ label: docs, labels: [docs] }', 'unknown key "label": did you mean "labels"?'],
   ])('refuses for %s: %s', (action, inputs, because) => {
     const [error, ...more] = of(action, inputs);

@@ -116,7 +116,7 @@ describe('a gate check', () => {
       clock,
       log: silentLog,
       limiter,
-      chat: createChat(NO_WEBHOOKS),
+      chat: createChat({ ...NO_WEBHOOKS, clock }),
       queue: NO_QUEUE,
     });
     await close();

@@ -41,7 +41,7 @@ beforeEach(async () => {
     clock,
     log: silentLog,
     limiter: ANY_RATE,
-    chat: createChat(NO_WEBHOOKS),
+    chat: createChat({ ...NO_WEBHOOKS, clock }),
     queue: NO_QUEUE,
   });
   await request(['x']);

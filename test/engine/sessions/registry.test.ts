@@ -39,7 +39,13 @@ describe('the registry', () => {
   test('names skills and actions in order', () => {
     const registry = createRegistry([skill('pr-review').handler, skill('ci').handler]);
     expect(registry.skills).toEqual(['ci', 'pr-review']);
-    expect(registry.actions).toEqual(['gh-comment', 'gh-label', 'gh-merge', 'gh-request-reviewers']);
+    expect(registry.actions).toEqual([
+      'gh-comment',
+      'gh-label',
+      'gh-merge',
+      'gh-request-reviewers',
+      'notify',
+    ]);
   });
 
   test('finds a step’s skill and its action', () => {

@@ -1,6 +1,6 @@
 // @module-tag security
 import { expect, it } from 'vitest';
-import { isPrivateAddress } from '../../../src/adapters/chat/private-address.ts';
+import { isPrivateAddress } from '../../src/core/private-address.ts';
 
 it.each([
   '127.0.0.1',

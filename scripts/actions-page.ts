@@ -10,9 +10,9 @@ An action always acts on the run's own pull request or issue. Its inputs are the
 [expression](chains.md#expressions); then it is checked when the step runs. Values of expressions in texts appear as plain text: they
 mention nobody and contain no markup.
 
-A step is complete once its action has requested what it does. If GitHub refuses that, the log says so and
+Most steps are complete once their action has requested what it does. If GitHub refuses that, the log says so and
 \`countersign_effects{status="failed"}\` ([metrics](metrics.md)) counts it, but the step does not fail. \`gh-merge\` is different: it ends
-when the pull request is merged.
+when the pull request is merged. So are the actions that wait for GitHub, as their sections say.
 
 [Policy](policy.md) says what trust means, and which runs have it.
 `;
@@ -26,7 +26,7 @@ export function actionsPage(): string {
       `## \`${name}\``,
       `${about}${asks}`,
       markdownTable([['input', 'required', 'value', 'meaning'], ...inputRows(input)]),
-      `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ') || 'none'}.\n- Once: ${once}.`,
+      `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ') || 'none'}.\n- Once: ${once}.${'waits' in action && action.waits ? '\n- It waits until GitHub has done it.' : ''}`,
     ].join('\n\n');
   });
   return `${[HEAD.trimEnd(), ...sections].join('\n\n')}\n`;

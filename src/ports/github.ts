@@ -1,6 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact/redact.ts';
-import type { CheckRunContent, OpenGateContent } from '../domain/effect/effect.ts';
+import type { CheckRunContent, EffectOf, OpenGateContent } from '../domain/effect/effect.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { Mergeability } from '../domain/policy/conflict.ts';
 import type { Review } from '../domain/policy/facts/reviews.ts';
@@ -74,6 +74,15 @@ export interface Commit {
   committerEmail: string | null;
   /** Whether GitHub verified the commit's signature. */
   verified: boolean;
+}
+
+/** A commit as git stores it. */
+export interface GitCommit {
+  sha: string;
+  tree: string;
+  parents: string[];
+  message: string;
+  author: { name: string; email: string; date: string };
 }
 
 /** The accounts that GitHub credits with a commit: its author, and the co-authors that its message names. */
@@ -289,13 +298,16 @@ export interface GitHubReader {
    * Every file of a commit or branch, by path; `undefined` if there is no such repository, commit or access.
    */
   tree(repo: Repo, ref: string): Promise<TreeEntry[] | undefined>;
+  /** @throws GitHubError `not_found` if there is no such commit */
+  commit(repo: Repo, sha: string): Promise<GitCommit>;
   /** The commit at a branch's tip; `undefined` if there is no such branch. */
   branchTip(repo: Repo, branch: string): Promise<string | undefined>;
   checkRuns(repo: Repo, sha: string): Promise<CheckRunFacts[]>;
   /**
-   * The newest 100 commits that changed a file or folder, from a commit or branch backwards; newest first.
+   * The newest 100 commits that changed a file or folder, or anything at all, from a commit or branch backwards; newest
+   * first.
    */
-  history(repo: Repo, path: string, ref: string): Promise<Commit[]>;
+  history(repo: Repo, path: string | undefined, ref: string): Promise<Commit[]>;
   /** The check suites of one app. */
   checkSuites(repo: Repo, sha: string, appId: number): Promise<CheckSuiteFacts[]>;
   statuses(repo: Repo, sha: string): Promise<StatusFacts[]>;
@@ -374,6 +386,14 @@ export interface GitHubApp {
   redeliver(attemptId: number): Promise<void>;
   /** A token that can only read the files of one repository, for an hour. */
   readToken(installationId: number, repositoryId: number): Promise<string>;
+}
+
+/** `nothing`: the branch has the change already. */
+export interface Backported {
+  result: 'opened' | 'conflict' | 'nothing';
+  /** Of the pull request. */
+  number?: number;
+  url?: string;
 }
 
 /** Whose review is requested: logins, and slugs of teams. */
@@ -476,6 +496,11 @@ export interface GitHubWriter {
    * Deletes a branch if its tip is still this commit. `kept`: it has moved, is gone, or GitHub refuses because it is protected.
    */
   deleteBranch(repo: Repo, branch: string, sha: string): Promise<'deleted' | 'kept'>;
+  /**
+   * Copies a change to another branch, as a commit on a new branch and a pull request from it. Finds what an earlier
+   * attempt has made. Moves no branch that exists.
+   */
+  backport(repo: Repo, change: EffectOf<'backport'>): Promise<Backported>;
 }
 
 /**

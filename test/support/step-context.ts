@@ -49,6 +49,7 @@ export function stepContext(
     judged: [],
     signal: new AbortController().signal,
     because: 'event',
+    requested: async () => [],
     round: async () => 1,
     earlierReview: async () => undefined,
     newId: () => 'apr_1',

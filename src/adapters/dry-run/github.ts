@@ -74,6 +74,7 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     label: async () => {},
     requestReviews: async () => {},
     deleteBranch: async () => 'kept',
+    backport: async () => ({ result: 'opened' }),
     wasReviewRequested: async () => false,
     passGate: refuse,
     enqueue: refuse,

@@ -24,6 +24,7 @@ import {
   reviewsSchema,
   treeSchema,
 } from './answers.ts';
+import { readCommit } from './backport.ts';
 import {
   checkRunsSchema,
   checkSuitesSchema,
@@ -126,6 +127,8 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
 
     tree: (repo, ref) => readTree(client, repo, ref),
 
+    commit: (repo, sha) => readCommit(client, repo, sha),
+
     async branchTip(repo, branch) {
       const route = 'GET /repos/{owner}/{repo}/branches/{branch}';
       const found = await ifExists(client.request(route, { ...at(repo), branch }, branchSchema));
@@ -136,7 +139,7 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
     history: (repo, path, ref) =>
       client.list(
         'GET /repos/{owner}/{repo}/commits',
-        { ...at(repo), sha: ref, path },
+        { ...at(repo), sha: ref, ...(path !== undefined && { path }) },
         commitsSchema,
         MAX_HISTORY,
       ),

@@ -9,6 +9,7 @@ import {
   createdCommentSchema,
   reviewsSchema,
 } from './answers.ts';
+import { backport } from './backport.ts';
 import { ownCheckRunsSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
@@ -140,6 +141,8 @@ export function createWriter(
         throw error;
       }
     },
+
+    backport: (repo, change) => backport(client, repo, change),
 
     // Needs `pull_requests: write`, and for teams also `members: read`: github/docs#35057.
     async requestReviews(repo, pullRequest, { people, teams }) {

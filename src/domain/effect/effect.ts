@@ -149,6 +149,24 @@ export const effectSchema = z.discriminatedUnion('kind', [
     /** It is only deleted at this commit. */
     sha: z.string(),
   }),
+  /** A merged change, copied to another branch by a pull request of its own. */
+  z.strictObject({
+    kind: z.literal('backport'),
+    ...location,
+    pull_request: z.int(),
+    onto: z.string(),
+    /** The branch to create, which also identifies the backport. */
+    branch: z.string(),
+    /** The change is what turned `parent` into `picked`. */
+    picked: z.string(),
+    parent: z.string(),
+    /** What `picked` is: for the commands with which a person does it. */
+    how: z.enum(['commit', 'merge', 'commits']),
+    author: z.strictObject({ name: z.string(), email: z.string(), date: z.string() }),
+    message: z.string(),
+    title: z.string(),
+    body: z.string(),
+  }),
   z.strictObject({
     kind: z.literal('merge'),
     ...location,
@@ -232,6 +250,8 @@ export const effectProgressSchema = z.strictObject({
   passed: gatePassSchema.optional(),
   /** The page of what was created. */
   url: z.string().optional(),
+  /** What came of it, for the step that waits for it. */
+  result: z.string().optional(),
 });
 type EffectProgress = z.infer<typeof effectProgressSchema>;
 

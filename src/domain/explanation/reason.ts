@@ -50,6 +50,7 @@ export const REASON_CODES = [
   'step.waiting.github',
   'step.waiting.paused',
   'step.waiting.gate',
+  'step.waiting.write',
   'step.waiting.conflict',
   'step.waiting.mergeability',
   'gate.blocked.policy',

@@ -46,6 +46,8 @@ type AsksPeople = { confirmation: 'person' };
  * on the step.
  */
 const ACTIONS = {
+  // Whose change it was does not matter any more: it is merged.
+  'gh-backport': { name: 'gh-backport', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
   'gh-comment': { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
   'gh-label': { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
   'gh-merge': {

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { Effect } from '../../domain/effect/effect.ts';
+import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
+import { reason } from '../../domain/explanation/reason.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import { type ActionName, CAPABILITIES } from '../../domain/policy/capability.ts';
@@ -20,7 +21,7 @@ interface ActionParts {
 }
 
 /** An action that people's answers do not change. */
-export type PlainAction = StepHandler & ActionParts;
+export type PlainAction = StepHandler & ActionParts & { readonly waits: boolean };
 
 /** An action that handles the answer to its approval itself. */
 export type AnsweredAction = AnsweredHandler & ActionParts;
@@ -31,44 +32,101 @@ type Plan =
       kind: 'does';
       /** The outcome is stored before GitHub answers, so it says what the action asks for. */
       summary: string;
+      /** False if something could not be done; true if left out. */
+      passed?: boolean;
       details: ActionResult['details'];
       effects: { key: string; effect: Effect }[];
     }
-  | Extract<StepResult, { kind: 'failed' | 'waits' }>;
+  | Extract<StepResult, { kind: 'failed' | 'waits' | 'superseded' }>;
 
 interface PlainActionParts<Input extends z.ZodObject> extends ActionParts {
   readonly name: ActionName;
   readonly input: Input;
   /** Reads what it needs and decides. It writes nothing: a dry run shows the effects that it returns. */
   readonly plan: (context: StepContext, input: z.infer<Input>) => Promise<Plan> | Plan;
+  /**
+   * For an action whose outcome depends on what GitHub answers: the step waits until its effects are executed or refused,
+   * and this says what came of them. The keys of the effects begin with the key of the step, `keyOf`.
+   */
+  readonly finish?: (
+    context: StepContext,
+    effects: readonly EffectRow[],
+    input: z.infer<Input>,
+  ) => Promise<Plan> | Plan;
+}
+
+/** The key of a step's effect, or the beginning of the keys of several. */
+export function keyOf(kind: string, { state, step }: Pick<StepContext, 'state' | 'step'>): string {
+  return `${kind}:${state.run.id}:${step.id}`;
 }
 
 /** Builds the handler of an action from its parts. */
 export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<Input>): PlainAction {
   const { name, about, permissions, input, once } = parts;
+
+  async function decide(context: StepContext, value: z.infer<Input>): Promise<Plan> {
+    const { finish } = parts;
+    if (!finish) return parts.plan(context, value);
+    if (waitsForWrite(context)) {
+      const effects = await context.requested(keyOf(effectKindOf(name), context));
+      return effects.every(({ status }) => status !== 'pending')
+        ? finish(context, effects, value)
+        : waitForWrite(context, name);
+    }
+    const plan = await parts.plan(context, value);
+    if (plan.kind !== 'does' || plan.effects.length === 0) return plan;
+    return { ...waitForWrite(context, name), desiredEffects: plan.effects };
+  }
+
   return {
     name,
     about,
     permissions,
     input,
     once,
+    waits: parts.finish !== undefined,
     capability: CAPABILITIES[name],
     async run(context) {
       const read = readInputs(input, context);
       if ('problem' in read) return invalidInput(name, read.problem);
-      const plan = await parts.plan(context, read.value);
+      const plan = await decide(context, read.value);
       if (plan.kind !== 'does') return plan;
       return {
         kind: 'done',
         outcome: makeOutcome<'action_result'>({
           outcome_kind: 'action_result',
           summary: plan.summary,
-          passed: true,
+          passed: plan.passed ?? true,
           action: name,
           details: plan.details,
         }),
         desiredEffects: plan.effects,
       };
     },
+  };
+}
+
+/** `gh-update-branch` requests effects of the kind `update_branch`. */
+function effectKindOf(name: ActionName): string {
+  return name.replace(/^gh-/, '').replaceAll('-', '_');
+}
+
+/** A step that begins, also again, has another reason or none. */
+function waitsForWrite({ invocation: { status, reason } }: StepContext): boolean {
+  return status === 'waiting_until' && reason?.code === 'step.waiting.write';
+}
+
+/** A write takes moments unless GitHub is down, in milliseconds. Asking costs a read of the database. */
+const SOONEST_MS = 1_000;
+const LATEST_MS = 60_000;
+
+function waitForWrite({ clock, session }: StepContext, name: string): Extract<StepResult, { kind: 'waits' }> {
+  const now = clock.now().getTime();
+  const pauseMs = Math.min(Math.max(now - session.startedAt.getTime(), SOONEST_MS), LATEST_MS);
+  return {
+    kind: 'waits',
+    for: 'until',
+    until: new Date(now + pauseMs),
+    reason: reason('step.waiting.write', `${name} waits until GitHub has done it`),
   };
 }

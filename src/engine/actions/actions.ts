@@ -1,5 +1,6 @@
 import type { ActionName } from '../../domain/policy/capability.ts';
 import type { AnsweredAction, PlainAction } from './action.ts';
+import { ghBackport } from './gh-backport.ts';
 import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
@@ -8,6 +9,7 @@ import { notify } from './notify.ts';
 
 /** Every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
+  'gh-backport': ghBackport,
   'gh-comment': ghComment,
   'gh-label': ghLabel,
   'gh-merge': ghMerge,

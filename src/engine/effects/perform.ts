@@ -381,7 +381,8 @@ function urgencyOf(row: EffectRow): Urgency {
  * https://docs.github.com/en/rest/pulls/review-requests#request-reviewers-for-a-pull-request
  */
 function isCreated({ effect, githubId }: EffectRow): boolean {
-  return (effect.kind === 'comment' && githubId === null) || effect.kind === 'review_request';
+  const { kind } = effect;
+  return (kind === 'comment' && githubId === null) || kind === 'review_request' || kind === 'backport';
 }
 
 /** Whether GitHub did not know the run's repository or installation any more when it ended. */
@@ -479,6 +480,10 @@ async function execute(
     case 'branch_deletion':
       await writer.deleteBranch(repo, effect.branch, effect.sha);
       return { githubId: null, progress: {} };
+    case 'backport': {
+      const { result, number, url } = await writer.backport(repo, effect);
+      return { githubId: number ?? null, progress: { result, ...(url === undefined ? {} : { url }) } };
+    }
     case 'webhook':
       throw new Error('a message to a chat is not for GitHub');
     case 'merge':

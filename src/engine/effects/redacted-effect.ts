@@ -27,6 +27,13 @@ export function redactedEffect(effect: Effect): Effect {
       };
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };
+    case 'backport':
+      return {
+        ...effect,
+        message: redact(effect.message),
+        title: redact(effect.title),
+        body: redactMarkdown(effect.body),
+      };
     case 'review_request':
     case 'reaction':
     case 'branch_deletion':

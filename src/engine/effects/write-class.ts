@@ -24,6 +24,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
       return 'reply';
     case 'label':
     case 'branch_deletion':
+    case 'backport':
       return 'status';
     case 'reaction':
       return 'reaction';

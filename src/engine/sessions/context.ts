@@ -88,6 +88,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       signal,
       because,
       judged: [],
+      requested: async (key) =>
+        (await storage.read.effects.ofRun(run.id)).filter((row) => isOfKey(row.key, key)),
       round: async () => roundOf(state, await ofChain()),
       earlierReview: async () => earlierReview(storage, state, step.id, await ofChain()),
       newId: (prefix) => ids.next(prefix),
@@ -153,6 +155,10 @@ export function createContextOf(deps: ContextDeps): ContextOf {
 export function urgencyOf({ status }: Invocation, because: 'time' | 'event'): Urgency {
   if (status === 'waiting_approval') return because === 'event' ? 'person' : 'run';
   return because === 'event' ? 'run' : 'background';
+}
+
+function isOfKey(key: string, start: string): boolean {
+  return key === start || key.startsWith(`${start}:`);
 }
 
 /** The most runs by which rounds are counted. */

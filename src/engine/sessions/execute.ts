@@ -227,10 +227,12 @@ export function sessionJobs(deps: {
         await queue.enqueue(tx, notifyJob(result.approval));
       if (recorded.kind === 'done' && isMerge(recorded.outcome)) await endRunsBeside(tx, state);
       // A step that violated its contract is not done, so its effects are not requested.
-      const desiredEffects =
-        result.kind === 'done' && recorded.kind === 'done' ? result.desiredEffects : undefined;
-      for (const desired of desiredEffects ?? []) {
-        await outbox.request(tx, desired.key, desired.effect, { runId: state.run.id, at: clock.now() });
+      const isKept = result.kind === 'waits' || recorded.kind === 'done';
+      const desiredEffects = isKept && 'desiredEffects' in result ? (result.desiredEffects ?? []) : [];
+      for (const { key, effect } of desiredEffects) {
+        // A step that waits for its effect has just begun, so an earlier refusal may be out of date.
+        const retryNow = result.kind === 'waits';
+        await outbox.request(tx, key, effect, { runId: state.run.id, at: clock.now(), retryNow });
       }
     });
     if (watched) questions.watch(watched, state.run.installationId);

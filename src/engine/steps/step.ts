@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { BlobKind } from '../../domain/artifact/artifact.ts';
 import type { Expected } from '../../domain/artifact/contract.ts';
 import type { Step } from '../../domain/chain/chain.ts';
-import type { Effect } from '../../domain/effect/effect.ts';
+import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
@@ -26,7 +26,14 @@ export type StepResult = PlainResult & { readonly approval?: never };
 
 export type PlainResult =
   | { kind: 'done'; outcome: Outcome; blobs?: Blob[]; desiredEffects?: DesiredEffect[] }
-  | { kind: 'waits'; for: Exclude<WaitingFor, 'approval'>; until: Date; reason: Reason }
+  | {
+      kind: 'waits';
+      for: Exclude<WaitingFor, 'approval'>;
+      until: Date;
+      reason: Reason;
+      /** Requested now; the step waits for what GitHub answers. */
+      desiredEffects?: DesiredEffect[];
+    }
   | { kind: 'failed'; reason: Reason; retryable: boolean; blobs?: Blob[] }
   /** The run's subject no longer exists: another head, a closed pull request. */
   | { kind: 'superseded'; reason: Reason };
@@ -60,6 +67,8 @@ export interface StepContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** The effects that this step has requested, whose keys begin so. */
+  requested(key: string): Promise<EffectRow[]>;
   /** The number of this review of the pull request, from 1. */
   round(): Promise<number>;
   /** The newest review of the pull request by the same step of an earlier run. */

@@ -179,6 +179,11 @@ export function written(effect: Effect): string[] {
       return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
     case 'branch_deletion':
       return [plainLine(`Deletion of the branch ${effect.branch}`)];
+    case 'backport':
+      return [
+        plainLine(`Pull request from ${effect.branch} into ${effect.onto}: ${effect.title}`),
+        ...body(effect.body),
+      ];
     case 'merge':
       return [plainLine(`Merge of #${effect.pull_request} into ${effect.base_ref}: ${effect.method}`)];
     case 'enqueue':

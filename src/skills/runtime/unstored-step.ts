@@ -33,6 +33,7 @@ export function unstoredStep(
     because: 'event',
     hasWebhook: () => false,
     round: async () => 1,
+    requested: async () => [],
     earlierReview: async () => undefined,
     ...given,
   };

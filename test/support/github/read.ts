@@ -1,15 +1,16 @@
 import { type StateAtMerge, stateNow } from './merge-record.ts';
 import { checkRunsOf } from './rules/checks.ts';
 import type { State } from './state.ts';
-import type {
-  Annotation,
-  CheckAction,
-  CheckConclusion,
-  CheckStatus,
-  MergeMethod,
-  ReactionContent,
-  Review,
-  ReviewComment,
+import {
+  type Annotation,
+  type CheckAction,
+  type CheckConclusion,
+  type CheckStatus,
+  isPullRequest,
+  type MergeMethod,
+  type ReactionContent,
+  type Review,
+  type ReviewComment,
 } from './world.ts';
 
 /** Whether the check run is the app's gate check and not the report of a run. */
@@ -87,6 +88,16 @@ export interface Reader {
   issues(repo: string): SeenIssue[];
   /** Text of a file at a branch or commit; `undefined` if it does not exist. */
   fileAt(repo: string, ref: string, path: string): string | undefined;
+  /** Oldest first. */
+  pullRequests(repo: string): {
+    number: number;
+    title: string;
+    body: string | null;
+    author: string;
+    headRef: string;
+    baseRef: string;
+  }[];
+  branches(repo: string): string[];
   /** The commit at the tip of a branch. */
   branch(repo: string, name: string): string | undefined;
   /** A commit's message, parents and people. */
@@ -113,6 +124,16 @@ export function createReader(state: State): Reader {
         title: pr.title,
       };
     },
+    pullRequests: (repo) =>
+      [...state.repository(repo).issues.values()].filter(isPullRequest).map((pr) => ({
+        number: pr.number,
+        title: pr.title,
+        body: pr.body,
+        author: pr.author.login,
+        headRef: pr.pull.head.ref,
+        baseRef: pr.pull.base.ref,
+      })),
+    branches: (repo) => [...state.repository(repo).branches.keys()],
     standing: (repo, number) => stateNow(state, state.pullRequest(state.repository(repo), number)),
     comments: (repo, number) =>
       issue(repo, number).comments.map(({ id, author, body, createdAt, updatedAt, reactions }) => ({

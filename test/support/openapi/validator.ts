@@ -73,6 +73,8 @@ function createAjv(): Ajv {
   // members without repeating `type: object`.
   const ajv = new Ajv({ strictTypes: false, allErrors: true, verbose: true });
   formats.default(ajv);
+  // GitHub's own: a repository's full name.
+  ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/);
   return ajv;
 }
 

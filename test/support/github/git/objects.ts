@@ -109,6 +109,23 @@ export class GitObjects {
     return commit;
   }
 
+  /** Every file of a tree by path, sorted; `undefined` if there is no such tree. */
+  filesOf(sha: string, folder = ''): Map<string, FileEntry> | undefined {
+    const entries = this.tree(sha);
+    return (
+      entries &&
+      sorted(
+        new Map(
+          entries.flatMap(({ name, type, mode, sha }): (readonly [string, FileEntry])[] =>
+            type === 'tree' || mode === '040000'
+              ? [...(this.filesOf(sha, `${folder}${name}/`) ?? [])]
+              : [[folder + name, { mode, sha }]],
+          ),
+        ),
+      )
+    );
+  }
+
   #writeFile(input: FileInput): FileEntry {
     if (typeof input === 'string') return { mode: '100644', sha: this.writeBlob(Buffer.from(input)) };
     if (input instanceof Uint8Array) return { mode: '100644', sha: this.writeBlob(Buffer.from(input)) };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ApiError, invalid, notFound } from '../api-error.ts';
+import { ancestorsOf } from '../git/history.ts';
+import { mergeCommits } from '../git/merge.ts';
 import { deleteBranch, moveBranch, writeCommit } from '../operations/branches.ts';
 import { setIssueState } from '../operations/issues.ts';
 import { editPullRequest, proposeMerge, reopenPullRequest } from '../operations/pulls.ts';
@@ -11,6 +13,13 @@ import { parse } from './input.ts';
 import { pullIn } from './pulls.ts';
 
 const NewRef = z.object({ ref: z.string().startsWith('refs/heads/'), sha: z.string() });
+const NewCommit = z.object({
+  tree: z.string(),
+  parents: z.array(z.string()).default([]),
+  message: z.string(),
+  author: z.object({ name: z.string(), email: z.string(), date: z.coerce.date().optional() }).optional(),
+});
+const NewMerge = z.object({ base: z.string(), head: z.string(), commit_message: z.string().optional() });
 const NewFile = z.object({
   message: z.string(),
   content: z.base64(),
@@ -51,8 +60,8 @@ const NewRuleset = z.object({
 });
 
 /**
- * What maintainers of a repository do through the API: branches, files, pull requests, rulesets. The app does none of it; the
- * conformance suite does, here as on GitHub.
+ * What maintainers of a repository do through the API: branches, files, pull requests, rulesets. The conformance suite does it, here as
+ * on GitHub, and the app for backports.
  */
 export function maintenanceRoutes(router: Router): void {
   branchRoutes(router);
@@ -69,6 +78,37 @@ function branchRoutes(router: Router): void {
     if (!repository.git.commit(sha)) throw new ApiError(422, 'Object does not exist');
     moveBranch(state, repository, branch, sha, state.app.bot);
     return json({ ref, node_id: nodeId('Ref', ref), object: { sha, type: 'commit' } }, 201);
+  });
+
+  // https://docs.github.com/en/rest/git/commits#create-a-commit
+  router.repository('POST', '/git/commits', 'contents:write', ({ state, repository, body }) => {
+    const { tree, parents, message, author } = parse(NewCommit, body);
+    const { git } = repository;
+    const files = git.filesOf(tree);
+    if (!files) throw new ApiError(422, 'Tree SHA does not exist');
+    if (!parents.every((sha) => git.commit(sha)))
+      throw new ApiError(422, 'Parent SHA does not exist or is not a commit object');
+    const written = author ? { ...author, date: author.date ?? state.now() } : state.signature(state.app.bot);
+    const commit = git.writeCommit({ parents, message, author: written, committer: written, files });
+    return json({ sha: commit.sha, message, tree: { sha: commit.tree } }, 201);
+  });
+
+  // https://docs.github.com/en/rest/branches/branches#merge-a-branch
+  router.repository('POST', '/merges', 'contents:write', ({ state, repository, body }) => {
+    const { base, head, commit_message } = parse(NewMerge, body);
+    const { git } = repository;
+    const tip = repository.branches.get(base);
+    if (tip === undefined) throw new ApiError(404, 'Base does not exist');
+    const from = state.resolve(repository, head);
+    if (!from) throw new ApiError(404, 'Head does not exist');
+    if (ancestorsOf(git, tip).has(from.sha)) return { status: 204 };
+    const files = mergeCommits(git, tip, from.sha);
+    if (!files) throw new ApiError(409, 'Merge conflict');
+    const by = state.signature(state.app.bot);
+    const message = commit_message ?? `Merge ${head} into ${base}`;
+    const commit = git.writeCommit({ parents: [tip, from.sha], message, author: by, committer: by, files });
+    moveBranch(state, repository, base, commit.sha, state.app.bot);
+    return json({ sha: commit.sha, commit: { message, tree: { sha: commit.tree } } }, 201);
   });
 
   router.repository('GET', '/git/matching-refs/*ref', 'contents:read', ({ repository, params }) => {

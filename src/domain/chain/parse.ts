@@ -9,6 +9,7 @@ import { checkGates } from './check-gates.ts';
 import { checkInputs } from './check-inputs.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
+import { checkSubjects } from './check-subjects.ts';
 import { checkTriggers, sourcesOf } from './check-trigger.ts';
 import { toContract } from './expected.ts';
 import type { KnownNames } from './known-names.ts';
@@ -20,6 +21,7 @@ import {
   isSchedule,
   type Schedule,
   type StoredTrigger,
+  sourcesOfChain,
   type Trigger,
   type TriggerFilter,
   triggersOf,
@@ -51,6 +53,7 @@ export function parseChain(
     ...checkGraph(source, steps),
     ...checkExpressions(source, steps, known, sources),
     ...checkInputs(source, steps, known),
+    ...checkSubjects(source, steps, known, sources, 'all'),
     ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps, known),
@@ -67,7 +70,7 @@ export function nameOfChain(text: string): string | undefined {
 }
 
 /**
- * What is allowed in a chain file and probably a mistake: steps that can never run. Empty for a file with
+ * What is allowed in a chain file and probably a mistake: steps that can never run, or not for all triggers. Empty for a file with
  * errors. Only lint and the check of a change ask, because the search takes longer than reading the file.
  */
 export function chainWarnings(
@@ -82,13 +85,14 @@ export function chainWarnings(
   const steps = source.value === undefined ? [] : outlineSteps(source.value);
   const continues = (index: number) => chain.steps[index]?.onFailure === 'continue';
   const never = neverRunning(steps, known, soleFilter(chain), continues, budget);
-  return [...never].map(([index, because]) => ({
-    ...source.diagnostic(
+  const warnings = [...never].map(([index, because]) =>
+    source.diagnostic(
       ['steps', index, ...(steps[index]?.condition === undefined ? [] : ['condition'])],
       `this step can never run: ${because}`,
     ),
-    severity: 'warning',
-  }));
+  );
+  warnings.push(...checkSubjects(source, steps, known, sourcesOfChain(chain), 'some'));
+  return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
 }
 
 function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {

@@ -26,7 +26,7 @@ export const TRIGGER_MEMBERS = {
   'pr.review_submitted': [...PULL_REQUEST, 'review', 'reviewer'],
   'pr.merged': PULL_REQUEST,
   'pr.closed': PULL_REQUEST,
-  'manual.fired': PULL_REQUEST,
+  'manual.fired': [...PULL_REQUEST, 'branch'],
   'issue.created': ISSUE,
   'issue.labeled': [...ISSUE, 'label'],
   'file.changed': [...COMMON, 'author', 'head_sha', 'branch', 'paths'],

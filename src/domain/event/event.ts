@@ -197,7 +197,10 @@ const manualFired = z.strictObject({
   /** The command that asked for it. Before its turn comes, people can give other commands and push. */
   asked_by: askedByCommandSchema.optional(),
   chain: z.string(),
+  /** `null`: fired for a branch. */
   pull_request: z.int().nullable(),
+  /** The branch that it is fired for. Absent for a pull request, and for the default branch. */
+  ref: z.string().optional(),
   actor: z.string(),
   inputs: z.record(z.string(), z.string()),
 });

@@ -1,8 +1,13 @@
 import { TRUST_LEVELS, type TrustLevel } from './trust.ts';
 
+/** What a run is about. */
+export type Subject = 'pull request' | 'issue' | 'commit';
+
 /** The declaration of a skill or action: what it needs and what it does. */
 export interface Capability {
   readonly name: string;
+  /** What it can work on; absent if that does not matter to it. */
+  readonly worksOn?: readonly Subject[];
   readonly minimumTrust: TrustLevel;
   /** Whether using it changes anything on GitHub or elsewhere. */
   readonly sideEffects: boolean;
@@ -23,14 +28,27 @@ export interface Capability {
 
 /** The declarations of the built-in skills. */
 const SKILLS = {
-  'pr-review': { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
-  'codex-pr-review': {
-    name: 'codex-pr-review',
+  'pr-review': {
+    name: 'pr-review',
+    worksOn: ['pull request'],
     minimumTrust: 'sandbox',
     sideEffects: false,
     confirmation: 'none',
   },
-  ci: { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+  'codex-pr-review': {
+    name: 'codex-pr-review',
+    worksOn: ['pull request'],
+    minimumTrust: 'sandbox',
+    sideEffects: false,
+    confirmation: 'none',
+  },
+  ci: {
+    name: 'ci',
+    worksOn: ['pull request', 'commit'],
+    minimumTrust: 'sandbox',
+    sideEffects: false,
+    confirmation: 'none',
+  },
 } as const satisfies Readonly<Record<string, Capability>>;
 
 /** An irreversible action that does not ask people first does not compile. */
@@ -47,11 +65,30 @@ type AsksPeople = { confirmation: 'person' };
  */
 const ACTIONS = {
   // Whose change it was does not matter any more: it is merged.
-  'gh-backport': { name: 'gh-backport', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
-  'gh-comment': { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
-  'gh-label': { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  'gh-backport': {
+    name: 'gh-backport',
+    worksOn: ['pull request'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
+  'gh-comment': {
+    name: 'gh-comment',
+    worksOn: ['pull request', 'issue'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
+  'gh-label': {
+    name: 'gh-label',
+    worksOn: ['pull request', 'issue'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
   'gh-merge': {
     name: 'gh-merge',
+    worksOn: ['pull request'],
     minimumTrust: 'privileged',
     sideEffects: true,
     confirmation: 'person',
@@ -60,6 +97,7 @@ const ACTIONS = {
   },
   'gh-request-reviewers': {
     name: 'gh-request-reviewers',
+    worksOn: ['pull request'],
     minimumTrust: 'sandbox',
     sideEffects: true,
     confirmation: 'none',
@@ -75,6 +113,11 @@ export const CAPABILITIES = { ...SKILLS, ...ACTIONS };
 /** The declaration of an action; `undefined` if there is no action of that name. */
 export function actionNamed(name: string | undefined): Capability | undefined {
   return name !== undefined && Object.hasOwn(ACTIONS, name) ? ACTIONS[name as ActionName] : undefined;
+}
+
+/** The declaration of a built-in skill; `undefined` for a package. */
+export function skillNamed(name: string | undefined): Capability | undefined {
+  return name !== undefined && Object.hasOwn(SKILLS, name) ? SKILLS[name as keyof typeof SKILLS] : undefined;
 }
 
 /** The declaration of a step's action; `undefined` if the step uses a skill, which is never irreversible. */

@@ -32,8 +32,10 @@ export type Origin =
   | { kind: 'push'; author: Membership }
   /** A release of the repository itself. */
   | { kind: 'release'; author: Membership }
-  /** A branch as it is; nobody brought anything. */
-  | { kind: 'branch'; branch: string };
+  /** The default branch as it is; nobody brought anything. */
+  | { kind: 'branch'; branch: string }
+  /** Another branch of the repository, to which anybody with write access may have pushed anything. */
+  | { kind: 'other_branch'; branch: string };
 
 /** Everything that the trust of a run depends on, read for one decision. */
 export interface TrustContext {
@@ -106,7 +108,8 @@ function headCriterion({ repository }: TrustContext, origin: Origin): Explanatio
   if (origin.kind === 'issue') return criterion('met', 'an issue brings no code');
   if (origin.kind === 'push') return criterion('met', `it was pushed to ${repository} itself`);
   if (origin.kind === 'release') return criterion('met', `it is a release of ${repository} itself`);
-  if (origin.kind === 'branch') return criterion('met', `it is the branch ${origin.branch} of ${repository}`);
+  if (origin.kind === 'branch' || origin.kind === 'other_branch')
+    return criterion('met', `it is the branch ${origin.branch} of ${repository}`);
   const { headRepository } = origin;
   if (headRepository === null) return criterion('unmet', 'the repository of its head is gone');
   return headRepository.toLowerCase() === repository.toLowerCase()
@@ -114,7 +117,7 @@ function headCriterion({ repository }: TrustContext, origin: Origin): Explanatio
     : criterion('unmet', `its head is in another repository, ${headRepository}`);
 }
 
-const ACTIVITY: Readonly<Record<Exclude<Origin['kind'], 'branch'>, string>> = {
+const ACTIVITY: Readonly<Record<Exclude<Origin['kind'], 'branch' | 'other_branch'>, string>> = {
   pull_request: 'opened the pull request',
   issue: 'opened the issue',
   push: 'pushed',
@@ -124,6 +127,8 @@ const ACTIVITY: Readonly<Record<Exclude<Origin['kind'], 'branch'>, string>> = {
 /** On a public repository everybody has `read`, so only a higher role makes a person a collaborator. */
 function authorCriterion(origin: Origin): Explanation {
   if (origin.kind === 'branch') return criterion('met', 'nobody brought anything that is not on it');
+  if (origin.kind === 'other_branch')
+    return criterion('unmet', `who pushed to the branch ${origin.branch} is not known`);
   const { kind, author } = origin;
   const who = `${author.login}, who ${ACTIVITY[kind]},`;
   // A bot may be allowed to push here, but the content that it pushes can come from anybody.

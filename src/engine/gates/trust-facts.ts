@@ -44,6 +44,10 @@ export async function readTrustContext(
         return { kind: 'push', author: await membership(event.pusher) };
       case 'release.published':
         return { kind: 'release', author: await membership(event.author) };
+      case 'manual.fired':
+        return event.ref === undefined
+          ? { kind: 'branch', branch: subject.baseRef ?? 'default' }
+          : { kind: 'other_branch', branch: event.ref };
       case 'schedule.fired':
         return { kind: 'branch', branch: subject.baseRef ?? 'default' };
       case 'ci.changed': {

@@ -1,16 +1,18 @@
 import { formatDiagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { requiredInputs } from '../../domain/chain/required-inputs.ts';
+import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { newerRun } from '../../domain/run/plan.ts';
+import type { RunFacts } from '../../domain/run/run.ts';
 import { commandReply } from '../../messages/comments/command-reply.ts';
 import { type NotBegun, notBegun } from '../../messages/comments/not-begun.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
-import type { PullRequest } from '../../ports/github.ts';
+import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
-import type { Configuration } from '../configuration/configuration.ts';
+import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { governedBy, type PullRequestDeps, repositoryFacts, runFactsOf } from './on-pull-request.ts';
@@ -25,10 +27,7 @@ export async function fireByHand(
   deliveryId: number | null,
 ): Promise<void> {
   const { engine, log } = deps;
-  if (event.pull_request === null) {
-    log.warn({ chain: event.chain }, 'a chain can only be fired for a pull request');
-    return;
-  }
+  if (event.pull_request === null) return fireForBranch(deps, event, deliveryId);
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id, 'person');
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
@@ -42,9 +41,6 @@ export async function fireByHand(
   }
   const begunBy = await originalEvent(deps, event);
   const facts = runFactsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
-  const inputs = Object.fromEntries(
-    Object.entries(event.inputs).map(([key, value]) => [`input_${key}`, value]),
-  );
   await deps.storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
     const because = await refusal(tx, event, pullRequest);
@@ -70,7 +66,7 @@ export async function fireByHand(
         facts: {
           ...facts,
           ...governedBy(configuration),
-          trigger: { ...inputs, ...facts.trigger, actor: event.actor },
+          trigger: { ...inputMembers(event), ...facts.trigger, actor: event.actor },
         },
         paused: (row?.pausedBy ?? null) !== null,
       },
@@ -95,6 +91,106 @@ export async function fireByHand(
   });
 }
 
+/** Starts a chain that needs no pull request, for the newest commit of a branch. Other runs of it go on. */
+async function fireForBranch(
+  deps: PullRequestDeps,
+  event: EventOf<'manual.fired'>,
+  deliveryId: number | null,
+): Promise<void> {
+  const { repository } = event;
+  const found = await branchToFire(deps, event);
+  const chain = found.configuration?.chains.find(({ name }) => name === event.chain);
+  const { configuration, headSha, branch, defaultBranch } = found;
+  const because = cannotFireForBranch(found, event);
+  if (!configuration || !chain || headSha === undefined || because !== undefined) {
+    deps.log.warn({ chain: event.chain, repository, because }, 'the fired chain cannot run');
+    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, because ?? ''));
+    return;
+  }
+  const facts: RunFacts = {
+    repo: repositoryFacts(event, defaultBranch),
+    trigger: {
+      ...inputMembers(event),
+      kind: 'manual',
+      event: event.kind,
+      actor: event.actor,
+      head_sha: headSha,
+      branch,
+    },
+    ...governedBy(configuration),
+  };
+  await deps.storage.transaction(async (tx) => {
+    if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
+    await auditConfiguration(tx, event, branch, configuration, actorOf(event, deliveryId));
+    const state = newRun(
+      {
+        ...(event.run_id !== undefined && { id: event.run_id }),
+        chain,
+        settings: configuration.settings,
+        event,
+        deliveryId,
+        pullRequest: null,
+        headSha,
+        baseRef: branch,
+        baseSha: configuration.sha,
+        facts,
+        paused: false,
+      },
+      deps.ids,
+      deps.clock.now(),
+    );
+    await deps.engine.begin(tx, state);
+  });
+}
+
+function inputMembers({ inputs }: EventOf<'manual.fired'>): Record<string, string> {
+  return Object.fromEntries(Object.entries(inputs).map(([key, value]) => [`input_${key}`, value]));
+}
+
+/** The branch that a chain is fired for, its newest commit, and the configuration that governs it. */
+export interface BranchToFire {
+  branch: string;
+  defaultBranch: string;
+  /** `undefined` if there is no such branch, as is the configuration. */
+  headSha: string | undefined;
+  configuration: Configuration | undefined;
+}
+
+export async function branchToFire(
+  {
+    github,
+    configuration,
+  }: { github: Pick<GitHub, 'reader'>; configuration: Pick<ConfigurationLoader, 'forPullRequest'> },
+  {
+    installation_id,
+    repository,
+    ref,
+  }: Pick<EventOf<'manual.fired'>, 'installation_id' | 'repository' | 'ref'>,
+): Promise<BranchToFire> {
+  const reader = github.reader(installation_id, 'person');
+  const { defaultBranch } = await reader.repository(repository);
+  const branch = ref ?? defaultBranch;
+  const headSha = await reader.branchTip(repository, branch);
+  const found =
+    headSha === undefined
+      ? undefined
+      : await configuration.forPullRequest(installation_id, repository, { baseRef: branch, defaultBranch });
+  return { branch, defaultBranch, headSha, configuration: found };
+}
+
+/** Why the chain cannot be fired for the branch, as a sentence without its full stop. */
+export function cannotFireForBranch(
+  { branch, headSha, configuration }: BranchToFire,
+  asked: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
+): string | undefined {
+  if (headSha === undefined || !configuration) return `there is no branch ${branch}`;
+  const because = cannotRun(configuration, asked);
+  if (because !== undefined) return because;
+  const steps = configuration.chains.find(({ name }) => name === asked.chain)?.steps ?? [];
+  const unfit = cannotWorkOn('commit', steps.map(workingOfStep));
+  return unfit === undefined ? undefined : `the chain "${asked.chain}" is fired for a branch, and ${unfit}`;
+}
+
 /**
  * Why the chain cannot be fired for the pull request, as a sentence without its full stop.
  * @param configuration `undefined` if the base branch does not exist
@@ -102,10 +198,18 @@ export async function fireByHand(
 export function cannotFire(
   configuration: Pick<Configuration, 'chains' | 'broken' | 'held'> | undefined,
   { number, state, baseRef }: Pick<PullRequest, 'number' | 'state' | 'baseRef'>,
-  { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
+  asked: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
 ): string | undefined {
   if (state === 'closed') return `#${number} is closed`;
   if (!configuration) return `there is no branch ${baseRef}`;
+  return cannotRun(configuration, asked);
+}
+
+/** What is the same for every subject. */
+function cannotRun(
+  configuration: Pick<Configuration, 'chains' | 'broken' | 'held'>,
+  { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
+): string | undefined {
   const { chains, broken, held = [] } = configuration;
   const hold = held.find((one) => one.name === name);
   if (hold) return heldBecause(hold);

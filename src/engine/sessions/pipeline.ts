@@ -68,6 +68,7 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
   if (held) return ended('gates_before', held);
 
   const asks = mustAsk || before.some(wantsPerson) || wasAsked(context);
+  if (asks && state.run.pullRequest === null) return ended('approval', NOBODY_TO_ASK);
   const answer = asks ? await poll(parts, context) : undefined;
   const result = await run(handler, context, answer);
   if (result.kind !== 'done') return ended(answer && answer.kind !== 'granted' ? 'approval' : 'run', result);
@@ -76,7 +77,10 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
   const blocking = after.filter(blocks);
   if (blocking.length > 0) return ended('gates_after', refused(result, blockedBy(blocking)));
   // The outcome is not kept while people are asked. None of its effects was requested, and the step runs again later.
-  if (after.some(wantsPerson) && !asks) return ended('gates_after', await askPeople(context));
+  if (after.some(wantsPerson) && !asks) {
+    if (state.run.pullRequest === null) return ended('gates_after', NOBODY_TO_ASK);
+    return ended('gates_after', await askPeople(context));
+  }
 
   const outcome = degraded(result.outcome, [...before, ...after]);
   const unexpected = rules.brokenOutcome(outcome);
@@ -149,6 +153,13 @@ async function run(
 }
 
 const NO_GATES: ReturnType<typeof gatesOfStep> = { pre: [], post: [] };
+
+/** Only a pull request has an approval comment. Not retryable: it will not get one. */
+const NOBODY_TO_ASK: ApprovalResult = {
+  kind: 'failed',
+  reason: reason('step.failed.error', 'the step needs an approval, and the run is about no pull request'),
+  retryable: false,
+};
 
 const TOO_LATE = reason(
   'step.failed.error',

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { CountersignError } from '../../core/errors.ts';
 import { timeSortedIds } from '../../core/ids.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
@@ -6,20 +7,33 @@ import { givenOnCommandLine } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
-import { cannotFire } from '../../engine/runs/fire-by-hand.ts';
+import { branchToFire, cannotFire, cannotFireForBranch } from '../../engine/runs/fire-by-hand.ts';
 import { fireAsked, fireBegun, notAChainName, notFired } from '../../messages/cli/cli.ts';
 import { GitHubError } from '../../ports/github.ts';
-import { eventJob } from '../../ports/jobs.ts';
+import { repositoryEventJob } from '../../ports/jobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';
+import { input } from './options.ts';
 
 export interface FireOptions extends DatabaseOption {
   repo: string;
-  pr: number;
+  /** Without it, the chain is fired for a branch. */
+  pr?: number;
+  /** The branch, if not the default one. */
+  ref?: string;
   input?: Record<string, string>;
   /** `false` with `--no-wait`. */
   wait?: boolean;
+}
+
+/** A wrong argument among the inputs ends the command as a wrong option does. */
+function asUsage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof InvalidArgumentError ? new UsageError(error.message) : error;
+  }
 }
 
 /** How long the command waits for the app's answer, and how often it looks for it. */
@@ -30,13 +44,19 @@ const POLL_MS = 250;
  * Enqueues the same event for the running app as `/countersign fire` in a comment. What the command can find out
  * itself fails at once. Otherwise it waits until the app has begun the run or says why it does not.
  */
-export function chainFire(context: Context, chain: string, options: FireOptions): Promise<Output> {
+export function chainFire(
+  context: Context,
+  chain: string,
+  given: readonly string[],
+  options: FireOptions,
+): Promise<Output> {
   if (!CHAIN_NAME.test(chain)) throw new UsageError(notAChainName(chain));
   const { clock, tools } = context;
+  const inputs = given.reduce((before, one) => asUsage(() => input(one, before)), options.input ?? {});
+  const { pr = null, ref, repo } = options;
   return tools.withDatabase(options.database, 'write', async (storage) => {
-    const found = await findInstallation(storage.read, options.repo, options.pr);
-    const inputs = options.input ?? {};
-    const known = await knownBefore(context, { ...found, pr: options.pr, chain, inputs });
+    const found = await findInstallation(storage.read, repo, options.pr);
+    const known = await knownBefore(context, { ...found, pr, ref, chain, inputs });
     if (known !== undefined) throw new CountersignError('cli.not_fired', notFired(known));
     const queue = await tools.enqueuer(storage);
     const askedAt = clock.now();
@@ -47,23 +67,25 @@ export function chainFire(context: Context, chain: string, options: FireOptions)
       run_id: timeSortedIds(() => clock.now()).next('run'),
       asked_by: { verb: 'fire', given: givenOnCommandLine(askedAt) },
       chain,
-      pull_request: options.pr,
+      pull_request: pr,
+      ...(ref !== undefined && { ref }),
       actor: OPERATOR,
       inputs,
     } satisfies EventOf<'manual.fired'>;
     await storage.transaction(async (tx) => {
-      await queue.enqueue(tx, eventJob(event));
-      await rememberCommand(
-        tx,
-        { repositoryId: found.repository.id, pullRequest: options.pr },
-        { kind: 'begin', verb: 'fire', chain, newRun: true },
-        { actor: OPERATOR, given: event.asked_by.given },
-      );
+      await queue.enqueue(tx, repositoryEventJob(event));
+      if (pr !== null)
+        await rememberCommand(
+          tx,
+          { repositoryId: found.repository.id, pullRequest: pr },
+          { kind: 'begin', verb: 'fire', chain, newRun: true },
+          { actor: OPERATOR, given: event.asked_by.given },
+        );
       await tx.audit.record({
         kind: 'command.carried_out',
         ...aboutNothing({ kind: 'operator' }),
-        repository: { id: found.repository.id, name: options.repo },
-        pull_request: options.pr,
+        repository: { id: found.repository.id, name: repo },
+        pull_request: pr,
         run_id: event.run_id,
         verb: 'fire',
         via: { kind: 'command_line' },
@@ -74,15 +96,16 @@ export function chainFire(context: Context, chain: string, options: FireOptions)
     const begun = options.wait === false ? undefined : await answerOf(context, storage, event, askedAt);
     return {
       text: begun
-        ? fireBegun(chain, options.repo, options.pr, event.run_id)
-        : fireAsked(chain, options.repo, options.pr, options.wait === false ? 0 : PATIENCE_MS),
+        ? fireBegun(chain, { repo, pr, ref }, event.run_id)
+        : fireAsked(chain, { repo, pr, ref }, options.wait === false ? 0 : PATIENCE_MS),
       json: {
         queued: true,
         begun: begun ?? null,
         run_id: event.run_id,
         chain,
-        repository: options.repo,
-        pull_request: options.pr,
+        repository: repo,
+        pull_request: pr,
+        ...(ref !== undefined && { ref }),
         inputs,
       },
       failed: options.wait !== false && !begun,
@@ -118,14 +141,19 @@ async function answerOf(
 async function knownBefore(
   { tools }: Context,
   asked: Awaited<ReturnType<typeof findInstallation>> & {
-    pr: number;
+    pr: number | null;
+    ref: string | undefined;
     chain: string;
     inputs: Record<string, string>;
   },
 ): Promise<string | undefined> {
   try {
     const { github, configuration } = await tools.policy();
-    const { installationId, repository } = asked;
+    const { installationId, repository, ref } = asked;
+    if (asked.pr === null) {
+      const where = { installation_id: installationId, repository, ...(ref !== undefined && { ref }) };
+      return cannotFireForBranch(await branchToFire({ github, configuration }, where), asked);
+    }
     const pullRequest = await github.reader(installationId, 'person').pullRequest(repository, asked.pr);
     const found = await configuration.forPullRequest(installationId, repository, pullRequest);
     return cannotFire(found, pullRequest, asked);

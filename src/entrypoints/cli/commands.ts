@@ -89,21 +89,28 @@ function addChain(chain: Command, perform: Perform): void {
 
   const fire = chain
     .command('fire')
-    .description('queue a run of a chain for a pull request, whatever the chain’s trigger')
+    .description('queue a run of a chain for a branch or a pull request, whatever the chain’s trigger')
     .argument('<chain>', 'the name of a chain')
+    .argument('[inputs...]', 'inputs for the chain, each as key=value')
     .addOption(repoOption().makeOptionMandatory())
-    .addOption(prOption().makeOptionMandatory())
+    .addOption(prOption())
+    .addOption(
+      new Option(
+        '--ref <branch>',
+        'the branch, without a pull request; the default branch if left out',
+      ).conflicts('pr'),
+    )
     .addOption(new Option('--input <key=value>', 'an input for the chain; repeatable').argParser(input))
     .option('--no-wait', 'do not wait for the app’s answer')
     .addOption(databaseOption())
-    .action((name: string, options: FireOptions) =>
-      perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, options)),
+    .action((name: string, inputs: string[], options: FireOptions) =>
+      perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, inputs, options)),
     );
   addChainRun(chain, perform);
   addChainTest(chain, perform);
   addChainStore(chain, perform);
   addSchedules(chain, perform);
-  example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 --input environment=staging');
+  example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 environment=staging');
 }
 
 function addChainRun(chain: Command, perform: Perform): void {

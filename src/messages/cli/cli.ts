@@ -84,17 +84,31 @@ export function unknownRepository(repository: string): string {
 }
 
 /** @param waitedMs how long the command has waited in vain */
-export function fireAsked(chain: string, repository: string, pullRequest: number, waitedMs: number): string {
-  const place = `${plainLine(repository)}#${pullRequest}`;
+export function fireAsked(chain: string, fired: FiredFor, waitedMs: number): string {
+  const place = placeFiredFor(fired);
+  const { repo, pr } = fired;
   const first =
     waitedMs === 0
       ? `Asked for: the app fires ${chain} for ${place} at once, or when it next runs.`
       : `The app has not answered within ${waitedMs / 1_000} s: it fires ${chain} for ${place} when it next runs.`;
-  return `${first}\ncountersign run list --repo ${plainLine(repository)} --pr ${pullRequest} shows what comes of it.`;
+  const only = pr === null ? '' : ` --pr ${pr}`;
+  return `${first}\ncountersign run list --repo ${plainLine(repo)}${only} shows what comes of it.`;
 }
 
-export function fireBegun(chain: string, repository: string, pullRequest: number, run: string): string {
-  return `Fired ${chain} for ${plainLine(repository)}#${pullRequest}: run ${run} has begun.\ncountersign run show ${run} shows it.`;
+export function fireBegun(chain: string, fired: FiredFor, run: string): string {
+  return `Fired ${chain} for ${placeFiredFor(fired)}: run ${run} has begun.\ncountersign run show ${run} shows it.`;
+}
+
+/** A pull request, or a branch: the default one if none is named. */
+interface FiredFor {
+  repo: string;
+  pr: number | null;
+  ref: string | undefined;
+}
+
+function placeFiredFor({ repo, pr, ref }: FiredFor): string {
+  if (pr !== null) return `${plainLine(repo)}#${pr}`;
+  return `${ref === undefined ? 'the default branch' : `the branch ${plainLine(ref)}`} of ${plainLine(repo)}`;
 }
 
 export function notFired(because: string): string {

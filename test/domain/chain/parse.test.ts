@@ -216,7 +216,7 @@ describe('the parser of chain files', () => {
     ],
     [
       'a filter that says nothing about the event',
-      'name: a\ntrigger: {event: issue.created, filter: {draft: true, labels: bug}}\nsteps: [{skill: ci}]',
+      'name: a\ntrigger: {event: issue.created, filter: {draft: true, labels: bug}}\nsteps: [{skill: auto}]',
       [
         'chain.yaml:2:42: the filter "draft" says nothing about issue.created; allowed: repository, author, association, labels, title, body',
       ],
@@ -469,7 +469,7 @@ describe('the parser of chain files', () => {
     ['file.changed', 'trigger.title', 'file.changed has no "title"'],
     ['pr.opened', 'repo.full_nam', 'the repository has no "full_nam": did you mean "full_name"?'],
   ])('reports a member that no run has: on %s, %s', (event, expression, message) => {
-    const text = `name: a\ntrigger: { event: ${event} }\nsteps:\n  - skill: ci\n    condition: "{{ ${expression} }}"`;
+    const text = `name: a\ntrigger: { event: ${event} }\nsteps:\n  - skill: auto\n    condition: "{{ ${expression} }}"`;
     const [diagnostic, ...others] = errorsOf(text);
     expect(diagnostic).toContain(`chain.yaml:5:20: ${message}`);
     expect(others).toEqual([]);

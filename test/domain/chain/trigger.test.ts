@@ -18,8 +18,9 @@ const pullRequest = {
 const opened: TriggerFacts = { event: 'pr.opened', repository, pull_request: pullRequest };
 
 function triggered(event: string, filter: string, facts: TriggerFacts) {
+  const step = event.startsWith('issue.') ? 'action: gh-label, with: {labels: [x]}' : 'skill: ci';
   return triggerMatches(
-    chainOf(`name: example\ntrigger: {event: ${event}, filter: ${filter}}\nsteps: [{skill: ci}]`),
+    chainOf(`name: example\ntrigger: {event: ${event}, filter: ${filter}}\nsteps: [{${step}}]`),
     facts,
   );
 }

@@ -31,21 +31,49 @@ function useOf(text: string) {
 test.each<[string, Capability]>([
   [
     'skill: pr-review',
-    { name: 'pr-review', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+    {
+      name: 'pr-review',
+      worksOn: ['pull request'],
+      minimumTrust: 'sandbox',
+      sideEffects: false,
+      confirmation: 'none',
+    },
   ],
-  ['skill: ci', { name: 'ci', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' }],
+  [
+    'skill: ci',
+    {
+      name: 'ci',
+      worksOn: ['pull request', 'commit'],
+      minimumTrust: 'sandbox',
+      sideEffects: false,
+      confirmation: 'none',
+    },
+  ],
   [
     'action: gh-comment',
-    { name: 'gh-comment', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+    {
+      name: 'gh-comment',
+      worksOn: ['pull request', 'issue'],
+      minimumTrust: 'sandbox',
+      sideEffects: true,
+      confirmation: 'none',
+    },
   ],
   [
     'action: gh-label',
-    { name: 'gh-label', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+    {
+      name: 'gh-label',
+      worksOn: ['pull request', 'issue'],
+      minimumTrust: 'sandbox',
+      sideEffects: true,
+      confirmation: 'none',
+    },
   ],
   [
     'action: gh-merge, requires_approval: true',
     {
       name: 'gh-merge',
+      worksOn: ['pull request'],
       minimumTrust: 'privileged',
       sideEffects: true,
       confirmation: 'person',

@@ -18,7 +18,8 @@ const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
 
 function named(name: string, filter = '{}', event = 'pr.opened'): Chain {
-  return chain(`name: ${name}\ntrigger: { event: ${event}, filter: ${filter} }\nsteps: [{ skill: ci }]`);
+  const step = event.startsWith('issue.') ? 'action: gh-label, with: { labels: [x] }' : 'skill: ci';
+  return chain(`name: ${name}\ntrigger: { event: ${event}, filter: ${filter} }\nsteps: [{ ${step} }]`);
 }
 
 const review = named('review', '{ base: ["{{ repo.default_branch }}", release/*], draft: false }');

@@ -97,6 +97,24 @@ test('a running app does what the command line asks', { tags: 'slow' }, async ()
   });
   await eventually(async () => (await runsOf('pr-review')).length === 2);
 
+  await github.push({
+    repo: 'octo/app',
+    branch: 'main',
+    author: 'mia',
+    files: {
+      '.github/countersign/chains/health.yaml':
+        'name: health\ntrigger: { event: manual.fired }\nsteps: [{ skill: ci }]\n',
+    },
+  });
+  const forBranch = await run('chain', 'fire', 'health', '--repo', 'octo/app');
+  expect(forBranch).toMatchObject({ code: 0, stdout: expect.stringContaining(' has begun.') });
+  const needs = await run('chain', 'fire', 'pr-review', '--repo', 'octo/app');
+  expect(needs).toMatchObject({
+    code: 1,
+    stderr:
+      'Not fired: the chain "pr-review" is fired for a branch, and the step "review" cannot run: pr-review needs a pull request.\n',
+  });
+
   const deliveries = parsed(await read('delivery', 'list', '--status', 'done', '--json'));
   const opened = (deliveries as { guid: string; event: string; action: string; attempts: number }[]).find(
     (delivery) => delivery.event === 'pull_request' && delivery.action === 'opened',

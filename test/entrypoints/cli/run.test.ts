@@ -219,6 +219,32 @@ describe('chain fire', () => {
     ]);
   });
 
+  it('leaves the event of a chain fired for a branch, with inputs after its name', async () => {
+    const { path, run } = await withRuns();
+    const place = ['--repo', 'acme/rocket', '--ref', 'release'];
+    const { code, stdout } = await run(
+      'chain',
+      'fire',
+      'deploy',
+      '--no-wait',
+      ...place,
+      'note=a=b c',
+      'dry=',
+    );
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^Asked for: the app fires deploy for the branch release of acme\/rocket at once/,
+      ),
+    });
+    expect(jobsIn(path)).toMatchObject([
+      {
+        key: 'repository:70',
+        payload: { event: { pull_request: null, ref: 'release', inputs: { note: 'a=b c', dry: '' } } },
+      },
+    ]);
+  });
+
   it('uses the installation of the newest run if the pull request is unknown', async () => {
     const { path, run } = await withRuns();
     const { stdout } = await run(

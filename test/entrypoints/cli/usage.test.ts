@@ -79,6 +79,14 @@ describe('an invalid command line', () => {
       'run list --active --status failed',
       "Option '--active' cannot be used with option '--status <status>'.\n",
     ],
+    [
+      'chain fire deploy --repo a/b staging',
+      'An input is written key=value, its key with letters, digits, _ and -.\n',
+    ],
+    [
+      'chain fire deploy --repo a/b --pr 1 --ref main',
+      "Option '--ref <branch>' cannot be used with option '--pr <number>'.\n",
+    ],
     ['chain fire deploy --pr 1', "Required option '--repo <owner/name>' not specified.\n"],
     [
       'chain fire deploy --repo a/b --pr 1 --input x',

@@ -37,13 +37,17 @@ function inputRows(input: z.ZodObject): string[][] {
     `\`${key}\``,
     field.safeParse(undefined).success ? '' : 'yes',
     typeOf(field),
-    field.description ?? '',
+    field.description ??
+      (field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType).description : undefined) ??
+      '',
   ]);
 }
 
 function typeOf(field: z.ZodType): string {
   if (field instanceof z.ZodOptional || field instanceof z.ZodNullable || field instanceof z.ZodDefault)
     return typeOf(field.unwrap() as z.ZodType);
+  const values = field.meta()?.values;
+  if (typeof values === 'string') return values;
   if (field instanceof z.ZodEnum) return field.options.map((option) => `\`${String(option)}\``).join(', ');
   if (field instanceof z.ZodBoolean) return '`true` or `false`';
   if (field instanceof z.ZodPipe && field.meta()?.listOrOne) return 'a text or a list of texts';

@@ -84,12 +84,19 @@ const OPERATIONS = [
   `POST ${PULL}/requested_reviewers`,
   `GET ${PULL}/reviews`,
   `POST ${PULL}/reviews`,
+  `GET ${PULL}/comments`,
   `PUT ${PULL}/merge`,
   `POST ${REPO}/check-runs`,
   `GET ${CHECK_RUN}`,
   `PATCH ${CHECK_RUN}`,
   `GET ${CHECK_RUN}/annotations`,
+  `GET ${REPO}/assignees/{assignee}`,
+  `GET ${REPO}/milestones`,
+  `GET ${REPO}/issues`,
+  `POST ${REPO}/issues`,
   `GET ${ISSUE}`,
+  `PATCH ${ISSUE}`,
+  `POST ${ISSUE}/assignees`,
   `GET ${ISSUE}/comments`,
   `POST ${ISSUE}/comments`,
   `GET ${ISSUE}/labels`,
@@ -215,7 +222,15 @@ function slim(description: JsonObject, entry: Json): Json {
       );
     } else throw new Error(`unknown schema keyword ${keyword}: decide what it means for a request`);
   }
-  return slimmed;
+  return withNull(slimmed);
+}
+
+/** `nullable` says nothing beside `oneOf` without a `type`, as for an issue's milestone: `null` becomes one of the alternatives. */
+function withNull(schema: JsonObject): JsonObject {
+  const { nullable, ...others } = schema;
+  if (nullable !== true || schema.type !== undefined) return schema;
+  if (!others.oneOf) throw new Error('a schema is nullable and says neither its type nor alternatives');
+  return { ...others, oneOf: [...list(others.oneOf), { type: 'string', nullable: true, enum: [null] }] };
 }
 
 /** Follows `#/components/…`. Recursive schemas would overflow the stack, but none of our requests has one. */

@@ -39,6 +39,7 @@ function jsonSchemaOf(schema: z.ZodType) {
     io: 'input',
     override({ jsonSchema }) {
       delete jsonSchema.text;
+      delete jsonSchema.values;
       if (!jsonSchema.listOrOne) return;
       const { listOrOne, description, ...list } = jsonSchema;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];

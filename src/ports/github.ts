@@ -1,6 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact/redact.ts';
-import type { CheckRunContent, EffectOf, OpenGateContent } from '../domain/effect/effect.ts';
+import type { CheckRunContent, ClosingReason, EffectOf, OpenGateContent } from '../domain/effect/effect.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { Mergeability } from '../domain/policy/conflict.ts';
 import type { Review } from '../domain/policy/facts/reviews.ts';
@@ -176,6 +176,11 @@ export interface CommentFacts {
   viaAppId: number | null;
   /** The number of each reaction. */
   reactions: Readonly<Record<string, number>>;
+}
+
+export interface Milestone {
+  number: number;
+  title: string;
 }
 
 /** What has changed: a pull request, a branch, or otherwise the checks of some commit. */
@@ -366,6 +371,11 @@ export interface GitHubReader {
     organisation: string,
     team: string,
   ): Promise<{ people: Person[]; truncated: boolean } | undefined>;
+  /** Whether GitHub lets this person be assigned to issues and pull requests of the repository. */
+  isAssignable(repo: Repo, login: string): Promise<boolean>;
+  /** The first 300 open milestones. */
+  openMilestones(repo: Repo): Promise<Milestone[]>;
+  issue(repo: Repo, number: number): Promise<{ state: 'open' | 'closed' }>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;
   /** The numbers of the pull requests that were opened last, open or closed, newest first. */
@@ -469,6 +479,11 @@ export interface GitHubWriter {
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
   label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
+  /** Adds assignees. Those who are assigned already stay. */
+  assign(repo: Repo, issue: number, people: readonly string[]): Promise<void>;
+  setMilestone(repo: Repo, issue: number, milestone: number): Promise<void>;
+  /** Closes an issue or pull request that is open. One that is closed or merged stays as it is. */
+  close(repo: Repo, issue: number, reason: ClosingReason | null): Promise<void>;
   /** Requests reviews, from all of them or from nobody. `teams` are slugs of the owner's teams. */
   requestReviews(repo: Repo, pullRequest: number, requested: ReviewRequest): Promise<void>;
   /**

@@ -75,3 +75,33 @@ it('the app opens issues', async () => {
     { number: 2, title: 'Look', author: github.app.botLogin, labels: ['bug'] },
   ]);
 });
+
+it('who cannot write is not assigned, and GitHub says so only if it is asked', async () => {
+  const { github, octokit } = await startCommented();
+  github.setPermission(REPO, 'maya', 'write');
+  const { data } = await octokit.issues.addAssignees({ ...AT, issue_number: 1, assignees: ['maya', 'eve'] });
+  expect(data.assignees).toMatchObject([{ login: 'maya' }]);
+  const check = (assignee: string) => octokit.issues.checkUserCanBeAssigned({ ...AT, assignee });
+  expect((await check('maya')).status).toBe(204);
+  await expect(check('eve')).rejects.toMatchObject({ status: 404 });
+});
+
+it('an issue gets the milestone with that number', async () => {
+  const { github, octokit } = await startCommented();
+  github.createMilestone(REPO, '1.0', 'closed');
+  github.createMilestone(REPO, '2.0');
+  expect((await octokit.issues.listMilestones({ ...AT })).data).toMatchObject([{ number: 2, title: '2.0' }]);
+  await octokit.issues.update({ ...AT, issue_number: 1, milestone: 2 });
+  expect(github.milestone(REPO, 1)).toBe('2.0');
+  const missing = octokit.issues.update({ ...AT, issue_number: 1, milestone: 3 });
+  await expect(missing).rejects.toMatchObject({ status: 422 });
+});
+
+it('an issue is closed with a reason, and a pull request without one', async () => {
+  const { github, octokit } = await startCommented();
+  const number = await github.createIssue(REPO, 'eve', 'It does not add up');
+  const close = (issue_number: number) =>
+    octokit.issues.update({ ...AT, issue_number, state: 'closed', state_reason: 'not_planned' });
+  expect((await close(number)).data.state_reason).toBe('not_planned');
+  expect((await close(1)).data).toMatchObject({ state: 'closed', state_reason: null });
+});

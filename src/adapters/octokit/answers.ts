@@ -273,6 +273,10 @@ export const treeSchema = z.object({
   ),
 });
 
+export const issueStateSchema = z.object({ state: z.enum(['open', 'closed']) });
+
+export const milestonesSchema = z.array(z.object({ number: z.int(), title: z.string() }));
+
 /** Keeps the account only if it is a bot's, because this app is one. */
 export const createdCommentSchema = z
   .object({ id: z.int(), node_id: z.string().nullish(), user: accountSchema.nullish().catch(null) })

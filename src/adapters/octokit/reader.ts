@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
 import {
   GitHubError,
@@ -16,7 +17,9 @@ import {
   filesSchema,
   folderSchema,
   installedRepositoriesSchema,
+  issueStateSchema,
   listedPullRequestsSchema,
+  milestonesSchema,
   pullRequestSchema,
   pushesSchema,
   reactionsSchema,
@@ -53,6 +56,7 @@ const MAX_ARTIFACTS = 300;
 /** Ours: nobody notifies that many people. */
 const MAX_COLLABORATORS = 1_000;
 const MAX_MEMBERS = 300;
+const MAX_MILESTONES = 300;
 /** The contents API stops there without an error. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
@@ -250,6 +254,33 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
       const people = await ifShown(client.list(route, parameters, peopleSchema, MAX_MEMBERS));
       return people && { people, truncated: people.length >= MAX_MEMBERS };
     },
+
+    // https://docs.github.com/en/rest/issues/assignees#check-if-a-user-can-be-assigned: 204 or 404
+    async isAssignable(repo, login) {
+      const route = 'GET /repos/{owner}/{repo}/assignees/{assignee}';
+      try {
+        await client.request(route, { ...at(repo), assignee: login }, z.unknown());
+        return true;
+      } catch (error) {
+        if (isAbsent(error)) return false;
+        throw error;
+      }
+    },
+
+    openMilestones: (repo) =>
+      client.list(
+        'GET /repos/{owner}/{repo}/milestones',
+        { ...at(repo), state: 'open' },
+        milestonesSchema,
+        MAX_MILESTONES,
+      ),
+
+    issue: (repo, number) =>
+      client.request(
+        'GET /repos/{owner}/{repo}/issues/{issue_number}',
+        { ...at(repo), issue_number: number },
+        issueStateSchema,
+      ),
 
     repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
 

@@ -7,6 +7,7 @@ import {
   commentsSchema,
   createdCheckRunSchema,
   createdCommentSchema,
+  issueStateSchema,
   reviewsSchema,
 } from './answers.ts';
 import { backport } from './backport.ts';
@@ -16,6 +17,8 @@ import type { Client } from './client.ts';
 import { isAbsent } from './failure.ts';
 import { at } from './reader.ts';
 
+const READ_ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+const UPDATE_ISSUE = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
 const UPDATE_CHECK_RUN = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 /** https://docs.github.com/en/rest/issues/comments */
 export const MAX_BODY_LENGTH = 65_536;
@@ -118,6 +121,27 @@ export function createWriter(
         { ...at(repo), issue_number: issue, labels },
         anythingSchema,
       );
+    },
+
+    async assign(repo, issue, people) {
+      await client.request(
+        'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees',
+        { ...at(repo), issue_number: issue, assignees: people },
+        anythingSchema,
+      );
+    },
+
+    async setMilestone(repo, issue, milestone) {
+      await client.request(UPDATE_ISSUE, { ...at(repo), issue_number: issue, milestone }, anythingSchema);
+    },
+
+    // GitHub has no conditional close. It is read first, so that what somebody closed meanwhile keeps their reason.
+    async close(repo, issue, reason) {
+      const parameters = { ...at(repo), issue_number: issue };
+      const { state } = await client.request(READ_ISSUE, parameters, issueStateSchema);
+      if (state === 'closed') return;
+      const why = reason === null ? {} : { state_reason: reason };
+      await client.request(UPDATE_ISSUE, { ...parameters, state: 'closed', ...why }, anythingSchema);
     },
 
     // A deleted branch is gone for good, so it is only deleted at the commit that was merged. GitHub has no conditional deletion:

@@ -72,6 +72,9 @@ export type OpenGateContent = Pick<
   'name' | 'head_sha' | 'external_id' | 'title' | 'summary'
 >;
 
+export const CLOSING_REASONS = ['completed', 'not_planned'] as const;
+export type ClosingReason = (typeof CLOSING_REASONS)[number];
+
 const location = {
   installation_id: z.int(),
   owner: z.string(),
@@ -141,6 +144,27 @@ export const effectSchema = z.discriminatedUnion('kind', [
     ...location,
     issue: z.int(),
     labels: z.array(z.string()).min(1),
+  }),
+  z.strictObject({
+    kind: z.literal('assignment'),
+    ...location,
+    issue: z.int(),
+    /** Logins. Those who are assigned already stay. */
+    people: z.array(z.string()).min(1),
+  }),
+  z.strictObject({
+    kind: z.literal('milestone'),
+    ...location,
+    issue: z.int(),
+    milestone: z.strictObject({ number: z.int(), title: z.string() }),
+  }),
+  /** It closes an issue or a pull request that is open. */
+  z.strictObject({
+    kind: z.literal('closing'),
+    ...location,
+    issue: z.int(),
+    /** `null` for a pull request, which GitHub closes without a reason. */
+    reason: z.enum(CLOSING_REASONS).nullable(),
   }),
   z.strictObject({
     kind: z.literal('branch_deletion'),

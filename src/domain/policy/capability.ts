@@ -64,10 +64,24 @@ type AsksPeople = { confirmation: 'person' };
  * on the step.
  */
 const ACTIONS = {
+  'gh-assign': {
+    name: 'gh-assign',
+    worksOn: ['pull request', 'issue'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
   // Whose change it was does not matter any more: it is merged.
   'gh-backport': {
     name: 'gh-backport',
     worksOn: ['pull request'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
+  'gh-close': {
+    name: 'gh-close',
+    worksOn: ['pull request', 'issue'],
     minimumTrust: 'sandbox',
     sideEffects: true,
     confirmation: 'none',
@@ -94,6 +108,13 @@ const ACTIONS = {
     confirmation: 'person',
     irreversible: true,
     merges: true,
+  },
+  'gh-milestone': {
+    name: 'gh-milestone',
+    worksOn: ['pull request', 'issue'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
   },
   'gh-request-reviewers': {
     name: 'gh-request-reviewers',

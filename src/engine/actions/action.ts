@@ -27,7 +27,7 @@ export type PlainAction = StepHandler & ActionParts & { readonly waits: boolean 
 export type AnsweredAction = AnsweredHandler & ActionParts;
 
 /** What an action decides: the effects it requests, or why it cannot. */
-type Plan =
+export type Plan =
   | {
       kind: 'does';
       /** The outcome is stored before GitHub answers, so it says what the action asks for. */

@@ -1,18 +1,24 @@
 import type { ActionName } from '../../domain/policy/capability.ts';
 import type { AnsweredAction, PlainAction } from './action.ts';
+import { ghAssign } from './gh-assign.ts';
 import { ghBackport } from './gh-backport.ts';
+import { ghClose } from './gh-close.ts';
 import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
+import { ghMilestone } from './gh-milestone.ts';
 import { ghRequestReviewers } from './gh-request-reviewers.ts';
 import { notify } from './notify.ts';
 
 /** Every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
+  'gh-assign': ghAssign,
   'gh-backport': ghBackport,
+  'gh-close': ghClose,
   'gh-comment': ghComment,
   'gh-label': ghLabel,
   'gh-merge': ghMerge,
+  'gh-milestone': ghMilestone,
   'gh-request-reviewers': ghRequestReviewers,
   notify,
 };

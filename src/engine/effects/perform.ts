@@ -477,6 +477,15 @@ async function execute(
     case 'label':
       await writer.label(repo, effect.issue, effect.labels);
       return { githubId: null, progress: {} };
+    case 'assignment':
+      await writer.assign(repo, effect.issue, effect.people);
+      return { githubId: null, progress: {} };
+    case 'milestone':
+      await writer.setMilestone(repo, effect.issue, effect.milestone.number);
+      return { githubId: null, progress: {} };
+    case 'closing':
+      await writer.close(repo, effect.issue, effect.reason);
+      return { githubId: null, progress: {} };
     case 'branch_deletion':
       await writer.deleteBranch(repo, effect.branch, effect.sha);
       return { githubId: null, progress: {} };

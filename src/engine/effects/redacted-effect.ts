@@ -35,6 +35,9 @@ export function redactedEffect(effect: Effect): Effect {
         body: redactMarkdown(effect.body),
       };
     case 'review_request':
+    case 'assignment':
+    case 'milestone':
+    case 'closing':
     case 'reaction':
     case 'branch_deletion':
     case 'merge':

@@ -23,6 +23,9 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'webhook':
       return 'reply';
     case 'label':
+    case 'assignment':
+    case 'milestone':
+    case 'closing':
     case 'branch_deletion':
     case 'backport':
       return 'status';

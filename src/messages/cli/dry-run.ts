@@ -1,6 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 import type { CaseResult } from '../../domain/chain-case/case-file.ts';
-import type { Effect } from '../../domain/effect/effect.ts';
+import type { ClosingReason, Effect } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { explain, explainText, plainLine } from '../../domain/run/explain.ts';
@@ -177,6 +177,12 @@ export function written(effect: Effect): string[] {
       return [`Reaction "${effect.content}" to a comment`];
     case 'label':
       return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
+    case 'assignment':
+      return [plainLine(`Assignees of #${effect.issue}: ${effect.people.join(', ')}`)];
+    case 'milestone':
+      return [plainLine(`Milestone of #${effect.issue}: ${effect.milestone.title}`)];
+    case 'closing':
+      return [`#${effect.issue} closed${effect.reason === null ? '' : ` as ${inWords(effect.reason)}`}`];
     case 'branch_deletion':
       return [plainLine(`Deletion of the branch ${effect.branch}`)];
     case 'backport':
@@ -191,6 +197,10 @@ export function written(effect: Effect): string[] {
     default:
       return unreachable(effect);
   }
+}
+
+function inWords(reason: ClosingReason): string {
+  return reason.replace('_', ' ');
 }
 
 /** Without the comments that GitHub does not show. */

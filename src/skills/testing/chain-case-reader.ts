@@ -137,5 +137,6 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
     writers: async () => ({ collaborators: [], truncated: false }),
     teamMembers: async () => undefined,
     isTeamMember: async () => false,
+    isAssignable: async () => true,
   };
 }

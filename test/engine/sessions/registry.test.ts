@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ACTIONS } from '../../../src/engine/actions/actions.ts';
 import { createRegistry } from '../../../src/engine/sessions/registry.ts';
 import type { StepHandler } from '../../../src/engine/steps/step.ts';
 import type { GitHubReader } from '../../../src/ports/github.ts';
@@ -39,13 +40,7 @@ describe('the registry', () => {
   test('names skills and actions in order', () => {
     const registry = createRegistry([skill('pr-review').handler, skill('ci').handler]);
     expect(registry.skills).toEqual(['ci', 'pr-review']);
-    expect(registry.actions).toEqual([
-      'gh-comment',
-      'gh-label',
-      'gh-merge',
-      'gh-request-reviewers',
-      'notify',
-    ]);
+    expect(registry.actions).toEqual(Object.keys(ACTIONS));
   });
 
   test('finds a step’s skill and its action', () => {

@@ -130,6 +130,14 @@ export interface Actions {
   ): Promise<void>;
   /** @returns the issue's number. */
   createIssue(repo: string, author: string, title: string, body?: string): Promise<number>;
+  closeIssue(
+    repo: string,
+    number: number,
+    actor: string,
+    reason?: 'completed' | 'not_planned',
+  ): Promise<void>;
+  /** @returns the milestone's number. */
+  createMilestone(repo: string, title: string, state?: 'open' | 'closed'): number;
   renameRepository(repo: string, name: string): Promise<void>;
   deleteRepository(repo: string): Promise<void>;
   archiveRepository(repo: string): Promise<void>;
@@ -228,6 +236,22 @@ export function createActions(state: State): Actions {
       }),
     createIssue: (repo, author, title, body) =>
       act(() => openIssue(state, state.repository(repo), state.account(author), title, body ?? null).number),
+    closeIssue: (repo, number, actor, reason) =>
+      act(() =>
+        setIssueState(
+          state,
+          state.issue(state.repository(repo), number),
+          state.account(actor),
+          'closed',
+          reason,
+        ),
+      ),
+    createMilestone(repo, title, standing = 'open') {
+      const { milestones } = state.repository(repo);
+      const number = milestones.length + 1;
+      milestones.push({ id: state.nextId('milestone'), number, title, state: standing });
+      return number;
+    },
     renameRepository: (repo, name) =>
       act(() => {
         const repository = state.repository(repo);

@@ -11,6 +11,7 @@ import {
   type ReactionContent,
   type Review,
   type ReviewComment,
+  type StateReason,
 } from './world.ts';
 
 /** Whether the check run is the app's gate check and not the report of a run. */
@@ -60,7 +61,10 @@ interface SeenIssue {
   body: string | null;
   author: string;
   state: 'open' | 'closed';
+  /** Why it is closed, or that it was reopened. */
+  reason: StateReason | null;
   labels: string[];
+  assignees: string[];
 }
 
 interface SeenReview {
@@ -84,6 +88,9 @@ export interface Reader {
   /** The people and teams whose review is requested now. */
   requestedReviewers(repo: string, number: number): { people: string[]; teams: string[] };
   labels(repo: string, number: number): string[];
+  assignees(repo: string, number: number): string[];
+  /** The title of the milestone. */
+  milestone(repo: string, number: number): string | undefined;
   /** Issues without pull requests, oldest first. */
   issues(repo: string): SeenIssue[];
   /** Text of a file at a branch or commit; `undefined` if it does not exist. */
@@ -188,16 +195,20 @@ export function createReader(state: State): Reader {
       return { people: people.map(({ login }) => login), teams: [...teams] };
     },
     labels: (repo, number) => issue(repo, number).labels.map(({ name }) => name),
+    assignees: (repo, number) => issue(repo, number).assignees.map(({ login }) => login),
+    milestone: (repo, number) => issue(repo, number).milestone?.title,
     issues: (repo) =>
       [...state.repository(repo).issues.values()]
         .filter(({ pull }) => !pull)
-        .map(({ number, title, body, author, state: standing, labels }) => ({
+        .map(({ number, title, body, author, state: standing, stateReason, labels, assignees }) => ({
           number,
           title,
           body,
           author: author.login,
           state: standing,
+          reason: stateReason,
           labels: labels.map(({ name }) => name),
+          assignees: assignees.map(({ login }) => login),
         })),
     fileAt(repo, ref, path) {
       const repository = state.repository(repo);

@@ -78,6 +78,7 @@ export interface Repository {
   /** Branch name → its merge queue, first to last. */
   readonly queues: Map<string, QueueEntry[]>;
   readonly labels: Map<string, Label>;
+  readonly milestones: Milestone[];
   readonly issues: Map<number, Issue>;
   readonly checkSuites: CheckSuite[];
   readonly statuses: CommitStatus[];
@@ -181,6 +182,15 @@ interface WorkflowArtifact {
   readonly expired: boolean;
 }
 
+export type StateReason = 'completed' | 'not_planned' | 'duplicate' | 'reopened';
+
+export interface Milestone {
+  readonly id: number;
+  readonly number: number;
+  readonly title: string;
+  state: 'open' | 'closed';
+}
+
 /** An issue; a pull request is an issue with a `pull`, as on GitHub. */
 export interface Issue {
   readonly id: number;
@@ -191,11 +201,15 @@ export interface Issue {
   body: string | null;
   state: 'open' | 'closed';
   readonly labels: Label[];
+  readonly assignees: Account[];
+  milestone: Milestone | undefined;
   readonly comments: Comment[];
   readonly createdAt: Date;
   updatedAt: Date;
   closedAt: Date | undefined;
   closedBy: Account | undefined;
+  /** Why it is closed, or that it was reopened. Pull requests have none. */
+  stateReason: StateReason | null;
   readonly pull: Pull | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { State } from '../state.ts';
 import { viewIssue, viewLabel } from '../views/issue.ts';
 import { viewFullPull } from '../views/pull.ts';
-import type { Account, Issue, Pull, Repository } from '../world.ts';
+import type { Account, Issue, Pull, Repository, StateReason } from '../world.ts';
 import { isPullRequest } from '../world.ts';
 import { emit } from './emit.ts';
 
@@ -21,11 +21,14 @@ export function addIssue(
     body: input.body,
     state: 'open',
     labels: [],
+    assignees: [],
+    milestone: undefined,
     comments: [],
     createdAt: now,
     updatedAt: now,
     closedAt: undefined,
     closedBy: undefined,
+    stateReason: null,
     pull: input.pull,
   };
   repository.issues.set(issue.number, issue);
@@ -64,8 +67,15 @@ export function announceIssue(
 }
 
 /** Closes or reopens it; does nothing if it is in that state already. */
-export function setIssueState(state: State, issue: Issue, by: Account, to: 'open' | 'closed'): void {
+export function setIssueState(
+  state: State,
+  issue: Issue,
+  by: Account,
+  to: 'open' | 'closed',
+  reason?: StateReason,
+): void {
   if (issue.state === to) return;
+  if (!isPullRequest(issue)) issue.stateReason = to === 'open' ? 'reopened' : (reason ?? 'completed');
   const now = state.now();
   issue.state = to;
   issue.updatedAt = now;

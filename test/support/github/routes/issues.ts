@@ -4,7 +4,7 @@ import { createComment, deleteComment, editComment } from '../operations/comment
 import { addLabels, announceIssue, openIssue, removeLabel, setIssueState } from '../operations/issues.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type RepositoryCall, type Router } from '../router.ts';
-import { viewComment, viewIssue, viewLabel } from '../views/issue.ts';
+import { viewComment, viewIssue, viewLabel, viewMilestone } from '../views/issue.ts';
 import type { Comment, Issue } from '../world.ts';
 import { pathOf } from './git.ts';
 import { parse } from './input.ts';
@@ -24,11 +24,14 @@ const NewIssue = z.object({
   title: z.string(),
   body: z.string().nullish(),
   labels: LabelNames.default([]),
+  assignees: z.array(z.string()).default([]),
 });
 const IssueEdit = z.object({
   title: z.string().optional(),
   body: z.string().nullish(),
   state: z.enum(['open', 'closed']).optional(),
+  state_reason: z.enum(['completed', 'not_planned', 'duplicate', 'reopened']).nullish(),
+  milestone: z.int().nullish(),
 });
 const Labels = z.union([LabelNames, z.object({ labels: LabelNames })]);
 
@@ -46,11 +49,12 @@ export function issueRoutes(router: Router): void {
   });
 
   router.repository('POST', '/issues', 'issues:write', (call) => {
-    const { title, body, labels } = parse(NewIssue, call.body);
+    const { title, body, labels, assignees } = parse(NewIssue, call.body);
     const { bot } = call.state.app;
     refuseLong('Issue', body);
     const issue = openIssue(call.state, call.repository, bot, title, body ?? null);
     addLabels(call.state, issue, bot, labels);
+    assign(call, issue, assignees);
     return json(viewIssue(call.state, issue), 201);
   });
 
@@ -72,11 +76,59 @@ export function issueRoutes(router: Router): void {
       issue.body = edit.body;
     }
     if (Object.keys(changes).length > 0) announceIssue(call.state, issue, bot, 'edited', { changes });
-    if (edit.state) setIssueState(call.state, issue, bot, edit.state);
+    if (edit.milestone !== undefined) {
+      const { milestones } = call.repository;
+      const milestone = milestones.find(({ number }) => number === edit.milestone);
+      if (edit.milestone !== null && !milestone) throw invalid('Issue', 'milestone', 'is invalid');
+      issue.milestone = milestone;
+    }
+    if (edit.state) setIssueState(call.state, issue, bot, edit.state, edit.state_reason ?? undefined);
     return json(viewIssue(call.state, issue));
   });
 
   labelRoutes(router);
+  assigneeRoutes(router);
+
+  router.repository('GET', '/milestones', READ, (call) => {
+    const wanted = call.query.get('state') ?? 'open';
+    const milestones = call.repository.milestones.filter(({ state }) => wanted === 'all' || state === wanted);
+    return paginate(call, pathOf(call, '/milestones'), milestones, (milestone) =>
+      viewMilestone(call.state, call.repository, milestone),
+    );
+  });
+}
+
+/** Who cannot write is left out silently: https://docs.github.com/en/rest/issues/assignees#add-assignees-to-an-issue */
+function assign(call: RepositoryCall, issue: Issue, logins: readonly string[]): void {
+  for (const login of logins) {
+    const account = call.state.findAccount(login);
+    if (!account || !isAssignable(call, login) || issue.assignees.includes(account)) continue;
+    issue.assignees.push(account);
+    issue.updatedAt = call.state.now();
+  }
+}
+
+function isAssignable({ state, repository }: RepositoryCall, login: string): boolean {
+  const account = state.findAccount(login);
+  return (
+    account !== undefined &&
+    ['admin', 'maintain', 'write', 'triage'].includes(state.roleOf(repository, account) ?? '')
+  );
+}
+
+const NewAssignees = z.object({ assignees: z.array(z.string()) });
+
+function assigneeRoutes(router: Router): void {
+  router.repository('GET', '/assignees/:login', READ, (call) => {
+    if (!isAssignable(call, call.params.login ?? '')) throw notFound();
+    return { status: 204 };
+  });
+
+  router.repository('POST', '/issues/:number/assignees', WRITE, (call) => {
+    const issue = issueIn(call);
+    assign(call, issue, parse(NewAssignees, call.body).assignees);
+    return json(viewIssue(call.state, issue), 201);
+  });
 }
 
 function commentRoutes(router: Router): void {

@@ -1,6 +1,15 @@
 import { associationOf } from '../rules/association.ts';
 import type { State } from '../state.ts';
-import type { Comment, Issue, Label, Reaction, Repository, Review, ReviewComment } from '../world.ts';
+import type {
+  Comment,
+  Issue,
+  Label,
+  Milestone,
+  Reaction,
+  Repository,
+  Review,
+  ReviewComment,
+} from '../world.ts';
 import { iso, nodeId, viewAccount, viewApp } from './account.ts';
 import { pageUrl, repositoryUrl } from './repository.ts';
 
@@ -35,9 +44,9 @@ export function viewIssue(state: State, issue: Issue) {
     labels: issue.labels.map((label) => viewLabel(state, repository, label)),
     state: issue.state,
     locked: false,
-    assignee: null,
-    assignees: [],
-    milestone: null,
+    assignee: issue.assignees[0] ? viewAccount(state, issue.assignees[0]) : null,
+    assignees: issue.assignees.map((account) => viewAccount(state, account)),
+    milestone: issue.milestone ? viewMilestone(state, repository, issue.milestone) : null,
     comments: issue.comments.length,
     created_at: iso(issue.createdAt),
     updated_at: iso(issue.updatedAt),
@@ -61,7 +70,20 @@ export function viewIssue(state: State, issue: Issue) {
     reactions: viewReactionCounts(url, []),
     timeline_url: `${url}/timeline`,
     performed_via_github_app: viaApp(state, issue.author),
-    state_reason: issue.state === 'closed' && !pull ? 'completed' : null,
+    state_reason: issue.stateReason,
+  };
+}
+
+export function viewMilestone(state: State, repository: Repository, milestone: Milestone) {
+  const { id, number, title, state: standing } = milestone;
+  return {
+    url: `${repositoryUrl(state, repository)}/milestones/${number}`,
+    html_url: `${pageUrl(state, repository)}/milestone/${number}`,
+    id,
+    node_id: nodeId('Milestone', id),
+    number,
+    title,
+    state: standing,
   };
 }
 

@@ -73,6 +73,10 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       ]);
       return createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     },
+    async eventsOf(delivery, own) {
+      const { readDelivery } = await import('./entrypoints/webhook/delivery/process.ts');
+      return (await readDelivery(delivery, own)).read;
+    },
     async deliveryJobs() {
       const [{ deliveryFacts, queueKey }, { deliveryJob }] = await Promise.all([
         import('./entrypoints/webhook/delivery/facts.ts'),
@@ -103,19 +107,20 @@ export function createTools(env: Environment, calledIn?: string): Tools {
           }),
       };
     },
-    async policy() {
+    async policy(read) {
       const [{ readConfig }, { badSettingsHere, NO_APP }] = await Promise.all([
         import('./config/config.ts'),
         import('./messages/cli/policy.ts'),
       ]);
-      const read = readConfig(env);
-      if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
-      if (read.config.kind === 'setup') throw new CountersignError('config.invalid', NO_APP);
-      const { appId, privateKey, githubApiUrl: apiUrl } = read.config;
+      const settings = readConfig(env);
+      if (!settings.ok) throw new CountersignError('config.invalid', badSettingsHere(settings.diagnostics));
+      if (settings.config.kind === 'setup') throw new CountersignError('config.invalid', NO_APP);
+      const { appId, privateKey, githubApiUrl: apiUrl } = settings.config;
       const [
         { createOctokitGitHub },
         { octokitsWithKey },
         { createConfigurationLoader },
+        { createStoredChains },
         { builtInPolicy },
         { createRegistry },
         { SHIPPED_SKILLS },
@@ -127,6 +132,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         import('./adapters/octokit/octokit-github.ts'),
         import('./adapters/octokit/sign-in.ts'),
         import('./engine/configuration/configuration.ts'),
+        import('./engine/configuration/stored-chains.ts'),
         import('./domain/policy/engine.ts'),
         import('./engine/sessions/registry.ts'),
         import('./skills/builtin/shipped.ts'),
@@ -154,6 +160,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
           names,
           shipped: shippedChains(names),
           shippedSkills: shippedSkills(),
+          ...(read && { storedChains: createStoredChains({ read }).of }),
           keepSkill: async () => {},
         }),
         useOf: names.useOf,

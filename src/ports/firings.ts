@@ -35,13 +35,18 @@ export type SkippedBecause =
   | 'paused'
   | 'gone'
   | 'unreachable'
-  | 'too_deep';
+  | 'too_deep'
+  | 'own_writes';
 
-/** What became of one firing, or of several that did not happen for the same reason. */
+/**
+ * What became of one firing of a schedule, or of several that did not happen for the same reason. Firings by events have a
+ * row only if they did not happen although their trigger matched.
+ */
 export interface Firing {
   id: string;
   repositoryId: number;
   chain: string;
+  /** The schedule's key, or the event. */
   trigger: string;
   /** Unique for the chain and trigger. */
   occasion: string;
@@ -52,7 +57,7 @@ export interface Firing {
   reason: SkippedBecause | null;
   summary: string | null;
   count: number;
-  /** The run that it begins. */
+  /** The run that it begins; of one by the outcome of a run that does not happen, that run. */
   runId: string;
   dueAt: Date;
   updatedAt: Date;
@@ -66,7 +71,12 @@ export interface Firings {
   /** Oldest first. */
   queued(of: { repositoryId: number; chain: string }): Promise<Firing[]>;
   /** Newest first. */
-  list(filter: { repository?: string; chain?: string; limit: number }): Promise<Firing[]>;
+  list(filter: {
+    repository?: string;
+    chain?: string;
+    runIds?: readonly string[];
+    limit: number;
+  }): Promise<Firing[]>;
   /** How many there are of each status and reason, from a few rows. The reason is empty if there is none. */
   counts(): Promise<{ status: Firing['status']; reason: SkippedBecause | ''; count: number }[]>;
 }

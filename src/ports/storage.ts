@@ -196,6 +196,8 @@ export interface RunFilter {
   pullRequest?: number;
   headSha?: string;
   chain?: string;
+  /** Only those that began with this delivery. */
+  deliveryId?: number;
   status?: RunStatus;
   /** Only unfinished runs. */
   active?: boolean;

@@ -111,10 +111,11 @@ export function firingsTable(db: Kysely<Database>): Firings {
       return rows.map(firingIn);
     },
 
-    async list({ repository, chain, limit }) {
+    async list({ repository, chain, runIds, limit }) {
       let query = db.selectFrom('firings').selectAll();
       if (repository !== undefined) query = query.where('repository', '=', repository);
       if (chain !== undefined) query = query.where('chain', '=', chain);
+      if (runIds !== undefined) query = query.where('run_id', 'in', runIds);
       const rows = await query.orderBy('due_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
       return rows.map(firingIn);
     },

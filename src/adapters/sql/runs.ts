@@ -533,6 +533,7 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
   if (filter.pullRequest !== undefined) query = query.where('pull_request', '=', filter.pullRequest);
   if (filter.headSha !== undefined) query = query.where('head_sha', '=', filter.headSha);
   if (filter.chain !== undefined) query = query.where('chain', '=', filter.chain);
+  if (filter.deliveryId !== undefined) query = query.where('delivery_id', '=', filter.deliveryId);
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.active === true) query = query.where('status', 'in', ACTIVE);
   if (filter.active === false) query = query.where('status', 'not in', ACTIVE);

@@ -8,6 +8,7 @@ import {
   eventTriggersOf,
   FILTER_KEYS,
   type FilterKey,
+  isSchedule,
   nameOfTrigger,
   type TriggerFilter,
   triggersOf,
@@ -55,21 +56,49 @@ export interface TriggerFacts {
 
 export type TriggerMatch = { matches: true } | { matches: false; because: string };
 
+/** One thing that a trigger asks of an event, with what the event has: the sentence is true whether it matches or not. */
+interface TriggerCheck {
+  asks: 'event' | 'chain asked for' | FilterKey;
+  matches: boolean;
+  because: string;
+  /** What the event has of it, as far as that is known; of long lists and texts the beginning. */
+  has: string | boolean | readonly string[] | null;
+  wants: unknown;
+}
+
+/** What one trigger of a chain makes of an event. */
+export interface TriggerDecision {
+  trigger: string;
+  matches: boolean;
+  /** Only the event, if that is another one already. */
+  checks: TriggerCheck[];
+}
+
 /**
  * Whether an event starts a chain: it must be the event of one of the triggers, and every key of that trigger's filter
  * must match. Within a key, one matching entry is enough. A filter whose fact is unknown does not match.
  */
 export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch {
-  const reasons: { because: string; isOfThisEvent: boolean }[] = [];
+  const reasons: TriggerCheck[] = [];
   for (const trigger of eventTriggersOf(chain)) {
-    const because = mismatchOf(trigger, chain.name, facts);
-    if (because === undefined) return { matches: true };
-    reasons.push({ because, isOfThisEvent: firesOn(trigger.event, facts.event) });
+    const unmet = firstUnmet(checksOf(trigger, chain.name, facts));
+    if (unmet === undefined) return { matches: true };
+    reasons.push(unmet);
   }
   // What other events the chain waits for explains nothing about this one.
-  const telling = reasons.filter(({ isOfThisEvent }) => isOfThisEvent);
+  const telling = reasons.filter(({ asks }) => asks !== 'event');
   const told = telling.length > 0 ? telling.map(({ because }) => because) : [waitsForOther(chain, facts)];
   return { matches: false, because: [...new Set(told)].join('; and ') };
+}
+
+/** The same decision for each trigger of the chain in order, with everything that it rests on. */
+export function explainTriggers(chain: Chain, facts: TriggerFacts): TriggerDecision[] {
+  return triggersOf(chain).map((trigger) => {
+    const checks = isSchedule(trigger)
+      ? [waitsFor(nameOfTrigger(trigger), false, facts)]
+      : [...checksOf(trigger, chain.name, facts)];
+    return { trigger: nameOfTrigger(trigger), matches: checks.every(({ matches }) => matches), checks };
+  });
 }
 
 function waitsForOther(chain: Chain, { event }: TriggerFacts): string {
@@ -77,148 +106,213 @@ function waitsForOther(chain: Chain, { event }: TriggerFacts): string {
   return `it waits for ${[...new Set(names)].join(' or ')}, and this is ${event}`;
 }
 
-/** Why one trigger does not fire; `undefined` if it does. */
-function mismatchOf({ event, filter }: EventTrigger, chain: string, facts: TriggerFacts): string | undefined {
-  if (!firesOn(event, facts.event)) return `it waits for ${event}, and this is ${facts.event}`;
-  if (event === 'manual.fired' && facts.manual?.chain !== chain) return 'another chain was asked for';
-  for (const key of FILTER_KEYS) {
-    const because = mismatch(key, filter, facts);
-    if (because !== undefined) return because;
-  }
+function firstUnmet(checks: Iterable<TriggerCheck>): TriggerCheck | undefined {
+  for (const check of checks) if (!check.matches) return check;
   return undefined;
+}
+
+/** Made one by one, so that a decision stops at the first that does not match. */
+function* checksOf(
+  { event, filter }: EventTrigger,
+  chain: string,
+  facts: TriggerFacts,
+): Generator<TriggerCheck> {
+  const isOfThisEvent = firesOn(event, facts.event);
+  yield waitsFor(event, isOfThisEvent, facts);
+  if (!isOfThisEvent) return;
+  if (event === 'manual.fired') {
+    const matches = facts.manual?.chain === chain;
+    const because = matches ? 'this chain was asked for' : 'another chain was asked for';
+    yield { asks: 'chain asked for', matches, because, has: facts.manual?.chain ?? null, wants: chain };
+  }
+  for (const key of FILTER_KEYS) {
+    const compared = filter[key] === undefined ? undefined : compare(key, filter, facts);
+    if (compared !== undefined) yield { asks: key, ...compared, wants: filter[key] };
+  }
+}
+
+function waitsFor(name: string, matches: boolean, { event }: TriggerFacts): TriggerCheck {
+  const because = `it waits for ${name}, and this is ${event}`;
+  return { asks: 'event', matches, because, has: event, wants: name };
 }
 
 function firesOn(waitsFor: string, event: string): boolean {
   return waitsFor === event || (waitsFor === 'pr.opened' && event === 'pr.updated');
 }
 
-/** Why a key of the filter does not match; `undefined` if it does or is not set. */
-function mismatch(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): string | undefined {
+type Compared = Omit<TriggerCheck, 'asks' | 'wants'>;
+
+/** How much of a list or a text an explanation repeats. */
+const SHOWN = { values: 100, characters: 200 };
+
+/** Whether a key of the filter matches; `undefined` if it is not set. */
+function compare(key: FilterKey, filter: TriggerFilter, facts: TriggerFacts): Compared | undefined {
   const { pull_request: pullRequest, issue, push, check, release, invocation, repository } = facts;
   const written = pullRequest ?? issue;
   const paths = (pullRequest ?? push)?.changed_paths;
   switch (key) {
     case 'repository':
-      return unmatched(filter.repository, [repository.full_name], facts, 'the repository', (glob, name) =>
+      return listed(filter.repository, [repository.full_name], facts, 'the repository', (glob, name) =>
         globMatches(glob, glob.includes('/') ? name : (name.split('/')[1] ?? name)),
       );
     case 'base': {
       const branch = pullRequest?.base ?? push?.branch ?? check?.branch;
-      return unmatched(filter.base, asList(branch), facts, check ? 'the branch' : 'the base branch');
+      return listed(filter.base, asList(branch), facts, check ? 'the branch' : 'the base branch');
     }
     case 'head':
-      return unmatched(filter.head, asList(pullRequest?.head), facts, 'the head branch');
+      return listed(filter.head, asList(pullRequest?.head), facts, 'the head branch');
     case 'author': {
       const author = lower(asList((written ?? push ?? release)?.author));
-      return unmatched(lower(filter.author), author, facts, 'the author', plainGlobMatches);
+      return listed(lower(filter.author), author, facts, 'the author', plainGlobMatches);
     }
     case 'association':
-      return unmatched(filter.association, asList(written?.association), facts, 'the author’s association');
+      return listed(filter.association, asList(written?.association), facts, 'the author’s association');
     case 'labels':
-      return labelsMismatch(filter.labels, facts, written?.labels);
+      return compareLabels(filter.labels, facts, written?.labels);
     case 'label':
-      return unmatched(lower(filter.label), lower(asList(facts.label)), facts, 'the added label');
+      return listed(lower(filter.label), lower(asList(facts.label)), facts, 'the added label');
     case 'paths':
-      return unmatched(filter.paths, paths, facts, 'the changed files');
+      return listed(filter.paths, paths, facts, 'the changed files');
     case 'paths_ignore': {
       const ignored = filter.paths_ignore?.flatMap((glob) => rendered(glob, repository));
       if (!ignored) return undefined;
-      const isRest = (path: string) => !anyGlobMatches(ignored, path);
-      if (paths === undefined) return 'the changed files are not known, and the filter ignores some';
-      return paths.some(isRest)
-        ? undefined
-        : `every changed file matches ${filter.paths_ignore?.join(' or ')}`;
+      const has = beginningOf(paths);
+      if (paths === undefined) {
+        const because = 'the changed files are not known, and the filter ignores some';
+        return { matches: false, has, because };
+      }
+      const rest = paths.find((path) => !anyGlobMatches(ignored, path));
+      const globs = filter.paths_ignore?.join(' or ');
+      return rest === undefined
+        ? { matches: false, has, because: `every changed file matches ${globs}` }
+        : { matches: true, has, because: `the changed file ${rest} does not match ${globs}` };
     }
     case 'draft': {
       const draft = pullRequest?.draft;
-      if (filter.draft === undefined || filter.draft === draft) return undefined;
-      if (draft === undefined) return 'it is not known whether this is a draft';
-      return draft ? 'the pull request is a draft' : 'the pull request is not a draft';
+      if (filter.draft === undefined) return undefined;
+      const is = `the pull request is ${draft ? 'a' : 'not a'} draft`;
+      const because = draft === undefined ? 'it is not known whether this is a draft' : is;
+      return { matches: filter.draft === draft, has: draft ?? null, because };
     }
     case 'title':
-      return unfound(filter.title, (written ?? release)?.title, 'the title');
+      return search(filter.title, (written ?? release)?.title, 'the title');
     case 'body':
-      return unfound(filter.body, (written ?? release)?.body, 'the description');
+      return search(filter.body, (written ?? release)?.body, 'the description');
     case 'review':
-      return unmatched(filter.review, asList(facts.review), facts, 'the review');
+      return listed(filter.review, asList(facts.review), facts, 'the review');
     case 'check':
-      return unmatched(filter.check, asList(check?.name), facts, 'the check');
+      return listed(filter.check, asList(check?.name), facts, 'the check');
     case 'conclusion':
-      return unmatched(filter.conclusion, asList(check?.conclusion), facts, 'the conclusion');
+      return listed(filter.conclusion, asList(check?.conclusion), facts, 'the conclusion');
     case 'tag':
-      return unmatched(filter.tag, asList(release?.tag), facts, 'the tag');
+      return listed(filter.tag, asList(release?.tag), facts, 'the tag');
     case 'prerelease': {
-      if (filter.prerelease === undefined || filter.prerelease === release?.prerelease) return undefined;
-      return `the release is ${filter.prerelease ? 'no' : 'a'} prerelease`;
+      if (filter.prerelease === undefined) return undefined;
+      const has = release?.prerelease ?? null;
+      const because = `the release is ${has ? 'a' : 'no'} prerelease`;
+      return { matches: filter.prerelease === has, has, because };
     }
     case 'chain':
-      return unmatched(filter.chain, asList(invocation?.chain), facts, 'the chain');
+      return listed(filter.chain, asList(invocation?.chain), facts, 'the chain');
     case 'step':
-      return unmatched(filter.step, asList(invocation?.step), facts, 'the step');
+      return listed(filter.step, asList(invocation?.step), facts, 'the step');
     case 'kind':
-      return unmatched(filter.kind, asList(invocation?.kind), facts, 'the outcome');
+      return listed(filter.kind, asList(invocation?.kind), facts, 'the outcome');
     case 'verdict':
-      return unmatched(filter.verdict, asList(invocation?.verdict ?? undefined), facts, 'the verdict');
+      return listed(filter.verdict, asList(invocation?.verdict ?? undefined), facts, 'the verdict');
     case 'passed': {
-      if (filter.passed === undefined || filter.passed === invocation?.passed) return undefined;
-      return `"passed" is ${invocation?.passed ?? 'not known'}, and the filter wants ${filter.passed}`;
+      if (filter.passed === undefined) return undefined;
+      const has = invocation?.passed ?? null;
+      const because = `"passed" is ${has ?? 'not known'}, and the filter wants ${filter.passed}`;
+      return { matches: filter.passed === invocation?.passed, has, because };
     }
     default:
       return unreachable(key);
   }
 }
 
-function labelsMismatch(
+function compareLabels(
   filter: TriggerFilter['labels'],
   facts: TriggerFacts,
   found: readonly string[] | undefined,
-): string | undefined {
+): Compared | undefined {
   if (filter === undefined) return undefined;
   const { any, all, none } = Array.isArray(filter)
     ? { any: filter, all: undefined, none: undefined }
     : filter;
   const labels = lower(found);
-  const unmet = (globs: readonly string[] | undefined) =>
-    unmatched(lower(globs), labels, facts, 'the labels');
-  const because = unmet(any) ?? all?.map((glob) => unmet([glob])).find((reason) => reason !== undefined);
-  if (because !== undefined || none === undefined) return because;
-  if (labels === undefined) return 'the labels are not known, and the filter excludes some';
-  const excluded = none.flatMap((glob) => rendered(glob.toLowerCase(), facts.repository));
-  const bad = labels.find((label) => anyGlobMatches(excluded, label));
-  return bad && `the label ${bad} is there, and the filter wants none of ${none.join(' or ')}`;
+  const having = (globs: readonly string[] | undefined) => listed(lower(globs), labels, facts, 'the labels');
+  const parts = [having(any), ...(all ?? []).map((glob) => having([glob]))].flatMap((part) => part ?? []);
+  if (none !== undefined) parts.push(withoutLabels(none, labels, facts));
+  const unmet = parts.find(({ matches }) => !matches);
+  const because = parts.map((part) => part.because).join('; ');
+  return unmet ?? { matches: true, has: beginningOf(labels), because };
 }
 
-function unmatched(
+function withoutLabels(
+  none: readonly string[],
+  labels: readonly string[] | undefined,
+  facts: TriggerFacts,
+): Compared {
+  const has = beginningOf(labels);
+  if (labels === undefined)
+    return { matches: false, has, because: 'the labels are not known, and the filter excludes some' };
+  const excluded = none.flatMap((glob) => rendered(glob.toLowerCase(), facts.repository));
+  const bad = labels.find((label) => anyGlobMatches(excluded, label));
+  const wants = `the filter wants none of ${none.join(' or ')}`;
+  return bad === undefined
+    ? { matches: true, has, because: `the labels are ${inWords(labels)}, and ${wants}` }
+    : { matches: false, has, because: `the label ${bad} is there, and ${wants}` };
+}
+
+function listed(
   filter: readonly string[] | undefined,
   values: readonly string[] | undefined,
   facts: TriggerFacts,
   what: string,
   matches?: (pattern: string, text: string) => boolean,
-): string | undefined {
+): Compared | undefined {
   if (filter === undefined) return undefined;
   const verb = /s$/.test(what) ? 'are' : 'is';
   const wants = filter.join(' or ');
-  if (values === undefined) return `${what} ${verb} not known, and the filter wants ${wants}`;
+  const has = beginningOf(values);
+  if (values === undefined)
+    return { matches: false, has, because: `${what} ${verb} not known, and the filter wants ${wants}` };
   const globs = filter.flatMap((pattern) => rendered(pattern, facts.repository));
-  if (globs.length > 0 && values.some((value) => anyGlobMatches(globs, value, matches))) return undefined;
-  const found =
-    values.length === 0 ? 'none' : values.slice(0, 3).join(', ') + (values.length > 3 ? ', …' : '');
-  return `${what} ${verb} ${found}, and the filter wants ${wants}`;
+  const isMet = globs.length > 0 && values.some((value) => anyGlobMatches(globs, value, matches));
+  return {
+    matches: isMet,
+    has,
+    because: `${what} ${verb} ${inWords(values)}, and the filter wants ${wants}`,
+  };
+}
+
+function beginningOf(values: readonly string[] | undefined): readonly string[] | null {
+  return values?.slice(0, SHOWN.values) ?? null;
+}
+
+function inWords(values: readonly string[]): string {
+  if (values.length === 0) return 'none';
+  return values.slice(0, 3).join(', ') + (values.length > 3 ? ', …' : '');
 }
 
 /** The text can be as long as GitHub allows; only its beginning is searched. */
-function unfound(
+function search(
   patterns: readonly string[] | undefined,
   text: string | undefined,
   what: string,
-): string | undefined {
+): Compared | undefined {
   if (patterns === undefined) return undefined;
   const wants = patterns.join(' or ');
-  if (text === undefined) return `${what} is not known, and the filter wants ${wants}`;
+  if (text === undefined)
+    return { matches: false, has: null, because: `${what} is not known, and the filter wants ${wants}` };
   const searched = text.slice(0, MAX_MATCHED_LENGTH);
-  return patterns.some((pattern) => compilePattern(pattern).isFoundIn(searched))
-    ? undefined
-    : `${what} has nothing that matches ${wants}`;
+  const isFound = patterns.some((pattern) => compilePattern(pattern).isFoundIn(searched));
+  return {
+    matches: isFound,
+    has: text.slice(0, SHOWN.characters),
+    because: `${what} has ${isFound ? 'something' : 'nothing'} that matches ${wants}`,
+  };
 }
 
 /** An entry with its expressions evaluated; an empty or non-string result matches nothing. */

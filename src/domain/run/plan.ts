@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/chain.ts';
 import type { HeldChain } from '../chain/stored.ts';
 import { type TriggerFacts, type TriggerMatch, triggerMatches } from '../chain/trigger.ts';
-import { followsPullRequest, triggersOf } from '../chain/trigger-schema.ts';
+import { followsPullRequest, nameOfTrigger, triggersOf } from '../chain/trigger-schema.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
 import { OPERATOR } from './actor.ts';
 import { isRunOver, type Run } from './run.ts';
@@ -58,27 +58,59 @@ export function planRuns(
   reopening?: Reopening,
   held: readonly HeldChain[] = [],
 ): Plan {
-  const plan: Plan = { cancel: [], begin: [] };
-  for (const run of runs) {
-    if (isRunOver(run.status)) continue;
-    const because = outdatedBecause(run, pullRequest, chains, repository);
-    if (because) plan.cancel.push({ runId: run.id, reason: because });
+  const cancel = runs.flatMap((run) => {
+    const reason = isRunOver(run.status) ? undefined : outdatedBecause(run, pullRequest, chains, repository);
+    return reason ? [{ runId: run.id, reason }] : [];
+  });
+  const cancelled = new Set(cancel.map(({ runId }) => runId));
+  const known = { runs, cancelled, repository, reopening, held };
+  return { cancel, begin: chains.filter((chain) => decideForHead(chain, pullRequest, known).begins) };
+}
+
+/** Whether a chain begins a run, or why not. */
+export type Decision = { begins: true } | Declined;
+
+/** The chain begins no run. */
+export type Declined = { begins: false } & (
+  | { why: 'other_event' | 'not_triggered' | 'closed' | 'too_deep' | 'own_writes'; because: string }
+  | { why: 'held'; hold: HeldChain }
+  /** Without an id, that run was deleted. */
+  | { why: 'has_run'; runId?: string }
+);
+
+/** What a chain makes of a pull request in its current state. */
+export function decideForHead(
+  chain: Chain,
+  pullRequest: PullRequestNow,
+  known: {
+    /** Newest first. */
+    runs: readonly Run[];
+    /** Ids of those that the pull request ends now. */
+    cancelled: ReadonlySet<string>;
+    repository: Parameters<typeof planRuns>[3];
+    reopening?: Reopening | undefined;
+    held: readonly HeldChain[];
+  },
+): Decision {
+  const { runs, cancelled, repository, reopening, held } = known;
+  if (pullRequest.state === 'closed')
+    return { begins: false, why: 'closed', because: 'the pull request is closed' };
+  const hold = held.find(({ name }) => name === chain.name);
+  if (hold) return { begins: false, why: 'held', hold };
+  const triggers = triggersOf(chain);
+  if (!triggers.some(followsPullRequest)) {
+    const because = `it waits for ${[...new Set(triggers.map(nameOfTrigger))].join(' or ')}`;
+    return { begins: false, why: 'other_event', because };
   }
-  if (pullRequest.state === 'closed') return plan;
-  const wanted = chains.filter(
-    (chain) => fires(chain, pullRequest, repository) && !held.some(({ name }) => name === chain.name),
-  );
-  const cancelled = new Set(plan.cancel.map(({ runId }) => runId));
-  for (const chain of wanted) {
-    const newest = runs.find((run) => run.chain === chain.name && isAboutTheHead(run));
-    const speaksForThisHead =
-      newest !== undefined &&
-      !cancelled.has(newest.id) &&
-      isAboutNow(newest, pullRequest) &&
-      !(reopening && restartsOnReopening(newest, reopening));
-    if (!speaksForThisHead) plan.begin.push(chain);
-  }
-  return plan;
+  const match = pullRequestMatches(chain, { repository, pull_request: triggerFacts(pullRequest) });
+  if (!match.matches) return { begins: false, why: 'not_triggered', because: match.because };
+  const newest = runs.find((run) => run.chain === chain.name && isAboutTheHead(run));
+  const speaksForThisHead =
+    newest !== undefined &&
+    !cancelled.has(newest.id) &&
+    isAboutNow(newest, pullRequest) &&
+    !(reopening && restartsOnReopening(newest, reopening));
+  return speaksForThisHead ? { begins: false, why: 'has_run', runId: newest.id } : { begins: true };
 }
 
 /** Whether a chain triggered by pull requests matches this one in its current state. */
@@ -91,7 +123,7 @@ export function fires(
 }
 
 /** The same, with the reason why not. */
-export function pullRequestMatches(chain: Chain, facts: Omit<TriggerFacts, 'event'>): TriggerMatch {
+function pullRequestMatches(chain: Chain, facts: Omit<TriggerFacts, 'event'>): TriggerMatch {
   const following = triggersOf(chain).filter(followsPullRequest);
   const opens = following.some(({ event }) => event === 'pr.opened');
   return triggerMatches(

@@ -1,7 +1,7 @@
 import { applyingTo, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Repo } from '../../ports/github.ts';
 import type { JobRunner } from '../../ports/jobs.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { ReadTx } from '../../ports/storage.ts';
 
 /**
  * What the operator says about chains, kept in memory: every event asks for it, and it hardly ever changes. The
@@ -14,7 +14,7 @@ export interface StoredChains {
   readonly jobs: JobRunner<'chains'>;
 }
 
-export function createStoredChains({ read }: Pick<Storage, 'read'>): StoredChains {
+export function createStoredChains({ read }: { read: Pick<ReadTx, 'chains'> }): StoredChains {
   let rows: Promise<readonly StoredChain[]> | undefined;
   const forget = () => {
     rows = undefined;

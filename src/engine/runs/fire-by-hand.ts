@@ -210,26 +210,34 @@ function cannotRun(
   configuration: Pick<Configuration, 'chains' | 'broken' | 'held'>,
   { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
 ): string | undefined {
-  const { chains, broken, held = [] } = configuration;
-  const hold = held.find((one) => one.name === name);
-  if (hold) return heldBecause(hold);
-  const chain = chains.find((candidate) => candidate.name === name);
-  if (!chain) {
-    const file =
-      broken.find((one) => one.kind === 'settings') ?? broken.find((one) => isFileOf(name, one.file));
-    const [first] = file?.diagnostics ?? [];
-    if (first) return `the chain "${name}" cannot run: ${formatDiagnostic(first)}`;
-    return notAllowed(
-      `there is no chain "${name}"`,
-      chains.map((candidate) => candidate.name),
-      name,
-    );
-  }
+  const because = notInForce(configuration, name);
+  if (because !== undefined) return because;
+  const chain = configuration.chains.find((candidate) => candidate.name === name);
+  if (!chain) return `there is no chain "${name}"`;
   // A run that begins again has the inputs that it had.
   const missing = again === undefined ? requiredInputs(chain).filter((key) => inputs[key] === undefined) : [];
   return missing.length === 0
     ? undefined
     : `the chain "${name}" needs ${missing.map((key) => `${key}=…`).join(' and ')}`;
+}
+
+/** Why no run of the chain can begin, as a clause: it is held, broken or not there; `undefined` if one can. */
+export function notInForce(
+  { chains, broken, held = [] }: Pick<Configuration, 'chains' | 'broken' | 'held'>,
+  name: string,
+): string | undefined {
+  const hold = held.find((one) => one.name === name);
+  if (hold) return heldBecause(hold);
+  if (chains.some((candidate) => candidate.name === name)) return undefined;
+  const file =
+    broken.find((one) => one.kind === 'settings') ?? broken.find((one) => isFileOf(name, one.file));
+  const [first] = file?.diagnostics ?? [];
+  if (first) return `the chain "${name}" cannot run: ${formatDiagnostic(first)}`;
+  return notAllowed(
+    `there is no chain "${name}"`,
+    chains.map((candidate) => candidate.name),
+    name,
+  );
 }
 
 function isFileOf(chain: string, file: string): boolean {

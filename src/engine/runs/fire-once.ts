@@ -1,17 +1,24 @@
 import { unreachable } from '../../core/errors.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
-import { type TriggerFacts, triggerMatches } from '../../domain/chain/trigger.ts';
+import {
+  explainTriggers,
+  type TriggerDecision,
+  type TriggerFacts,
+  triggerMatches,
+} from '../../domain/chain/trigger.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
-import { triggerFacts } from '../../domain/run/plan.ts';
+import { type Decision, type Declined, triggerFacts } from '../../domain/run/plan.ts';
 import { governingBranch, type RunFacts } from '../../domain/run/run.ts';
-import type { PullRequest } from '../../ports/github.ts';
-import type { Configuration } from '../configuration/configuration.ts';
+import type { Firing } from '../../ports/firings.ts';
+import type { GitHub, PullRequest } from '../../ports/github.ts';
+import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
+import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import {
   governedBy,
@@ -21,18 +28,19 @@ import {
   runFactsOf,
 } from './on-pull-request.ts';
 
-export type OneTimeEvent = EventOf<
-  | 'pr.merged'
-  | 'pr.closed'
-  | 'pr.labeled'
-  | 'pr.review_submitted'
-  | 'issue.created'
-  | 'issue.labeled'
-  | 'file.changed'
-  | 'ci.changed'
-  | 'release.published'
-  | 'invocation.completed'
->;
+export const ONE_TIME = [
+  'pr.merged',
+  'pr.closed',
+  'pr.labeled',
+  'pr.review_submitted',
+  'issue.created',
+  'issue.labeled',
+  'file.changed',
+  'ci.changed',
+  'release.published',
+  'invocation.completed',
+] as const;
+export type OneTimeEvent = EventOf<(typeof ONE_TIME)[number]>;
 
 /** The subject of a one-time event, in the terms of runs and triggers. */
 interface Subject {
@@ -44,6 +52,13 @@ interface Subject {
   /** Tells apart what can happen to the subject several times. Absent where that cannot be. */
   occasion?: string;
   facts: Omit<TriggerFacts, 'event' | 'repository'>;
+}
+
+/** What a decision reads. */
+export interface DecisionDeps {
+  storage: Pick<Storage, 'read'>;
+  github: Pick<GitHub, 'reader'>;
+  configuration: ConfigurationLoader;
 }
 
 /**
@@ -97,6 +112,83 @@ function frequentOn(event: OneTimeEvent): string | undefined {
   }
 }
 
+/** What a decision about such an event rests on. */
+interface Occurrence {
+  event: OneTimeEvent;
+  subject: Subject;
+  repository: RunFacts['repo'];
+  fired: NonNullable<RunFacts['fired']>;
+  configuration: Configuration;
+}
+
+/** Everything that is read for a decision; `undefined` if the event is about nothing any more. */
+async function occurrenceOf(
+  deps: DecisionDeps,
+  event: OneTimeEvent,
+  configuration: Configuration,
+): Promise<Occurrence | undefined> {
+  const subject = await subjectOf(deps, event);
+  if (!subject) return undefined;
+  const { occasion } = subject;
+  const fired = { source: event.kind, ...(occasion !== undefined && { occasion }) };
+  const repository = repositoryFacts(event, subject.defaultBranch);
+  return { event, subject, repository, fired, configuration };
+}
+
+/** What the chain makes of the event, apart from earlier runs. */
+function decideByTrigger(chain: Chain, { event, subject, repository, configuration }: Occurrence): Decision {
+  const hold = configuration.held?.find(({ name }) => name === chain.name);
+  if (hold) return { begins: false, why: 'held', hold };
+  const match = triggerMatches(chain, factsOf({ event, subject, repository }));
+  return match.matches ? { begins: true } : { begins: false, why: 'not_triggered', because: match.because };
+}
+
+function factsOf({ event, subject, repository }: Pick<Occurrence, 'event' | 'subject' | 'repository'>) {
+  return { event: event.kind, repository, ...subject.facts };
+}
+
+/** Whether a chain whose trigger matches begins a run, given earlier ones. */
+async function decideByRuns(
+  tx: ReadTx,
+  chain: Chain,
+  { event, subject, fired }: Occurrence,
+): Promise<Decision> {
+  const place = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
+  const about = firedOnce({ trigger: redactValue(subject.trigger), fired });
+  const earlier = (await tx.runs.list(place)).find((run) => firedOnce(run.facts) === about);
+  if (earlier) return { begins: false, why: 'has_run', runId: earlier.id };
+  if (await tx.runs.wasFired({ ...place, subject: about })) return { begins: false, why: 'has_run' };
+  if (event.kind === 'invocation.completed' && event.depth > MAX_DEPTH)
+    return { begins: false, why: 'too_deep', because: tooDeep(event) };
+  return { begins: true };
+}
+
+/** The decision about one chain as it would be now, with what each trigger makes of the event. */
+export async function explainOnce(
+  deps: DecisionDeps,
+  event: OneTimeEvent,
+  name: string,
+): Promise<ChainExplained> {
+  const configuration = await governing(deps, event);
+  const chain = configuration?.chains.find((one) => one.name === name);
+  if (!configuration || !chain) return { configuration };
+  const occurrence = await occurrenceOf(deps, event, configuration);
+  if (!occurrence) return { configuration };
+  const byTrigger = decideByTrigger(chain, occurrence);
+  return {
+    configuration,
+    triggers: explainTriggers(chain, factsOf(occurrence)),
+    decision: byTrigger.begins ? await decideByRuns(deps.storage.read, chain, occurrence) : byTrigger,
+  };
+}
+
+/** Without a decision, the chain is not in force, or what the event is about is gone. */
+export interface ChainExplained {
+  configuration: Configuration | undefined;
+  triggers?: TriggerDecision[];
+  decision?: Decision;
+}
+
 async function fire(
   deps: PullRequestDeps,
   event: OneTimeEvent,
@@ -104,29 +196,18 @@ async function fire(
   configuration: Configuration,
   waiting: readonly Chain[],
 ): Promise<void> {
-  const subject = await subjectOf(deps, event);
-  if (!subject) return;
-  const repository = repositoryFacts(event, subject.defaultBranch);
-  const firingNow = waiting.filter(
-    (chain) => triggerMatches(chain, { event: event.kind, repository, ...subject.facts }).matches,
-  );
-  if (event.kind === 'invocation.completed' && event.depth > MAX_DEPTH) {
-    for (const { name: chain } of firingNow) deps.log.warn({ chain, run: event.run_id }, tooDeep(event));
-    return;
-  }
-  const { occasion } = subject;
-  const fired: NonNullable<RunFacts['fired']> = {
-    source: event.kind,
-    ...(occasion !== undefined && { occasion }),
-  };
+  const occurrence = await occurrenceOf(deps, event, configuration);
+  if (!occurrence) return;
+  const { subject, repository, fired } = occurrence;
+  const matching = waiting.filter((chain) => decideByTrigger(chain, occurrence).begins);
   await deps.storage.transaction(async (tx) => {
     await auditConfiguration(tx, event, subject.baseRef, configuration, actorOf(event, deliveryId));
-    for (const chain of firingNow) {
-      const place = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
-      const earlier = await tx.runs.list(place);
-      const about = firedOnce({ trigger: redactValue(subject.trigger), fired });
-      if (earlier.some((run) => firedOnce(run.facts) === about)) continue;
-      if (await tx.runs.wasFired({ ...place, subject: about })) continue;
+    for (const chain of matching) {
+      const decision = await decideByRuns(tx, chain, occurrence);
+      if (!decision.begins) {
+        await recordDeclined(deps, tx, chain, occurrence, decision);
+        continue;
+      }
       const state = newRun(
         {
           chain,
@@ -154,11 +235,43 @@ async function fire(
   });
 }
 
+/** A firing that was due and does not happen keeps a row. A redelivery of what fired already is none. */
+async function recordDeclined(
+  { clock, ids, log }: PullRequestDeps,
+  tx: Tx,
+  chain: Chain,
+  { event, subject, fired }: Occurrence,
+  declined: Declined,
+): Promise<void> {
+  if (declined.why !== 'too_deep') return;
+  const now = clock.now();
+  const { owner, name } = event.repository;
+  const repository = `${owner}/${name}`;
+  const firing: Firing = {
+    id: ids.next('fir'),
+    repositoryId: event.repository.id,
+    chain: chain.name,
+    trigger: event.kind,
+    occasion: firedOnce({ trigger: redactValue(subject.trigger), fired }),
+    installationId: event.installation_id,
+    repository,
+    status: 'skipped',
+    reason: declined.why,
+    summary: declined.because,
+    count: 1,
+    runId: 'run_id' in event ? event.run_id : ids.next('run'),
+    dueAt: now,
+    updatedAt: now,
+  };
+  if (await tx.firings.insert(firing))
+    log.warn({ chain: chain.name, repository, reason: declined.why }, declined.because);
+}
+
 /**
  * The configuration for the event. An ended pull request uses the one by which it was last judged, so that
  * its own merge does not choose what happens after it. Everything else uses the default branch.
  */
-async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
+async function governing(deps: DecisionDeps, event: OneTimeEvent): Promise<Configuration | undefined> {
   const { configuration } = deps;
   const repo = event.repository;
   const installation = event.installation_id;
@@ -207,7 +320,7 @@ async function governing(deps: PullRequestDeps, event: OneTimeEvent): Promise<Co
   }
 }
 
-async function subjectOf(deps: PullRequestDeps, event: OneTimeEvent): Promise<Subject | undefined> {
+async function subjectOf(deps: DecisionDeps, event: OneTimeEvent): Promise<Subject | undefined> {
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id);
   const about = { kind: 'event', event: event.kind } as const;

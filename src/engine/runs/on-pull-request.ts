@@ -22,7 +22,7 @@ import { isRunOver, type Run, type RunFacts } from '../../domain/run/run.ts';
 import type { Signal } from '../../domain/run/transition.ts';
 import { type GitHub, GitHubError, type PullRequest, type PullRequestFile } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
-import type { PullRequestRow, Storage, Tx } from '../../ports/storage.ts';
+import type { PullRequestRow, ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import { checkConfiguration } from '../configuration/check-configuration.ts';
 import type { Configuration, ConfigurationLoader, HowFresh } from '../configuration/configuration.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
@@ -169,8 +169,8 @@ export async function onPullRequest(
  * The unfinished runs of a pull request and the newest of each chain. The newest run of a chain with several triggers
  * may be about something that happened once, and hide the one for the head.
  */
-async function runsFollowing(
-  tx: Tx,
+export async function runsFollowing(
+  tx: ReadTx,
   subject: { repositoryId: number; pullRequest: number },
   headSha: string,
   chains: readonly Chain[],
@@ -350,8 +350,8 @@ async function isHeldOpen(tx: Tx, runs: readonly Run[]): Promise<boolean> {
   return false;
 }
 
-async function reopeningOf(
-  tx: Tx,
+export async function reopeningOf(
+  tx: ReadTx,
   event: PullRequestEvent,
   { headSha, baseRef }: PullRequest,
 ): Promise<Reopening | undefined> {

@@ -1,12 +1,14 @@
 import { formatDiagnostic } from '../../core/diagnostic.ts';
-import { followsPullRequest, nameOfTrigger, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { governedCriterion } from '../../domain/run/explain.ts';
-import { type PullRequestNow, pullRequestMatches, triggerFacts } from '../../domain/run/plan.ts';
+import { decideForHead, type PullRequestNow } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
+import { declinedBecause } from '../../messages/run/declined.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
-import { listed } from '../../messages/text/pretty.ts';
 import type { Configuration } from '../configuration/configuration.ts';
+
+/** Asks only about triggers. */
+const NO_RUNS = { runs: [], cancelled: new Set<string>() };
 
 /** The most chains and errors in one answer. Check runs and `chain lint` have all of them. */
 const MAX_LISTED = 20;
@@ -38,15 +40,17 @@ export function whyNoRun(
     .map((hold) => criterion('unmet', heldBecause(hold)));
   reasons.push(...disabled);
   const chains = configuration.chains.map((chain) => {
-    const hold = held.find(({ name }) => name === chain.name);
-    if (hold) return criterion('unmet', heldBecause(hold));
-    const triggers = triggersOf(chain);
-    if (!triggers.some(followsPullRequest))
-      return criterion('unmet', `${chain.name} waits for ${listed(triggers.map(nameOfTrigger), 'or')}`);
-    const match = pullRequestMatches(chain, { repository, pull_request: triggerFacts(pullRequest) });
-    return match.matches
-      ? criterion('pending', `${chain.name} is for this pull request, and begins with its next event`)
-      : criterion('unmet', `${chain.name} is not for it: ${match.because}`);
+    const decision = decideForHead(chain, pullRequest, { ...NO_RUNS, repository, held });
+    if (decision.begins)
+      return criterion('pending', `${chain.name} is for this pull request, and begins with its next event`);
+    switch (decision.why) {
+      case 'held':
+        return criterion('unmet', heldBecause(decision.hold));
+      case 'other_event':
+        return criterion('unmet', `${chain.name} ${decision.because.replace(/^it /, '')}`);
+      default:
+        return criterion('unmet', `${chain.name} is not for it: ${declinedBecause(decision)}`);
+    }
   });
   if (chains.some(({ status }) => status === 'pending')) {
     return criterion(

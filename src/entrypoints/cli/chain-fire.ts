@@ -11,7 +11,7 @@ import { branchToFire, cannotFire, cannotFireForBranch } from '../../engine/runs
 import { fireAsked, fireBegun, notAChainName, notFired } from '../../messages/cli/cli.ts';
 import { GitHubError } from '../../ports/github.ts';
 import { repositoryEventJob } from '../../ports/jobs.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { ReadTx, Storage } from '../../ports/storage.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { findInstallation } from './find-installation.ts';
 import { input } from './options.ts';
@@ -56,7 +56,7 @@ export function chainFire(
   const { pr = null, ref, repo } = options;
   return tools.withDatabase(options.database, 'write', async (storage) => {
     const found = await findInstallation(storage.read, repo, options.pr);
-    const known = await knownBefore(context, { ...found, pr, ref, chain, inputs });
+    const known = await knownBefore(context, storage.read, { ...found, pr, ref, chain, inputs });
     if (known !== undefined) throw new CountersignError('cli.not_fired', notFired(known));
     const queue = await tools.enqueuer(storage);
     const askedAt = clock.now();
@@ -140,6 +140,7 @@ async function answerOf(
 /** Why the chain cannot be fired, as far as this process may ask GitHub: if the App's settings are here. */
 async function knownBefore(
   { tools }: Context,
+  read: ReadTx,
   asked: Awaited<ReturnType<typeof findInstallation>> & {
     pr: number | null;
     ref: string | undefined;
@@ -148,7 +149,7 @@ async function knownBefore(
   },
 ): Promise<string | undefined> {
   try {
-    const { github, configuration } = await tools.policy();
+    const { github, configuration } = await tools.policy(read);
     const { installationId, repository, ref } = asked;
     if (asked.pr === null) {
       const where = { installation_id: installationId, repository, ...(ref !== undefined && { ref }) };

@@ -7,6 +7,7 @@ import type { ArtifactGetOptions } from './artifact-get.ts';
 import type { ArtifactListOptions } from './artifact-list.ts';
 import type { ArtifactPruneOptions } from './artifact-prune.ts';
 import type { AuditExportOptions } from './audit-export.ts';
+import type { ChainExplainOptions } from './chain-explain.ts';
 import type { FireOptions } from './chain-fire.ts';
 import type { ChainRunOptions } from './chain-run.ts';
 import type { PlaceOptions } from './chain-store.ts';
@@ -106,11 +107,25 @@ function addChain(chain: Command, perform: Perform): void {
     .action((name: string, inputs: string[], options: FireOptions) =>
       perform(async (context) => (await import('./chain-fire.ts')).chainFire(context, name, inputs, options)),
     );
+  addChainExplain(chain, perform);
   addChainRun(chain, perform);
   addChainTest(chain, perform);
   addChainStore(chain, perform);
   addSchedules(chain, perform);
   example(fire, 'countersign chain fire deploy --repo acme/shop --pr 7 environment=staging');
+}
+
+function addChainExplain(chain: Command, perform: Perform): void {
+  const explain = chain
+    .command('explain')
+    .description('show why a delivery fired a chain or did not, trigger by trigger')
+    .argument('<chain>', 'the name of a chain')
+    .requiredOption('--delivery <id or GUID>', 'the delivery, as delivery list shows it')
+    .addOption(databaseOption())
+    .action((name: string, options: ChainExplainOptions) =>
+      perform(async (context) => (await import('./chain-explain.ts')).chainExplain(context, name, options)),
+    );
+  example(explain, 'countersign chain explain pr-review --delivery 0b989ba4-242f-11e5-81e1-c7b6966d2516');
 }
 
 function addChainRun(chain: Command, perform: Perform): void {

@@ -4,6 +4,7 @@ import type { Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
+import type { Event } from '../../domain/event/event.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
@@ -18,7 +19,7 @@ import type { GitHub, Repo } from '../../ports/github.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { Delivery, Storage } from '../../ports/storage.ts';
+import type { Delivery, ReadTx, Storage } from '../../ports/storage.ts';
 import type { PackageTools } from '../../skills/runtime/execute-package.ts';
 import type { CaseTools } from '../../skills/testing/run-case.ts';
 
@@ -69,6 +70,11 @@ export interface Tools {
   pages(): Promise<Pages>;
   /** A queue that only stores jobs. The running app executes them. */
   enqueuer(storage: Storage): Promise<Pick<Queue, 'enqueue'>>;
+  /** The events that a delivery brought, or why it brought none. */
+  eventsOf(
+    delivery: Delivery,
+    own: { appId: number; runs: Pick<ReadTx['runs'], 'get'> },
+  ): Promise<{ kind: 'events'; events: Event[] } | { kind: 'ignored' | 'unreadable'; because: string }>;
   /** Returns the job of a delivery, as its arrival would create it. */
   deliveryJobs(): Promise<(delivery: Delivery) => NewJob>;
   chains(): Promise<{
@@ -82,11 +88,12 @@ export interface Tools {
   }>;
   /**
    * The parts for policy decisions: the app's own registry, policy and GitHub, restricted to reading.
+   * @param read the database, for what the operator said about chains; without it, nothing counts as said
    * @throws CountersignError if the App's settings are missing or invalid, because GitHub requires them
    */
-  policy(): Promise<{
-    github: Pick<GitHub, 'reader'>;
-    configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
+  policy(read?: Pick<ReadTx, 'chains'>): Promise<{
+    github: Pick<GitHub, 'appId' | 'reader'>;
+    configuration: ConfigurationLoader;
     useOf: Registry['useOf'];
     policy: PolicyEngine;
   }>;

@@ -21,7 +21,7 @@ export function deliveryReplay(
       const delivery = await tx.deliveries.byGuid(guid);
       if (!delivery) {
         if ((await tx.deliveries.known([guid])).has(guid))
-          throw new CountersignError('cli.no_body', deliveryWithoutBody(guid));
+          throw new CountersignError('cli.no_body', deliveryWithoutBody(guid, 'processed again'));
         throw new CountersignError('cli.unknown_delivery', unknownDelivery(guid));
       }
       if (delivery.status === 'received' || delivery.status === 'processing') {

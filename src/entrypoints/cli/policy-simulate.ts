@@ -18,10 +18,10 @@ export interface SimulateOptions extends DatabaseOption {
  * What the governing chains could do for a pull request now: started by their triggers, or each fired by a
  * given person. Read-only: the database is opened that way, and GitHub is available only as a reader.
  */
-export async function policySimulate({ tools }: Context, options: SimulateOptions): Promise<Output> {
+export function policySimulate({ tools }: Context, options: SimulateOptions): Promise<Output> {
   const { repo: name, pr: number, actor, head, database } = options;
-  const access = await tools.policy();
   return tools.withDatabase(database, 'read', async ({ read }) => {
+    const access = await tools.policy(read);
     const { installationId, repository } = await findInstallation(read, name, number);
     const reader = access.github.reader(installationId, 'person');
     const missing = new CountersignError('cli.unknown_pull_request', noPullRequest(name, number));

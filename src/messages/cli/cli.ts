@@ -127,8 +127,8 @@ export function organisationForgotten(owner: string, { sha }: { sha: string }): 
   return `The settings of ${plainLine(owner)} (${short(sha)}) are forgotten. As long as GitHub shows none, its repositories go by their own.`;
 }
 
-export function deliveryWithoutBody(guid: string): string {
-  return `What GitHub sent with ${plainLine(guid)} is older than RETENTION keeps it, so it cannot be processed again.`;
+export function deliveryWithoutBody(guid: string, what: 'processed again' | 'explained'): string {
+  return `What GitHub sent with ${plainLine(guid)} is older than RETENTION keeps it, so it cannot be ${what}.`;
 }
 
 export function deliveryIsWaiting(guid: string, status: 'received' | 'processing'): string {

@@ -20,6 +20,7 @@ const noTools: Tools = {
   blobs: untouched,
   pages: untouched,
   enqueuer: untouched,
+  eventsOf: untouched,
   deliveryJobs: untouched,
   chains: untouched,
   policy: untouched,

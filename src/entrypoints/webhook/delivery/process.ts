@@ -4,9 +4,20 @@ import type { Log } from '../../../core/log.ts';
 import type { Event } from '../../../domain/event/event.ts';
 import type { GitHub, Urgency } from '../../../ports/github.ts';
 import type { Cause, JobResult, JobRunner } from '../../../ports/jobs.ts';
-import type { Delivery, Storage, Tx } from '../../../ports/storage.ts';
-import { runBehind, toEvents } from '../event/from-webhook.ts';
+import type { Delivery, ReadTx, Storage, Tx } from '../../../ports/storage.ts';
+import { type Reading, runBehind, toEvents } from '../event/from-webhook.ts';
 import { pushOf } from '../event/push-of.ts';
+
+/** What a recorded delivery says. */
+export async function readDelivery(
+  { event, body }: Pick<Delivery, 'event' | 'body'>,
+  { appId, runs }: { appId: number; runs: Pick<ReadTx['runs'], 'get'> },
+): Promise<{ read: Reading; payload: unknown }> {
+  const payload: unknown = JSON.parse(new TextDecoder().decode(body));
+  const runId = runBehind(event, payload, appId);
+  const run = runId === undefined ? undefined : await runs.get(runId);
+  return { read: toEvents(event, payload, { appId, run }), payload };
+}
 
 /** Turns a recorded delivery into events and passes each to the engine. */
 export function deliveryJobs(deps: {
@@ -23,10 +34,7 @@ export function deliveryJobs(deps: {
     const delivery = prepared ?? (await storage.read.deliveries.get(deliveryId));
     if (!delivery || delivery.status === 'done') return { kind: 'done' };
     const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
-    const payload: unknown = JSON.parse(new TextDecoder().decode(delivery.body));
-    const runId = runBehind(delivery.event, payload, appId);
-    const run = runId === undefined ? undefined : await storage.read.runs.get(runId);
-    const read = toEvents(delivery.event, payload, { appId, run });
+    const { read, payload } = await readDelivery(delivery, { appId, runs: storage.read.runs });
     switch (read.kind) {
       case 'events': {
         const push = pushOf(delivery.event, payload);

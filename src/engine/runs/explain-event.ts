@@ -1,0 +1,67 @@
+import { explainTriggers } from '../../domain/chain/trigger.ts';
+import type { Event, EventOf } from '../../domain/event/event.ts';
+import { decideForHead, planRuns, triggerFacts } from '../../domain/run/plan.ts';
+import {
+  type ChainExplained,
+  type DecisionDeps,
+  explainOnce,
+  ONE_TIME,
+  type OneTimeEvent,
+} from './fire-once.ts';
+import { pullRequestNow, reopeningOf, repositoryFacts, runsFollowing } from './on-pull-request.ts';
+
+/**
+ * What a chain makes of an event, by the functions that decide it when the event arrives, and by what GitHub shows now.
+ * `undefined` for events that no trigger waits for.
+ */
+export async function explainEvent(
+  deps: DecisionDeps,
+  event: Event,
+  chain: string,
+): Promise<ChainExplained | undefined> {
+  switch (event.kind) {
+    case 'pr.opened':
+    case 'pr.updated':
+      return explainHead(deps, event, chain);
+    default:
+      return isOneTime(event) ? explainOnce(deps, event, chain) : undefined;
+  }
+}
+
+function isOneTime(event: Event): event is OneTimeEvent {
+  return ONE_TIME.some((kind) => kind === event.kind);
+}
+
+/** The triggers are explained for a closed pull request, too: people ask later. */
+async function explainHead(
+  { storage, github, configuration: loader }: DecisionDeps,
+  event: EventOf<'pr.opened' | 'pr.updated'>,
+  name: string,
+): Promise<ChainExplained> {
+  const { installation_id: installationId, repository: repo, pull_request: number } = event;
+  const reader = github.reader(installationId);
+  const pullRequest = await reader.pullRequest(repo, number);
+  const [configuration, listed] = await Promise.all([
+    loader.forPullRequest(installationId, repo, pullRequest),
+    reader.pullRequestFiles(repo, number),
+  ]);
+  const chain = configuration?.chains.find((one) => one.name === name);
+  if (!configuration || !chain) return { configuration };
+  const now = pullRequestNow(pullRequest, listed);
+  const repository = repositoryFacts(event, pullRequest.defaultBranch);
+  const { chains, held } = configuration;
+  const subject = { repositoryId: repo.id, pullRequest: number };
+  const runs = await runsFollowing(storage.read, subject, pullRequest.headSha, chains);
+  const reopening = await reopeningOf(storage.read, event, pullRequest);
+  const { cancel } = planRuns(now, chains, runs, repository, reopening, held);
+  const cancelled = new Set(cancel.map(({ runId }) => runId));
+  return {
+    configuration,
+    triggers: explainTriggers(chain, {
+      event: event.kind,
+      repository,
+      pull_request: triggerFacts(now),
+    }),
+    decision: decideForHead(chain, now, { runs, cancelled, repository, reopening, held: held ?? [] }),
+  };
+}

@@ -1,0 +1,89 @@
+import { CountersignError } from '../../core/errors.ts';
+import { CHAIN_NAME } from '../../domain/chain/chain.ts';
+import type { Event } from '../../domain/event/event.ts';
+import { explainEvent } from '../../engine/runs/explain-event.ts';
+import { notInForce } from '../../engine/runs/fire-by-hand.ts';
+import type { ChainExplained } from '../../engine/runs/fire-once.ts';
+import { type Explained, explainedText, firingExplainedJson } from '../../messages/cli/chain-explain.ts';
+import { deliveryWithoutBody, notAChainName, unknownDelivery } from '../../messages/cli/cli.ts';
+import type { Delivery, ReadTx } from '../../ports/storage.ts';
+import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
+import { deliveryJson } from './json.ts';
+import { readingGitHub } from './policy-steps.ts';
+
+export interface ChainExplainOptions extends DatabaseOption {
+  delivery: string;
+}
+
+/** How many firings that did not happen are shown. */
+const MAX_FIRINGS = 5;
+
+/**
+ * Why a delivery fired a chain or did not: what the app recorded of it, and the app's own decision, made again from what
+ * GitHub and the database show now.
+ */
+export function chainExplain(context: Context, chain: string, options: ChainExplainOptions): Promise<Output> {
+  if (!CHAIN_NAME.test(chain)) throw new UsageError(notAChainName(chain));
+  const { tools } = context;
+  return tools.withDatabase(options.database, 'read', async (storage) => {
+    const { read } = storage;
+    const delivery = await deliveryOf(read, options.delivery);
+    const { github, configuration } = await tools.policy(read);
+    const reading = await tools.eventsOf(delivery, { appId: github.appId, runs: read.runs });
+    const events = reading.kind === 'events' ? reading.events : [];
+    const decided: Explained[] = await readingGitHub(() =>
+      Promise.all(
+        events.map(async (event) => {
+          const found = await explainEvent({ storage, github, configuration }, event, chain);
+          return { event, ...resultOf(found, chain) };
+        }),
+      ),
+    );
+    const runs = await read.runs.list({ deliveryId: delivery.id, chain });
+    const repository = repositoryOf(events);
+    const firings =
+      repository === undefined ? [] : await read.firings.list({ repository, chain, limit: 10 * MAX_FIRINGS });
+    const skipped = firings.filter(({ status }) => status === 'skipped').slice(0, MAX_FIRINGS);
+    const about = {
+      chain,
+      delivery,
+      runs,
+      decided,
+      skipped,
+      ignored: reading.kind === 'events' ? undefined : reading.because,
+    };
+    return {
+      text: explainedText(about),
+      json: { chain, delivery: deliveryJson(delivery), ...firingExplainedJson(about) },
+    };
+  });
+}
+
+/** @param given the number of the delivery, or its GUID */
+async function deliveryOf(read: ReadTx, given: string): Promise<Delivery> {
+  const found = /^\d{1,15}$/.test(given)
+    ? await read.deliveries.get(Number(given))
+    : await read.deliveries.byGuid(given);
+  if (found) return found;
+  if ((await read.deliveries.known([given])).has(given))
+    throw new CountersignError('cli.no_body', deliveryWithoutBody(given, 'explained'));
+  throw new CountersignError('cli.unknown_delivery', unknownDelivery(given));
+}
+
+function repositoryOf(events: readonly Event[]): string | undefined {
+  const [place] = events.flatMap((event) => ('repository' in event ? [event.repository] : []));
+  return place && `${place.owner}/${place.name}`;
+}
+
+function resultOf(
+  found: ChainExplained | undefined,
+  chain: string,
+): Pick<Explained, 'triggers' | 'decision' | 'because'> {
+  if (!found) return { because: 'no trigger waits for this event' };
+  const { configuration, triggers, decision } = found;
+  if (!configuration) return { because: 'there is no branch whose chains could be read' };
+  const because = notInForce(configuration, chain);
+  if (because !== undefined && !triggers) return { because };
+  if (!triggers || !decision) return { because: 'what the event is about is gone' };
+  return { triggers, decision };
+}

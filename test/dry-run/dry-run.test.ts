@@ -277,3 +277,14 @@ test('a dry run shows the messages that a chain would post to webhooks, whose na
   const { stdout } = await dryRun(file, '--pr', `${REPO}#${number}`);
   expect(stdout).toMatch(/Message to the chat "team-chat"\n {2}│ New: Change \d+/);
 });
+
+test('a dry run shows what a step would wait for, and what the facts are now', async () => {
+  const number = await open({ 'src/e.ts': 'export const e = 1;\n' });
+  const file = join(folder, 'hold.yaml');
+  writeFileSync(
+    file,
+    `name: hold\ntrigger: { event: pr.opened }\nsteps: [{ action: wait, with: { until: "{{ 'ready' in pr.labels }}" } }]\n`,
+  );
+  const { stdout } = await dryRun(file, '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain("wait  waiting  until 'ready' in pr.labels (pr.labels is [])");
+});

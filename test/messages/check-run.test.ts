@@ -45,6 +45,7 @@ describe('a check run', () => {
       timed out → timed_out · Step review took longer than it may · [rerun]
       a merge held up by a gate → in_progress · Not merging: gate owners is not passed · [review cancel pause]
       a step waits for a gate → in_progress · Step changes waits: gate freeze is not passed: no freeze: Nobody is on call (frozen until 2025-03-03 (Europe/Berlin)) · [review cancel pause]
+      a step waits until an expression holds → in_progress · Step changes waits: until 'ready' in pr.labels (pr.labels is []) · [review cancel pause]
       a step that merges nothing asks → in_progress · Waiting for a maintainer to countersign · [approve:b9d07109d693 cancel pause]
       a gate blocked a step → failure · Step review failed: gate odd (repository) is not passed: judging the gate (it failed inside Countersign) · [rerun]
       superseded by a push → cancelled · Superseded by a newer push · []

@@ -110,6 +110,20 @@ export const GATES: Record<string, Scene> = {
     },
     approval: null,
   },
+  'a step waits until an expression holds': {
+    state: makeState(
+      { status: 'waiting_until' },
+      {
+        review,
+        changes: {
+          status: 'waiting_until',
+          reason: reason('step.waiting.until', "until 'ready' in pr.labels (pr.labels is [])"),
+          startedAt: at('12:03'),
+        },
+      },
+    ),
+    approval: null,
+  },
   'a step that merges nothing asks': {
     state: {
       ...makeState(

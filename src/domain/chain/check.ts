@@ -134,11 +134,18 @@ export function checkExpressions(
       step.condition === undefined
         ? []
         : check(['steps', step.index, 'condition'], step.condition, compileExpression);
-    const inputs = textsIn(step.with, ['steps', step.index, 'with']).flatMap(({ path, text }) =>
+    const inputs = textsIn(rendered(step), ['steps', step.index, 'with']).flatMap(({ path, text }) =>
       check(path, text, compileTemplate),
     );
     return [...condition, ...inputs];
   });
+}
+
+/** The `until` of a wait is evaluated while the step waits, over facts that no other input has. */
+function rendered({ action, with: inputs }: StepOutline): Json | undefined {
+  if (action !== 'wait' || !isMapping(inputs)) return inputs;
+  const { until: _, ...others } = inputs;
+  return others;
 }
 
 export type Compile = (source: string) => Pick<CompiledExpression, 'references' | 'attributes'>;

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { memberOf } from '../../core/mapping.ts';
+import { withoutBraces } from '../expression/template.ts';
 import { toStepGates } from '../gate/gate.ts';
 import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
@@ -11,6 +12,7 @@ import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { checkSubjects } from './check-subjects.ts';
 import { checkTriggers, sourcesOf } from './check-trigger.ts';
+import { checkWaits } from './check-waits.ts';
 import { toContract } from './expected.ts';
 import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
@@ -54,6 +56,7 @@ export function parseChain(
     ...checkExpressions(source, steps, known, sources),
     ...checkInputs(source, steps, known),
     ...checkSubjects(source, steps, known, sources, 'all'),
+    ...checkWaits(source, steps, known, sources),
     ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps, known),
@@ -142,7 +145,7 @@ function toStep(
     dependsOn: [...new Set(dependsOn)],
     ...(dependsOnWritten || index === 0 ? {} : { inSequence: true }),
     ...(step?.condition === undefined ? {} : { condition: step.condition }),
-    with: step?.with ?? {},
+    with: withBareUntil(action, step?.with ?? {}),
     ...(step?.timeout === undefined ? {} : { timeoutMs: step.timeout }),
     retry: { attempts: step?.retry?.attempts ?? 1, backoffMs: step?.retry?.backoff ?? 0 },
     onFailure: step?.on_failure ?? 'fail',
@@ -154,4 +157,10 @@ function toStep(
     ...(step?.artifacts === undefined ? {} : { artifacts: toContract(step.artifacts.expected) }),
     ...(step?.gates === undefined ? {} : { gates: toStepGates(step.gates) }),
   };
+}
+
+/** Without braces, the `until` of a wait is a text like any other, and only the action evaluates it. */
+function withBareUntil(action: string | undefined, inputs: Step['with']): Step['with'] {
+  const { until } = inputs;
+  return action === 'wait' && typeof until === 'string' ? { ...inputs, until: withoutBraces(until) } : inputs;
 }

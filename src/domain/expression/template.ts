@@ -13,6 +13,11 @@ export function holdsExpression(text: string): boolean {
   return /\{[{%#]/.test(text);
 }
 
+/** An expression as it stands inside its braces. */
+export function withoutBraces(source: string): string {
+  return source.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, '');
+}
+
 const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
 
 /**

@@ -124,6 +124,7 @@ const ACTIONS = {
     confirmation: 'none',
   },
   notify: { name: 'notify', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  wait: { name: 'wait', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
 } as const satisfies Readonly<Record<string, Capability & (AsksPeople | { irreversible?: never })>>;
 
 export type ActionName = keyof typeof ACTIONS;

@@ -9,6 +9,7 @@ import { ghMerge } from './gh-merge.ts';
 import { ghMilestone } from './gh-milestone.ts';
 import { ghRequestReviewers } from './gh-request-reviewers.ts';
 import { notify } from './notify.ts';
+import { wait } from './wait.ts';
 
 /** Every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
@@ -21,4 +22,5 @@ export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>>
   'gh-milestone': ghMilestone,
   'gh-request-reviewers': ghRequestReviewers,
   notify,
+  wait,
 };

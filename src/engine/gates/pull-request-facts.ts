@@ -1,3 +1,4 @@
+import { checksFacts } from '../../domain/policy/facts/checks.ts';
 import {
   CODEOWNERS_PATHS,
   type Codeowners,
@@ -80,6 +81,14 @@ class Reading {
       case 'commits': {
         const { reader, repo } = this.#context;
         return commitsFacts(await reader.pullRequestCommits(repo, this.#number), headSha);
+      }
+      case 'checks': {
+        const { appId, reader, repo } = this.#context;
+        const [runs, statuses] = await Promise.all([
+          reader.checkRuns(repo, headSha),
+          reader.statuses(repo, headSha),
+        ]);
+        return checksFacts(runs, statuses, appId);
       }
       case 'reviews': {
         const standing = await this.#reviews();

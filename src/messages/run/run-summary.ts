@@ -72,7 +72,7 @@ function unfinished({ run, invocations }: RunState, approval: Approval | null): 
   if (later && isConflicting(later)) return conflict(later);
   if (later?.reason?.code === 'step.waiting.mergeability')
     return { kind: 'held_back', because: later.reason.summary };
-  if (later?.reason?.code === 'step.waiting.gate')
+  if (later?.reason?.code === 'step.waiting.gate' || later?.reason?.code === 'step.waiting.until')
     return { kind: 'held_back', because: `step ${later.stepId} waits: ${later.reason.summary}` };
   return later ? { kind: 'waiting_retry', step: later } : { kind: 'queued' };
 }

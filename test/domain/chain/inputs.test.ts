@@ -18,6 +18,9 @@ describe('lint of the inputs of actions', () => {
     ['gh-label', '{ labels: [one, "{{ trigger.author }}"] }'],
     ['gh-label', '{ labels: "{{ trigger.labels }}" }'],
     ['notify', '{ to: team-chat, text: "Hello" }'],
+    ['wait', '{ for: 30m }'],
+    ['wait', `{ until: "{{ 'ready' in pr.labels }}", timeout: 3d }`],
+    ['wait', `{ until: "not pr.draft and trigger.author != 'ada'" }`],
     ['notify', '{ to: [team-chat, deploys], text: "{{ trigger.title }}" }'],
   ])('accepts for %s: %s', (action, inputs) => {
     expect(of(action, inputs)).toEqual([]);
@@ -48,6 +51,20 @@ describe('lint of the inputs of actions', () => {
       'http://localhost:3000/',
       'https://metadata.google.internal/',
     ].map((url) => ['notify', `{ to: "${url}", text: Hi }`, 'a webhook to a private address is refused']),
+    ['wait', '{}', 'wait needs either "for", a length of time, or "until", an expression'],
+    ['wait', '{ for: soon }', 'a length of time is a number and a unit'],
+    ['wait', '{ for: 31d }', 'at most 30d'],
+    ['wait', '{ for: 1h, until: "pr.draft" }', 'wait has either "for" or "until", not both'],
+    ['wait', '{ for: 1h, timeout: 2h }', '"timeout" goes with "until"'],
+    ['wait', '{ until: "pr.lables" }', 'a pull request has no "lables": did you mean "labels"?'],
+    [
+      'wait',
+      '{ until: "pr.additions > 3" }',
+      'nothing in it changes while the step waits; name at least one',
+    ],
+    ['wait', `{ until: "trigger.title == 'x'" }`, 'nothing in it changes while the step waits'],
+    ['wait', '{ until: "steps.later.outcome.passed and pr.draft" }', 'there is no step "later"'],
+    ['wait', '{ until: "pr.draft and" }', 'an expression is missing'],
     ['gh-label', '{ label: docs, labels: [docs] }', 'unknown key "label": did you mean "labels"?'],
   ])('refuses for %s: %s', (action, inputs, because) => {
     const [error, ...more] = of(action, inputs);

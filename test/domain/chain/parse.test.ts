@@ -293,7 +293,7 @@ describe('the parser of chain files', () => {
     [
       'an unknown action',
       withSteps('  - action: deploy'),
-      ['chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label, notify'],
+      ['chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label, notify, wait'],
     ],
     [
       'a repeated id',

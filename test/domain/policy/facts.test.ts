@@ -168,6 +168,7 @@ describe('the facts about the pull request itself', () => {
     headRepository: 'Octo/App',
     baseRef: 'main',
     draft: false,
+    mergeable: true,
     labels: [],
     author: { login: 'ada' },
     authorAssociation: 'NONE',

@@ -15,11 +15,15 @@ export const PR_FACTS = {
   head_branch: { from: 'pull_request', settled: true },
   base_branch: { from: 'pull_request', settled: true },
   draft: { from: 'pull_request', settled: false },
+  mergeable: { from: 'pull_request', settled: false },
   fork: { from: 'pull_request', settled: true },
   approvals: { from: 'reviews', settled: false },
   changes_requested: { from: 'reviews', settled: false },
   signed: { from: 'commits', settled: true },
   commits: { from: 'commits', settled: true },
+  passed_checks: { from: 'checks', settled: false },
+  failed_checks: { from: 'checks', settled: false },
+  pending_checks: { from: 'checks', settled: false },
   codeowners_approved: { from: 'codeowners', settled: false },
 } as const satisfies Record<string, { from: string; settled: boolean }>;
 
@@ -129,6 +133,7 @@ export function pullRequestFacts(
     headRepository: string | null;
     baseRef: string;
     draft: boolean;
+    mergeable: boolean | null;
     labels: readonly string[];
     author: { login: string };
     authorAssociation: string;
@@ -145,6 +150,10 @@ export function pullRequestFacts(
     head_branch: known(pull.headRef),
     base_branch: known(pull.baseRef),
     draft: known(pull.draft),
+    mergeable:
+      pull.mergeable === null
+        ? unknown('GitHub is still finding out whether it conflicts with its base branch')
+        : known(pull.mergeable),
     // A deleted fork is not this repository either.
     fork: known(pull.headRepository?.toLowerCase() !== repository.toLowerCase()),
   };

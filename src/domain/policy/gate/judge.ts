@@ -1,6 +1,7 @@
 import type { Json } from '../../../core/canonical.ts';
 import { CountersignError, unreachable } from '../../../core/errors.ts';
 import { type CompiledExpression, evaluateCondition } from '../../expression/condition.ts';
+import { withoutBraces } from '../../expression/template.ts';
 import { Budget, LimitReached, member, toJson } from '../../expression/value.ts';
 import { freezeAt } from '../../gate/freeze.ts';
 import type { GateCriterion } from '../../gate/gate.ts';
@@ -164,8 +165,4 @@ const MAX_EVIDENCE = 1_000;
 
 function clip(text: string, length = MAX_EVIDENCE): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
-}
-
-function withoutBraces(source: string): string {
-  return source.replace(/^\s*\{\{\s*|\s*\}\}\s*$/g, '');
 }

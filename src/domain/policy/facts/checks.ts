@@ -1,0 +1,44 @@
+import { type Facts, known } from './fact.ts';
+
+interface ReportedCheck {
+  id: number;
+  name: string;
+  appId: number | null;
+  suiteId: number | null;
+  status: string;
+  conclusion: string | null;
+}
+
+const PASSING: readonly (string | null)[] = ['success', 'neutral', 'skipped'];
+
+/**
+ * What other apps and services report about the head, by name. Of several runs of one check, the newest counts. A name
+ * that several checks share is listed for each of their results.
+ */
+export function checksFacts(
+  runs: readonly ReportedCheck[],
+  statuses: readonly { context: string; state: string }[],
+  ownAppId: number,
+): Facts {
+  const newest = new Map<string, ReportedCheck>();
+  for (const run of runs.toSorted((a, b) => a.id - b.id)) {
+    if (run.appId !== ownAppId) newest.set(JSON.stringify([run.appId, run.suiteId, run.name]), run);
+  }
+  const results = [
+    ...[...newest.values()].map(({ name, status, conclusion }) => ({
+      name,
+      result: status !== 'completed' ? 'pending' : PASSING.includes(conclusion) ? 'passed' : 'failed',
+    })),
+    ...statuses.map(({ context: name, state }) => ({
+      name,
+      result: state === 'pending' ? 'pending' : state === 'success' ? 'passed' : 'failed',
+    })),
+  ];
+  const named = (wanted: string) =>
+    known([...new Set(results.filter(({ result }) => result === wanted).map(({ name }) => name))].sort());
+  return {
+    passed_checks: named('passed'),
+    failed_checks: named('failed'),
+    pending_checks: named('pending'),
+  };
+}

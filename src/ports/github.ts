@@ -406,6 +406,12 @@ export interface Backported {
   url?: string;
 }
 
+export interface Released {
+  result: 'released' | 'found';
+  id?: number;
+  url?: string;
+}
+
 /** Whose review is requested: logins, and slugs of teams. */
 interface ReviewRequest {
   people: readonly string[];
@@ -516,6 +522,8 @@ export interface GitHubWriter {
    * attempt has made. Moves no branch that exists.
    */
   backport(repo: Repo, change: EffectOf<'backport'>): Promise<Backported>;
+  /** Makes a release and its tag. Finds a release of that tag, and leaves it as it is. */
+  release(repo: Repo, wanted: EffectOf<'release'>): Promise<Released>;
 }
 
 /**

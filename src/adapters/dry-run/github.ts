@@ -78,6 +78,7 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     requestReviews: async () => {},
     deleteBranch: async () => 'kept',
     backport: async () => ({ result: 'opened' }),
+    release: async () => ({ result: 'released' }),
     wasReviewRequested: async () => false,
     passGate: refuse,
     enqueue: refuse,

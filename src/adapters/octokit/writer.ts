@@ -16,6 +16,7 @@ import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
 import { isAbsent } from './failure.ts';
 import { at } from './reader.ts';
+import { release } from './release.ts';
 
 const READ_ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
 const UPDATE_ISSUE = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
@@ -167,6 +168,7 @@ export function createWriter(
     },
 
     backport: (repo, change) => backport(client, repo, change),
+    release: (repo, wanted) => release(client, repo, wanted),
 
     // Needs `pull_requests: write`, and for teams also `members: read`: github/docs#35057.
     async requestReviews(repo, pullRequest, { people, teams }) {

@@ -192,6 +192,17 @@ export const effectSchema = z.discriminatedUnion('kind', [
     body: z.string(),
   }),
   z.strictObject({
+    kind: z.literal('release'),
+    ...location,
+    tag: z.string(),
+    /** The commit that the tag names. */
+    sha: z.string(),
+    name: z.string(),
+    body: z.string(),
+    draft: z.boolean(),
+    prerelease: z.boolean(),
+  }),
+  z.strictObject({
     kind: z.literal('merge'),
     ...location,
     pull_request: z.int(),

@@ -116,6 +116,9 @@ const ACTIONS = {
     sideEffects: true,
     confirmation: 'none',
   },
+  // Watchers are notified, and packages are often published, so it is not for outsiders' pull requests. Most releases
+  // follow a merge or a schedule, where nobody can be asked any more.
+  'gh-release': { name: 'gh-release', minimumTrust: 'standard', sideEffects: true, confirmation: 'none' },
   'gh-request-reviewers': {
     name: 'gh-request-reviewers',
     worksOn: ['pull request'],

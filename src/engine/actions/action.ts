@@ -130,3 +130,16 @@ function waitForWrite({ clock, session }: StepContext, name: string): Extract<St
     reason: reason('step.waiting.write', `${name} waits until GitHub has done it`),
   };
 }
+
+/** How a step ends whose only effect GitHub has refused; `undefined` if it was executed. */
+export function failedWrite(
+  name: string,
+  row: EffectRow | undefined,
+): Extract<StepResult, { kind: 'failed' }> | undefined {
+  if (row?.status === 'done') return undefined;
+  return {
+    kind: 'failed',
+    reason: reason('step.failed.error', `${name} failed: ${row?.error ?? 'its effect is gone'}`),
+    retryable: true,
+  };
+}

@@ -7,6 +7,7 @@ import { ghComment } from './gh-comment.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
 import { ghMilestone } from './gh-milestone.ts';
+import { ghRelease } from './gh-release.ts';
 import { ghRequestReviewers } from './gh-request-reviewers.ts';
 import { notify } from './notify.ts';
 import { wait } from './wait.ts';
@@ -20,6 +21,7 @@ export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>>
   'gh-label': ghLabel,
   'gh-merge': ghMerge,
   'gh-milestone': ghMilestone,
+  'gh-release': ghRelease,
   'gh-request-reviewers': ghRequestReviewers,
   notify,
   wait,

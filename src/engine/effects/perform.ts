@@ -382,7 +382,9 @@ function urgencyOf(row: EffectRow): Urgency {
  */
 function isCreated({ effect, githubId }: EffectRow): boolean {
   const { kind } = effect;
-  return (kind === 'comment' && githubId === null) || kind === 'review_request' || kind === 'backport';
+  return (
+    (kind === 'comment' && githubId === null) || ['review_request', 'backport', 'release'].includes(kind)
+  );
 }
 
 /** Whether GitHub did not know the run's repository or installation any more when it ended. */
@@ -492,6 +494,10 @@ async function execute(
     case 'backport': {
       const { result, number, url } = await writer.backport(repo, effect);
       return { githubId: number ?? null, progress: { result, ...(url === undefined ? {} : { url }) } };
+    }
+    case 'release': {
+      const { result, id, url } = await writer.release(repo, effect);
+      return { githubId: id ?? null, progress: { result, ...(url === undefined ? {} : { url }) } };
     }
     case 'webhook':
       throw new Error('a message to a chat is not for GitHub');

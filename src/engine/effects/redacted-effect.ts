@@ -34,6 +34,8 @@ export function redactedEffect(effect: Effect): Effect {
         title: redact(effect.title),
         body: redactMarkdown(effect.body),
       };
+    case 'release':
+      return { ...effect, name: redact(effect.name), body: redactMarkdown(effect.body) };
     case 'review_request':
     case 'assignment':
     case 'milestone':

@@ -190,6 +190,13 @@ export function written(effect: Effect): string[] {
         plainLine(`Pull request from ${effect.branch} into ${effect.onto}: ${effect.title}`),
         ...body(effect.body),
       ];
+    case 'release':
+      return [
+        plainLine(
+          `${effect.draft ? 'Draft of a release' : 'Release'}${effect.prerelease ? ' (pre-release)' : ''} ${effect.tag} at ${short(effect.sha)}: ${effect.name}`,
+        ),
+        ...body(effect.body),
+      ];
     case 'merge':
       return [plainLine(`Merge of #${effect.pull_request} into ${effect.base_ref}: ${effect.method}`)];
     case 'enqueue':

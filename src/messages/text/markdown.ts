@@ -63,6 +63,17 @@ export function prose(text: string, max = Number.POSITIVE_INFINITY): string {
   return withCode(text, max, code);
 }
 
+/** The same on its own lines. Items of a list stay items, so that a skill's entries can be listed. */
+export function proseLines(text: string): string {
+  return text
+    .split(/\r\n?|\n/)
+    .map((line) => {
+      const [, mark = '', rest = ''] = /^(\s*[-*] +)?(.*)$/.exec(line) ?? [];
+      return `${mark === '' ? '' : '- '}${prose(rest)}`;
+    })
+    .join('\n');
+}
+
 /** The same inside a table. */
 export function tableProse(text: string, max = Number.POSITIVE_INFINITY): string {
   return withCode(text, max, tableCode);

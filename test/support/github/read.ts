@@ -9,6 +9,7 @@ import {
   isPullRequest,
   type MergeMethod,
   type ReactionContent,
+  type Release,
   type Review,
   type ReviewComment,
   type StateReason,
@@ -105,6 +106,10 @@ export interface Reader {
     baseRef: string;
   }[];
   branches(repo: string): string[];
+  /** Tag → commit. */
+  tags(repo: string): ReadonlyMap<string, string>;
+  /** Oldest first. */
+  releases(repo: string): readonly Release[];
   /** The commit at the tip of a branch. */
   branch(repo: string, name: string): string | undefined;
   /** A commit's message, parents and people. */
@@ -140,6 +145,8 @@ export function createReader(state: State): Reader {
         headRef: pr.pull.head.ref,
         baseRef: pr.pull.base.ref,
       })),
+    tags: (repo) => state.repository(repo).tags,
+    releases: (repo) => state.repository(repo).releases,
     branches: (repo) => [...state.repository(repo).branches.keys()],
     standing: (repo, number) => stateNow(state, state.pullRequest(state.repository(repo), number)),
     comments: (repo, number) =>

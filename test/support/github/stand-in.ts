@@ -19,6 +19,7 @@ import { maintenanceRoutes } from './routes/maintenance.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reactionRoutes } from './routes/reactions.ts';
+import { releaseRoutes } from './routes/releases.ts';
 import { repositoryRoutes } from './routes/repositories.ts';
 import { reviewRoutes } from './routes/reviews.ts';
 import { statusRoutes } from './routes/statuses.ts';
@@ -228,6 +229,7 @@ function createRouter(): Router {
   contentRoutes(router);
   checkRoutes(router);
   statusRoutes(router);
+  releaseRoutes(router);
   workflowRoutes(router);
   issueRoutes(router);
   reactionRoutes(router);

@@ -193,6 +193,8 @@ export class State {
       checkSuites: [],
       statuses: [],
       activity: [],
+      tags: new Map(),
+      releases: [],
       workflowArtifacts: [],
       parent,
       createdAt: now,

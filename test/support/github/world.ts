@@ -84,6 +84,10 @@ export interface Repository {
   readonly statuses: CommitStatus[];
   /** Every move of a branch, oldest first. */
   readonly activity: BranchMove[];
+  /** Tag → commit. */
+  readonly tags: Map<string, string>;
+  /** Oldest first. */
+  readonly releases: Release[];
   /** Oldest first. */
   readonly workflowArtifacts: WorkflowArtifact[];
   readonly parent: Repository | undefined;
@@ -169,6 +173,17 @@ interface MergeGroup {
   readonly headSha: string;
   readonly baseSha: string;
   readonly since: Date;
+}
+
+export interface Release {
+  readonly id: number;
+  readonly tag: string;
+  readonly name: string;
+  readonly body: string;
+  readonly draft: boolean;
+  readonly prerelease: boolean;
+  /** The commit or branch that a draft's tag will name. */
+  readonly target: string;
 }
 
 /** An artifact of a workflow run; its archive is on another host, as on GitHub. */

@@ -42,7 +42,8 @@ export function gitRoutes(router: Router): void {
 
   router.repository('GET', '/git/ref/*ref', 'contents:read', ({ state, repository, params }) => {
     const ref = params.ref ?? '';
-    const sha = ref.startsWith('heads/') ? repository.branches.get(ref.slice('heads/'.length)) : undefined;
+    const [, kind, name = ''] = /^(heads|tags)\/(.+)$/.exec(ref) ?? [];
+    const sha = kind && (kind === 'tags' ? repository.tags : repository.branches).get(name);
     if (sha === undefined) throw notFound();
     return json({
       ref: `refs/${ref}`,

@@ -522,6 +522,13 @@ export interface GitHubWriter {
    * attempt has made. Moves no branch that exists.
    */
   backport(repo: Repo, change: EffectOf<'backport'>): Promise<Backported>;
+  /**
+   * Merges the base branch into the head. `current`: it has everything already. `moved`: the head is another one, which can be
+   * the one that an earlier attempt has made.
+   */
+  updateBranch(repo: Repo, of: EffectOf<'update_branch'>): Promise<'updated' | 'current' | 'moved'>;
+  /** @param again an earlier attempt may have made it, so it is looked for first */
+  setStatus(repo: Repo, status: EffectOf<'status'>, again: boolean): Promise<void>;
   /** Makes a release and its tag. Finds a release of that tag, and leaves it as it is. */
   release(repo: Repo, wanted: EffectOf<'release'>): Promise<Released>;
 }

@@ -78,6 +78,8 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     requestReviews: async () => {},
     deleteBranch: async () => 'kept',
     backport: async () => ({ result: 'opened' }),
+    updateBranch: async () => 'updated',
+    setStatus: async () => {},
     release: async () => ({ result: 'released' }),
     wasReviewRequested: async () => false,
     passGate: refuse,

@@ -11,10 +11,10 @@ import {
   reviewsSchema,
 } from './answers.ts';
 import { backport } from './backport.ts';
-import { ownCheckRunsSchema } from './check-answers.ts';
+import { ownCheckRunsSchema, statusesSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
-import { isAbsent } from './failure.ts';
+import { isAbsent, RequestFailure } from './failure.ts';
 import { at } from './reader.ts';
 import { release } from './release.ts';
 
@@ -169,6 +169,49 @@ export function createWriter(
 
     backport: (repo, change) => backport(client, repo, change),
     release: (repo, wanted) => release(client, repo, wanted),
+
+    // For a head that is up to date, GitHub made an empty merge commit at times, so that is asked first. The second page of a
+    // comparison has no files: https://docs.github.com/en/rest/commits/commits#compare-two-commits
+    async updateBranch(repo, { pull_request, base_ref, head_sha }) {
+      const basehead = `${base_ref}...${head_sha}`;
+      const { behind_by } = await client.request(
+        'GET /repos/{owner}/{repo}/compare/{basehead}',
+        { ...at(repo), basehead, per_page: 1, page: 2 },
+        z.object({ behind_by: z.int() }),
+      );
+      if (behind_by === 0) return 'current';
+      try {
+        await client.request(
+          'PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch',
+          { ...at(repo), pull_number: pull_request, expected_head_sha: head_sha },
+          anythingSchema,
+        );
+        return 'updated';
+      } catch (error) {
+        if (!(error instanceof RequestFailure) || error.status !== 422) throw error;
+        if (/expected head sha/i.test(error.said)) return 'moved';
+        if (/no new commits on the base branch/i.test(error.said)) return 'current';
+        throw error;
+      }
+    },
+
+    async setStatus(repo, { sha, context, state, description, target_url }, again) {
+      if (again && (await hasStatus())) return;
+      await client.request(
+        'POST /repos/{owner}/{repo}/statuses/{sha}',
+        { ...at(repo), sha, context, state, description, ...(target_url !== undefined && { target_url }) },
+        anythingSchema,
+      );
+
+      async function hasStatus(): Promise<boolean> {
+        const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+        for await (const status of client.entries(route, { ...at(repo), ref: sha }, statusesSchema)) {
+          if (status.context.toLowerCase() === context.toLowerCase())
+            return status.state === state && (status.description ?? '') === description;
+        }
+        return false;
+      }
+    },
 
     // Needs `pull_requests: write`, and for teams also `members: read`: github/docs#35057.
     async requestReviews(repo, pullRequest, { people, teams }) {

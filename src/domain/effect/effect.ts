@@ -202,6 +202,24 @@ export const effectSchema = z.discriminatedUnion('kind', [
     draft: z.boolean(),
     prerelease: z.boolean(),
   }),
+  /** The base branch is merged into the head of a pull request. */
+  z.strictObject({
+    kind: z.literal('update_branch'),
+    ...location,
+    pull_request: z.int(),
+    base_ref: z.string(),
+    /** Only this head is updated. */
+    head_sha: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('status'),
+    ...location,
+    sha: z.string(),
+    context: z.string(),
+    state: z.enum(['error', 'failure', 'pending', 'success']),
+    description: z.string(),
+    target_url: z.string().optional(),
+  }),
   z.strictObject({
     kind: z.literal('merge'),
     ...location,

@@ -126,6 +126,14 @@ const ACTIONS = {
     sideEffects: true,
     confirmation: 'none',
   },
+  'gh-status': { name: 'gh-status', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  // A push by this app can start workflows that a push by an outsider would not start without a maintainer.
+  'gh-update-branch': {
+    name: 'gh-update-branch',
+    minimumTrust: 'standard',
+    sideEffects: true,
+    confirmation: 'none',
+  },
   notify: { name: 'notify', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
   wait: { name: 'wait', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
 } as const satisfies Readonly<Record<string, Capability & (AsksPeople | { irreversible?: never })>>;

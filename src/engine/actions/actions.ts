@@ -9,6 +9,8 @@ import { ghMerge } from './gh-merge.ts';
 import { ghMilestone } from './gh-milestone.ts';
 import { ghRelease } from './gh-release.ts';
 import { ghRequestReviewers } from './gh-request-reviewers.ts';
+import { ghStatus } from './gh-status.ts';
+import { ghUpdateBranch } from './gh-update-branch.ts';
 import { notify } from './notify.ts';
 import { wait } from './wait.ts';
 
@@ -23,6 +25,8 @@ export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>>
   'gh-milestone': ghMilestone,
   'gh-release': ghRelease,
   'gh-request-reviewers': ghRequestReviewers,
+  'gh-status': ghStatus,
+  'gh-update-branch': ghUpdateBranch,
   notify,
   wait,
 };

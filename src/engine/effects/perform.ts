@@ -499,6 +499,11 @@ async function execute(
       const { result, id, url } = await writer.release(repo, effect);
       return { githubId: id ?? null, progress: { result, ...(url === undefined ? {} : { url }) } };
     }
+    case 'update_branch':
+      return { githubId: null, progress: { result: await writer.updateBranch(repo, effect) } };
+    case 'status':
+      await writer.setStatus(repo, effect, wasBegun);
+      return { githubId: null, progress: {} };
     case 'webhook':
       throw new Error('a message to a chat is not for GitHub');
     case 'merge':

@@ -36,6 +36,9 @@ export function redactedEffect(effect: Effect): Effect {
       };
     case 'release':
       return { ...effect, name: redact(effect.name), body: redactMarkdown(effect.body) };
+    case 'status':
+      return { ...effect, description: redact(effect.description) };
+    case 'update_branch':
     case 'review_request':
     case 'assignment':
     case 'milestone':

@@ -28,6 +28,8 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'closing':
     case 'branch_deletion':
     case 'backport':
+    case 'status':
+    case 'update_branch':
     case 'release':
       return 'status';
     case 'reaction':

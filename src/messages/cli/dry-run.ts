@@ -190,6 +190,15 @@ export function written(effect: Effect): string[] {
         plainLine(`Pull request from ${effect.branch} into ${effect.onto}: ${effect.title}`),
         ...body(effect.body),
       ];
+    case 'update_branch':
+      return [plainLine(`Merge of ${effect.base_ref} into the branch of #${effect.pull_request}`)];
+    case 'status':
+      return [
+        plainLine(
+          `Status "${effect.context}" on ${short(effect.sha)}, ${effect.state}: ${effect.description}`,
+        ),
+        ...(effect.target_url === undefined ? [] : [`  ${plainLine(effect.target_url)}`]),
+      ];
     case 'release':
       return [
         plainLine(

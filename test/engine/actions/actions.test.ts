@@ -33,6 +33,20 @@ describe('the inputs of an action, when a step runs', () => {
     ['gh-comment', { issue: 8, body: 'Hi' }, '"issue" is the number of the run’s own pull request'],
     ['gh-comment', { body: null }, '"body" is missing'],
     ['gh-label', { labels: [] }, '"labels" must have at least 1 entry'],
+    [
+      'gh-status',
+      { state: 'success', context: 'Countersign: main' },
+      '"context" cannot begin with "countersign"',
+    ],
+    ['gh-status', { state: 'success', context: ' countersign / review' }, '"context" cannot begin with'],
+    [
+      'gh-status',
+      { state: 'success', context: 'сountersign: main' },
+      '"context" has only characters of ASCII',
+    ],
+    ['gh-status', { state: 'ok', context: 'ci' }, '"state" cannot be "ok"'],
+    ['gh-release', { tag: 'v1..2' }, 'a tag has only letters'],
+    ['gh-backport', { branches: ['$(id)'] }, 'a branch to backport to has only letters'],
     ['gh-label', { labels: { a: 1 } }, 'entry 1 of "labels" must be a text, not a mapping'],
   ])('of %s cannot be %j', (name, inputs, because) => {
     expect(problemOf(name, inputs)).toMatch(new RegExp(`^${name} cannot run with its inputs: `));

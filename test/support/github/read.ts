@@ -6,6 +6,7 @@ import {
   type CheckAction,
   type CheckConclusion,
   type CheckStatus,
+  type CommitStatus,
   isPullRequest,
   type MergeMethod,
   type ReactionContent,
@@ -106,6 +107,8 @@ export interface Reader {
     baseRef: string;
   }[];
   branches(repo: string): string[];
+  /** Of the commit, oldest first. */
+  statuses(repo: string, sha: string): readonly CommitStatus[];
   /** Tag → commit. */
   tags(repo: string): ReadonlyMap<string, string>;
   /** Oldest first. */
@@ -145,6 +148,7 @@ export function createReader(state: State): Reader {
         headRef: pr.pull.head.ref,
         baseRef: pr.pull.base.ref,
       })),
+    statuses: (repo, sha) => state.repository(repo).statuses.filter((status) => status.sha === sha),
     tags: (repo) => state.repository(repo).tags,
     releases: (repo) => state.repository(repo).releases,
     branches: (repo) => [...state.repository(repo).branches.keys()],

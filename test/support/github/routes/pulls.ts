@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { ApiError, notFound } from '../api-error.ts';
 import { renderDiff } from '../git/changes.ts';
+import { ancestorsOf } from '../git/history.ts';
+import { mergeCommits } from '../git/merge.ts';
 import { recordMerge, stateOfPullRequest } from '../merge-record.ts';
+import { moveBranch } from '../operations/branches.ts';
 import { mergePullRequest } from '../operations/merge.ts';
 import { paginate } from '../pages.ts';
 import { json, numberIn, type Reply, type RepositoryCall, type Router } from '../router.ts';
@@ -23,6 +26,8 @@ const MergeRequest = z.object({
   commit_message: z.string().optional(),
   merge_method: z.enum(['merge', 'squash', 'rebase']).default('merge'),
 });
+
+const UpdateBranch = z.object({ expected_head_sha: z.string().optional() });
 
 /** Pull requests: reading and the merge. */
 export function pullRoutes(router: Router): void {
@@ -52,6 +57,29 @@ export function pullRoutes(router: Router): void {
   router.repository('GET', '/pulls/:number/merge', 'pull_requests:read', (call) => {
     if (!pullIn(call).pull.merged) throw notFound();
     return { status: 204 };
+  });
+
+  // The sentences of its refusals: https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch names only the status.
+  router.repository('PUT', '/pulls/:number/update-branch', 'pull_requests:write', (call) => {
+    const { expected_head_sha } = parse(UpdateBranch, call.body);
+    const pr = pullIn(call);
+    const { head, base } = pr.pull;
+    const tip = pr.repository.branches.get(base.ref);
+    if (expected_head_sha !== undefined && expected_head_sha !== head.sha)
+      throw new ApiError(422, "expected head sha didn't match current head ref.");
+    if (head.repository !== pr.repository) throw new ApiError(403, 'Resource not accessible by integration');
+    if (tip === undefined) throw new ApiError(422, 'Base branch does not exist');
+    const { git } = pr.repository;
+    if (ancestorsOf(git, head.sha).has(tip))
+      throw new ApiError(422, 'There are no new commits on the base branch.');
+    const files = mergeCommits(git, head.sha, tip);
+    if (!files) throw new ApiError(422, 'merge conflict between base and head');
+    const { bot } = call.state.app;
+    const by = call.state.signature(bot);
+    const message = `Merge branch '${base.ref}' into ${head.ref}`;
+    const commit = git.writeCommit({ parents: [head.sha, tip], message, author: by, committer: by, files });
+    moveBranch(call.state, head.repository, head.ref, commit.sha, bot);
+    return json({ message: 'Updating pull request branch.', url: '' }, 202);
   });
 
   router.repository('PUT', '/pulls/:number/merge', 'contents:write', (call) => {

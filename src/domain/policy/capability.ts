@@ -130,6 +130,7 @@ const ACTIONS = {
   // A push by this app can start workflows that a push by an outsider would not start without a maintainer.
   'gh-update-branch': {
     name: 'gh-update-branch',
+    worksOn: ['pull request'],
     minimumTrust: 'standard',
     sideEffects: true,
     confirmation: 'none',

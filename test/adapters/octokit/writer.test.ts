@@ -452,3 +452,29 @@ describe('deleting a branch', () => {
     expect(await writer.deleteBranch(REPO, 'greet', SHA)).toBe('kept');
   });
 });
+
+describe('a release', () => {
+  it('that GitHub answers with 404 is refused, and not tried again', async () => {
+    const { rest, writer } = start();
+    rest.get(`${R}/releases/tags/v1`).reply(404, { message: 'Not Found' });
+    rest.get(`${R}/releases`).reply(200, []);
+    rest.get(`${R}/git/ref/tags%2Fv1`).reply(404, { message: 'Not Found' });
+    rest.post(`${R}/releases`).reply(404, { message: 'Not Found' });
+    const wanted = {
+      kind: 'release' as const,
+      installation_id: INSTALLATION,
+      owner: 'acme',
+      repo: 'shop',
+      tag: 'v1',
+      sha: SHA,
+      name: 'v1',
+      body: '',
+      draft: true,
+      prerelease: false,
+    };
+    await expect(writer.release(REPO, wanted)).rejects.toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('changes workflows'),
+    });
+  });
+});

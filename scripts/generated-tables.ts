@@ -29,7 +29,8 @@ const ABOUT_TRIGGER: Record<TriggerMember, string> = {
   review: 'what the review says, such as `approved`',
   reviewer: 'the login of who submitted it',
   branch: 'the branch of the commit; null if GitHub names none; missing in a run for a pull request',
-  paths: 'the files that the push changed',
+  paths:
+    'the changed files, a renamed one with both names; missing for a pull request with more files than GitHub lists',
   check: 'the check that ended',
   conclusion: 'its result, such as `failure`',
   tag: 'the tag of the release',

@@ -56,7 +56,13 @@ describe('the repository’s own configuration of Countersign', () => {
   });
 
   // Without an agent, codex-pr-review would be a second `pr-review`. The others report, and CI leaves no coverage.
-  const NOT_FOR_REVIEWS = ['codex-pr-review', 'coverage-gate', 'impact-report', 'release-notes'];
+  const NOT_FOR_REVIEWS = [
+    'codex-pr-review',
+    'coverage-gate',
+    'impact-report',
+    'release-notes',
+    'version-updates',
+  ];
 
   it('reviews with every shipped skill that reviews', async () => {
     const skills = parsed(await countersign(['skill', 'list', '--json'], { cwd: ROOT })) as {

@@ -8,6 +8,9 @@ import type { ParsedChain } from '../domain/chain/scope.ts';
 import type { PackageFile, ParsedPackage, SkillPackage } from '../domain/skill/package.ts';
 import { parseShippedPackage } from '../domain/skill/parse.ts';
 
+/** The only shipped chain that runs where no settings name any: the others would surprise those who upgrade. */
+const BY_DEFAULT = 'pr-review';
+
 /**
  * The shipped chains, from the package's `chains` folder.
  * @throws Error if one is invalid, which is a bug of ours
@@ -22,7 +25,7 @@ export function shippedChains(builtIn: KnownNames): ParsedChain[] {
       const file = `chains/${name}`;
       const parsed = parseChain(readFileSync(join(folder, name), 'utf8'), file, names);
       if (!parsed.chain) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
-      return { file, ...parsed };
+      return { file, ...parsed, ...(parsed.chain.name !== BY_DEFAULT && { onlyIfNamed: true as const }) };
     });
 }
 

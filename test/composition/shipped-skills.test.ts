@@ -25,6 +25,7 @@ test('every shipped package has a case that passes and one that does not', () =>
     'migration-review',
     'pr-review',
     'release-notes',
+    'version-updates',
     'workflow-review',
   ]);
   // The outcome of `ci` comes from check runs, which a case cannot have: test/skills/builtin/ci/judge.test.ts has its rows.

@@ -78,19 +78,27 @@ describe('a chain as text', () => {
     const small = chainOf(withSteps('  - { skill: ci }'));
     expect(
       chainTable([
-        { name: 'small', scope: 'shipped', file: 'chains/small.yaml', chain: small, diagnostics: [] },
+        {
+          name: 'small',
+          scope: 'shipped',
+          file: 'chains/small.yaml',
+          chain: small,
+          diagnostics: [],
+          runs: true,
+        },
         {
           name: 'bad',
           scope: 'repository',
           file: 'b.yaml',
           chain: undefined,
           diagnostics: [diagnostic(1, 'no')],
+          runs: false,
         },
       ]),
     ).toMatchInlineSnapshot(`
-      "CHAIN  FROM        FILE               FIRES ON   STEPS
-      small  shipped     chains/small.yaml  pr.opened  1
-      bad    repository  b.yaml                        1 error: does not run"
+      "CHAIN  RUNS  FROM        FILE               FIRES ON   STEPS
+      small  yes   shipped     chains/small.yaml  pr.opened  1
+      bad    no    repository  b.yaml                        1 error"
     `);
   });
 });

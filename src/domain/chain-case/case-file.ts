@@ -15,7 +15,9 @@ const CASE_RESULTS = ['asked', 'waits', 'done', 'stopped', 'not_run'] as const;
 export type CaseResult = (typeof CASE_RESULTS)[number];
 
 const words = z.string().min(1).max(500);
-const login = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/, { error: 'a login on GitHub' });
+const login = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$/, {
+  error: 'a login on GitHub, such as ada or dependabot[bot]',
+});
 
 const pullRequest = z
   .strictObject({

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Chain } from './chain.ts';
+import type { Settings } from './settings.ts';
 
 /** Nearest first. `stored`: the operator defined it in the database. */
 export const SCOPES = ['repository', 'organisation', 'stored', 'shipped'] as const;
@@ -8,6 +9,8 @@ export type Scope = (typeof SCOPES)[number];
 /** One chain file after parsing. `name` is the name inside a broken file, if it is readable. */
 export interface ParsedChain {
   file: string;
+  /** It runs only if the settings name it. */
+  onlyIfNamed?: true;
   chain?: Chain | undefined;
   name?: string | undefined;
   diagnostics: Diagnostic[];
@@ -28,11 +31,14 @@ export interface BrokenChain {
  */
 export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChain[]>>): {
   chains: Chain[];
+  /** The names of those that run only if the settings name them. */
+  onlyIfNamed: string[];
   broken: BrokenChain[];
   /** Every name for which a file exists, broken or not. */
   names: string[];
 } {
   const chains: Chain[] = [];
+  const onlyIfNamed: string[] = [];
   const broken: BrokenChain[] = [];
   const taken = new Set<string>();
   for (const scope of SCOPES) {
@@ -42,6 +48,7 @@ export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChai
       const [first, ...others] = files;
       if (first?.chain && first.diagnostics.length === 0 && others.length === 0) {
         chains.push(first.chain);
+        if (first.onlyIfNamed) onlyIfNamed.push(name);
       } else {
         for (const { file, diagnostics } of files) {
           broken.push({
@@ -56,9 +63,19 @@ export function resolveChains(scopes: Readonly<Record<Scope, readonly ParsedChai
   }
   return {
     chains: chains.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    onlyIfNamed,
     names: [...taken].sort(),
     broken: broken.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
   };
+}
+
+/** Whether a chain that is there runs, by the settings. */
+export function isChosen(
+  name: string,
+  { chains: chosen }: Pick<Settings, 'chains'>,
+  onlyIfNamed: readonly string[],
+): boolean {
+  return chosen === undefined ? !onlyIfNamed.includes(name) : chosen.includes(name);
 }
 
 function byName(files: readonly ParsedChain[]): Map<string, ParsedChain[]> {

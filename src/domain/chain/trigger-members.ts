@@ -2,6 +2,7 @@ import { notAllowed } from '../../core/diagnostic.ts';
 import { noSuchMember } from '../expression/members.ts';
 import type { Reference } from '../expression/reference.ts';
 import { cognitiveStateSchema } from '../expression/state-schema.ts';
+import type { Chain } from './chain.ts';
 import type { TriggerSource } from './trigger-schema.ts';
 
 const COMMON = ['kind', 'event', 'actor'] as const;
@@ -16,17 +17,19 @@ const PULL_REQUEST = [
   'draft',
   'labels',
 ] as const;
+/** The changed files are kept only in runs whose chain reads them, and only for what follows a head. */
+const OF_HEAD = [...PULL_REQUEST, 'paths'] as const;
 const ISSUE = [...COMMON, ...WRITTEN, 'issue_number', 'labels'] as const;
 
 /** The members of `trigger` in expressions, besides the inputs of `/countersign fire`. */
 export const TRIGGER_MEMBERS = {
-  'pr.opened': PULL_REQUEST,
-  'pr.updated': PULL_REQUEST,
+  'pr.opened': OF_HEAD,
+  'pr.updated': OF_HEAD,
   'pr.labeled': [...PULL_REQUEST, 'label'],
   'pr.review_submitted': [...PULL_REQUEST, 'review', 'reviewer'],
   'pr.merged': PULL_REQUEST,
   'pr.closed': PULL_REQUEST,
-  'manual.fired': [...PULL_REQUEST, 'branch'],
+  'manual.fired': [...OF_HEAD, 'branch'],
   'issue.created': ISSUE,
   'issue.labeled': [...ISSUE, 'label'],
   'file.changed': [...COMMON, 'author', 'head_sha', 'branch', 'paths'],
@@ -48,6 +51,11 @@ export const TRIGGER_MEMBERS = {
   ],
   'schedule.fired': [...COMMON, 'schedule', 'due_at', 'late', 'head_sha', 'branch'],
 } as const satisfies Record<TriggerSource, readonly string[]>;
+
+/** Whether something in the steps of the chain, or in these gates, may read the changed files of the pull request. */
+export function mentionsPaths({ steps }: Pick<Chain, 'steps'>, gates: unknown = []): boolean {
+  return /\btrigger\b[^}]*\bpaths\b/.test(JSON.stringify([steps, gates]));
+}
 
 type Value = string | number | boolean | null | string[];
 

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Json } from '../../core/canonical.ts';
 import { notAllowed } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
+import { globProblem } from '../../core/glob.ts';
 import { ATTRIBUTE_TESTS, contains, EXPRESSION_FILTERS } from './filters.ts';
 import type { Reference } from './reference.ts';
 import { stateDiagnostic } from './state-path.ts';
@@ -112,7 +113,15 @@ function referencesOf(expression: Expression): Reference[] {
 }
 
 /** Filters whose result is a list of entries of their operand. */
-const KEEPS_ENTRIES: readonly string[] = ['list', 'selectattr', 'rejectattr', 'sort', 'unique'];
+const KEEPS_ENTRIES: readonly string[] = [
+  'list',
+  'selectattr',
+  'rejectattr',
+  'select',
+  'reject',
+  'sort',
+  'unique',
+];
 
 /** Filters whose result is an entry of their operand. */
 const TAKES_ENTRY: readonly string[] = ['first', 'last'];
@@ -122,9 +131,10 @@ function attributesOf(expression: Expression): Reference[] {
   const nested = partsOf(expression).flatMap(attributesOf);
   if (expression.kind !== 'filter') return nested;
   const { name, args, named, operand } = expression;
-  const attribute = EXPRESSION_FILTERS.get(name)?.hasTest
-    ? args[0]
-    : named.find((argument) => argument.name === 'attribute')?.value;
+  const attribute =
+    EXPRESSION_FILTERS.get(name)?.testAt === 1
+      ? args[0]
+      : named.find((argument) => argument.name === 'attribute')?.value;
   if (attribute?.kind !== 'literal' || typeof attribute.value !== 'string') return nested;
   const of = listOf(operand);
   if (!of) return nested;
@@ -340,11 +350,16 @@ function compileFilter({ name, operand, args, named, offset }: Extract<Expressio
     const wanted = min === max ? `${min}` : `${min} to ${max}`;
     throw new ExpressionError(`the filter "${name}" takes ${wanted} arguments, not ${args.length}`, offset);
   }
-  const [, test] = args;
-  if (filter.hasTest && test?.kind === 'literal' && !ATTRIBUTE_TESTS.has(test.value)) {
+  const [test, operandOfTest] = filter.testAt === undefined ? [] : args.slice(filter.testAt);
+  if (test?.kind === 'literal' && !ATTRIBUTE_TESTS.has(test.value)) {
     const message = `"${test.value}" is not a known test`;
     const known = [...ATTRIBUTE_TESTS.keys()].map(String);
     throw new ExpressionError(notAllowed(message, known, String(test.value)), test.offset);
+  }
+  if (test?.kind === 'literal' && test.value === 'glob' && operandOfTest?.kind === 'literal') {
+    const problem = globProblem(String(operandOfTest.value));
+    if (problem !== undefined)
+      throw new ExpressionError(`this pattern cannot be used: ${problem}`, operandOfTest.offset);
   }
   const value = compile(operand);
   const rest = args.map(compile);

@@ -1,3 +1,4 @@
+import { compileGlob } from '../../core/glob.ts';
 import { type Budget, isEqual, isNothing, isTruthy, member, toJson, toText } from './value.ts';
 
 export interface ExpressionFilter {
@@ -5,8 +6,8 @@ export interface ExpressionFilter {
   readonly args: { readonly min: number; readonly max: number };
   /** Arguments that it takes by name, such as `attribute` in `map(attribute='file')`. */
   readonly named?: readonly string[];
-  /** Whether its second argument is the name of an attribute's test. */
-  readonly hasTest?: true;
+  /** Which of its arguments is the name of a test; an attribute comes before the test. */
+  readonly testAt?: 0 | 1;
   /**
    * `undefined` for values that the filter does not support. A default such as 0 could make a condition true
    * by accident.
@@ -59,16 +60,34 @@ export const EXPRESSION_FILTERS: ReadonlyMap<string, ExpressionFilter> = new Map
     'selectattr',
     {
       args: { min: 1, max: 3 },
-      hasTest: true,
-      apply: (value, args, budget) => pick(value, args, budget, true),
+      testAt: 1,
+      apply: (value, [attribute, ...test], budget) =>
+        pick(value, (item) => attributeOf(item, attribute, budget), test, budget, true),
     },
   ],
   [
     'rejectattr',
     {
       args: { min: 1, max: 3 },
-      hasTest: true,
-      apply: (value, args, budget) => pick(value, args, budget, false),
+      testAt: 1,
+      apply: (value, [attribute, ...test], budget) =>
+        pick(value, (item) => attributeOf(item, attribute, budget), test, budget, false),
+    },
+  ],
+  [
+    'select',
+    {
+      args: { min: 0, max: 2 },
+      testAt: 0,
+      apply: (value, test, budget) => pick(value, itself, test, budget, true),
+    },
+  ],
+  [
+    'reject',
+    {
+      args: { min: 0, max: 2 },
+      testAt: 0,
+      apply: (value, test, budget) => pick(value, itself, test, budget, false),
     },
   ],
   [
@@ -174,16 +193,24 @@ function unique(value: unknown, budget: Budget, named: ReadonlyMap<string, unkno
 }
 
 /**
- * Entries whose attribute passes a test, or those for which it does not. An entry without the attribute passes
+ * Entries that pass a test by what `of` gives of them, or those that do not. An entry without the attribute passes
  * no test, so `rejectattr` keeps it: a finding without a severity must not disappear.
  */
-function pick(value: unknown, args: readonly unknown[], budget: Budget, wanted: boolean): unknown {
-  const [attribute, test, operand] = args;
-  const holds: AttributeTest | undefined = args.length === 1 ? isTruthy : ATTRIBUTE_TESTS.get(test);
+function pick(
+  value: unknown,
+  of: (item: unknown) => unknown,
+  test: readonly unknown[],
+  budget: Budget,
+  wanted: boolean,
+): unknown {
+  const [name, operand] = test;
+  const holds: AttributeTest | undefined = test.length === 0 ? isTruthy : ATTRIBUTE_TESTS.get(name);
   if (holds === undefined) return undefined;
-  return itemsOf(value, budget)?.filter(
-    (item) => holds(attributeOf(item, attribute, budget), operand, budget) === wanted,
-  );
+  return itemsOf(value, budget)?.filter((item) => holds(of(item), operand, budget) === wanted);
+}
+
+function itself(item: unknown): unknown {
+  return item;
 }
 
 type AttributeTest = (value: unknown, operand: unknown, budget: Budget) => boolean;
@@ -211,7 +238,7 @@ const atMost = order((left, right) => left <= right);
 const more = order((left, right) => left > right);
 const atLeast = order((left, right) => left >= right);
 
-/** The tests of Jinja that compare, and the last three for texts, which Jinja lacks. */
+/** The tests of Jinja that compare, and the last four for texts, which Jinja lacks. */
 export const ATTRIBUTE_TESTS: ReadonlyMap<unknown, AttributeTest> = new Map<unknown, AttributeTest>([
   ['==', equal],
   ['eq', equal],
@@ -234,6 +261,14 @@ export const ATTRIBUTE_TESTS: ReadonlyMap<unknown, AttributeTest> = new Map<unkn
   ['startswith', ofTexts((text, part) => text.startsWith(part))],
   ['endswith', ofTexts((text, part) => text.endsWith(part))],
   ['contains', ofTexts((text, part) => text.includes(part))],
+  [
+    'glob',
+    (value, operand, budget) => {
+      if (typeof value !== 'string' || typeof operand !== 'string') return false;
+      budget.spendText(value.length + operand.length);
+      return compileGlob(operand)(value);
+    },
+  ],
 ]);
 
 function jsonText(value: unknown, budget: Budget): string {

@@ -19,6 +19,10 @@ export interface CountersignRules {
 export const teamSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][a-z0-9_-]*$/, {
   error: 'a team is written organisation/team-slug',
 });
+/** A step may leave out the organisation, so that one chain fits several. */
+const ownTeamSchema = z.string().regex(/^([A-Za-z0-9][A-Za-z0-9-]*\/)?[a-z0-9][a-z0-9_-]*$/, {
+  error: 'a team is written team-slug or organisation/team-slug',
+});
 export const userSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, { error: 'a user is a GitHub login, without @' });
@@ -26,7 +30,12 @@ export const userSchema = z
 /** What a step asks of those who countersign it, beside the settings. It can only ask for more. */
 export const stepApprovalSchema = z
   .strictObject({
-    teams: z.array(teamSchema).min(1).max(20).optional(),
+    teams: z
+      .array(ownTeamSchema)
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('team-slug, of the owner of the repository, or organisation/team-slug.'),
     users: z.array(userSchema).min(1).max(50).optional(),
     permission: z.enum(['admin', 'maintain', 'write']).optional(),
     count: z.int().min(1).max(10).optional(),
@@ -36,6 +45,14 @@ export const stepApprovalSchema = z
     error: 'an approval without any key is written as true',
   });
 export type StepApproval = z.infer<typeof stepApprovalSchema>;
+
+/** The same with the organisation of every team: the owner of the repository where the step names none. */
+export function withOwner(approval: StepApproval, owner: string): StepApproval {
+  const { teams } = approval;
+  return teams
+    ? { ...approval, teams: teams.map((team) => (team.includes('/') ? team : `${owner}/${team}`)) }
+    : approval;
+}
 
 /**
  * The rules for one step. The step's own people are a second condition and never a way around the first: a countersign

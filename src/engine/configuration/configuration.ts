@@ -3,10 +3,16 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { foldContracts } from '../../domain/artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { type Scope as ChainScope, type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
+import {
+  type Scope as ChainScope,
+  isChosen,
+  type ParsedChain,
+  resolveChains,
+} from '../../domain/chain/scope.ts';
 import { defaultSettings, mergeSettings, type Settings } from '../../domain/chain/settings.ts';
 import { type HeldChain, heldIn, type StoredChain } from '../../domain/chain/stored.ts';
 import { openToWriters } from '../../domain/policy/branch-guard.ts';
+import { withOwner } from '../../domain/policy/countersign-rules.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { isTrusted } from '../../domain/policy/trust.ts';
 import {
@@ -351,14 +357,20 @@ export function createConfigurationLoader(deps: {
     const held = heldIn(stored);
     const disabled = held.filter(({ status }) => status === 'disabled').map(({ name }) => name);
     const inForce = resolved.chains.filter(
-      ({ name }) =>
-        (settings.chains === undefined || settings.chains.includes(name)) && !disabled.includes(name),
+      ({ name }) => isChosen(name, settings, resolved.onlyIfNamed) && !disabled.includes(name),
     );
     const chains = await Promise.all(
-      inForce.map((chain) => withPackages(chain, skills, settings, inAccount.skills)),
+      inForce.map((chain) => withPackages(withTeams(chain, repo), skills, settings, inAccount.skills)),
     );
     return { branch, sha, chains, settings, names: known, read: sources, skills, broken, held };
   }
+}
+
+function withTeams(chain: Chain, { owner }: Repo): Chain {
+  const steps = chain.steps.map((step) =>
+    step.approval?.teams ? { ...step, approval: withOwner(step.approval, owner) } : step,
+  );
+  return { ...chain, steps };
 }
 
 /** Whether the package produces every outcome that the step requires. */

@@ -1,7 +1,9 @@
 import { formatDiagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { requiredInputs } from '../../domain/chain/required-inputs.ts';
+import { nameOf } from '../../domain/chain/scope.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
+import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -13,9 +15,16 @@ import { heldBecause } from '../../messages/run/held-chain.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
+import { SETTINGS_FILE } from '../configuration/configuration-files.ts';
 import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import { governedBy, type PullRequestDeps, repositoryFacts, runFactsOf } from './on-pull-request.ts';
+import {
+  governedBy,
+  type PullRequestDeps,
+  pullRequestNow,
+  repositoryFacts,
+  runFactsOf,
+} from './on-pull-request.ts';
 
 /**
  * Starts a chain because a person asked for it, whatever its trigger. An unfinished run of it is superseded.
@@ -40,7 +49,10 @@ export async function fireByHand(
     return;
   }
   const begunBy = await originalEvent(deps, event);
-  const facts = runFactsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
+  const paths = mentionsPaths(chain, configuration.settings.gates)
+    ? pullRequestNow(pullRequest, await reader.pullRequestFiles(repo, event.pull_request)).changedPaths
+    : undefined;
+  const facts = runFactsOf(begunBy, pullRequest, repositoryFacts(event, pullRequest.defaultBranch), paths);
   await deps.storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
     const because = await refusal(tx, event, pullRequest);
@@ -196,7 +208,7 @@ export function cannotFireForBranch(
  * @param configuration `undefined` if the base branch does not exist
  */
 export function cannotFire(
-  configuration: Pick<Configuration, 'chains' | 'broken' | 'held'> | undefined,
+  configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'> | undefined,
   { number, state, baseRef }: Pick<PullRequest, 'number' | 'state' | 'baseRef'>,
   asked: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
 ): string | undefined {
@@ -207,7 +219,7 @@ export function cannotFire(
 
 /** What is the same for every subject. */
 function cannotRun(
-  configuration: Pick<Configuration, 'chains' | 'broken' | 'held'>,
+  configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'>,
   { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
 ): string | undefined {
   const because = notInForce(configuration, name);
@@ -223,7 +235,7 @@ function cannotRun(
 
 /** Why no run of the chain can begin, as a clause: it is held, broken or not there; `undefined` if one can. */
 export function notInForce(
-  { chains, broken, held = [] }: Pick<Configuration, 'chains' | 'broken' | 'held'>,
+  { chains, broken, held = [], read }: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'>,
   name: string,
 ): string | undefined {
   const hold = held.find((one) => one.name === name);
@@ -233,6 +245,8 @@ export function notInForce(
     broken.find((one) => one.kind === 'settings') ?? broken.find((one) => isFileOf(name, one.file));
   const [first] = file?.diagnostics ?? [];
   if (first) return `the chain "${name}" cannot run: ${formatDiagnostic(first)}`;
+  if (Object.values(read.chains).some((parsed) => parsed.some((one) => nameOf(one) === name)))
+    return `the chain "${name}" does not run here: name it under "chains" in ${SETTINGS_FILE}`;
   return notAllowed(
     `there is no chain "${name}"`,
     chains.map((candidate) => candidate.name),

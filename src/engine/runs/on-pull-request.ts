@@ -2,7 +2,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { type Chain, merges } from '../../domain/chain/chain.ts';
-import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
+import type { Settings } from '../../domain/chain/settings.ts';
+import { mentionsPaths, type TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import { followsPullRequest, sourcesOfChain, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
@@ -143,7 +144,10 @@ export async function onPullRequest(
           headSha: pullRequest.headSha,
           baseRef: pullRequest.baseRef,
           baseSha: configuration.sha,
-          facts: { ...runFactsOf(event, pullRequest, facts), ...governedBy(configuration) },
+          facts: {
+            ...runFactsOf(event, pullRequest, facts, pathsFor(chain, configuration.settings, now)),
+            ...governedBy(configuration),
+          },
           paused: (row?.pausedBy ?? null) !== null,
         },
         deps.ids,
@@ -487,8 +491,9 @@ export function runFactsOf(
   event: RepositoryEvent,
   pullRequest: PullRequest,
   repo: RunFacts['repo'],
+  paths?: readonly string[],
 ): RunFacts {
-  const trigger: TriggerFactsOf<'pr.opened'> = {
+  const trigger: TriggerFactsOf<'pr.merged'> & { paths?: string[] } = {
     kind: event.kind === 'manual.fired' ? 'manual' : 'event',
     event: event.kind,
     actor: 'actor' in event ? event.actor : pullRequest.author.login,
@@ -501,6 +506,16 @@ export function runFactsOf(
     base: pullRequest.baseRef,
     draft: pullRequest.draft,
     labels: pullRequest.labels,
+    ...(paths && { paths: [...paths] }),
   };
   return { repo, trigger };
+}
+
+/** The changed files, if a run of the chain needs them: a run keeps what it reads, and the list can be long. */
+function pathsFor(
+  chain: Chain,
+  { gates }: Pick<Settings, 'gates'>,
+  { changedPaths }: Pick<PullRequestNow, 'changedPaths'>,
+): readonly string[] | undefined {
+  return mentionsPaths(chain, gates) ? changedPaths : undefined;
 }

@@ -7,8 +7,15 @@ import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
-import { nameOf, type ParsedChain, resolveChains, SCOPES, type Scope } from '../../domain/chain/scope.ts';
-import { parseSettings, unknownChains } from '../../domain/chain/settings.ts';
+import {
+  isChosen,
+  nameOf,
+  type ParsedChain,
+  resolveChains,
+  SCOPES,
+  type Scope,
+} from '../../domain/chain/scope.ts';
+import { parseSettings, type SettingsFile, unknownChains } from '../../domain/chain/settings.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import {
   CHAINS_FOLDER,
@@ -48,6 +55,8 @@ export interface LocalChain {
   file: string;
   chain: Chain | undefined;
   diagnostics: readonly Diagnostic[];
+  /** Whether the settings of this folder let it run. */
+  runs: boolean;
 }
 
 /** The chains for a repository whose base branch equals this folder, without those of its organisation. */
@@ -59,12 +68,16 @@ export function localChains(cwd: string, known: KnownNames, shipped: readonly Pa
     stored: [],
     shipped,
   };
-  const { chains, broken } = resolveChains(scopes);
+  const { chains, broken, onlyIfNamed } = resolveChains(scopes);
+  const settings = settingsIn(cwd, known);
   const valid = chains.flatMap((chain): LocalChain[] =>
     SCOPES.flatMap((scope) =>
       (scopes[scope] as readonly ParsedChain[])
         .filter((parsed) => parsed.chain === chain)
-        .map(({ file }) => ({ name: chain.name, scope, file, chain, diagnostics: [] })),
+        .map(({ file }) => {
+          const runs = isChosen(chain.name, settings, onlyIfNamed);
+          return { name: chain.name, scope, file, chain, diagnostics: [], runs };
+        }),
     ),
   );
   const faulty = broken.map(
@@ -74,9 +87,15 @@ export function localChains(cwd: string, known: KnownNames, shipped: readonly Pa
       file,
       chain: undefined,
       diagnostics,
+      runs: false,
     }),
   );
   return [...valid, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+function settingsIn(cwd: string, known: KnownNames): Pick<SettingsFile, 'chains'> {
+  const text = kindOf(resolve(cwd, SETTINGS_FILE)) === 'file' ? textOf(cwd, SETTINGS_FILE) : undefined;
+  return parseSettings(text ?? '', SETTINGS_FILE, known).settings ?? {};
 }
 
 /**

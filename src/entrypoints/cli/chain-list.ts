@@ -9,11 +9,12 @@ export async function chainList({ cwd, tools }: Context): Promise<Output> {
   const chains = localChains(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
   return {
     text: chainTable(chains),
-    json: chains.map(({ name, scope, file, chain, diagnostics }) => ({
+    json: chains.map(({ name, scope, file, chain, diagnostics, runs }) => ({
       name,
       scope,
       file,
       ok: diagnostics.length === 0,
+      runs,
       event: (chain && triggersOf(chain).map(nameOfTrigger).join(', ')) ?? null,
       steps: chain?.steps.map(({ id }) => id) ?? null,
       faults: diagnostics,

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import { applyingTo, type StoredChain } from '../../domain/chain/stored.ts';
@@ -7,7 +10,7 @@ import type { Run } from '../../domain/run/run.ts';
 import { brokenChain, chainText, unknownChain } from '../../messages/cli/cli.ts';
 import { placeOf, storedText } from '../../messages/cli/stored-chains.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { localChains } from './chain-files.ts';
+import { type LocalChain, localChains } from './chain-files.ts';
 import { type PlaceOptions, storedJson, VERBS } from './chain-store.ts';
 import type { Context, Output } from './context.ts';
 import { chainJson } from './json.ts';
@@ -27,10 +30,14 @@ const RUNS_SHOWN = 5;
 const RUNS_READ = 200;
 const AUDIT_PAGE = 500;
 
+export interface ChainShowOptions extends PlaceOptions {
+  source?: boolean;
+}
+
 export async function chainShow(
   { cwd, tools, clock }: Context,
   name: string,
-  options: PlaceOptions,
+  options: ChainShowOptions,
 ): Promise<Output> {
   const { known, shipped } = await tools.chains();
   const names = await namesKnownIn(cwd, [], known, tools);
@@ -51,6 +58,7 @@ export async function chainShow(
   const shown = defined ?? found;
   if (shown && !shown.chain)
     throw new CountersignError('cli.broken_chain', brokenChain(name, shown.file, shown.diagnostics));
+  if (options.source) return sourceOf(cwd, name, shown, stored);
   const { chain, scope, file } = shown ?? {};
   return {
     text: [
@@ -73,6 +81,22 @@ export async function chainShow(
       })),
     },
   };
+}
+
+/** The text of the chain, to be copied. */
+function sourceOf(
+  cwd: string,
+  name: string,
+  shown: Pick<LocalChain, 'scope' | 'file'> | undefined,
+  stored: readonly Stored[],
+): Output {
+  const definition = stored.find(({ row }) => row.definition !== null)?.row.definition;
+  const read = ({ scope, file }: Pick<LocalChain, 'scope' | 'file'>) =>
+    readFileSync(resolve(scope === 'shipped' ? PACKAGE_ROOT : cwd, file), 'utf8');
+  const text = shown && shown.scope !== 'stored' ? read(shown) : definition;
+  if (text === null || text === undefined)
+    throw new CountersignError('cli.unknown_chain', unknownChain(name, []));
+  return { text: text.trimEnd(), json: { name, source: text } };
 }
 
 /** The chain as the nearest of these places defines it. */

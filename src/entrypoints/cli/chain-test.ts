@@ -2,20 +2,31 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
-import { type ChainCase, readChainCases } from '../../domain/chain-case/case-file.ts';
+import { readChainCases } from '../../domain/chain-case/case-file.ts';
 import { CHAIN_TESTS, FOLDER, SETTINGS_FILE } from '../../engine/configuration/configuration-files.ts';
 import {
   type CaseDifference,
   caseDifferences,
   NO_CHAIN_CASES,
+  noCaseNamed,
   noCasesOf,
   testedChains,
 } from '../../messages/cli/chain-test.ts';
 import { unreadableFile } from '../../messages/cli/cli.ts';
+import { courseText } from '../../messages/cli/dry-run.ts';
 import type { Context, Output } from './context.ts';
 
+export interface ChainTestOptions {
+  case?: string;
+  show?: boolean;
+}
+
 /** Runs the cases in the working folder, with its chains, settings and skills as they are. */
-export async function chainTest({ cwd, tools }: Context, only: string | undefined): Promise<Output> {
+export async function chainTest(
+  { cwd, tools }: Context,
+  only: string | undefined,
+  { case: words = '', show = false }: ChainTestOptions = {},
+): Promise<Output> {
   const files = filesIn(cwd);
   const read = [...files]
     .filter(([path]) => path.startsWith(`${CHAIN_TESTS}/`) && /\.ya?ml$/.test(path))
@@ -25,14 +36,20 @@ export async function chainTest({ cwd, tools }: Context, only: string | undefine
     throw new CountersignError('cli.no_cases', noCasesOf(only));
   if (about.length === 0) throw new CountersignError('cli.no_cases', NO_CHAIN_CASES);
   const faults = about.flatMap(({ diagnostics }) => diagnostics);
-  const results: { chain: string; case: string; differences: CaseDifference[] }[] = [];
-  for (const { chain = '', cases } of about)
-    for (const one of cases)
-      results.push({ chain, case: one.name, differences: await differencesOf(chain, one) });
+  const results: { chain: string; case: string; differences: CaseDifference[]; shown?: string }[] = [];
+  for (const { chain = '', cases } of about) {
+    for (const one of cases.filter(({ name }) => name.includes(words))) {
+      const played = await tools.chainCase(chain, one, files);
+      const differences = caseDifferences(one, played);
+      results.push({ chain, case: one.name, differences, ...(show && { shown: courseText(played) }) });
+    }
+  }
+  if (results.length === 0 && faults.length === 0)
+    throw new CountersignError('cli.no_cases', noCaseNamed(words));
   return {
     text: testedChains(results, faults),
     json: {
-      cases: results.map(({ differences, ...named }) => ({
+      cases: results.map(({ differences, shown: _, ...named }) => ({
         ...named,
         kind: differences.length === 0 ? 'passed' : 'failed',
         differences,
@@ -41,10 +58,6 @@ export async function chainTest({ cwd, tools }: Context, only: string | undefine
     },
     failed: faults.length > 0 || results.some(({ differences }) => differences.length > 0),
   };
-
-  async function differencesOf(chain: string, one: ChainCase): Promise<CaseDifference[]> {
-    return caseDifferences(one, await tools.chainCase(chain, one, files));
-  }
 }
 
 /** The settings, and every file of the countersign folder. */

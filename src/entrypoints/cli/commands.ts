@@ -10,7 +10,9 @@ import type { AuditExportOptions } from './audit-export.ts';
 import type { ChainExplainOptions } from './chain-explain.ts';
 import type { FireOptions } from './chain-fire.ts';
 import type { ChainRunOptions } from './chain-run.ts';
+import type { ChainShowOptions } from './chain-show.ts';
 import type { PlaceOptions } from './chain-store.ts';
+import type { ChainTestOptions } from './chain-test.ts';
 import type { DatabaseOption, Perform } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
@@ -83,7 +85,8 @@ function addChain(chain: Command, perform: Perform): void {
       new Option('--owner <login>', 'all repositories of this owner').argParser(login).conflicts('repo'),
     )
     .addOption(databaseOption())
-    .action((name: string, options: PlaceOptions) =>
+    .option('--source', 'print the chain as it is written, to be copied')
+    .action((name: string, options: ChainShowOptions) =>
       perform(async (context) => (await import('./chain-show.ts')).chainShow(context, name, options)),
     );
   example(show, 'countersign chain show pr-review');
@@ -158,8 +161,10 @@ function addChainTest(chain: Command, perform: Perform): void {
     .command('test')
     .description('run the cases of one chain, or of all, in .github/countersign/tests')
     .argument('[chain]', 'the name of a chain')
-    .action((name: string | undefined) =>
-      perform(async (context) => (await import('./chain-test.ts')).chainTest(context, name)),
+    .option('--case <words>', 'only cases whose name has these words')
+    .option('--show', 'also print what each case writes, as a dry run does')
+    .action((name: string | undefined, options: ChainTestOptions) =>
+      perform(async (context) => (await import('./chain-test.ts')).chainTest(context, name, options)),
     );
   example(test, 'countersign chain test pr-review');
 }

@@ -12,6 +12,10 @@ export function noCasesOf(chain: string): string {
   return `The chain ${plainLine(chain)} has no cases in .github/countersign/tests.`;
 }
 
+export function noCaseNamed(words: string): string {
+  return `No case has "${plainLine(words)}" in its name.`;
+}
+
 /** What a case expected and what it got; `null` for nothing. */
 export interface CaseDifference {
   what: string;
@@ -46,15 +50,22 @@ export function caseDifferences({ expect }: ChainCase, played: Played): CaseDiff
 
 /** `chain test`: a line for each case with its differences below, and a line with the totals. */
 export function testedChains(
-  results: readonly { chain: string; case: string; differences: readonly CaseDifference[] }[],
+  results: readonly {
+    chain: string;
+    case: string;
+    differences: readonly CaseDifference[];
+    /** Its course, if somebody asked for that. */
+    shown?: string;
+  }[],
   faults: readonly Diagnostic[],
 ): string {
   const failed = results.filter(({ differences }) => differences.length > 0).length;
   return [
     ...diagnosticLines(faults),
-    ...results.flatMap(({ chain, case: name, differences }) => [
+    ...results.flatMap(({ chain, case: name, differences, shown }) => [
       `${differences.length === 0 ? 'ok    ' : 'FAILED'}  ${chain}: ${plainLine(name)}`,
       ...differences.map((one) => `        ${difference(one)}`),
+      ...(shown === undefined ? [] : ['', shown, '']),
     ]),
     '',
     `Ran ${plural(results.length, 'case')}: ${failed === 0 ? 'none failed' : `${failed} failed`}.`,

@@ -331,17 +331,19 @@ export function chainTable(
     file: string;
     chain: Chain | undefined;
     diagnostics: readonly Diagnostic[];
+    runs: boolean;
   }[],
 ): string {
   if (chains.length === 0) return 'No chains.';
   return table(
-    ['CHAIN', 'FROM', 'FILE', 'FIRES ON', 'STEPS'],
-    chains.map(({ name, scope, file, chain, diagnostics }) => [
+    ['CHAIN', 'RUNS', 'FROM', 'FILE', 'FIRES ON', 'STEPS'],
+    chains.map(({ name, scope, file, chain, diagnostics, runs }) => [
       name,
+      runs ? 'yes' : 'no',
       scope,
       file,
       chain ? triggersOf(chain).map(nameOfTrigger).join(', ') : '',
-      chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'error')}: does not run`,
+      chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'error')}`,
     ]),
   );
 }

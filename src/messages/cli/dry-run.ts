@@ -55,10 +55,14 @@ export function dryRunText(repository: string, chain: string, played: Played): s
     'Nothing was written to GitHub.',
     '',
   ];
-  if (played.kind === 'not_run') return [...head, explainText(played.because)].join('\n');
+  return [...head, courseText(played)].join('\n');
+}
+
+/** The steps, the reasons and what would be written. */
+export function courseText(played: Played): string {
+  if (played.kind === 'not_run') return explainText(played.because);
   const { state, approval, effects } = played;
   return [
-    ...head,
     table(
       ['STEP', 'STATE', 'REASON'],
       state.invocations.map((step) => [step.stepId, face(step).words, step.reason?.summary ?? '']),

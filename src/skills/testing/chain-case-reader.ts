@@ -23,7 +23,8 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
   const { pull_request: given = {}, files = { 'README.md': '# A change\n' }, checks = {} } = of;
   const about = caseReader({ files, title: given.title, body: given.body }, CASE_PULL_REQUEST);
   const base = given.base ?? 'main';
-  const author: Person = { id: 1, login: given.author ?? 'ada', type: 'User' };
+  const login = given.author ?? 'ada';
+  const author: Person = { id: 1, login, type: login.endsWith('[bot]') ? 'Bot' : 'User' };
   const refuse = () => {
     throw new GitHubError('not_found', 404, 'a case has only its own repository');
   };

@@ -90,7 +90,7 @@ describe('a valid chain file', () => {
   test.each([
     '{}',
     '{ team: [acme/dbas] }',
-    '{ teams: [dbas] }',
+    '{ teams: [acme/] }',
     '{ permission: none }',
     '{ permission: read }',
     '{ count: 0 }',
@@ -426,7 +426,7 @@ describe('the parser of chain files', () => {
       'an unknown filter',
       withSteps('  - skill: ci\n    condition: "{{ trigger.title | lenght }}"'),
       [
-        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Allowed: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs, list, map, selectattr, rejectattr, sort, unique, sum, min, max, tojson',
+        'chain.yaml:6:36: "lenght" is not a known filter: did you mean "length"? Allowed: length, lower, upper, trim, default, join, first, last, int, string, replace, round, abs, list, map, selectattr, rejectattr, select, reject, sort, unique, sum, min, max, tojson',
       ],
     ],
     [

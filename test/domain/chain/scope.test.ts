@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
-import { type ParsedChain, resolveChains } from '../../../src/domain/chain/scope.ts';
+import { isChosen, type ParsedChain, resolveChains } from '../../../src/domain/chain/scope.ts';
 import { KNOWN } from '../../support/chains.ts';
 
 function file(path: string, name: string, skill = 'ci'): ParsedChain {
@@ -41,6 +41,16 @@ describe('among chains with one name', () => {
     expect(
       resolved({ repository: [file('r/x.yaml', 'a', 'gone')], shipped: [file('s/a.yaml', 'a')] }),
     ).toEqual({ chains: [], broken: ['a (repository: r/x.yaml)'] });
+  });
+
+  test('a shipped one that is not for everybody runs where the settings name it, and one of yours everywhere', () => {
+    const shipped = [{ ...file('s/a.yaml', 'a'), onlyIfNamed: true as const }];
+    const none = { repository: [], organisation: [], stored: [], shipped: [] };
+    const { onlyIfNamed } = resolveChains({ ...none, shipped });
+    expect(isChosen('a', {}, onlyIfNamed)).toBe(false);
+    expect(isChosen('a', { chains: ['a'] }, onlyIfNamed)).toBe(true);
+    const own = resolveChains({ ...none, shipped, repository: [file('r/a.yaml', 'a')] });
+    expect(isChosen('a', {}, own.onlyIfNamed)).toBe(true);
   });
 
   test('one with errors and without a readable name counts under its file name', () => {

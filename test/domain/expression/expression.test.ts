@@ -122,6 +122,11 @@ describe('an expression about a list of mappings', () => {
     ['[1, "a"] | sort', undefined],
     ['[1, "a"] | sum', undefined],
     ['trigger.missing | selectattr("x") | length', undefined],
+    [`${list} | map(attribute='file') | select('glob', '**/auth/**') | length`, 3],
+    [`${list} | map(attribute='file') | reject('glob', '**/auth/**') | unique | join(' ')`, 'README.md'],
+    ['[0, 1, ""] | select | tojson', '[1]'],
+    ['trigger.missing | select("glob", "**") | length', undefined],
+    ['(trigger.missing | select("glob", "**") | length) == 0', false],
     ['trigger.title is string', true],
     ['trigger.number is string', false],
     ['trigger.number is number', true],
@@ -149,6 +154,7 @@ describe('an expression about a list of mappings', () => {
       "trigger.labels | selectattr('a', 'equalsto', 1)",
       '"equalsto" is not a known test: did you mean "equalto"?',
     ],
+    ["trigger.labels | select('glob', 'src/{a')", 'this pattern cannot be used: a "{" has no "}"'],
     ['trigger.labels is mapping', 'after `is`, this is not known; allowed: defined, none, string, number'],
   ])('is refused with the reason: %s', (expression, reason) => {
     expect(() => compileExpression(expression)).toThrow(reason);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolders } from '../../support/temp.ts';
@@ -175,7 +175,7 @@ it('lint finds chains in folders that the app does not read, whatever their file
   });
   const { stdout } = await chainLint(cwd);
   expect(stdout).toMatchInlineSnapshot(`
-    ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: pr-review
+    ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: dependabot, migrations, pr-review
     .github/countersign/chains/sub/a.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/a.yaml
 
     Checked 2 files: 2 errors in 2 of them.
@@ -195,7 +195,7 @@ it('lint finds names in the settings that no chain has', async () => {
     const { code, stdout } = await chainLint(cwd, path);
     expect(code).toBe(1);
     expect(stdout.split('\n').filter((line) => line.startsWith('.github/countersign.yml'))).toEqual([
-      '.github/countersign.yml:1:37: there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, deploy, pr-review',
+      '.github/countersign.yml:1:37: there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: broken, dependabot, deploy, migrations, pr-review',
       '.github/countersign.yml:1:48: this is not a chain name',
       '.github/countersign.yml:2:8: "noise" cannot be "loud"; allowed: normal, quiet',
     ]);
@@ -218,16 +218,34 @@ it('list shows shipped chains and those of the working folder, also those with e
   const { code, stdout } = await countersign(['chain', 'list'], { cwd });
   expect(code).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
-    "CHAIN      FROM        FILE                                       FIRES ON      STEPS
-    deploy     repository  .github/countersign/chains/deploy.yaml     manual.fired  1
-    pr-review  repository  .github/countersign/chains/pr-review.yaml                3 errors: does not run
+    "CHAIN       RUNS  FROM        FILE                                       FIRES ON      STEPS
+    dependabot  no    shipped     chains/dependabot.yaml                     pr.opened     8
+    deploy      yes   repository  .github/countersign/chains/deploy.yaml     manual.fired  1
+    migrations  no    shipped     chains/migrations.yaml                     pr.opened     6
+    pr-review   no    repository  .github/countersign/chains/pr-review.yaml                3 errors
     "
   `);
   const listed = await countersign(['chain', 'list', '--json'], { cwd });
-  expect(parsed(listed)).toMatchObject([
-    { name: 'deploy', scope: 'repository', ok: true, event: 'manual.fired', steps: ['ci'] },
-    { name: 'pr-review', scope: 'repository', ok: false, event: null, steps: null },
+  const ofRepository = (parsed(listed) as { scope: string }[]).filter(({ scope }) => scope === 'repository');
+  expect(ofRepository).toMatchObject([
+    { name: 'deploy', ok: true, runs: true, event: 'manual.fired', steps: ['ci'] },
+    { name: 'pr-review', ok: false, runs: false, event: null, steps: null },
   ]);
+});
+
+it('list says that a shipped chain runs where the settings name it', async () => {
+  const runs = async (settings: string) => {
+    const cwd = repository({ '.github/countersign.yml': settings });
+    const listed = parsed(await countersign(['chain', 'list', '--json'], { cwd }));
+    return (listed as { name: string; runs: boolean }[]).filter((one) => one.runs).map(({ name }) => name);
+  };
+  expect(await runs('')).toEqual(['pr-review']);
+  expect(await runs('chains: [migrations]')).toEqual(['migrations']);
+});
+
+it('show --source prints the chain as it is written', async () => {
+  const { stdout } = await countersign(['chain', 'show', 'migrations', '--source'], { cwd: newFolder() });
+  expect(stdout).toBe(readFileSync(new URL('../../../chains/migrations.yaml', import.meta.url), 'utf8'));
 });
 
 it('show draws the shipped chain and prints it as JSON', async () => {

@@ -441,6 +441,22 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
       expect(begun).toEqual(new Map([['a', 'for a']]));
     });
 
+    // What a job has opened, such as a connection, can keep the job itself in memory.
+    it('is kept no longer than its job runs', async () => {
+      const jobs: Job[] = [];
+      bench.queue.start({
+        handlers: everyKind(async (job) => {
+          jobs.push(job);
+          return DONE;
+        }),
+        onRetriesExhausted: async () => undefined,
+        prepare: async () => 'much',
+      });
+      await bench.enqueue('a');
+      await bench.queue.idle();
+      expect(jobs.map(({ prepared }) => prepared)).toEqual([undefined]);
+    });
+
     it('is prepared again by whatever takes the job after a failure', async () => {
       let times = 0;
       const seen: unknown[] = [];

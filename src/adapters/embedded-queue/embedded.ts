@@ -464,7 +464,7 @@ class EmbeddedQueue implements Queue {
   }
 
   #begin(worker: Worker, row: JobRow, token: string, renewAt: number, prepared: unknown): void {
-    const job = { ...toJob(row), prepared };
+    const job: Job = { ...toJob(row), prepared };
     const work: Work = {
       row,
       token,
@@ -491,6 +491,8 @@ class EmbeddedQueue implements Queue {
         attempt(this.#attempt, worker, job, work.abort.signal),
       )
       .then((disposition) => {
+        // A connection that the job opened keeps the job's context, and all in it, until it is closed.
+        delete job.prepared;
         const { others, reviews } = this.#free();
         const wasFull = (isReview(row) ? reviews : others) === 0;
         this.#underWay.delete(work);

@@ -63,7 +63,8 @@ export function* packBodies<Item extends { body: Uint8Array }>(
 export function unpackBody(pack: Pack, { start, length }: Place): Uint8Array {
   const all = unpack(pack).bytes;
   if (start + length > all.byteLength) throw new Error('the pack of its body is too short');
-  return all.subarray(start, start + length);
+  // A copy, because a part of the unpacked bytes would keep all of them in memory, half a megabyte, as long as its delivery.
+  return new Uint8Array(all.subarray(start, start + length));
 }
 
 /** The same pack, uncompressed: for reading many of its bodies. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packBodies, unpackBody } from '../../../src/adapters/sql/body-packs.ts';
+import { type Pack, packBodies, unpackBody } from '../../../src/adapters/sql/body-packs.ts';
 
 const KB = 1_024;
 
@@ -45,7 +45,13 @@ describe('bodies in packs', () => {
 
   it('are read from their own rows if they were recorded before packs existed', () => {
     const bytes = Buffer.from('{}');
-    expect(unpackBody({ encoding: 'none', bytes }, { start: 0, length: 2 })).toEqual(bytes);
+    expect(unpackBody({ encoding: 'none', bytes }, { start: 0, length: 2 })).toEqual(new Uint8Array(bytes));
+  });
+
+  it('keep nothing else of their pack in memory once they are read', () => {
+    const [packed] = packBodies([Buffer.from('{"one":1}'), Buffer.alloc(300 * KB)].map((body) => ({ body })));
+    const { buffer } = unpackBody(packed?.pack as Pack, { start: 0, length: 9 });
+    expect(buffer.byteLength).toBe(9);
   });
 
   it.each([

@@ -24,7 +24,7 @@ const summary = async (scene: Scene) => {
   return state?.invocations[0]?.outcome?.summary ?? state?.invocations[0]?.reason?.summary;
 };
 
-test('a step drafts a release of the base branch, which nobody is notified of', async () => {
+test('a step drafts a release of the base branch, and notifies nobody', async () => {
   const scene = await start(
     releasing('{ tag: v1.0.0, name: "One: {{ trigger.title }}", body: "# New\\n\\n{{ trigger.title }}" }'),
   );

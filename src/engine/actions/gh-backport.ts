@@ -63,7 +63,7 @@ export const ghBackport = plainAction({
         'gh-backport',
         `${onto.length} branches are named, and ${MAX_BRANCHES} are allowed`,
       );
-    const details = { pull_request: number, branches: onto };
+    const details = { pull_request: number, opened: [], conflicts: [], failed: [] };
     if (onto.length === 0)
       return { kind: 'does', summary: `#${number} names no branch to copy it to`, details, effects: [] };
     const change = await changeOf(context, pullRequest, mergeCommitSha);

@@ -1,5 +1,11 @@
 import { contentHash } from '../../core/canonical.ts';
 import { textOfFile } from '../../core/text.ts';
+import {
+  CHAINS_FOLDER,
+  FOLDER,
+  MAX_CONFIGURATION_BYTES,
+  SETTINGS_FILE,
+} from '../../domain/chain/configuration-files.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
 import {
   type CheckRunFacts,
@@ -32,11 +38,7 @@ export interface Pretence {
 const OWN_CHECK = /^countersign( \/|: )/;
 /** Far above the ids of GitHub, so that none is taken for one. */
 const FIRST_ID = 2 ** 52;
-const SETTINGS = '.github/countersign.yml';
-const FOLDER = '.github/countersign';
-const CHAINS = 'chains/';
-/** No larger file is configuration. */
-const MAX_FILE_BYTES = 65_536;
+const CHAINS = `${CHAINS_FOLDER.slice(FOLDER.length + 1)}/`;
 
 /**
  * GitHub without its writes. Reads go to the real one, with three exceptions: configuration files of the dry run,
@@ -156,7 +158,7 @@ function configurationOver(
     return { path, type: 'file', sha, size: bytes.length };
   };
   const textOf = async ({ sha }: TreeEntry) => {
-    const bytes = await real.blob(repo, sha, MAX_FILE_BYTES);
+    const bytes = await real.blob(repo, sha, MAX_CONFIGURATION_BYTES);
     return bytes && textOfFile(bytes);
   };
 
@@ -165,13 +167,13 @@ function configurationOver(
       const found = await real.folder(from, path, ref);
       if (!isHere(from) || path !== '.github') return found;
       const entries = found ?? [];
-      const written = entries.find(({ path, type }) => type === 'file' && path === SETTINGS);
+      const written = entries.find(({ path, type }) => type === 'file' && path === SETTINGS_FILE);
       const inside = entries.find(({ path, type }) => type === 'dir' && path === FOLDER);
       const sha = `dry-run:tree:${inside?.sha ?? ''}`;
       trees.set(sha, inside?.sha);
       return [
         ...entries.filter((entry) => entry !== written && entry !== inside),
-        entryOf(SETTINGS, settings(written && (await textOf(written)))),
+        entryOf(SETTINGS_FILE, settings(written && (await textOf(written)))),
         ...(inside || chain ? [{ path: FOLDER, type: 'dir' as const, sha, size: 0 }] : []),
       ];
     },

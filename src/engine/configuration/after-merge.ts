@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
+import { configurationFile, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
 import type { Configuration } from './configuration.ts';
-import { configurationFile, SETTINGS_FILE } from './configuration-files.ts';
 import { NO_SETTINGS, type SettingsSource, unknownIn } from './settings-source.ts';
 
 /** A file as it would be after the merge of a pull request. */

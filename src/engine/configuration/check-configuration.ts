@@ -2,6 +2,11 @@ import { shortHash } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
+import {
+  CHAINS_FOLDER,
+  configurationFile,
+  MAX_CONFIGURATION_BYTES,
+} from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { type SearchBudget, searchBudget } from '../../domain/chain/never-runs.ts';
 import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
@@ -19,8 +24,6 @@ import type { GitHub, GitHubReader, PullRequest, PullRequestFile, Repo } from '.
 import { type ChangedFile, diagnosticsAfterMerge, removedPaths } from './after-merge.ts';
 import { changedSkills } from './check-skills.ts';
 import type { Configuration } from './configuration.ts';
-import { CHAINS_FOLDER, configurationFile } from './configuration-files.ts';
-import { MAX_FILE_BYTES } from './scope-files.ts';
 import { settingsSource, tooLargeDiagnostic } from './settings-source.ts';
 
 /** Each file costs a request, and anybody can open a pull request with thousands of them. */
@@ -101,7 +104,7 @@ async function readChanged(
 ): Promise<ChangedFile> {
   const kind = configurationFile(path);
   if (kind === 'misnamed settings') return { path, diagnostics: [atTop(path, WRONG_SETTINGS_NAME)] };
-  const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_FILE_BYTES);
+  const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_CONFIGURATION_BYTES);
   const text = bytes && textOfFile(bytes);
   if (kind === 'settings') {
     const settings = settingsSource(text, path);

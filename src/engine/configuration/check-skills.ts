@@ -1,12 +1,11 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { textOfFile } from '../../core/text.ts';
+import { MAX_CONFIGURATION_BYTES, SKILLS_FOLDER } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { outcomeDataOf, outcomesOf, withoutOutcome } from '../../domain/skill/package.ts';
 import { unknownUses } from '../../domain/skill/parse.ts';
 import { resolveSkills } from '../../domain/skill/scope.ts';
 import type { GitHubReader, PullRequestFile, Repo } from '../../ports/github.ts';
-import { SKILLS_FOLDER } from './configuration-files.ts';
-import { MAX_FILE_BYTES } from './scope-files.ts';
 import { readSkills } from './skill-files.ts';
 
 /** Per pull request. Each file of a skill costs a request. */
@@ -44,7 +43,7 @@ export async function changedSkills(
     ),
   );
   const packages = await readSkills(entries.flat(), SKILLS_FOLDER, '', async ({ sha }) => {
-    const bytes = await reader.blob(repo, sha, MAX_FILE_BYTES);
+    const bytes = await reader.blob(repo, sha, MAX_CONFIGURATION_BYTES);
     return bytes && textOfFile(bytes);
   });
   const changed = resolveSkills({ workspace: packages }, names.builtIn);

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { foldContracts } from '../../domain/artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
+import { SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import {
   type Scope as ChainScope,
@@ -27,7 +28,6 @@ import {
 } from '../../domain/skill/package.ts';
 import { resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
 import type { GitHub, GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
-import { SETTINGS_FILE } from './configuration-files.ts';
 import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
 import { type ChainSource, chainSource, createScopeFiles } from './scope-files.ts';
 import { type SettingsScopes, unknownIn } from './settings-source.ts';

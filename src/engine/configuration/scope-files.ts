@@ -3,22 +3,23 @@ import type { Clock } from '../../core/clock.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
+import {
+  CHAINS_FOLDER,
+  FOLDER,
+  isChainFile,
+  MAX_CONFIGURATION_BYTES,
+  ORGANISATION_CHAINS,
+  ORGANISATION_REPOSITORY,
+  ORGANISATION_SKILLS,
+  SETTINGS_FILE,
+  SKILLS_FOLDER,
+} from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
 import { organisationGone, organisationUnreadable } from '../../messages/check-run/configuration-check.ts';
 import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../../ports/github.ts';
-import {
-  CHAINS_FOLDER,
-  FOLDER,
-  isChainFile,
-  ORGANISATION_CHAINS,
-  ORGANISATION_REPOSITORY,
-  ORGANISATION_SKILLS,
-  SETTINGS_FILE,
-  SKILLS_FOLDER,
-} from './configuration-files.ts';
 import type { OrganisationMemory } from './organisation-memory.ts';
 import {
   NO_SETTINGS,
@@ -29,7 +30,6 @@ import {
 } from './settings-source.ts';
 import { readSkills } from './skill-files.ts';
 
-export const MAX_FILE_BYTES = 65_536;
 const MAX_CHAIN_FILES = 100;
 /** For larger pushes, GitHub may omit files from the list, so everything is read again. */
 const MAX_TRUSTED_PATHS = 200;
@@ -217,7 +217,9 @@ export function createScopeFiles({
     const key = `${repo.owner}/${repo.name}:${entry.sha}`;
     const known = texts.get(key);
     if (known) return known;
-    const reading = reader.blob(repo, entry.sha, MAX_FILE_BYTES).then((bytes) => bytes && textOfFile(bytes));
+    const reading = reader
+      .blob(repo, entry.sha, MAX_CONFIGURATION_BYTES)
+      .then((bytes) => bytes && textOfFile(bytes));
     texts.set(key, reading);
     reading.catch(() => texts.delete(key));
     return reading;

@@ -1,14 +1,14 @@
 import { contentHash } from '../../core/canonical.ts';
-import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
-import type { Actor } from '../../domain/run/actor.ts';
-import type { Tx } from '../../ports/storage.ts';
-import type { Configuration } from '../configuration/configuration.ts';
 import {
   configurationFile,
   FOLDER,
   ORGANISATION_CHAINS,
   ORGANISATION_SKILLS,
-} from '../configuration/configuration-files.ts';
+} from '../../domain/chain/configuration-files.ts';
+import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
+import type { Actor } from '../../domain/run/actor.ts';
+import type { Tx } from '../../ports/storage.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 
 /** The most paths of a push in one entry. */
 const MAX_PATHS = 100;

@@ -1,5 +1,6 @@
 import { formatDiagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
+import { SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import { requiredInputs } from '../../domain/chain/required-inputs.ts';
 import { nameOf } from '../../domain/chain/scope.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
@@ -15,7 +16,6 @@ import { heldBecause } from '../../messages/run/held-chain.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
-import { SETTINGS_FILE } from '../configuration/configuration-files.ts';
 import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import {

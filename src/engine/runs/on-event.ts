@@ -1,4 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
+import { ORGANISATION_REPOSITORY } from '../../domain/chain/configuration-files.ts';
 import type { Event, EventOf } from '../../domain/event/event.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { governingBranch } from '../../domain/run/run.ts';
@@ -6,7 +7,6 @@ import type { Changed, Repo } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { ORGANISATION_REPOSITORY } from '../configuration/configuration-files.ts';
 import type { StoredChains } from '../configuration/stored-chains.ts';
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';

@@ -5,6 +5,14 @@ import { CountersignError } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
+import {
+  CHAINS_FOLDER,
+  configurationFile,
+  MAX_CONFIGURATION_BYTES,
+  MISNAMED_SETTINGS,
+  ORGANISATION_CHAINS,
+  SETTINGS_FILE,
+} from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
 import {
@@ -18,21 +26,11 @@ import {
 import { parseSettings, type SettingsFile, unknownChains } from '../../domain/chain/settings.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import {
-  CHAINS_FOLDER,
-  configurationFile,
-  MISNAMED_SETTINGS,
-  ORGANISATION_CHAINS,
-  SETTINGS_FILE,
-} from '../../engine/configuration/configuration-files.ts';
-import {
   misplacedChain,
   tooLarge,
   WRONG_SETTINGS_NAME,
 } from '../../messages/check-run/configuration-check.ts';
 import { noSuchPath, unreadableFile } from '../../messages/cli/cli.ts';
-
-/** The app's limit: it rejects larger files too. */
-const MAX_FILE_BYTES = 65_536;
 
 export interface CheckedFile {
   file: string;
@@ -217,7 +215,7 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
 function textOf(cwd: string, file: string): string | undefined {
   try {
     const bytes = readFileSync(resolve(cwd, file));
-    return bytes.length > MAX_FILE_BYTES ? undefined : textOfFile(bytes);
+    return bytes.length > MAX_CONFIGURATION_BYTES ? undefined : textOfFile(bytes);
   } catch (error) {
     throw new CountersignError('cli.unreadable_file', unreadableFile(file), { cause: error });
   }

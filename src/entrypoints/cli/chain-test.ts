@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
+import { CHAIN_TESTS, FOLDER, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import { readChainCases } from '../../domain/chain-case/case-file.ts';
-import { CHAIN_TESTS, FOLDER, SETTINGS_FILE } from '../../engine/configuration/configuration-files.ts';
 import {
   type CaseDifference,
   caseDifferences,

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { CountersignError } from '../../core/errors.ts';
+import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../../domain/chain/configuration-files.ts';
 import { MAX_FILE_BYTES } from '../../domain/skill/check-files.ts';
 import { readDescribed } from '../../domain/skill/described.ts';
 import { packageFromJson } from '../../domain/skill/json.ts';
@@ -14,7 +15,6 @@ import {
 import { parsePackage } from '../../domain/skill/parse.ts';
 import { PACKAGE_FOLDERS, SKILL_FILE } from '../../domain/skill/place.ts';
 import { type BrokenSkill, resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
-import { ORGANISATION_SKILLS, SKILLS_FOLDER } from '../../engine/configuration/configuration-files.ts';
 import { tooLarge } from '../../messages/check-run/configuration-check.ts';
 import { noSuchPath } from '../../messages/cli/cli.ts';
 import { brokenSkill, cannotWrite, skillExists, unknownSkill } from '../../messages/cli/skill.ts';

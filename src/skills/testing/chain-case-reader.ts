@@ -1,5 +1,5 @@
+import { FOLDER } from '../../domain/chain/configuration-files.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
-import { FOLDER } from '../../engine/configuration/configuration-files.ts';
 import type { CheckRunFacts, GitHubReader, Person, Repo, TreeEntry } from '../../ports/github.ts';
 import { GitHubError } from '../../ports/github.ts';
 import { BASE_SHA, caseReader, HEAD_SHA } from './case-reader.ts';

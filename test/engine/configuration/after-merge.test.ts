@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
+import { CHAINS_FOLDER, SETTINGS_FILE } from '../../../src/domain/chain/configuration-files.ts';
 import type { ParsedChain } from '../../../src/domain/chain/scope.ts';
 import {
   type ChangedFile,
   diagnosticsAfterMerge,
   removedPaths,
 } from '../../../src/engine/configuration/after-merge.ts';
-import { CHAINS_FOLDER, SETTINGS_FILE } from '../../../src/engine/configuration/configuration-files.ts';
 import { NO_SETTINGS, settingsSource } from '../../../src/engine/configuration/settings-source.ts';
 import type { PullRequestFile } from '../../../src/ports/github.ts';
 

@@ -18,6 +18,9 @@ export const ORGANISATION_REPOSITORY = '.github';
 export const ORGANISATION_CHAINS = 'countersign/chains';
 export const ORGANISATION_SKILLS = 'countersign/skills';
 
+/** In bytes: no larger file is a chain or settings. */
+export const MAX_CONFIGURATION_BYTES = 65_536;
+
 const IS_YAML = /\.ya?ml$/;
 
 /**

@@ -1,4 +1,5 @@
 import type { Json } from '../core/canonical.ts';
+import type { CountersignError } from '../core/errors.ts';
 import type { Artifact } from '../domain/artifact/artifact.ts';
 import type { StoredChain } from '../domain/chain/stored.ts';
 import type { AppliedCommand } from '../domain/command/order.ts';
@@ -185,7 +186,7 @@ export interface Deliveries {
    */
   setStatus(id: number, status: DeliveryStatus, at: Date, error?: string): Promise<void>;
   /** Newest first. */
-  list(filter: { status?: DeliveryStatus; limit: number }): Promise<DeliverySummary[]>;
+  list(filter: { status?: DeliveryStatus; limit: number }, onDamaged?: OnDamaged): Promise<DeliverySummary[]>;
   countByStatus(): Promise<Record<DeliveryStatus, number>>;
 }
 
@@ -360,6 +361,9 @@ export interface Effects {
   countByStatus(): Promise<Record<EffectStatus, number>>;
 }
 
+/** Gets the error of each row or archive that a list passes over. Without it, the first such error is thrown. */
+export type OnDamaged = (error: CountersignError) => void;
+
 export interface ArtifactFilter {
   runId?: string;
   kind?: string;
@@ -374,7 +378,7 @@ export interface Artifacts {
   ofRun(runId: string): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
   /** Newest first, also those of runs that ended long ago. */
-  list(filter: ArtifactFilter): Promise<Artifact[]>;
+  list(filter: ArtifactFilter, onDamaged?: OnDamaged): Promise<Artifact[]>;
   /**
    * Artifacts by id, after the given one: of all runs, or of those that ended before a time. All pages
    * together read the table once.

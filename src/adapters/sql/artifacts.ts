@@ -2,9 +2,9 @@ import type { Insertable, Kysely, Selectable } from 'kysely';
 import { memberOf } from '../../core/mapping.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
-import type { ArtifactFilter, Artifacts } from '../../ports/storage.ts';
+import type { ArtifactFilter, Artifacts, OnDamaged } from '../../ports/storage.ts';
 import { type Archives, byTime } from './archives.ts';
-import { parseJson, reading, toDate, toText } from './columns.ts';
+import { parseJson, readable, reading, toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { unpackJson } from './packed-json.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
@@ -57,9 +57,9 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
       return archived && artifactOf(archived);
     },
 
-    async list(filter) {
-      const live = await liveOf(filter);
-      const all = [...live, ...(await archivedOf(filter, live))];
+    async list(filter, onDamaged) {
+      const live = await liveOf(filter, onDamaged);
+      const all = [...live, ...(await archivedOf(filter, live, onDamaged))];
       return newestFirst(all).slice(0, filter.limit);
     },
 
@@ -76,7 +76,10 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
     },
   };
 
-  async function liveOf({ runId, kind, since, failed, limit }: ArtifactFilter): Promise<Artifact[]> {
+  async function liveOf(
+    { runId, kind, since, failed, limit }: ArtifactFilter,
+    onDamaged: OnDamaged | undefined,
+  ): Promise<Artifact[]> {
     let query = db.selectFrom('artifacts').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
     if (runId !== undefined) query = query.where('run_id', '=', runId);
     if (kind !== undefined) query = query.where('kind', '=', kind);
@@ -84,7 +87,8 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
     const found: Artifact[] = [];
     for (let offset = 0; found.length < limit; offset += LIST_PAGE) {
       const rows = await query.limit(LIST_PAGE).offset(offset).execute();
-      const page = rows.map(artifactOf);
+      const read = await Promise.all(rows.map((row) => readable(() => artifactOf(row), onDamaged)));
+      const page = read.filter((one) => one !== undefined);
       // The content may be packed, so a database cannot look into it.
       found.push(...(failed ? page.filter(hasFailed) : page));
       if (rows.length < LIST_PAGE) break;
@@ -93,7 +97,11 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
   }
 
   /** Archives are read by the ends of their runs, newest first: no artifact is younger than the end of its run. */
-  async function archivedOf(filter: ArtifactFilter, live: readonly Artifact[]): Promise<Artifact[]> {
+  async function archivedOf(
+    filter: ArtifactFilter,
+    live: readonly Artifact[],
+    onDamaged: OnDamaged | undefined,
+  ): Promise<Artifact[]> {
     const { runId, kind, since, failed, limit } = filter;
     let query = db
       .selectFrom('chain_runs')
@@ -109,7 +117,8 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
       for (const { id, archive_id, finished_at } of runs) {
         const last = newestFirst([...live, ...found])[limit - 1];
         if (last && finished_at !== null && toText(last.createdAt) >= finished_at) return found;
-        const rows = archive_id === null ? undefined : await archives.peek(archive_id);
+        const rows =
+          archive_id === null ? undefined : await readable(() => archives.peek(archive_id), onDamaged);
         const wanted = (rows?.artifacts ?? [])
           .filter((row) => row.run_id === id && (kind === undefined || row.kind === kind))
           .map(artifactOf)

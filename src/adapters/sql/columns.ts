@@ -54,6 +54,24 @@ export function reading<T>(table: string, id: string | number, read: () => T): T
   }
 }
 
+/**
+ * What can be read, for lists: one damaged row must not hide the others.
+ * @param onDamaged gets the error of each that cannot; without it, the first is thrown
+ */
+export async function readable<T>(
+  read: () => T | Promise<T>,
+  onDamaged: ((error: CountersignError) => void) | undefined,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!onDamaged || !(error instanceof CountersignError) || error.code !== 'storage.unreadable_row')
+      throw error;
+    onDamaged(error);
+    return undefined;
+  }
+}
+
 /** @throws CountersignError if a required row was not found */
 export function mustExist(found: boolean, table: string, id: string | number): void {
   if (!found) throw new CountersignError('storage.no_such_row', `The table ${table} has no row ${id}.`);

@@ -16,7 +16,7 @@ import {
   unpack,
   unpackBody,
 } from './body-packs.ts';
-import { mustExist, reading, toDate, toDateOrNull, toText } from './columns.ts';
+import { mustExist, readable, reading, toDate, toDateOrNull, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import {
   archiveDeliveries,
@@ -330,20 +330,20 @@ export function deliveriesTable(db: Kysely<Database>, unit?: UnitOfWork, known?:
       mustExist((numAffectedRows ?? 0n) > 0n, 'deliveries', id);
     },
 
-    async list({ status, limit }) {
-      const rows = await db
+    async list({ status, limit }, onDamaged) {
+      const query = db
         .selectFrom('deliveries')
         .selectAll()
         .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'received'))
         .orderBy('id', 'desc')
-        .limit(limit)
-        .execute();
-      if (status !== undefined && status !== 'done') return rows.map(summary);
-      const archived = await newestArchived(db, rows.length < limit ? 0 : (rows.at(-1)?.id ?? 0), limit);
-      return [...rows, ...archived]
-        .toSorted((a, b) => b.id - a.id)
-        .slice(0, limit)
-        .map(summary);
+        .limit(limit);
+      const rows = await query.execute();
+      const withArchived = status === undefined || status === 'done';
+      const above = rows.length < limit ? 0 : (rows.at(-1)?.id ?? 0);
+      const archived = withArchived ? await newestArchived(db, above, limit, onDamaged) : [];
+      const all = [...rows, ...archived].toSorted((a, b) => b.id - a.id).slice(0, limit);
+      const read = await Promise.all(all.map((row) => readable(() => summary(row), onDamaged)));
+      return read.filter((one) => one !== undefined);
     },
 
     countByStatus: () => statusCounts(db, 'delivery', DELIVERY_STATUSES),

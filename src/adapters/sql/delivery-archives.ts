@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { CountersignError } from '../../core/errors.ts';
+import type { OnDamaged } from '../../ports/storage.ts';
 import { archiveKey, packText, unpackText } from './archive-content.ts';
-import { reading, toDate, toText } from './columns.ts';
+import { readable, reading, toDate, toText } from './columns.ts';
 import { cursorsTable } from './cursors.ts';
 import type { Database, DeliveriesTable } from './schema.ts';
 
@@ -95,7 +96,12 @@ export async function archivedById(db: Kysely<Database>, id: number): Promise<Ro
 }
 
 /** The newest archived deliveries with a number above this one, and all others of their archives. */
-export async function newestArchived(db: Kysely<Database>, above: number, limit: number): Promise<Row[]> {
+export async function newestArchived(
+  db: Kysely<Database>,
+  above: number,
+  limit: number,
+  onDamaged: OnDamaged | undefined,
+): Promise<Row[]> {
   const rows: Row[] = [];
   for (let below = Number.MAX_SAFE_INTEGER; rows.length < limit; ) {
     const archive = await db
@@ -107,7 +113,7 @@ export async function newestArchived(db: Kysely<Database>, above: number, limit:
       .limit(1)
       .executeTakeFirst();
     if (!archive) break;
-    rows.push(...rowsOf(archive));
+    rows.push(...((await readable(() => rowsOf(archive), onDamaged)) ?? []));
     below = archive.last_id;
   }
   return rows;

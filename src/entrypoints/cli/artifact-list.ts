@@ -14,7 +14,10 @@ export interface ArtifactListOptions extends DatabaseOption {
   limit: number;
 }
 
-export function artifactList({ clock, tools }: Context, options: ArtifactListOptions): Promise<Output> {
+export function artifactList(
+  { clock, tools, progress }: Context,
+  options: ArtifactListOptions,
+): Promise<Output> {
   const { run, kind, failed, since, limit, database } = options;
   const kinds: readonly string[] = [...OUTCOME_KINDS, ...BLOB_KINDS];
   if (kind !== undefined && !kinds.includes(kind) && !isOwnKind(kind))
@@ -28,7 +31,11 @@ export function artifactList({ clock, tools }: Context, options: ArtifactListOpt
     limit,
   };
   return tools.withDatabase(database, 'read', async ({ read }) => {
-    const found = await read.artifacts.list(filter);
+    let damaged = 0;
+    const found = await read.artifacts.list(filter, ({ message }) => {
+      damaged++;
+      progress(message);
+    });
     const runs = new Map(
       await Promise.all(
         [...new Set(found.map(({ runId }) => runId))].map(
@@ -38,6 +45,7 @@ export function artifactList({ clock, tools }: Context, options: ArtifactListOpt
     );
     const listed = found.map((artifact) => ({ artifact, run: runs.get(artifact.runId) }));
     return {
+      failed: damaged > 0,
       text: artifactTable(listed, clock.now()),
       json: found.map((artifact) => artifactJson(artifact)),
     };

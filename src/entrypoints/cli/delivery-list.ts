@@ -9,12 +9,20 @@ export interface DeliveryListOptions extends DatabaseOption {
 }
 
 export function deliveryList(
-  { clock, tools }: Context,
+  { clock, tools, progress }: Context,
   { status, limit, database }: DeliveryListOptions,
 ): Promise<Output> {
   return tools.withDatabase(database, 'read', async ({ read }) => {
-    const deliveries = await read.deliveries.list({ limit, ...(status === undefined ? {} : { status }) });
+    let damaged = 0;
+    const deliveries = await read.deliveries.list(
+      { limit, ...(status === undefined ? {} : { status }) },
+      ({ message }) => {
+        damaged++;
+        progress(message);
+      },
+    );
     return {
+      failed: damaged > 0,
       text: deliveryTable(deliveries, status, clock.now()),
       json: deliveries.map(deliveryJson),
     };

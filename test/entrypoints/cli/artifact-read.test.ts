@@ -10,7 +10,7 @@ import type { Run } from '../../../src/domain/run/run.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { completed, runState, session } from '../../support/rows.ts';
 import { temporaryFolders } from '../../support/temp.ts';
-import { countersign } from './support.ts';
+import { countersign, tamper } from './support.ts';
 
 const DAY = 86_400_000;
 const newFolder = temporaryFolders();
@@ -40,10 +40,11 @@ async function addRun(
   artifacts: readonly (Partial<Artifact> & { id: string })[],
   over: Partial<Run> = {},
 ) {
+  const createdAt = ago(days);
   const blobs = await createTools(env).blobs();
   for (const { filePath } of artifacts) if (filePath) await blobs.put(filePath, `content of ${filePath}\n`);
   await storage.transaction(async (tx) => {
-    const state = runState(id, { status: 'completed', reason: completed, finishedAt: ago(days), ...over });
+    const state = runState(id, { status: 'completed', reason: completed, finishedAt: createdAt, ...over });
     await tx.runs.insert(state);
     await tx.runs.insertSession(session(`ses-${id}`, `${id}-inv0`));
     for (const more of artifacts)
@@ -51,7 +52,7 @@ async function addRun(
         runId: id,
         invocationId: `${id}-inv0`,
         sessionId: `ses-${id}`,
-        createdAt: ago(days),
+        createdAt,
         kind: 'review_verdict',
         name: 'Round 1 verdict',
         content: null,
@@ -110,6 +111,24 @@ describe('artifact list', () => {
     expect(ids(out)).toEqual(['art-archived', 'art-failed', 'art-old']);
     const { out: one } = await cli('artifact', 'list', '--run', 'run-c', '--limit', '1', '--json');
     expect(ids(one)).toEqual(['art-archived']);
+  });
+});
+
+describe('artifact list with a damaged archive', () => {
+  it('lists the others, names the archive and fails', async () => {
+    await addRun('run-a', 3, [{ id: 'art-row', content: verdict(false) }]);
+    for (const id of ['run-b', 'run-c'])
+      await addRun(id, 2, [{ id: `art-${id}`, content: verdict(false) }], { pullRequest: null });
+    await storage.transaction((tx) => tx.runs.archive(['run-b', 'run-c'], new Date()));
+    tamper(
+      join(folder, 'countersign.db'),
+      `UPDATE run_archives SET content = substr(content, 1, length(content) / 2)
+        WHERE id = (SELECT archive_id FROM chain_runs WHERE id = 'run-b')`,
+    );
+    const { out, err, code } = await cli('artifact', 'list', '--json');
+    expect(ids(out)).toEqual(['art-run-c', 'art-row']);
+    expect(err).toMatch(/^The row \d+ of the table run_archives cannot be read: /);
+    expect(code).toBe(1);
   });
 });
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { at, delivery } from '../../support/rows.ts';
 import { temporaryFolders } from '../../support/temp.ts';
-import { countersignOn, jobsIn, parsed, seed } from './support.ts';
+import { countersignOn, jobsIn, parsed, seed, tamper } from './support.ts';
 
 const newFolder = temporaryFolders();
 const body = new TextEncoder().encode(
@@ -46,6 +46,37 @@ describe('delivery list', () => {
         finished_at: at(5).toISOString(),
       },
     ]);
+  });
+});
+
+describe('delivery list with a damaged archive', () => {
+  it('lists the others, names the archive and fails', async () => {
+    const path = join(newFolder(), 'countersign.db');
+    await seed(path, async (storage) => {
+      const names = Array.from({ length: 260 }, (_, index) => `guid-${index}`);
+      await storage.transaction(async ({ deliveries }) => {
+        const recorded = await deliveries.record(
+          names.map((guid) => delivery(guid, { body, queueKey: null })),
+        );
+        for (const { id } of recorded) await deliveries.setStatus(id, 'done', at(5));
+      });
+      for (const _ of [1, 2]) {
+        const archived = await storage.transaction((tx) => tx.deliveries.archive(at(9), at(9)));
+        expect(archived).toBe(true);
+      }
+    });
+    tamper(path, 'UPDATE delivery_archives SET content = zeroblob(40) WHERE first_id = 1');
+    const { code, stdout, stderr } = await countersignOn(path)(
+      'delivery',
+      'list',
+      '--limit',
+      '1000',
+      '--json',
+    );
+    const guids = (JSON.parse(stdout) as { guid: string }[]).map(({ guid }) => guid);
+    expect(guids).toEqual(Array.from({ length: 132 }, (_, index) => `guid-${259 - index}`));
+    expect(stderr).toMatch(/^The row 128 of the table delivery_archives cannot be read: /);
+    expect(code).toBe(1);
   });
 });
 

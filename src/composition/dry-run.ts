@@ -12,7 +12,7 @@ import { criterion, type Explanation } from '../domain/explanation/explanation.t
 import type { RunState } from '../domain/run/run.ts';
 import { createOutagePolicy } from '../engine/jobs/outage-policy.ts';
 import { workerOf } from '../engine/jobs/worker.ts';
-import { cannotFire } from '../engine/runs/fire-by-hand.ts';
+import { cannotFire, type Refused } from '../engine/runs/fire-by-hand.ts';
 import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunRequest } from '../entrypoints/cli/context.ts';
@@ -104,7 +104,7 @@ export async function play({
     stopSkills = skills.stop;
     const parts = buildEngine(platform, skills);
     queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));
-    const refused = new Map<number, Explanation>();
+    const refused = new Map<number, Refused>();
     for (const { number } of played) await begin(number);
     const reporting = setInterval(() => void report().catch(() => {}), PROGRESS_MS);
     await settle().finally(() => clearInterval(reporting));
@@ -116,7 +116,7 @@ export async function play({
       const asked = fire && { chain: chain.name, actor: fire.actor, inputs: fire.inputs };
       const because = asked && (await whyNotFired(number, asked));
       if (because) {
-        refused.set(number, criterion('unmet', because));
+        refused.set(number, because);
         return;
       }
       const job = eventJob(
@@ -139,8 +139,12 @@ export async function play({
     async function resultOf(pullRequest: PullRequest): Promise<Played> {
       const { number } = pullRequest;
       const state = await runOf(number);
-      if (!state)
-        return { pullRequest, kind: 'not_run', because: refused.get(number) ?? (await whyNot(number)) };
+      const refusal = refused.get(number);
+      if (refusal) {
+        const { because, ...of } = refusal;
+        return { pullRequest, kind: 'not_run', because: criterion('unmet', because), ...of };
+      }
+      if (!state) return { pullRequest, kind: 'not_run', because: await whyNot(number) };
       const approvals = await storage.read.approvals.ofRun(state.run.id);
       const effects = await storage.read.effects.ofRun(state.run.id);
       return {

@@ -44,6 +44,8 @@ function sentence(issue: z.core.$ZodRawIssue, name: string): string | undefined 
       const allowed = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
       return issue.keys.map((key) => notAllowed(`unknown key "${key}"`, allowed, key)).join('\n');
     }
+    case 'invalid_key':
+      return issue.issues[0]?.message;
     case 'too_big':
       return `${name} ${limit('at most', issue.maximum, issue.origin)}`;
     case 'too_small':

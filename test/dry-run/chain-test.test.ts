@@ -128,14 +128,15 @@ cases:
 test('chain test fires a chain by hand with inputs', async () => {
   const chain = `name: greet
 trigger: { event: manual.fired }
+inputs: { whom: { required: true }, times: { type: number, default: 1 } }
 steps:
-  - { action: gh-comment, with: { body: "Hello {{ trigger.input_whom }}" } }
+  - { action: gh-comment, with: { body: "Hello {{ inputs.whom }}, {{ inputs.times + 1 }} times" } }
 `;
   const { stdout } = await cases(
     `chain: greet
 cases:
-  - { name: it greets, fire: { whom: world }, expect: { result: done, writes: Hello world } }
-  - { name: it needs somebody, fire: {}, expect: { result: not_run, because: whom } }
+  - { name: it greets, fire: { whom: world, times: 2 }, expect: { result: done, writes: "Hello world, 3 times" } }
+  - { name: it needs somebody, fire: {}, expect: { result: not_run, because: '"whom" is missing' } }
 `,
     { files: { '.github/countersign/chains/greet.yaml': chain } },
   );

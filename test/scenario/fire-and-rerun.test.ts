@@ -40,7 +40,7 @@ test('a chain is not fired without an input that its steps need', { tags: 'slow'
   const s = await start({ [`${CHAINS}/deploy.yaml`]: DEPLOY });
   const { number } = await s.open();
   const asked = await s.say(number, 'mia', '/countersign fire deploy');
-  expect(s.replies(number, asked)).toEqual(['`deploy` needs `environment=…`; add that to the command.']);
+  expect(s.replies(number, asked)).toEqual(['`deploy` is not fired: it needs environment=….']);
   expect(await s.runs('deploy')).toEqual([]);
 });
 

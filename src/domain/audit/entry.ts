@@ -99,7 +99,7 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     ]),
     step: z.string().optional(),
     chain: z.string().optional(),
-    inputs: z.record(z.string(), z.string()).optional(),
+    inputs: z.record(z.string(), z.json()).optional(),
     /** The GUID of the delivery to process again. */
     delivery: z.string().optional(),
   }),
@@ -110,6 +110,8 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     verb: z.enum(AUDITED_VERBS),
     chain: z.string(),
     because: z.string(),
+    /** What was wrong, if other inputs would help. */
+    of: z.literal('inputs').optional(),
   }),
   /** The first run under a configuration that differs from that of the previous run on the same base. */
   z.strictObject({ kind: z.literal('configuration.changed'), ...common, digest: z.string() }),

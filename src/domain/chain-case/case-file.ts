@@ -57,7 +57,7 @@ const caseSchema = z.strictObject({
     .optional()
     .describe('The checks of CI on its head, by name.'),
   fire: z
-    .record(z.string().min(1).max(100), z.string().max(1_000))
+    .record(z.string().min(1).max(100), z.union([z.string().max(1_000), z.number(), z.boolean()]))
     .optional()
     .describe('The inputs of a chain that is fired by hand, whatever its trigger.'),
   outcomes: z

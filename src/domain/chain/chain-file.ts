@@ -8,6 +8,7 @@ import { outcomeKindSchema } from '../outcome/outcome.ts';
 import { stepApprovalSchema } from '../policy/countersign-rules.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
 import { CHAIN_NAME, MAX_STEPS, PARALLEL_STEPS, STEP_ID } from './chain.ts';
+import { chainInputsSchema } from './chain-inputs.ts';
 import { chainCheckName, isReservedChainName } from './check-name.ts';
 import { duration, listOrOne } from './shape.ts';
 import { MAX_TRIGGERS, triggerInFileSchema } from './trigger-schema.ts';
@@ -123,6 +124,9 @@ export const chainFileSchema = z.strictObject({
     }),
   description: z.string().max(500).optional(),
   trigger,
+  inputs: chainInputsSchema
+    .optional()
+    .describe('What people give when they fire the chain; expressions read inputs.<name>.'),
   max_parallel: z
     .int()
     .min(1)

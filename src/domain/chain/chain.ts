@@ -7,6 +7,7 @@ import { actionOf } from '../policy/capability.ts';
 import { stepApprovalSchema } from '../policy/countersign-rules.ts';
 import { TRUST_LEVELS } from '../policy/trust.ts';
 import { MAX_RULES, writtenRuleSchema } from '../rule/rule.ts';
+import { chainInputsSchema } from './chain-inputs.ts';
 import type { StoredTrigger } from './trigger-schema.ts';
 
 export const CHAIN_NAME = /^[a-z][a-z0-9-]{0,49}$/;
@@ -89,6 +90,8 @@ export const chainSchema = z.strictObject({
   description: z.string().optional(),
   /** One trigger, or several if the file has a list. */
   trigger: z.custom<StoredTrigger>(),
+  /** Absent in chains that declare none, and in older runs. */
+  inputs: chainInputsSchema.optional(),
   /** Absent in chains that name none, and in older runs. */
   maxParallel: z.int().min(1).max(PARALLEL_STEPS.most).optional(),
   steps: z.array(stepSchema).min(1).max(MAX_STEPS),

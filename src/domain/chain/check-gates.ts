@@ -6,12 +6,11 @@ import { freezeDiagnostic } from '../gate/freeze.ts';
 import { EVERY_USE } from '../gate/placed.ts';
 import { actionNamed, byThen, type Capability } from '../policy/capability.ts';
 import { compileCriterion } from '../policy/gate/criterion.ts';
-import { checkExpression, checkReference } from './check.ts';
+import { checkExpression, checkReference, type Readable } from './check.ts';
 import { dependenciesOf } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import type { TriggerSource } from './trigger-schema.ts';
 
 const POSITIONS = ['pre', 'post'] as const;
 type Position = (typeof POSITIONS)[number];
@@ -32,9 +31,9 @@ interface GateContext {
 export function checkGates(
   source: YamlSource,
   steps: readonly StepOutline[],
-  known: KnownNames,
-  sources: readonly TriggerSource[] | undefined,
+  readable: Readable,
 ): Diagnostic[] {
+  const { known } = readable;
   return steps.flatMap((step) => {
     if (!isMapping(step.gates)) return [];
     const before = dependenciesOf(steps, step.id);
@@ -47,8 +46,7 @@ export function checkGates(
         unreadable: (reference, position) =>
           checkReference(reference, steps, {
             mayRead: new Set(position === 'post' ? [...before, step.id] : before),
-            known,
-            sources,
+            ...readable,
           }),
       }),
       ...checkIds(source, idsIn(step.gates, ['steps', step.index, 'gates'])),

@@ -3,19 +3,16 @@ import { memberOf } from '../../core/mapping.ts';
 import { holdsExpression, withoutBraces } from '../expression/template.ts';
 import { FACT_NAMES, PR_FACTS } from '../policy/facts/fact.ts';
 import { compileCriterion, factsIn } from '../policy/gate/criterion.ts';
-import { checkExpression, checkReference } from './check.ts';
+import { checkExpression, checkReference, type Readable } from './check.ts';
 import { dependenciesOf } from './graph.ts';
-import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import type { TriggerSource } from './trigger-schema.ts';
 
 /** Diagnostics of steps with `action: wait` that its schema cannot express. */
 export function checkWaits(
   source: YamlSource,
   steps: readonly StepOutline[],
-  known: KnownNames,
-  sources: readonly TriggerSource[] | undefined,
+  readable: Readable,
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     if (step.action !== 'wait' || step.skill !== undefined) return [];
@@ -35,8 +32,7 @@ export function checkWaits(
         ? checkUntil(source, [...at, 'until'], until, (reference) =>
             checkReference(reference, steps, {
               mayRead: new Set(dependenciesOf(steps, step.id)),
-              known,
-              sources,
+              ...readable,
             }),
           )
         : []),

@@ -10,6 +10,7 @@ import {
 } from '../expression/condition.ts';
 import { actionNamed } from '../policy/capability.ts';
 import { AUTO_SKILL } from './chain.ts';
+import { isOldInput, missingInput, type WrittenInputs } from './check-chain-inputs.ts';
 import { dependenciesOf, findCycle } from './graph.ts';
 import type { KnownNames } from './known-names.ts';
 import { missingInOutcome } from './outcome-fields.ts';
@@ -121,14 +122,13 @@ function cycleDiagnostics(source: YamlSource, steps: readonly StepOutline[]): Di
 export function checkExpressions(
   source: YamlSource,
   steps: readonly StepOutline[],
-  known: KnownNames,
-  sources: readonly TriggerSource[] | undefined,
+  readable: Readable,
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     const mayRead = new Set(dependenciesOf(steps, step.id));
     const check = (path: Path, text: string, compile: Compile): Diagnostic[] =>
       checkExpression(source, path, text, compile, (reference) =>
-        checkReference(reference, steps, { mayRead, known, sources }),
+        checkReference(reference, steps, { mayRead, ...readable }),
       );
     const condition =
       step.condition === undefined
@@ -148,7 +148,15 @@ function rendered({ action, with: inputs }: StepOutline): Json | undefined {
   return others;
 }
 
-export type Compile = (source: string) => Pick<CompiledExpression, 'references' | 'attributes'>;
+export type Compile = (source: string) => Pick<CompiledExpression, 'references' | 'attributes' | 'equated'>;
+
+/** What expressions of a chain can read, besides steps. */
+export interface Readable {
+  known: KnownNames;
+  sources: readonly TriggerSource[] | undefined;
+  /** The chain's inputs as written; `undefined` if it declares none. */
+  inputs: WrittenInputs | undefined;
+}
 
 export function checkExpression(
   source: YamlSource,
@@ -158,8 +166,9 @@ export function checkExpression(
   checkOne: (reference: Reference) => string | undefined,
 ): Diagnostic[] {
   try {
-    const { references, attributes } = compile(text);
-    return [...references, ...attributes].flatMap((reference) => {
+    const { references, attributes, equated } = compile(text);
+    const inputs = equated.filter(({ root }) => root === 'inputs');
+    return [...references, ...attributes, ...inputs].flatMap((reference) => {
       const message = checkOne(reference);
       return message === undefined ? [] : [source.diagnostic(path, message, { offset: reference.offset })];
     });
@@ -173,11 +182,7 @@ export function checkExpression(
 export function checkReference(
   reference: Reference,
   steps: readonly StepOutline[],
-  {
-    mayRead,
-    known,
-    sources,
-  }: { mayRead: ReadonlySet<string>; known: KnownNames; sources: readonly TriggerSource[] | undefined },
+  { mayRead, known, sources, inputs }: Readable & { mayRead: ReadonlySet<string> },
 ): string | undefined {
   const {
     root,
@@ -185,6 +190,7 @@ export function checkReference(
   } = reference;
   if (root === 'state' && key === 'working' && mayRead.size === 0)
     return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
+  if (root === 'inputs' || isOldInput(reference)) return missingInput(reference, inputs);
   if (root !== 'steps' || key === undefined) return missingMember(reference, sources);
   const ids = steps.map((step) => step.id);
   const step = typeof key === 'number' ? steps[key] : steps.find(({ id }) => id === key);

@@ -6,6 +6,7 @@ import { CHAIN_NAME, type Chain, type Step } from './chain.ts';
 import { type ChainFile, chainFileSchema } from './chain-file.ts';
 import { checkExpressions, checkGraph, checkSteps } from './check.ts';
 import { checkArtifacts } from './check-artifacts.ts';
+import { checkChainInputs, inputsIn } from './check-chain-inputs.ts';
 import { checkGates } from './check-gates.ts';
 import { checkInputs } from './check-inputs.ts';
 import { checkMappings } from './check-mappings.ts';
@@ -48,19 +49,21 @@ export function parseChain(
   const steps = outlineSteps(source.value);
   const trigger = memberOf(source.value, 'trigger');
   const sources = sourcesOf(trigger);
+  const readable = { known, sources, inputs: inputsIn(source) };
   const diagnostics = [
     ...shape.diagnostics,
     ...checkTriggers(source, trigger),
+    ...checkChainInputs(source, sources),
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
-    ...checkExpressions(source, steps, known, sources),
+    ...checkExpressions(source, steps, readable),
     ...checkInputs(source, steps, known),
     ...checkSubjects(source, steps, known, sources, 'all'),
-    ...checkWaits(source, steps, known, sources),
+    ...checkWaits(source, steps, readable),
     ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
     ...checkMappings(source, steps, known),
-    ...checkGates(source, steps, known, sources),
+    ...checkGates(source, steps, readable),
   ];
   if (shape.value === undefined || diagnostics.length > 0)
     return { ...named, diagnostics: inFileOrder(diagnostics) };
@@ -103,6 +106,7 @@ function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
     name: file.name,
     ...(file.description === undefined ? {} : { description: file.description }),
     trigger: toTrigger(file.trigger),
+    ...(file.inputs === undefined ? {} : { inputs: file.inputs }),
     ...(file.max_parallel === undefined ? {} : { maxParallel: file.max_parallel }),
     steps: outlines.map((outline, index) => toStep(outline, file.steps[index])),
   };

@@ -202,7 +202,8 @@ const manualFired = z.strictObject({
   /** The branch that it is fired for. Absent for a pull request, and for the default branch. */
   ref: z.string().optional(),
   actor: z.string(),
-  inputs: z.record(z.string(), z.string()),
+  /** As given: texts of people, or what a payload has. They are read when the run begins. */
+  inputs: z.record(z.string(), z.json()),
 });
 
 /** A schedule of a chain came due. */

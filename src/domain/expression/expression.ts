@@ -36,10 +36,16 @@ export interface CompiledExpression {
   readonly references: readonly Reference[];
   /** What is read of the entries of a list by filters, or after them, as paths to the first entry. */
   readonly attributes: readonly Reference[];
+  /** Paths that are compared for equality with a written value. */
+  readonly equated: readonly Equated[];
+}
+
+interface Equated extends Reference {
+  value: string | number | boolean | null;
 }
 
 /** The names that an expression can start with. */
-export const ROOTS = ['trigger', 'repo', 'steps', 'state'] as const;
+export const ROOTS = ['trigger', 'inputs', 'repo', 'steps', 'state'] as const;
 /** The members of a step that expressions can read. */
 const STEP_MEMBERS = ['id', 'status', 'outcome'] as const;
 
@@ -63,7 +69,10 @@ export function compileExpression(source: string, roots: readonly string[] = ROO
 function compiledNow(source: string, roots: readonly string[]): CompiledExpression {
   const bare = !source.includes('{{');
   const shift = bare ? -3 : 0;
-  const moved = (reference: Reference) => ({ ...reference, offset: reference.offset + shift });
+  const moved = <T extends Reference>(reference: T): T => ({
+    ...reference,
+    offset: reference.offset + shift,
+  });
   try {
     const compiled = compileParsed(parseExpression(source), roots);
     return {
@@ -71,6 +80,7 @@ function compiledNow(source: string, roots: readonly string[]): CompiledExpressi
       evaluate: compiled.evaluate,
       references: compiled.references.map(moved),
       attributes: compiled.attributes.map(moved),
+      equated: compiled.equated.map(moved),
     };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
@@ -89,6 +99,7 @@ export function compileParsed(
   return {
     references,
     attributes: attributesOf(expression),
+    equated: equatedIn(expression),
     evaluate(context) {
       const budget = new Budget();
       try {
@@ -110,6 +121,33 @@ function referencesOf(expression: Expression): Reference[] {
     default:
       return partsOf(expression).flatMap(referencesOf);
   }
+}
+
+/** Each path with a value that it is compared with: by `==`, `!=`, or `in` a list. */
+function equatedIn(expression: Expression): Equated[] {
+  const nested = partsOf(expression).flatMap(equatedIn);
+  switch (expression.kind) {
+    case 'compare': {
+      if (expression.operator !== '==' && expression.operator !== '!=') return nested;
+      const { left, right } = expression;
+      return [...nested, ...equated(left, right), ...equated(right, left)];
+    }
+    case 'in': {
+      const { left, right } = expression;
+      return right.kind === 'list'
+        ? [...nested, ...right.items.flatMap((item) => equated(left, item))]
+        : nested;
+    }
+    default:
+      return nested;
+  }
+}
+
+function equated(of: Expression, value: Expression): Equated[] {
+  const [reference] = of.kind === 'member' ? memberReferences(of) : [];
+  // A path with a computed part ends before it.
+  const isWhole = reference?.path.length === depthOf(of);
+  return reference && isWhole && value.kind === 'literal' ? [{ ...reference, value: value.value }] : [];
 }
 
 /** Filters whose result is a list of entries of their operand. */

@@ -27,7 +27,8 @@ const compiledOf = new LRUCache<string, CompiledTemplate>({ max: 500 });
  * @throws ExpressionError, and no other error
  */
 export function compileTemplate(source: string): CompiledTemplate {
-  if (!holdsExpression(source)) return { source, references: [], attributes: [], evaluate: () => source };
+  if (!holdsExpression(source))
+    return { source, references: [], attributes: [], equated: [], evaluate: () => source };
   const known = compiledOf.get(source);
   if (known) return known;
   const compiled = compiledNow(source);

@@ -6,7 +6,7 @@ import type { RunState } from './run.ts';
 import { cognitiveState } from './state/state.ts';
 
 /**
- * The context of a step's expressions: `steps`, `trigger`, `repo`, and `state` as written by earlier steps.
+ * The context of a step's expressions: `steps`, `trigger`, `inputs`, `repo`, and `state` as written by earlier steps.
  * @param fresh outcomes that were read again and replace the stored ones
  */
 export function conditionContext(
@@ -26,6 +26,7 @@ export function conditionContext(
       }),
     ),
     trigger: state.run.facts.trigger,
+    inputs: state.run.facts.inputs ?? {},
     repo: state.run.facts.repo,
     state: memoryBefore(state, reader, fresh),
   };

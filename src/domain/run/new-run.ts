@@ -1,6 +1,7 @@
 import type { Ids } from '../../core/ids.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import type { Chain } from '../chain/chain.ts';
+import { defaultInputs } from '../chain/chain-inputs.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { RepositoryEvent } from '../event/event.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
@@ -39,7 +40,11 @@ export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
     chain: chain.name,
     definition: structuredClone(chain),
     settings: structuredClone(from.settings),
-    facts: { ...from.facts, trigger: redactValue(from.facts.trigger) },
+    facts: {
+      ...from.facts,
+      trigger: redactValue(from.facts.trigger),
+      ...(chain.inputs && { inputs: redactValue(from.facts.inputs ?? defaultInputs(chain.inputs)) }),
+    },
     event: redactValue(event),
     deliveryId: from.deliveryId,
     status: 'running',

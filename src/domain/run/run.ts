@@ -1,6 +1,7 @@
 import type { Contract } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from '../chain/chain.ts';
+import type { InputValues } from '../chain/chain-inputs.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { TriggerSource } from '../chain/trigger-schema.ts';
 import type { Event } from '../event/event.ts';
@@ -70,7 +71,7 @@ export interface Run {
   chain: string;
   definition: Chain;
   settings: Settings;
-  /** The facts that expressions read as `trigger.*` and `repo.*`. */
+  /** The facts that expressions read as `trigger.*`, `inputs.*` and `repo.*`. */
   facts: RunFacts;
   event: Event;
   deliveryId: number | null;
@@ -85,6 +86,8 @@ export interface Run {
 export interface RunFacts {
   trigger: { [key: string]: string | number | boolean | null | string[] };
   repo: { full_name: string; owner: string; name: string; default_branch: string };
+  /** The values of the chain's inputs; absent for a chain that declares none. */
+  inputs?: InputValues;
   /**
    * The branch whose configuration governs the run, and why; absent if it is the base. Expressions cannot
    * read it.

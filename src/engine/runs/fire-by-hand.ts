@@ -1,7 +1,7 @@
 import { formatDiagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
-import { requiredInputs } from '../../domain/chain/required-inputs.ts';
+import { readFired } from '../../domain/chain/fired-inputs.ts';
 import { nameOf } from '../../domain/chain/scope.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
@@ -42,10 +42,12 @@ export async function fireByHand(
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
   const configuration = await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest);
   const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);
-  const because = cannotFire(configuration, pullRequest, event);
-  if (!configuration || !chain || because !== undefined) {
+  const refused = cannotFire(configuration, pullRequest, event);
+  const inputs = chain && readFired(chain, event.inputs, { again: event.again !== undefined });
+  if (!configuration || !chain || refused || !inputs || 'problem' in inputs) {
+    const because = refused?.because;
     log.warn({ chain: event.chain, pull_request: event.pull_request, because }, 'the fired chain cannot run');
-    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, because ?? ''));
+    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, refused));
     return;
   }
   const begunBy = await originalEvent(deps, event);
@@ -59,7 +61,8 @@ export async function fireByHand(
     if (because) {
       log.info({ chain: chain.name, pull_request: pullRequest.number }, 'a fired chain has not begun');
       await replyNotStarted(deps, tx, event, pullRequest.number, because);
-      await auditRefusal(tx, event, deliveryId, notBegun(chain.name, because).replaceAll('`', ''));
+      const refusal = { because: notBegun(chain.name, because).replaceAll('`', '') };
+      await auditRefusal(tx, event, deliveryId, refusal);
       return;
     }
     await auditConfiguration(tx, event, pullRequest.baseRef, configuration, actorOf(event, deliveryId));
@@ -78,7 +81,8 @@ export async function fireByHand(
         facts: {
           ...facts,
           ...governedBy(configuration),
-          trigger: { ...inputMembers(event), ...facts.trigger, actor: event.actor },
+          trigger: { ...inputs.members, ...facts.trigger, actor: event.actor },
+          inputs: inputs.values,
         },
         paused: (row?.pausedBy ?? null) !== null,
       },
@@ -113,22 +117,25 @@ async function fireForBranch(
   const found = await branchToFire(deps, event);
   const chain = found.configuration?.chains.find(({ name }) => name === event.chain);
   const { configuration, headSha, branch, defaultBranch } = found;
-  const because = cannotFireForBranch(found, event);
-  if (!configuration || !chain || headSha === undefined || because !== undefined) {
+  const refused = cannotFireForBranch(found, event);
+  const inputs = chain && readFired(chain, event.inputs, { again: event.again !== undefined });
+  if (!configuration || !chain || headSha === undefined || refused || !inputs || 'problem' in inputs) {
+    const because = refused?.because;
     deps.log.warn({ chain: event.chain, repository, because }, 'the fired chain cannot run');
-    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, because ?? ''));
+    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, refused));
     return;
   }
   const facts: RunFacts = {
     repo: repositoryFacts(event, defaultBranch),
     trigger: {
-      ...inputMembers(event),
+      ...inputs.members,
       kind: 'manual',
       event: event.kind,
       actor: event.actor,
       head_sha: headSha,
       branch,
     },
+    inputs: inputs.values,
     ...governedBy(configuration),
   };
   await deps.storage.transaction(async (tx) => {
@@ -153,10 +160,6 @@ async function fireForBranch(
     );
     await deps.engine.begin(tx, state);
   });
-}
-
-function inputMembers({ inputs }: EventOf<'manual.fired'>): Record<string, string> {
-  return Object.fromEntries(Object.entries(inputs).map(([key, value]) => [`input_${key}`, value]));
 }
 
 /** The branch that a chain is fired for, its newest commit, and the configuration that governs it. */
@@ -190,47 +193,59 @@ export async function branchToFire(
   return { branch, defaultBranch, headSha, configuration: found };
 }
 
-/** Why the chain cannot be fired for the branch, as a sentence without its full stop. */
+/** Why a chain cannot be fired, as a sentence without its full stop. */
+export interface Refused {
+  because: string;
+  /** It could be fired with other inputs. */
+  of?: 'inputs';
+}
+
+type Asked = Pick<EventOf<'manual.fired'>, 'chain' | 'again'> & {
+  inputs: Readonly<Record<string, unknown>>;
+};
+
+/** `undefined` if it can be fired for the branch. */
 export function cannotFireForBranch(
   { branch, headSha, configuration }: BranchToFire,
-  asked: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
-): string | undefined {
-  if (headSha === undefined || !configuration) return `there is no branch ${branch}`;
-  const because = cannotRun(configuration, asked);
-  if (because !== undefined) return because;
+  asked: Asked,
+): Refused | undefined {
+  if (headSha === undefined || !configuration) return { because: `there is no branch ${branch}` };
+  const refused = cannotRun(configuration, asked);
+  if (refused) return refused;
   const steps = configuration.chains.find(({ name }) => name === asked.chain)?.steps ?? [];
   const unfit = cannotWorkOn('commit', steps.map(workingOfStep));
-  return unfit === undefined ? undefined : `the chain "${asked.chain}" is fired for a branch, and ${unfit}`;
+  return unfit === undefined
+    ? undefined
+    : { because: `the chain "${asked.chain}" is fired for a branch, and ${unfit}` };
 }
 
 /**
- * Why the chain cannot be fired for the pull request, as a sentence without its full stop.
+ * `undefined` if it can be fired for the pull request.
  * @param configuration `undefined` if the base branch does not exist
  */
 export function cannotFire(
   configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'> | undefined,
   { number, state, baseRef }: Pick<PullRequest, 'number' | 'state' | 'baseRef'>,
-  asked: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
-): string | undefined {
-  if (state === 'closed') return `#${number} is closed`;
-  if (!configuration) return `there is no branch ${baseRef}`;
+  asked: Asked,
+): Refused | undefined {
+  if (state === 'closed') return { because: `#${number} is closed` };
+  if (!configuration) return { because: `there is no branch ${baseRef}` };
   return cannotRun(configuration, asked);
 }
 
 /** What is the same for every subject. */
 function cannotRun(
   configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'>,
-  { chain: name, inputs, again }: Pick<EventOf<'manual.fired'>, 'chain' | 'inputs' | 'again'>,
-): string | undefined {
+  { chain: name, inputs, again }: Asked,
+): Refused | undefined {
   const because = notInForce(configuration, name);
-  if (because !== undefined) return because;
+  if (because !== undefined) return { because };
   const chain = configuration.chains.find((candidate) => candidate.name === name);
-  if (!chain) return `there is no chain "${name}"`;
-  // A run that begins again has the inputs that it had.
-  const missing = again === undefined ? requiredInputs(chain).filter((key) => inputs[key] === undefined) : [];
-  return missing.length === 0
-    ? undefined
-    : `the chain "${name}" needs ${missing.map((key) => `${key}=…`).join(' and ')}`;
+  if (!chain) return { because: `there is no chain "${name}"` };
+  const read = readFired(chain, inputs, { again: again !== undefined });
+  return 'problem' in read
+    ? { because: `the chain "${name}" cannot run with these inputs: ${read.problem}`, of: 'inputs' }
+    : undefined;
 }
 
 /** Why no run of the chain can begin, as a clause: it is held, broken or not there; `undefined` if one can. */
@@ -268,7 +283,7 @@ async function auditRefusal(
   tx: Tx,
   event: EventOf<'manual.fired'>,
   deliveryId: number | null,
-  because: string,
+  refused: Refused | undefined,
 ): Promise<void> {
   const { repository, asked_by, run_id, pull_request, chain } = event;
   if (!asked_by || run_id === undefined) return;
@@ -281,7 +296,8 @@ async function auditRefusal(
       run_id,
       verb: asked_by.verb,
       chain,
-      because,
+      because: refused?.because ?? '',
+      ...(refused?.of && { of: refused.of }),
     },
     `refused:${run_id}`,
   );

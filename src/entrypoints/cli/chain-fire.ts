@@ -7,7 +7,12 @@ import { givenOnCommandLine } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
-import { branchToFire, cannotFire, cannotFireForBranch } from '../../engine/runs/fire-by-hand.ts';
+import {
+  branchToFire,
+  cannotFire,
+  cannotFireForBranch,
+  type Refused,
+} from '../../engine/runs/fire-by-hand.ts';
 import { fireAsked, fireBegun, notAChainName, notFired } from '../../messages/cli/cli.ts';
 import { GitHubError } from '../../ports/github.ts';
 import { repositoryEventJob } from '../../ports/jobs.ts';
@@ -57,7 +62,7 @@ export function chainFire(
   return tools.withDatabase(options.database, 'write', async (storage) => {
     const found = await findInstallation(storage.read, repo, options.pr);
     const known = await knownBefore(context, storage.read, { ...found, pr, ref, chain, inputs });
-    if (known !== undefined) throw new CountersignError('cli.not_fired', notFired(known));
+    if (known) throw notFiredError(known);
     const queue = await tools.enqueuer(storage);
     const askedAt = clock.now();
     const event = {
@@ -130,11 +135,20 @@ async function answerOf(
     const since = new Date(askedAt.getTime() - 1_000);
     for (const { kind, entry } of await read.audit.page({ after: 0, limit: 1_000, since, repository })) {
       if (kind === 'command.refused' && entry.run_id === event.run_id)
-        throw new CountersignError('cli.not_fired', notFired(String(entry.because)));
+        throw notFiredError({
+          because: String(entry.because),
+          ...(entry.of === 'inputs' && { of: entry.of }),
+        });
     }
     await tools.pause(POLL_MS);
   }
   return undefined;
+}
+
+function notFiredError({ because, of }: Refused): CountersignError {
+  return of === 'inputs'
+    ? new UsageError(notFired(because))
+    : new CountersignError('cli.not_fired', notFired(because));
 }
 
 /** Why the chain cannot be fired, as far as this process may ask GitHub: if the App's settings are here. */
@@ -147,7 +161,7 @@ async function knownBefore(
     chain: string;
     inputs: Record<string, string>;
   },
-): Promise<string | undefined> {
+): Promise<Refused | undefined> {
   try {
     const { github, configuration } = await tools.policy(read);
     const { installationId, repository, ref } = asked;
@@ -160,7 +174,9 @@ async function knownBefore(
     return cannotFire(found, pullRequest, asked);
   } catch (error) {
     if (error instanceof GitHubError && error.kind === 'not_found')
-      return `there is no pull request ${asked.pr} in ${asked.repository.owner}/${asked.repository.name}`;
+      return {
+        because: `there is no pull request ${asked.pr} in ${asked.repository.owner}/${asked.repository.name}`,
+      };
     // The app can ask, or will say why it cannot.
     if (error instanceof CountersignError || error instanceof GitHubError) return undefined;
     throw error;

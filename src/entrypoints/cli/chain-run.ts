@@ -4,7 +4,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { nameOfChain } from '../../domain/chain/parse.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import { noSuchPath, notAChainName, unreadableFile } from '../../messages/cli/cli.ts';
+import { noSuchPath, notAChainName, notFired, unreadableFile } from '../../messages/cli/cli.ts';
 import {
   dryRunJson,
   dryRunTable,
@@ -59,6 +59,8 @@ export async function chainRun(
       ? new CountersignError('cli.unknown_pull_request', noPullRequestToRead(pr.repository, pr.number))
       : new CountersignError('cli.unknown_repository', noRepositoryToRead(repository));
   });
+  const misused = results.find((played) => played.kind === 'not_run' && played.of === 'inputs');
+  if (misused?.kind === 'not_run') throw new UsageError(notFired(misused.because.summary));
   const json = { dry_run: true, repository, chain: chain.name, pull_requests: results.map(dryRunJson) };
   const [only] = results;
   return options.pr && only

@@ -139,7 +139,7 @@ export interface DryRunRequest {
   /** By name, or with the text of a file that is not in the repository yet. */
   chain: { name: string; file?: string };
   /** Fired by hand, whatever the chain's trigger. */
-  fire?: { actor: string; inputs: Readonly<Record<string, string>> };
+  fire?: { actor: string; inputs: Readonly<Record<string, string | number | boolean>> };
   /** Called again and again while runs proceed. */
   onProgress(state: RunState): void;
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { formatDiagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { merges } from '../../domain/chain/chain.ts';
-import { requiredInputs } from '../../domain/chain/required-inputs.ts';
+import { readFired } from '../../domain/chain/fired-inputs.ts';
 import { followsPullRequest, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';
@@ -367,8 +367,8 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
   if (context.pullRequest.draft && merges(found)) {
     return replyFor({ kind: 'merges_no_draft', chain });
   }
-  const missing = requiredInputs(found).filter((key) => inputs[key] === undefined);
-  if (missing.length > 0) return replyFor({ kind: 'needs_inputs', chain, missing });
+  const read = readFired(found, inputs);
+  if ('problem' in read) return replyFor({ kind: 'bad_inputs', chain, problem: read.problem });
   const ordered = { kind: 'begin', verb: 'fire', chain, newRun: true } as const;
   const newer = await overtaken(context, ordered);
   if (newer) return replyFor(newer);

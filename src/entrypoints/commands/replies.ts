@@ -5,7 +5,7 @@ import type { Saying } from '../../domain/policy/approval.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
 import { newerCommandGiven } from '../../messages/comments/not-begun.ts';
 import { code, inline } from '../../messages/text/markdown.ts';
-import { capital, listed } from '../../messages/text/pretty.ts';
+import { capital } from '../../messages/text/pretty.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 
@@ -47,7 +47,7 @@ export type CommandResult =
   | { kind: 'broken_chain'; chain: string; diagnostic: string }
   | { kind: 'merges_no_draft'; chain: string }
   | { kind: 'chain_held'; because: string }
-  | { kind: 'needs_inputs'; chain: string; missing: string[] }
+  | { kind: 'bad_inputs'; chain: string; problem: string }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
   /** The hourly limit on replies for somebody without write access is reached. */
@@ -116,11 +116,8 @@ export function replyText(result: CommandResult): string {
       return `The pull request is a draft, and ${code(result.chain)} merges; mark it as ready for review first.`;
     case 'chain_held':
       return `${inline(capital(result.because), 300)}.`;
-    case 'needs_inputs':
-      return `${code(result.chain)} needs ${listed(
-        result.missing.map((key) => code(`${key}=…`)),
-        'and',
-      )}; add that to the command.`;
+    case 'bad_inputs':
+      return `${code(result.chain)} is not fired: ${inline(result.problem)}.`;
     case 'skill_not_used':
       return `No step of the chains that have run here uses the skill ${code(result.skill)}, so there is nothing to run again.`;
     case 'step_not_begun':
@@ -168,7 +165,7 @@ export function isDone(result: CommandResult): boolean {
     case 'broken_chain':
     case 'merges_no_draft':
     case 'chain_held':
-    case 'needs_inputs':
+    case 'bad_inputs':
     case 'skill_not_used':
     case 'step_not_begun':
     case 'not_begun':

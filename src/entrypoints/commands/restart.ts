@@ -47,7 +47,7 @@ export async function fireChain(
   { deps, tx, event, pullRequest, given }: CommandContext,
   verb: 'fire' | 'rerun' | 'review' | 'ci',
   chain: string,
-  inputs: Record<string, string>,
+  inputs: EventOf<'manual.fired'>['inputs'],
   again?: string,
 ): Promise<void> {
   const fired = {

@@ -14,7 +14,8 @@ import { table } from './terminal.ts';
 /** What a chain would have done for a pull request. */
 export type Played = { pullRequest: PullRequest } & (
   | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
-  | { kind: 'not_run'; because: Explanation }
+  /** `of`: it would run with other inputs. */
+  | { kind: 'not_run'; because: Explanation; of?: 'inputs' }
 );
 
 export const NO_TOKEN =

@@ -196,7 +196,7 @@ describe('the parser of chain files', () => {
       'a misspelt key',
       'name: a\ntriger: 1\ntrigger: {event: pr.opened}\nsteps: [{skill: ci}]',
       [
-        'chain.yaml:2:1: unknown key "triger": did you mean "trigger"? Allowed: name, description, trigger, max_parallel, steps',
+        'chain.yaml:2:1: unknown key "triger": did you mean "trigger"? Allowed: name, description, trigger, inputs, max_parallel, steps',
       ],
     ],
     [
@@ -419,7 +419,7 @@ describe('the parser of chain files', () => {
       'an unknown root',
       withSteps('  - skill: ci\n    with: {a: "{{ triger.number }}"}'),
       [
-        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Allowed: trigger, repo, steps, state',
+        'chain.yaml:6:19: "triger" is not known here: did you mean "trigger"? Allowed: trigger, inputs, repo, steps, state',
       ],
     ],
     [

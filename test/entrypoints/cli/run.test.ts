@@ -310,6 +310,25 @@ describe('chain fire', () => {
     });
   });
 
+  it('ends with 2 if the app refuses the inputs', async () => {
+    const because = 'the chain "deploy" cannot run with these inputs: "environment" is missing';
+    const { code, err } = await waiting((storage, run_id) =>
+      storage.transaction((tx) =>
+        tx.audit.record({
+          kind: 'command.refused',
+          ...aboutNothing({ kind: 'operator' }),
+          repository: { id: 71, name: 'acme/shop' },
+          run_id,
+          verb: 'fire',
+          chain: 'deploy',
+          because,
+          of: 'inputs',
+        }),
+      ),
+    );
+    expect({ code, err }).toEqual({ code: 2, err: `Not fired: ${because}.\n` });
+  });
+
   it('ends with 1 and says so if the app does not answer within a minute', async () => {
     const { code, out, pauses } = await waiting(async () => {});
     expect(code).toBe(1);

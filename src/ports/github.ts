@@ -149,6 +149,13 @@ export interface WorkflowArtifact {
   headSha: string;
 }
 
+/** One execution of a workflow. */
+interface WorkflowRun {
+  /** GitHub's own word, such as `success`; `null` while it runs. */
+  conclusion: string | null;
+  url: string;
+}
+
 /** A check that the base branch's protection or rules require. */
 export interface RequiredCheck {
   name: string;
@@ -327,6 +334,10 @@ export interface GitHubReader {
   branchRules(repo: Repo, branch: string): Promise<string[]>;
   /** The jobs of the latest attempt of a workflow run. Needs the permission `actions: read`. */
   workflowJobs(repo: Repo, runId: number): Promise<WorkflowJob[]>;
+  /** Needs the permission `actions: read`. */
+  workflowRun(repo: Repo, runId: number): Promise<WorkflowRun>;
+  /** The artifacts of a workflow run, at most 100. Needs the permission `actions: read`. */
+  artifactsOfRun(repo: Repo, runId: number): Promise<WorkflowArtifact[]>;
   /** The artifacts with that name, newest first, at most 300. Needs the permission `actions: read`. */
   workflowArtifacts(repo: Repo, name: string): Promise<WorkflowArtifact[]>;
   /** The zip archive of an artifact; `undefined` if it is larger than `maxBytes`, or deleted. */
@@ -527,6 +538,12 @@ export interface GitHubWriter {
    * the one that an earlier attempt has made.
    */
   updateBranch(repo: Repo, of: EffectOf<'update_branch'>): Promise<'updated' | 'current' | 'moved'>;
+  /**
+   * Starts a workflow on a branch.
+   * @param again an earlier attempt may have started it
+   * @throws GitHubError `invalid` also if it is not known which run it is, or whether there is one
+   */
+  startWorkflow(repo: Repo, of: EffectOf<'dispatch'>, again: boolean): Promise<{ id: number; url: string }>;
   /** @param again an earlier attempt may have made it, so it is looked for first */
   setStatus(repo: Repo, status: EffectOf<'status'>, again: boolean): Promise<void>;
   /** Makes a release and its tag. Finds a release of that tag, and leaves it as it is. */

@@ -4,7 +4,7 @@ import { DEFAULT_LEVELS, findingsOf } from '../../src/analyzers/sarif/findings.t
 import { pathOf } from '../../src/analyzers/sarif/path-of.ts';
 import { readReport, type SarifPlace } from '../../src/analyzers/sarif/report.ts';
 import { rulesOf } from '../../src/analyzers/sarif/rule-of.ts';
-import { textsInZip, ZipError } from '../../src/analyzers/sarif/zip.ts';
+import { textsInZip, ZipError } from '../../src/core/zip.ts';
 import { ci } from '../../src/skills/builtin/ci/ci.ts';
 import { readReports } from '../../src/skills/kinds/analyzer/sarif-reports.ts';
 import { withinEffort } from '../support/effort.ts';

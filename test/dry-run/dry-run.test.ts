@@ -283,6 +283,28 @@ test('a dry run shows the messages that a chain would post to webhooks, whose na
   expect(stdout).toMatch(/Message to the chat "team-chat"\n {2}│ New: Change \d+/);
 });
 
+test('a dry run shows a release, a status, an updated branch and a workflow that it does not start', async () => {
+  const number = await open({ 'src/r.ts': 'export const r = 1;\n' });
+  const file = join(folder, 'ship.yaml');
+  writeFileSync(
+    file,
+    `name: ship
+trigger: { event: pr.opened }
+steps:
+  - { action: gh-status, with: { context: team/docs, state: success, description: Fine } }
+  - { action: gh-release, with: { tag: v1.0.0, body: New } }
+  - { action: gh-update-branch }
+  - { action: gh-dispatch, with: { workflow: deploy.yml, inputs: { pr: "{{ trigger.pr_number }}" } } }
+`,
+  );
+  const { stdout } = await dryRun(file, '--pr', `${REPO}#${number}`);
+  expect(stdout).toMatch(/Status "team\/docs" on [0-9a-f]{7}, success: Fine/);
+  expect(stdout).toMatch(/Draft of a release v1\.0\.0 at [0-9a-f]{7}: v1\.0\.0\n {2}│ New/);
+  expect(stdout).toContain(`Merge of main into the branch of #${number}`);
+  expect(stdout).toContain(`Start of the workflow deploy.yml on main\n    pr: ${number}`);
+  expect(stdout).toContain('waits for deploy.yml: it was not started');
+});
+
 test('a dry run shows what a step would wait for, and what the facts are now', async () => {
   const number = await open({ 'src/e.ts': 'export const e = 1;\n' });
   const file = join(folder, 'hold.yaml');

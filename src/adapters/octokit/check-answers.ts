@@ -89,6 +89,14 @@ export const checkRunsSchema = z
   .object({ check_runs: z.array(checkRunSchema) })
   .transform((page) => page.check_runs);
 
+/** A run that is being repeated has no conclusion again. */
+export const workflowRunSchema = z
+  .object({ status: z.string().nullish(), conclusion: z.string().nullish(), html_url: z.string() })
+  .transform(({ status, conclusion, html_url: url }) => ({
+    conclusion: status === 'completed' ? (conclusion ?? null) : null,
+    url,
+  }));
+
 export const workflowJobsSchema = z
   .object({
     jobs: z.array(

@@ -34,6 +34,7 @@ import {
   statusesSchema,
   workflowArtifactsSchema,
   workflowJobsSchema,
+  workflowRunSchema,
 } from './check-answers.ts';
 import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
@@ -181,6 +182,22 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
       const found = await client.list(route, { ...at(repo), name }, workflowArtifactsSchema, MAX_ARTIFACTS);
       return found.flat().filter((artifact) => artifact.name === name);
     },
+
+    workflowRun: (repo, runId) =>
+      client.request(
+        'GET /repos/{owner}/{repo}/actions/runs/{run_id}',
+        { ...at(repo), run_id: runId },
+        workflowRunSchema,
+      ),
+
+    artifactsOfRun: (repo, runId) =>
+      client
+        .request(
+          'GET /repos/{owner}/{repo}/actions/runs/{run_id}/artifacts',
+          { ...at(repo), run_id: runId, per_page: 100 },
+          workflowArtifactsSchema,
+        )
+        .then((found) => found.flat()),
 
     workflowArchive: (repo, id, maxBytes) =>
       ifExists(

@@ -17,6 +17,7 @@ import type { Client } from './client.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { at } from './reader.ts';
 import { release } from './release.ts';
+import { startWorkflow } from './start-workflow.ts';
 
 const READ_ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
 const UPDATE_ISSUE = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
@@ -194,6 +195,8 @@ export function createWriter(
         throw error;
       }
     },
+
+    startWorkflow: (repo, of, again) => startWorkflow(client, repo, of, again),
 
     async setStatus(repo, { sha, context, state, description, target_url }, again) {
       if (again && (await hasStatus())) return;

@@ -212,6 +212,16 @@ export const effectSchema = z.discriminatedUnion('kind', [
     head_sha: z.string(),
   }),
   z.strictObject({
+    kind: z.literal('dispatch'),
+    ...location,
+    /** The file name of the workflow. */
+    workflow: z.string(),
+    branch: z.string(),
+    inputs: z.record(z.string(), z.string()),
+    /** No run that began before is the one that was started. */
+    requested_at: z.iso.datetime(),
+  }),
+  z.strictObject({
     kind: z.literal('status'),
     ...location,
     sha: z.string(),

@@ -53,6 +53,7 @@ export const REASON_CODES = [
   'step.waiting.gate',
   'step.waiting.write',
   'step.waiting.until',
+  'step.waiting.workflow',
   'step.waiting.conflict',
   'step.waiting.mergeability',
   'gate.blocked.policy',

@@ -93,6 +93,8 @@ const ACTIONS = {
     sideEffects: true,
     confirmation: 'none',
   },
+  // A workflow runs with the repository's secrets.
+  'gh-dispatch': { name: 'gh-dispatch', minimumTrust: 'standard', sideEffects: true, confirmation: 'none' },
   'gh-label': {
     name: 'gh-label',
     worksOn: ['pull request', 'issue'],

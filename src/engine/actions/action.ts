@@ -5,7 +5,7 @@ import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import { type ActionName, CAPABILITIES } from '../../domain/policy/capability.ts';
 import type { AnsweredHandler } from '../approvals/approval-context.ts';
-import type { StepContext, StepHandler, StepResult } from '../steps/step.ts';
+import type { Blob, StepContext, StepHandler, StepResult } from '../steps/step.ts';
 import { invalidInput, readInputs } from './inputs.ts';
 
 /** What every action has beside its handler. Lint, the JSON Schema of chain files and docs/actions.md are made from it. */
@@ -36,6 +36,7 @@ export type Plan =
       passed?: boolean;
       details: ActionResult['details'];
       effects: { key: string; effect: Effect }[];
+      blobs?: Blob[];
     }
   | Extract<StepResult, { kind: 'failed' | 'waits' | 'superseded' }>;
 
@@ -101,6 +102,7 @@ export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<I
           details: plan.details,
         }),
         desiredEffects: plan.effects,
+        ...(plan.blobs && { blobs: plan.blobs }),
       };
     },
   };
@@ -111,9 +113,11 @@ function effectKindOf(name: ActionName): string {
   return name.replace(/^gh-/, '').replaceAll('-', '_');
 }
 
+const WAITING: readonly (string | undefined)[] = ['step.waiting.write', 'step.waiting.workflow'];
+
 /** A step that begins, also again, has another reason or none. */
 function waitsForWrite({ invocation: { status, reason } }: StepContext): boolean {
-  return status === 'waiting_until' && reason?.code === 'step.waiting.write';
+  return status === 'waiting_until' && WAITING.includes(reason?.code);
 }
 
 /** A write takes moments unless GitHub is down, in milliseconds. Asking costs a read of the database. */

@@ -4,6 +4,7 @@ import { ghAssign } from './gh-assign.ts';
 import { ghBackport } from './gh-backport.ts';
 import { ghClose } from './gh-close.ts';
 import { ghComment } from './gh-comment.ts';
+import { ghDispatch } from './gh-dispatch.ts';
 import { ghLabel } from './gh-label.ts';
 import { ghMerge } from './gh-merge.ts';
 import { ghMilestone } from './gh-milestone.ts';
@@ -20,6 +21,7 @@ export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>>
   'gh-backport': ghBackport,
   'gh-close': ghClose,
   'gh-comment': ghComment,
+  'gh-dispatch': ghDispatch,
   'gh-label': ghLabel,
   'gh-merge': ghMerge,
   'gh-milestone': ghMilestone,

@@ -501,6 +501,10 @@ async function execute(
     }
     case 'update_branch':
       return { githubId: null, progress: { result: await writer.updateBranch(repo, effect) } };
+    case 'dispatch': {
+      const { id, url } = await writer.startWorkflow(repo, effect, wasBegun);
+      return { githubId: id, progress: { url } };
+    }
     case 'status':
       await writer.setStatus(repo, effect, wasBegun);
       return { githubId: null, progress: {} };

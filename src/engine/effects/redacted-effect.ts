@@ -38,6 +38,10 @@ export function redactedEffect(effect: Effect): Effect {
       return { ...effect, name: redact(effect.name), body: redactMarkdown(effect.body) };
     case 'status':
       return { ...effect, description: redact(effect.description) };
+    case 'dispatch': {
+      const inputs = Object.entries(effect.inputs).map(([name, value]) => [name, redact(value)]);
+      return { ...effect, inputs: Object.fromEntries(inputs) };
+    }
     case 'update_branch':
     case 'review_request':
     case 'assignment':

@@ -28,6 +28,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'closing':
     case 'branch_deletion':
     case 'backport':
+    case 'dispatch':
     case 'status':
     case 'update_branch':
     case 'release':

@@ -195,6 +195,11 @@ export function written(effect: Effect): string[] {
         plainLine(`Pull request from ${effect.branch} into ${effect.onto}: ${effect.title}`),
         ...body(effect.body),
       ];
+    case 'dispatch':
+      return [
+        plainLine(`Start of the workflow ${effect.workflow} on ${effect.branch}`),
+        ...Object.entries(effect.inputs).map(([name, value]) => plainLine(`    ${name}: ${value}`)),
+      ];
     case 'update_branch':
       return [plainLine(`Merge of ${effect.base_ref} into the branch of #${effect.pull_request}`)];
     case 'status':

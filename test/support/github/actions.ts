@@ -94,6 +94,8 @@ export interface Actions {
   closePullRequest(repo: string, number: number, actor: string): Promise<void>;
   reopenPullRequest(repo: string, number: number, actor: string): Promise<void>;
   convertToDraft(repo: string, number: number, actor: string): Promise<void>;
+  /** A workflow that the app has started ends. */
+  endWorkflow(repo: string, id: number, conclusion: CheckConclusion): void;
   /** Adds an artifact to a workflow run; GitHub sends no webhook for it. */
   leaveArtifact(repo: string, left: LeftArtifact): void;
   readyForReview(repo: string, number: number, actor: string): Promise<void>;
@@ -171,6 +173,11 @@ export function createActions(state: State): Actions {
       act(() => setIssueState(state, pull(repo, number), state.account(actor), 'closed')),
     reopenPullRequest: (repo, number, actor) =>
       act(() => reopenPullRequest(state, pull(repo, number), state.account(actor))),
+    endWorkflow(repo, id, conclusion) {
+      const run = state.repository(repo).startedWorkflows.find((one) => one.id === id);
+      if (!run) throw new Error(`There is no workflow run ${id}.`);
+      run.conclusion = conclusion;
+    },
     leaveArtifact(repo, { name, headSha, archiveUrl, runId = 1, expired = false }) {
       const { workflowArtifacts } = state.repository(repo);
       const id = workflowArtifacts.length + 1;

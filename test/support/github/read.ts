@@ -13,6 +13,7 @@ import {
   type Release,
   type Review,
   type ReviewComment,
+  type StartedWorkflow,
   type StateReason,
 } from './world.ts';
 
@@ -107,6 +108,8 @@ export interface Reader {
     baseRef: string;
   }[];
   branches(repo: string): string[];
+  /** Oldest first. */
+  startedWorkflows(repo: string): readonly StartedWorkflow[];
   /** Of the commit, oldest first. */
   statuses(repo: string, sha: string): readonly CommitStatus[];
   /** Tag → commit. */
@@ -148,6 +151,7 @@ export function createReader(state: State): Reader {
         headRef: pr.pull.head.ref,
         baseRef: pr.pull.base.ref,
       })),
+    startedWorkflows: (repo) => state.repository(repo).startedWorkflows,
     statuses: (repo, sha) => state.repository(repo).statuses.filter((status) => status.sha === sha),
     tags: (repo) => state.repository(repo).tags,
     releases: (repo) => state.repository(repo).releases,

@@ -195,6 +195,7 @@ export class State {
       activity: [],
       tags: new Map(),
       releases: [],
+      startedWorkflows: [],
       workflowArtifacts: [],
       parent,
       createdAt: now,

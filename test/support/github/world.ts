@@ -89,6 +89,8 @@ export interface Repository {
   /** Oldest first. */
   readonly releases: Release[];
   /** Oldest first. */
+  readonly startedWorkflows: StartedWorkflow[];
+  /** Oldest first. */
   readonly workflowArtifacts: WorkflowArtifact[];
   readonly parent: Repository | undefined;
   readonly createdAt: Date;
@@ -173,6 +175,16 @@ interface MergeGroup {
   readonly headSha: string;
   readonly baseSha: string;
   readonly since: Date;
+}
+
+/** A run of a workflow that the API has started. */
+export interface StartedWorkflow {
+  readonly id: number;
+  readonly workflow: string;
+  readonly branch: string;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+  conclusion: CheckConclusion | null;
 }
 
 export interface Release {

@@ -135,7 +135,7 @@ export const ghDispatch = plainAction({
   },
 });
 
-/** Each attempt at the step starts the workflow, but not each look at it. */
+/** Each attempt at the step starts the workflow, but not each poll of it. */
 function keyOfSession(context: Pick<StepContext, 'state' | 'step' | 'session'>): string {
   return `${keyOf('dispatch', context)}:${context.session.id}`;
 }

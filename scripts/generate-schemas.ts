@@ -39,6 +39,7 @@ function jsonSchemaOf(schema: z.ZodType) {
     io: 'input',
     override({ jsonSchema }) {
       delete jsonSchema.text;
+      delete jsonSchema.literal;
       delete jsonSchema.values;
       if (!jsonSchema.listOrOne) return;
       const { listOrOne, description, ...list } = jsonSchema;
@@ -63,7 +64,10 @@ function stepsOf({ properties }: JsonSchema): JsonSchema {
 function withOfActions(): object[] {
   return Object.values(ACTIONS).flatMap(({ name, input }) => {
     const { $schema, properties = {}, additionalProperties, ...rest } = jsonSchemaOf(input);
-    const inputs = Object.entries(properties).map(([key, value]) => [key, orExpression(value)]);
+    const inputs = Object.entries(properties).map(([key, value]) => [
+      key,
+      input.shape[key]?.meta()?.literal === true ? value : orExpression(value),
+    ]);
     const uses = { type: 'object', properties: { action: { const: name } }, required: ['action'] };
     const required = rest.required ? { required: ['with'] } : {};
     const only = { type: 'object', propertyNames: { enum: Object.keys(properties) } };

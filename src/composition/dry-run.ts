@@ -20,6 +20,7 @@ import type { Played } from '../messages/cli/dry-run.ts';
 import type { Chat } from '../ports/chat.ts';
 import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
 import { eventJob } from '../ports/jobs.ts';
+import type { Shell } from '../ports/shell.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { buildEngine } from './engine.ts';
 import { buildJobs } from './jobs.ts';
@@ -93,6 +94,7 @@ export async function play({
   const asIs = gitHub(opened.github);
   const seen = withoutWriting(asIs, pretend(repo, chain));
   const platform = { ...opened, github: { ...opened.github, ...seen }, chat: SILENT_CHAT };
+  const shell: Shell = { unusable: async () => undefined, run: async () => ({ kind: 'not_run', log: '' }) };
   let stopSkills = async () => {};
   try {
     const reader = seen.reader(INSTALLATION, 'person');
@@ -100,7 +102,7 @@ export async function play({
     const played = await Promise.all(
       (await numbers(asIs)).map((number) => asIs.reader(INSTALLATION).pullRequest(repo, number)),
     );
-    const skills = await createSkills(platform.config, platform, overrides);
+    const skills = await createSkills(platform.config, platform, { shell, ...overrides });
     stopSkills = skills.stop;
     const parts = buildEngine(platform, skills);
     queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));

@@ -46,7 +46,7 @@ export interface EngineParts {
 }
 
 /** Builds the engine and its dependencies. */
-export function buildEngine(platform: Platform, { registry, activation }: Skills): EngineParts {
+export function buildEngine(platform: Platform, { registry, activation, shell }: Skills): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
   const { skills, actions, outcomes, inputOf } = registry;
   const names = { skills, actions, outcomes, inputOf };
@@ -73,6 +73,7 @@ export function buildEngine(platform: Platform, { registry, activation }: Skills
   const contextOf = createContextOf({
     ...platform,
     ...skillDefaults,
+    shell,
     gates,
     configuration,
     mergingOff: config.merging === 'off',

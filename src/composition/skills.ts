@@ -13,6 +13,7 @@ import { describeAgentFault } from '../messages/skills/agent.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { GitHub } from '../ports/github.ts';
 import type { Model } from '../ports/model.ts';
+import type { Shell } from '../ports/shell.ts';
 import type { Storage } from '../ports/storage.ts';
 import { ciTexts } from '../skills/builtin/ci/artifacts.ts';
 import type { CodexReview } from '../skills/builtin/review/codex-pr-review.ts';
@@ -30,6 +31,7 @@ import { type ActivationDeps, createRunPackage, ownerOf, packageSkill } from '..
 import { createArtifactExecutor } from '../skills/runtime/trace/execute-artifact.ts';
 import { createRecorder } from '../skills/runtime/trace/record.ts';
 import { watchModel } from '../skills/runtime/trace/watch-model.ts';
+import { createShell } from '../skills/shell/shell.ts';
 import { shippedSkill } from './shipped.ts';
 
 /** Replacements for tests. */
@@ -41,6 +43,8 @@ export interface SkillOverrides extends RegistryOverrides {
   artifactHandlers?: ActivationDeps['handlers'];
   /** What agents are run with. */
   agents?: AgentDeps;
+  /** What runs commands of chains. */
+  shell?: Shell;
   /** The process for modules. Its creator stops it. */
   sidecar?: Sidecar;
   /** The processes for analyzers. Their creator stops them. */
@@ -50,6 +54,8 @@ export interface SkillOverrides extends RegistryOverrides {
 export interface Skills {
   /** Runs steps, under the policy: actions, built-in skills and packages. */
   registry: Registry;
+  /** For commands of chains. */
+  shell: Shell;
   /** For questions in comments, which no step asks. */
   activation: Activation;
   stop(): Promise<void>;
@@ -74,13 +80,14 @@ export async function createSkills(
   const record = createRecorder({ storage, blobs });
   const executeArtifact = createArtifactExecutor({ watch, record, clock });
   const [prompt, code] = [promptSkill({ model }), codeSkill({ model, ciFiles: ciTexts })];
+  const gitAccess: AgentDeps['gitAccess'] = async ({ installationId, repositoryId, repository }) => {
+    const token = await github.app.readToken(installationId, repositoryId);
+    return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
+  };
   const agents: AgentDeps = overrides.agents ?? {
     agents: config.agents ?? {},
     model: config.model && { ...config.model, ledger: ledgerOf(config.model, storage, clock) },
-    async gitAccess({ installationId, repositoryId, repository }) {
-      const token = await github.app.readToken(installationId, repositoryId);
-      return { url: `${gitHubPages(config.githubApiUrl)}/${repository}.git`, token };
-    },
+    gitAccess,
   };
   const handlers = overrides.artifactHandlers ?? [
     prompt,
@@ -119,9 +126,11 @@ export async function createSkills(
     (step) => (step.uses.candidates ? auto(step) : named(step)),
     overrides,
   );
+  const shell = overrides.shell ?? createShell({ allowed: config.shell === 'allow', gitAccess });
   return {
     registry,
     activation,
+    shell,
     async stop() {
       if (!overrides.sidecar) await sidecar.stop();
       if (!overrides.analyzers) await pool.stop();

@@ -55,6 +55,9 @@ const baseSchema = z
     COUNTERSIGN_MERGING: optionalText.transform((value, ctx) =>
       value === undefined || value === 'on' || value === 'off' ? value : refuse(ctx, 'must be on or off'),
     ),
+    COUNTERSIGN_SHELL: optionalText.transform((value, ctx) =>
+      value === undefined || value === 'allow' ? value : refuse(ctx, 'must be allow, or unset'),
+    ),
     LOG_LEVEL: optionalText.transform((value, ctx) => {
       const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
       return level ?? refuse(ctx, `must be one of ${LOG_LEVELS.join(', ')}`);
@@ -68,6 +71,7 @@ const baseSchema = z
     databaseUrl: env.DATABASE_URL,
     logLevel: env.LOG_LEVEL,
     ...(env.COUNTERSIGN_MERGING === 'off' ? { merging: 'off' as const } : {}),
+    ...(env.COUNTERSIGN_SHELL === 'allow' ? { shell: 'allow' as const } : {}),
   }));
 
 /**

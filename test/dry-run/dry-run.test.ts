@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -314,4 +314,17 @@ test('a dry run shows what a step would wait for, and what the facts are now', a
   );
   const { stdout } = await dryRun(file, '--pr', `${REPO}#${number}`);
   expect(stdout).toContain("wait  waiting  until 'ready' in pr.labels (pr.labels is [])");
+});
+
+test('a dry run executes no command', async () => {
+  const number = await open({ 'src/f.ts': 'export const f = 1;\n' });
+  const file = join(folder, 'commands.yaml');
+  const mark = join(folder, 'executed');
+  writeFileSync(
+    file,
+    `name: commands\ntrigger: { event: pr.opened }\nsteps: [{ action: shell, with: { run: "touch ${mark}" } }]\n`,
+  );
+  const { stdout } = await dryRun(file, '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('shell');
+  expect(existsSync(mark)).toBe(false);
 });

@@ -47,6 +47,7 @@ export interface HarnessOptions {
   model?: AppConfig['model'];
   policy?: AppOverrides['policy'];
   artifactHandlers?: AppOverrides['artifactHandlers'];
+  shell?: AppOverrides['shell'];
   agents?: AppOverrides['agents'];
   sidecar?: AppOverrides['sidecar'];
   /** By default, no process of an analyzer outlives its review. */
@@ -146,6 +147,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
         ? { limiterNow: () => clock.now().getTime(), ...options.github }
         : { pointsPerMinute: Number.POSITIVE_INFINITY, ...options.github },
       ...(options.artifactHandlers ? { artifactHandlers: options.artifactHandlers } : {}),
+      ...(options.shell ? { shell: options.shell } : {}),
       ...(options.agents ? { agents: options.agents } : {}),
       ...(options.sidecar ? { sidecar: options.sidecar } : {}),
       analyzers: options.analyzers ?? createAnalyzerPool({ spares: false }),

@@ -44,6 +44,7 @@ export function stepContext(
     urgentReader: noReader,
     appId: 100,
     hasWebhook: () => false,
+    shell: { unusable: async () => 'commands are turned off in this test', run: refuse },
     clock: { now: () => at(0) },
     log: silentLog,
     judged: [],

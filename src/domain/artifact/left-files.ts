@@ -15,6 +15,7 @@ export const OWN_FILES = {
   package: 'skill.log',
   review: 'analyzers.log',
   ci: 'artifacts.log',
+  shell: 'shell.log',
   refusedOutcome: 'refused-outcome.json',
 } as const;
 const OWN_NAMES: readonly string[] = Object.values(OWN_FILES);

@@ -31,7 +31,7 @@ export function checkInputs(
         diagnostic: (path, message, options) =>
           source.diagnostic(step.with === undefined ? at : [...at, ...path], message, options),
       },
-      (issue) => !isExpression(value, issue),
+      (issue) => !isExpression(value, issue) || isLiteral(schema, issue),
     );
     return diagnostics;
   });
@@ -44,6 +44,12 @@ function withValidated(schema: z.ZodObject, { validate }: StepOutline): z.ZodObj
   return more.length === 0
     ? schema
     : schema.extend(Object.fromEntries(more.map((key) => [key, z.unknown().optional()])));
+}
+
+/** An input that cannot be an expression. */
+function isLiteral({ shape }: z.ZodObject, { path: [key] }: z.core.$ZodIssue): boolean {
+  const field = shape[String(key)] as z.ZodType | undefined;
+  return field?.meta()?.literal === true;
 }
 
 function isExpression(value: Json, { code, path }: z.core.$ZodIssue): boolean {

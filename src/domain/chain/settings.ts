@@ -167,6 +167,12 @@ const merging = z
     'off: nothing is merged until it is on again. What is off in the organisation is off everywhere.',
   );
 
+const shell = z
+  .enum(['allow', 'off'])
+  .describe(
+    'Whether steps with `action: shell` may run commands, if the operator of the server allows it too. What is off in the organisation is off everywhere.',
+  );
+
 /** One `.github/countersign.yml`. All keys are optional. */
 export const settingsFileSchema = z.strictObject({
   chains: chains.optional(),
@@ -181,6 +187,7 @@ export const settingsFileSchema = z.strictObject({
     .optional()
     .describe('What no repository of the organisation may go below; it may ask for more.'),
   merging: merging.optional(),
+  shell: shell.optional(),
 });
 
 /** The contents of one file, without defaults. */
@@ -203,6 +210,8 @@ export interface Settings {
   gates?: readonly MandatoryGates[];
   /** Whose settings turn merging off; absent while it is on. */
   mergingOff?: 'organisation' | 'repository';
+  /** Whether steps may run commands; absent if no file says so, and then they may not. */
+  shell?: 'allow' | 'off_in_organisation';
   /** The lowest trust level for a step with a skill package; absent without a minimum. */
   leastTrust?: TrustLevel;
   /** Sentences about each setting that was below the minimum and was raised to it; absent without any. */
@@ -464,9 +473,18 @@ export function mergeSettings(
       : {}),
     ...(mandatory.length === 0 ? {} : { gates: mandatory }),
     ...(off === undefined ? {} : { mergingOff: off }),
+    ...shellOf(organisation?.shell, repository?.shell),
     ...(least.trust === undefined ? {} : { leastTrust: least.trust }),
     ...(lifted.length === 0 ? {} : { lifted }),
   };
+}
+
+function shellOf(
+  organisation: SettingsFile['shell'],
+  repository: SettingsFile['shell'],
+): Pick<Settings, 'shell'> {
+  if (organisation === 'off') return { shell: 'off_in_organisation' };
+  return (repository ?? organisation) === 'allow' ? { shell: 'allow' } : {};
 }
 
 /** The base with all layers applied; a later layer wins. A key whose value is `undefined` changes nothing. */

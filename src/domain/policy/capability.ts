@@ -138,6 +138,14 @@ const ACTIONS = {
     confirmation: 'none',
   },
   notify: { name: 'notify', minimumTrust: 'sandbox', sideEffects: true, confirmation: 'none' },
+  // As an agent: code of the head runs, and only the sandbox holds it.
+  shell: {
+    name: 'shell',
+    worksOn: ['pull request', 'commit'],
+    minimumTrust: 'elevated',
+    sideEffects: false,
+    confirmation: 'none',
+  },
   wait: { name: 'wait', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
 } as const satisfies Readonly<Record<string, Capability & (AsksPeople | { irreversible?: never })>>;
 

@@ -13,6 +13,7 @@ import { ghRequestReviewers } from './gh-request-reviewers.ts';
 import { ghStatus } from './gh-status.ts';
 import { ghUpdateBranch } from './gh-update-branch.ts';
 import { notify } from './notify.ts';
+import { shell } from './shell.ts';
 import { wait } from './wait.ts';
 
 /** Every declared action. The type requires one for each. */
@@ -30,5 +31,6 @@ export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>>
   'gh-status': ghStatus,
   'gh-update-branch': ghUpdateBranch,
   notify,
+  shell,
   wait,
 };

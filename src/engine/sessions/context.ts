@@ -8,6 +8,7 @@ import { conditionContext } from '../../domain/run/context.ts';
 import { type Invocation, type Run, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
 import type { Chat } from '../../ports/chat.ts';
 import type { GitHub, Urgency } from '../../ports/github.ts';
+import type { Shell } from '../../ports/shell.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ApprovalContext } from '../approvals/approval-context.ts';
 import { gateHandle } from '../approvals/gate-handle.ts';
@@ -36,6 +37,7 @@ export interface ContextDeps extends SkillDefaults {
   storage: Storage;
   github: GitHub;
   chat: Pick<Chat, 'has'>;
+  shell: Shell;
   gates: GateChecks;
   configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
   /** The operator has switched merging off on this server. */
@@ -83,6 +85,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       urgentReader: github.reader(run.installationId, 'person'),
       appId: github.appId,
       hasWebhook: chat.has,
+      shell: deps.shell,
       clock,
       log,
       signal,

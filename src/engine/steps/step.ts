@@ -13,6 +13,7 @@ import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
+import type { Shell } from '../../ports/shell.ts';
 
 /** A file that a session leaves, such as an analyzer's full output or a report. */
 export interface Blob {
@@ -64,6 +65,7 @@ export interface StepContext {
   readonly appId: number;
   /** Whether the operator of this server has named such a webhook. */
   hasWebhook(name: string): boolean;
+  readonly shell: Shell;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;

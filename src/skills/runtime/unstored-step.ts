@@ -6,6 +6,12 @@ type Given = Pick<
   'reader' | 'step' | 'inputs' | 'text' | 'repo' | 'appId' | 'clock' | 'log' | 'signal'
 >;
 
+/** Only actions run commands. */
+const NO_SHELL: StepContext['shell'] = {
+  unusable: async () => 'only a step of a chain runs commands',
+  run: () => Promise.reject(new Error('only a step of a chain runs commands')),
+};
+
 /**
  * The context of a skill that runs without a stored run.
  * @param state a run of this one step, which is never stored
@@ -32,6 +38,7 @@ export function unstoredStep(
     },
     because: 'event',
     hasWebhook: () => false,
+    shell: NO_SHELL,
     round: async () => 1,
     requested: async () => [],
     earlierReview: async () => undefined,

@@ -293,7 +293,9 @@ describe('the parser of chain files', () => {
     [
       'an unknown action',
       withSteps('  - action: deploy'),
-      ['chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label, notify, wait'],
+      [
+        'chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label, notify, shell, wait',
+      ],
     ],
     [
       'a repeated id',

@@ -75,7 +75,7 @@ describe('an error in the settings', () => {
       'a misspelt section',
       'countersing: {}',
       [
-        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, gates, minimum, merging',
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, gates, minimum, merging, shell',
       ],
     ],
     [
@@ -268,3 +268,16 @@ describe('the settings of a repository', () => {
     expect(defaultSettings).toEqual(before);
   });
 });
+
+test.each([
+  [undefined, undefined, undefined],
+  [undefined, 'allow', 'allow'],
+  ['allow', undefined, 'allow'],
+  ['allow', 'off', undefined],
+  ['off', 'allow', 'off_in_organisation'],
+] as const)(
+  'with shell: %s in the organisation and %s in the repository, it is %s',
+  (organisation, repository, shell) => {
+    expect(mergeSettings({ shell: organisation }, { shell: repository }).shell).toBe(shell);
+  },
+);

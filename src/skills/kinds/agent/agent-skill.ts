@@ -45,7 +45,9 @@ export interface AgentDeps {
   /** `undefined` if no model is configured. */
   model: AgentModel | undefined;
   /** @throws GitHubError if there is no token */
-  gitAccess(run: StepContext['state']['run']): Promise<GitAccess>;
+  gitAccess(
+    run: Pick<StepContext['state']['run'], 'installationId' | 'repositoryId' | 'repository'>,
+  ): Promise<GitAccess>;
   head?: typeof writeHead;
   sandboxAvailable?: typeof isSandboxAvailable;
 }

@@ -126,7 +126,7 @@ const sentSchema = z.union([
 ]);
 
 /** What the sandbox sent, as lines of JSON. A line that is none of these is as good as nothing. */
-function sentIn(text: string): { answer: string; files: LeftFile[]; refused: string[] } {
+export function sentIn(text: string): { answer: string; files: LeftFile[]; refused: string[] } {
   const left = new LeftFiles();
   const refused: string[] = [];
   let answer = '';

@@ -1,15 +1,25 @@
 /*
- * Runs inside the sandbox beside the agent, and is trusted as little. It connects the agent to the proxy: it
+ * Runs inside the sandbox beside the agent or command, and is trusted as little. It connects the agent to the proxy: it
  * listens on the loopback interface of an otherwise empty network and forwards to a Unix socket. It imports
  * none of our code, because none is visible there.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
 
 interface Orders {
-  port: number;
-  socket: string;
+  /** Left out for a command, which has no proxy. */
+  port?: number;
+  socket?: string;
   command: string;
   args: string[];
   env: Record<string, string>;
@@ -19,6 +29,8 @@ interface Orders {
   answerFile: string;
   /** The folder of the files that it leaves. */
   artifacts: string;
+  /** Only the files in it that match one of them; all if left out. */
+  globs?: string[];
 }
 
 const MAX_ANSWER_BYTES = 1_000_000;
@@ -26,15 +38,22 @@ const MAX_ANSWER_BYTES = 1_000_000;
 const MAX_FILES = 30;
 const MAX_FILE_BYTES = 1_100_000;
 const MAX_DEPTH = 8;
+const MAX_BYTES = 6_000_000;
 
 const orders = JSON.parse(readFileSync(0, 'utf8')) as Orders;
-const bridge = createServer((from) => {
-  const to = connect(orders.socket);
-  from.on('error', () => to.destroy());
-  to.on('error', () => from.destroy());
-  from.pipe(to).pipe(from);
-});
-bridge.listen(orders.port, '127.0.0.1', () => {
+const { socket, port } = orders;
+if (socket === undefined) start();
+else {
+  const bridge = createServer((from) => {
+    const to = connect(socket);
+    from.on('error', () => to.destroy());
+    to.on('error', () => from.destroy());
+    from.pipe(to).pipe(from);
+  });
+  bridge.listen(port, '127.0.0.1', start);
+}
+
+function start(): void {
   const { command, args, env, cwd, prompt, answerFile } = orders;
   const agent = spawn(command, args, { cwd, env, stdio: ['pipe', 'inherit', 'inherit'] });
   agent.stdin.on('error', () => {});
@@ -46,12 +65,13 @@ bridge.listen(orders.port, '127.0.0.1', () => {
   agent.on('exit', (code) => {
     const hasAnswer = existsSync(answerFile) && statSync(answerFile).size <= MAX_ANSWER_BYTES;
     send({ answer: hasAnswer ? readFileSync(answerFile, 'utf8') : '' });
-    for (const file of filesIn(orders.artifacts)) send(file);
+    const { artifacts, globs } = orders;
+    for (const file of globs ? filesMatching(artifacts, globs) : filesIn(artifacts)) send(file);
     // This process is the first of its namespace, so its end also ends everything that the agent left
     // running.
     process.exit(code ?? 1);
   });
-});
+}
 
 /** One line of JSON to the app: the answer first, then each file. */
 function send(message: { answer: string } | { path: string; content: string }): void {
@@ -75,5 +95,20 @@ function* filesIn(folder: string): Generator<{ path: string; content: string }> 
       if (statSync(place).size > MAX_FILE_BYTES) continue;
       yield { path, content: readFileSync(place).toString('base64') };
     }
+  }
+}
+
+/** Regular files that lie in the folder itself: a link that leads elsewhere would show a file of the sandbox. */
+function* filesMatching(folder: string, globs: string[]): Generator<{ path: string; content: string }> {
+  const home = `${realpathSync(folder)}/`;
+  let [left, bytes] = [MAX_FILES, MAX_BYTES];
+  for (const path of [...new Set(globSync(globs, { cwd: folder }))].sort()) {
+    const place = `${folder}/${path}`;
+    const found = lstatSync(place, { throwIfNoEntry: false });
+    if (!found?.isFile() || found.size > MAX_FILE_BYTES || !realpathSync(place).startsWith(home)) continue;
+    left -= 1;
+    bytes -= found.size;
+    if (left < 0 || bytes < 0) return;
+    yield { path, content: readFileSync(place).toString('base64') };
   }
 }

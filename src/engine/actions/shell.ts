@@ -27,7 +27,7 @@ const input = z.strictObject({
     .string()
     .min(1)
     .max(10_000)
-    .regex(/^(?!.*\{[{%#])/s, { error: NO_EXPRESSION })
+    .regex(/^(?![\s\S]*\{[{%#])/, { error: NO_EXPRESSION })
     .describe(
       'The command, for `sh -c`. It cannot contain expressions: their values would become part of the command.',
     )

@@ -1,3 +1,4 @@
+import { type ChangedLines, changedLines } from '../core/hunks.ts';
 import { unsafePathReason } from '../core/path.ts';
 import type { LeftOut, SeenBy } from '../domain/outcome/review-verdict.ts';
 import {
@@ -12,7 +13,6 @@ import {
   secretsOnlyReason,
   unreadableReason,
 } from './changed-file.ts';
-import { type ChangedLines, changedLines } from './hunks.ts';
 
 /** The most text per review, in bytes. 3,000 files of usual size fit. */
 const MAX_TOTAL_BYTES = 24_000_000;

@@ -1,7 +1,8 @@
+import { firstChanged } from '../core/hunks.ts';
 import { type Finding, SEVERITIES, type Severity } from '../domain/outcome/finding.ts';
+import { familyOf } from '../domain/outcome/fingerprint.ts';
 import type { AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer.ts';
-import { firstChanged } from './hunks.ts';
 import { shown } from './mask.ts';
 import type { Rule } from './rules.ts';
 
@@ -26,18 +27,6 @@ interface LocatedFinding {
   text: Rule;
   message: string;
   rank: number;
-}
-
-/** Categories that analyzers use for the same cause as another one. */
-const SAME_CAUSE: ReadonlyMap<string, string> = new Map([
-  ['injection', 'security'],
-  ['workflow', 'security'],
-  ['style', 'correctness'],
-]);
-
-/** The family of causes that a category belongs to; mostly only itself. */
-export function familyOf(category: string): string {
-  return SAME_CAUSE.get(category) ?? category;
 }
 
 /** The most findings of one review. */

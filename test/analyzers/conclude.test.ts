@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { AdmittedFile } from '../../src/analyzers/admit.ts';
 import type { RawFinding } from '../../src/analyzers/analyzer.ts';
 import { conclude } from '../../src/analyzers/findings.ts';
-import type { ChangedLines } from '../../src/analyzers/hunks.ts';
 import { masker, shown } from '../../src/analyzers/mask.ts';
 import type { Rule } from '../../src/analyzers/rules.ts';
 import { verdictOf } from '../../src/analyzers/verdict.ts';
+import type { ChangedLines } from '../../src/core/hunks.ts';
 import { BLOCKING, findingSchema, SEVERITIES } from '../../src/domain/outcome/finding.ts';
 
 const rule = (part: Partial<Rule> = {}): Rule => ({

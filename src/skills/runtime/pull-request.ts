@@ -1,5 +1,5 @@
-import { parsePatch } from '../../analyzers/hunks.ts';
 import type { Json } from '../../core/canonical.ts';
+import { parsePatch } from '../../core/hunks.ts';
 import { conditionContext } from '../../domain/run/context.ts';
 import { pullRequestOf, type StepContext } from '../../engine/steps/step.ts';
 import { NOT_SHOWN } from '../../messages/skills/prompt.ts';

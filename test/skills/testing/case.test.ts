@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePatch } from '../../../src/analyzers/hunks.ts';
+import { parsePatch } from '../../../src/core/hunks.ts';
 import { readCaseFile } from '../../../src/domain/skill/case-file.ts';
 import { testedText } from '../../../src/messages/cli/skill-test.ts';
 import { promptSkill } from '../../../src/skills/kinds/prompt/prompt-skill.ts';

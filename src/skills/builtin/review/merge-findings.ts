@@ -1,5 +1,5 @@
-import { familyOf } from '../../../analyzers/findings.ts';
 import { type Finding, SEVERITIES } from '../../../domain/outcome/finding.ts';
+import { familyOf } from '../../../domain/outcome/fingerprint.ts';
 import { weighedHigher } from '../../../messages/cards/review.ts';
 import { worstFirst } from '../../../messages/cards/review-card.ts';
 

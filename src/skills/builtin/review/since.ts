@@ -1,5 +1,5 @@
-import { familyOf } from '../../../analyzers/findings.ts';
 import type { Finding } from '../../../domain/outcome/finding.ts';
+import { fingerprint } from '../../../domain/outcome/fingerprint.ts';
 import type { ReviewVerdict, Since } from '../../../domain/outcome/review-verdict.ts';
 import { worstFirst } from '../../../messages/cards/review-card.ts';
 
@@ -40,16 +40,6 @@ function wasReviewed({ file, rule }: Finding, { present, unread, analyzers }: Ro
   if (file !== null && !present.has(file)) return true;
   const analyzer = analyzers.find(({ name }) => rule.startsWith(`${name}/`));
   return analyzer?.status === 'ok' && (file === null ? unread.size === 0 : !unread.has(file));
-}
-
-/**
- * Identifies a finding across rounds: file, rule and content of its line, but not the line's number. White
- * space is ignored, because a fix elsewhere often changes the indentation. For a model, the family of causes
- * replaces the rule: it calls the same problem `security` in one round and `injection` in the next.
- */
-export function fingerprint({ file, rule, category, evidence, description }: Finding): string {
-  const cause = rule.startsWith('model/') ? `model/${familyOf(category)}` : rule;
-  return JSON.stringify([file, cause, (evidence ?? description).replaceAll(/\s+/g, '')]);
 }
 
 function counted(findings: readonly Finding[]): Map<string, number> {

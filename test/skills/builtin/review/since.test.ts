@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../../src/domain/outcome/finding.ts';
+import { fingerprint } from '../../../../src/domain/outcome/fingerprint.ts';
 import type { AnalyzerReport } from '../../../../src/domain/outcome/review-verdict.ts';
 import { sinceWords } from '../../../../src/messages/cards/review.ts';
 import { reviewCard } from '../../../../src/messages/cards/review-card.ts';
-import { fingerprint, type RoundFacts, sinceEarlier } from '../../../../src/skills/builtin/review/since.ts';
+import { type RoundFacts, sinceEarlier } from '../../../../src/skills/builtin/review/since.ts';
 import { makeReview } from '../../../messages/builders.ts';
 import { finding } from './support.ts';
 

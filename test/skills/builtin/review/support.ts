@@ -1,7 +1,7 @@
 import { Environment } from 'minijinja-js';
 import { type AdmittedFile, admit } from '../../../../src/analyzers/admit.ts';
 import type { ChangedFile } from '../../../../src/analyzers/changed-file.ts';
-import { parsePatch } from '../../../../src/analyzers/hunks.ts';
+import { parsePatch } from '../../../../src/core/hunks.ts';
 import type { Finding } from '../../../../src/domain/outcome/finding.ts';
 import type { RememberedFinding } from '../../../../src/domain/outcome/model-memory.ts';
 import { createModel } from '../../../../src/engine/models/ask.ts';

@@ -1,6 +1,6 @@
 import { type Finding, SEVERITIES } from '../../../../domain/outcome/finding.ts';
+import { fingerprint } from '../../../../domain/outcome/fingerprint.ts';
 import type { ModelMemory, RememberedFinding } from '../../../../domain/outcome/model-memory.ts';
-import { fingerprint } from '../since.ts';
 import { type Piece, printOfFile } from './piece.ts';
 
 /** What a round has to ask, given what an earlier round read and found. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AdmittedFile } from '../../../../analyzers/admit.ts';
-import { type HunkLine, readHunks } from '../../../../analyzers/hunks.ts';
+import { type HunkLine, readHunks } from '../../../../core/hunks.ts';
 import { visible } from '../../../../messages/text/markdown.ts';
 import { anchorOf } from './anchor.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changedLines, firstChanged, parsePatch } from '../../src/analyzers/hunks.ts';
+import { changedLines, firstChanged, parsePatch } from '../../src/core/hunks.ts';
 
 const addedLines = (patch: string) => [...parsePatch(patch).added.keys()];
 

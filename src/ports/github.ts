@@ -387,6 +387,12 @@ export interface GitHubReader {
   /** The first 300 open milestones. */
   openMilestones(repo: Repo): Promise<Milestone[]>;
   issue(repo: Repo, number: number): Promise<{ state: 'open' | 'closed' }>;
+  /**
+   * This app's own issues with the label, open and closed; `undefined` if the repository has no issues.
+   */
+  ownIssues(repo: Repo, label: string): Promise<OwnIssue[] | undefined>;
+  /** The texts of this app's own reviews of a pull request, and of their comments. */
+  ownReviewTexts(repo: Repo, number: number): Promise<{ reviews: string[]; comments: string[] }>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;
   /** The numbers of the pull requests that were opened last, open or closed, newest first. */
@@ -427,6 +433,29 @@ export interface Released {
 interface ReviewRequest {
   people: readonly string[];
   teams: readonly string[];
+}
+
+interface NewIssue {
+  title: string;
+  body: string;
+  assignees: readonly string[];
+}
+
+export interface NewReview {
+  /** The commit whose lines the comments name. */
+  headSha: string;
+  body: string;
+  comments: readonly { path: string; startLine: number; line: number; body: string }[];
+}
+
+/** An issue that this app opened. */
+export interface OwnIssue {
+  number: number;
+  body: string;
+  /** `null` while it is open. */
+  closedAt: string | null;
+  /** Why it is closed, in GitHub's word. */
+  reason: string | null;
 }
 
 /** Writes to GitHub. Only `engine/effects` has one. */
@@ -496,6 +525,19 @@ export interface GitHubWriter {
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;
   label(repo: Repo, issue: number, labels: readonly string[]): Promise<void>;
+  createIssue(repo: Repo, issue: NewIssue): Promise<number>;
+  /** @param edit `reopen`: it is closed, and is opened again */
+  updateIssue(
+    repo: Repo,
+    number: number,
+    edit: { title: string; body: string; reopen: boolean },
+  ): Promise<'updated' | 'gone'>;
+  /** This app's own issue with the marker that was opened since then, if it exists. */
+  findIssue(repo: Repo, marker: string, since: Date): Promise<number | undefined>;
+  /** Submits a review that neither approves nor requests changes. GitHub takes all comments or none. */
+  createReview(repo: Repo, pullRequest: number, review: NewReview): Promise<number>;
+  /** This app's own review with the marker, if it exists. */
+  findReview(repo: Repo, pullRequest: number, marker: string): Promise<number | undefined>;
   /** Adds assignees. Those who are assigned already stay. */
   assign(repo: Repo, issue: number, people: readonly string[]): Promise<void>;
   setMilestone(repo: Repo, issue: number, milestone: number): Promise<void>;

@@ -105,3 +105,14 @@ it('an issue is closed with a reason, and a pull request without one', async () 
   expect((await close(number)).data.state_reason).toBe('not_planned');
   expect((await close(1)).data).toMatchObject({ state: 'closed', state_reason: null });
 });
+
+it.each([
+  [256, 201],
+  [257, 422],
+])('an issue has a title of at most 256 characters: %i', async (length, status) => {
+  const { octokit } = await startCommented();
+  const answer = await octokit.issues
+    .create({ ...AT, title: 'é'.repeat(length) })
+    .catch((error: { status: number }) => error);
+  expect(answer.status).toBe(status);
+});

@@ -275,6 +275,40 @@ export const treeSchema = z.object({
 
 export const issueStateSchema = z.object({ state: z.enum(['open', 'closed']) });
 
+export const createdReviewSchema = z.object({ id: z.int() });
+export const createdIssueSchema = z.object({ number: z.int() });
+
+export const issuesSchema = z.array(
+  z
+    .object({
+      number: z.int(),
+      body: z.string().nullish(),
+      user: personOrGhost,
+      closed_at: z.string().nullish(),
+      state_reason: z.string().nullish(),
+      performed_via_github_app: z.object({ id: z.int() }).nullish(),
+      pull_request: z.unknown().optional(),
+    })
+    .transform(
+      ({ number, body, user, closed_at, state_reason, performed_via_github_app: app, pull_request }) => ({
+        number,
+        body: body ?? '',
+        author: user,
+        viaAppId: app?.id ?? null,
+        closedAt: closed_at ?? null,
+        reason: state_reason ?? null,
+        isPullRequest: pull_request !== undefined,
+      }),
+    ),
+);
+
+/** Of a review, or of a comment in one. Neither names the app that it was written through. */
+export const reviewTextsSchema = z.array(
+  z
+    .object({ id: z.int(), user: personOrGhost, body: z.string().nullish() })
+    .transform(({ id, user, body }) => ({ id, author: user, viaAppId: null, body: body ?? '' })),
+);
+
 export const milestonesSchema = z.array(z.object({ number: z.int(), title: z.string() }));
 
 /** Keeps the account only if it is a bot's, because this app is one. */

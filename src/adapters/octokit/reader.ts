@@ -4,6 +4,7 @@ import {
   GitHubError,
   type GitHubReader,
   type ListedPullRequest,
+  type OwnIssue,
   type Repo,
   type TreeEntry,
 } from '../../ports/github.ts';
@@ -18,6 +19,7 @@ import {
   folderSchema,
   installedRepositoriesSchema,
   issueStateSchema,
+  issuesSchema,
   listedPullRequestsSchema,
   milestonesSchema,
   pullRequestSchema,
@@ -25,6 +27,7 @@ import {
   reactionsSchema,
   repositorySchema,
   reviewsSchema,
+  reviewTextsSchema,
   treeSchema,
 } from './answers.ts';
 import { readCommit } from './backport.ts';
@@ -40,10 +43,14 @@ import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readMergeQueue, readQueued } from './merge-queue.ts';
+import { ownOf } from './own.ts';
 import { readPolledComments } from './polled-comments.ts';
 import { prefetch, type Shared } from './prefetch.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
 import { AnswerTooLarge } from './transport.ts';
+
+/** How everything begins that this app wants to find again. */
+const MARKER = '<!-- countersign:';
 
 /** GitHub's own limits: https://docs.github.com/en/rest/pulls/pulls */
 const MAX_FILES = 3_000;
@@ -298,6 +305,41 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
         { ...at(repo), issue_number: number },
         issueStateSchema,
       ),
+
+    async ownIssues(repo, label) {
+      const issues = client.entries(
+        'GET /repos/{owner}/{repo}/issues',
+        { ...at(repo), state: 'all', labels: label },
+        issuesSchema,
+      );
+      const own: OwnIssue[] = [];
+      try {
+        for await (const issue of ownOf(client, shared.ownAppId, issues, MARKER)) {
+          const { number, body, closedAt, reason, isPullRequest } = issue;
+          if (!isPullRequest) own.push({ number, body, closedAt, reason });
+        }
+      } catch (error) {
+        // 410: the repository has switched its issues off. https://docs.github.com/en/rest/issues/issues
+        if (isAbsent(error)) return undefined;
+        throw error;
+      }
+      return own;
+    },
+
+    async ownReviewTexts(repo, number) {
+      const own = async (what: 'reviews' | 'comments') => {
+        const entries = client.entries(
+          `GET /repos/{owner}/{repo}/pulls/{pull_number}/${what}`,
+          { ...at(repo), pull_number: number },
+          reviewTextsSchema,
+        );
+        const texts: string[] = [];
+        for await (const { body } of ownOf(client, shared.ownAppId, entries, MARKER)) texts.push(body);
+        return texts;
+      };
+      const [reviews, comments] = [await own('reviews'), await own('comments')];
+      return { reviews, comments };
+    },
 
     repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
 

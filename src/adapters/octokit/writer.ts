@@ -7,21 +7,29 @@ import {
   commentsSchema,
   createdCheckRunSchema,
   createdCommentSchema,
+  createdIssueSchema,
+  createdReviewSchema,
   issueStateSchema,
+  issuesSchema,
   reviewsSchema,
+  reviewTextsSchema,
 } from './answers.ts';
 import { backport } from './backport.ts';
 import { ownCheckRunsSchema, statusesSchema } from './check-answers.ts';
 import { checkRunBodies } from './check-run.ts';
 import type { Client } from './client.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
+import { ownOf, readOwnAccount } from './own.ts';
 import { at } from './reader.ts';
 import { release } from './release.ts';
 import { startWorkflow } from './start-workflow.ts';
 
 const READ_ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
+const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
 const UPDATE_ISSUE = 'PATCH /repos/{owner}/{repo}/issues/{issue_number}';
 const UPDATE_CHECK_RUN = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
+/** GitHub's clock and ours can differ by this much, in milliseconds. */
+const CLOCK_SKEW_MS = 600_000;
 /** https://docs.github.com/en/rest/issues/comments */
 export const MAX_BODY_LENGTH = 65_536;
 
@@ -123,6 +131,71 @@ export function createWriter(
         { ...at(repo), issue_number: issue, labels },
         anythingSchema,
       );
+    },
+
+    async createIssue(repo, { title, body, assignees }) {
+      refuseLong(body);
+      const created = await client.request(
+        'POST /repos/{owner}/{repo}/issues',
+        { ...at(repo), title, body, assignees },
+        createdIssueSchema,
+      );
+      return created.number;
+    },
+
+    async updateIssue(repo, number, { title, body, reopen }) {
+      refuseLong(body);
+      const state = reopen ? { state: 'open', state_reason: 'reopened' } : {};
+      try {
+        await client.request(
+          UPDATE_ISSUE,
+          { ...at(repo), issue_number: number, title, body, ...state },
+          anythingSchema,
+        );
+        return 'updated';
+      } catch (error) {
+        if (isAbsent(error)) return 'gone';
+        throw error;
+      }
+    },
+
+    // Without a filter by label: somebody may have removed it.
+    async findIssue(repo, marker, since) {
+      const newest = client.entries(
+        'GET /repos/{owner}/{repo}/issues',
+        { ...at(repo), state: 'all', since: new Date(since.getTime() - CLOCK_SKEW_MS).toISOString() },
+        issuesSchema,
+      );
+      return (await ownOf(client, appId, newest, marker).next()).value?.number;
+    },
+
+    async createReview(repo, pullRequest, { headSha, body, comments }) {
+      refuseLong(body);
+      const created = await client.request(
+        'POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
+        {
+          ...at(repo),
+          pull_number: pullRequest,
+          commit_id: headSha,
+          // Never APPROVE or REQUEST_CHANGES: docs/adr/0053 says why.
+          event: 'COMMENT',
+          body,
+          comments: comments.map(({ path, startLine, line, body }) => ({
+            path,
+            ...(startLine < line && { start_line: startLine, start_side: 'RIGHT' }),
+            line,
+            side: 'RIGHT',
+            body,
+          })),
+        },
+        createdReviewSchema,
+      );
+      return created.id;
+    },
+
+    async findReview(repo, pullRequest, marker) {
+      const reviews = client.entries(REVIEWS, { ...at(repo), pull_number: pullRequest }, reviewTextsSchema);
+      return (await ownOf(client, appId, reviews, marker).next()).value?.id;
     },
 
     async assign(repo, issue, people) {
@@ -248,17 +321,6 @@ export function createWriter(
       return false;
     },
   };
-}
-
-const viewerSchema = z.object({ viewer: z.object({ databaseId: z.int() }) });
-
-/**
- * The account of this app's bot. Installations cannot use REST's `GET /user`, but they can use GraphQL's
- * `viewer`: https://docs.github.com/en/graphql/reference/queries#viewer. Renovate does the same.
- * @throws GitHubError if GitHub does not say; the caller must then not conclude that there is no comment
- */
-async function readOwnAccount(client: Client): Promise<number> {
-  return (await client.query('query { viewer { databaseId } }', {}, viewerSchema)).viewer.databaseId;
 }
 
 function refuseLong(body: string): void {

@@ -145,6 +145,47 @@ export const effectSchema = z.discriminatedUnion('kind', [
     issue: z.int(),
     labels: z.array(z.string()).min(1),
   }),
+  /** An issue that is open and has this text. */
+  z.strictObject({
+    kind: z.literal('issue'),
+    ...location,
+    /** Its first line, by which a lost issue is found. The stored number takes precedence. */
+    marker: z.string(),
+    /** The issue with the marker that GitHub showed when this was requested. */
+    number: z.int().nullable(),
+    /** When it was closed, if this reopens it. */
+    closed_at: z.string().nullable(),
+    title: z.string(),
+    body: z.string(),
+    /** Only for a new one, as are the assignees: people may change both later. */
+    labels: z.array(z.string()),
+    assignees: z.array(z.string()),
+  }),
+  /** A review of a pull request that neither approves nor requests changes. It is never changed. */
+  z.strictObject({
+    kind: z.literal('review'),
+    ...location,
+    pull_request: z.int(),
+    /** It is only sent for this head. */
+    head_sha: z.string(),
+    /** Its first line, by which a lost review is found. */
+    marker: z.string(),
+    body: z.string(),
+    /** Hashes of the findings that the body has. */
+    listed: z.array(z.string()),
+    comments: z.array(
+      z.strictObject({
+        path: z.string(),
+        start_line: z.int().min(1),
+        line: z.int().min(1),
+        /** The hash of its finding. */
+        finding: z.string(),
+        body: z.string(),
+      }),
+    ),
+    /** The body if GitHub refuses the comments: it takes all of them or none. */
+    body_alone: z.string(),
+  }),
   z.strictObject({
     kind: z.literal('assignment'),
     ...location,

@@ -62,6 +62,8 @@ export const findingSchema = z.strictObject({
   description: z.string().min(1).max(2_000),
   /** `null` or empty if there is none. */
   suggestion: z.string().max(2_000).nullable(),
+  /** The text that replaces the lines from `line` to `end_line`, without a line feed at its end; empty to remove them. */
+  fix: z.string().max(2_000).optional(),
   /** The rule that found it, as `analyzer/rule`. */
   rule: z.string().max(200),
   /** The changed line that the finding is about, truncated. Secrets in it are already masked. */

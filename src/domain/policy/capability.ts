@@ -95,6 +95,8 @@ const ACTIONS = {
   },
   // A workflow runs with the repository's secrets.
   'gh-dispatch': { name: 'gh-dispatch', minimumTrust: 'standard', sideEffects: true, confirmation: 'none' },
+  // It writes outside of the run's subject, so an outsider's pull request must not fill the list of issues.
+  'gh-issue': { name: 'gh-issue', minimumTrust: 'standard', sideEffects: true, confirmation: 'none' },
   'gh-label': {
     name: 'gh-label',
     worksOn: ['pull request', 'issue'],
@@ -123,6 +125,13 @@ const ACTIONS = {
   'gh-release': { name: 'gh-release', minimumTrust: 'standard', sideEffects: true, confirmation: 'none' },
   'gh-request-reviewers': {
     name: 'gh-request-reviewers',
+    worksOn: ['pull request'],
+    minimumTrust: 'sandbox',
+    sideEffects: true,
+    confirmation: 'none',
+  },
+  'gh-review': {
+    name: 'gh-review',
     worksOn: ['pull request'],
     minimumTrust: 'sandbox',
     sideEffects: true,

@@ -7,7 +7,7 @@ import { invalidInput, subjectInput } from './inputs.ts';
 import { issueNumber, noSubject } from './target.ts';
 
 /** GitHub's own limit: https://docs.github.com/en/rest/issues/assignees#add-assignees-to-an-issue */
-const MAX_ASSIGNEES = 10;
+export const MAX_ASSIGNEES = 10;
 
 export const ghAssign = plainAction({
   name: 'gh-assign',
@@ -47,7 +47,7 @@ export const ghAssign = plainAction({
 });
 
 /** Why these people cannot be assigned. GitHub leaves people out silently, so each is checked first. */
-async function notAssignable(
+export async function notAssignable(
   reader: GitHubReader,
   repo: Repo,
   people: readonly string[],

@@ -6,6 +6,7 @@ import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
+import { reviewAlone, reviewRequest } from '../../messages/comments/finding-review.ts';
 import { noticeRefused } from '../../messages/comments/notice.ts';
 import { type Chat, ChatError } from '../../ports/chat.ts';
 import {
@@ -107,6 +108,10 @@ export function effectJobs(deps: {
     }
     if (await isLate(row)) {
       await save(row, { status: 'failed', error: 'not sent: the question is not open any more' });
+      return { kind: 'done' };
+    }
+    if (await isOfOldHead(row.effect)) {
+      await save(row, { status: 'failed', error: 'not sent: the head has moved' });
       return { kind: 'done' };
     }
     if (row.effect.kind === 'webhook') return post(row, row.effect);
@@ -259,6 +264,15 @@ export function effectJobs(deps: {
     return approvals.find(({ id }) => id === approvalId)?.status !== 'open';
   }
 
+  /** Reviews of two heads would say the same twice: the one of the newer head cannot know of the other yet. */
+  async function isOfOldHead(effect: Effect): Promise<boolean> {
+    if (effect.kind !== 'review') return false;
+    const reader = github.reader(effect.installation_id, 'run');
+    const repo = { owner: effect.owner, name: effect.repo };
+    const { headSha } = await reader.pullRequest(repo, effect.pull_request);
+    return headSha !== effect.head_sha;
+  }
+
   /** The lease expired, so the next attempt closes the gate check. The row already says so. */
   async function endPass(row: EffectRow): Promise<JobResult> {
     await storage.transaction(async (tx) => {
@@ -382,8 +396,10 @@ function urgencyOf(row: EffectRow): Urgency {
  */
 function isCreated({ effect, githubId }: EffectRow): boolean {
   const { kind } = effect;
+  if (effect.kind === 'issue') return githubId === null && effect.number === null;
   return (
-    (kind === 'comment' && githubId === null) || ['review_request', 'backport', 'release'].includes(kind)
+    (kind === 'comment' && githubId === null) ||
+    ['review_request', 'review', 'backport', 'release'].includes(kind)
   );
 }
 
@@ -479,6 +495,10 @@ async function execute(
     case 'label':
       await writer.label(repo, effect.issue, effect.labels);
       return { githubId: null, progress: {} };
+    case 'issue':
+      return issue(writer, row, effect, wasBegun);
+    case 'review':
+      return review(writer, effect, wasBegun);
     case 'assignment':
       await writer.assign(repo, effect.issue, effect.people);
       return { githubId: null, progress: {} };
@@ -544,6 +564,46 @@ async function comment(
   }
   const created = await writer.createComment(repo, effect.issue, effect.body);
   return { githubId: created.id, progress: progressOf(created) };
+}
+
+async function issue(
+  writer: GitHubWriter,
+  row: EffectRow,
+  effect: EffectOf<'issue'>,
+  wasBegun: boolean,
+): Promise<Progress> {
+  const repo = { owner: effect.owner, name: effect.repo };
+  const { labels, assignees, title } = effect;
+  const body = `${effect.marker}\n${effect.body}`;
+  // Somebody has deleted it, or taken its label away to be left alone.
+  if (row.githubId !== null && effect.number === null) return { githubId: row.githubId, progress: {} };
+  const isNew = effect.number === null;
+  let number =
+    effect.number ?? (wasBegun ? await writer.findIssue(repo, effect.marker, row.createdAt) : undefined);
+  if (number !== undefined)
+    await writer.updateIssue(repo, number, { title, body, reopen: effect.closed_at !== null });
+  else number = await writer.createIssue(repo, { title, body, assignees });
+  // A request of its own, because only this one is known to create labels that do not exist.
+  if (isNew) await writer.label(repo, number, labels);
+  return { githubId: number, progress: {} };
+}
+
+async function review(
+  writer: GitHubWriter,
+  effect: EffectOf<'review'>,
+  wasBegun: boolean,
+): Promise<Progress> {
+  const repo = { owner: effect.owner, name: effect.repo };
+  const { pull_request: number } = effect;
+  const made = wasBegun ? await writer.findReview(repo, number, effect.marker) : undefined;
+  if (made !== undefined) return { githubId: made, progress: {} };
+  try {
+    return { githubId: await writer.createReview(repo, number, reviewRequest(effect)), progress: {} };
+  } catch (error) {
+    const isRefused = error instanceof GitHubError && error.kind === 'invalid';
+    if (!isRefused || effect.comments.length === 0) throw error;
+    return { githubId: await writer.createReview(repo, number, reviewAlone(effect)), progress: {} };
+  }
 }
 
 async function checkRun(

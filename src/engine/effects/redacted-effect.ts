@@ -25,6 +25,20 @@ export function redactedEffect(effect: Effect): Effect {
         text: redact(effect.text),
         ...(effect.data && { data: Object.fromEntries(Object.entries(effect.data).map(redactedField)) }),
       };
+    case 'issue':
+      return {
+        ...effect,
+        title: redact(effect.title),
+        body: redactMarkdown(effect.body),
+        labels: effect.labels.map(redact),
+      };
+    case 'review':
+      return {
+        ...effect,
+        body: redactMarkdown(effect.body),
+        body_alone: redactMarkdown(effect.body_alone),
+        comments: effect.comments.map((comment) => ({ ...comment, body: redactMarkdown(comment.body) })),
+      };
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };
     case 'backport':

@@ -23,6 +23,8 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'webhook':
       return 'reply';
     case 'label':
+    case 'issue':
+    case 'review':
     case 'assignment':
     case 'milestone':
     case 'closing':

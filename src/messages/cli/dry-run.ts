@@ -182,6 +182,27 @@ export function written(effect: Effect): string[] {
       return [`Reaction "${effect.content}" to a comment`];
     case 'label':
       return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
+    case 'issue': {
+      const { number, title, labels, assignees } = effect;
+      const about = [
+        ...(labels.length === 0 ? [] : [`labels ${labels.join(', ')}`]),
+        ...(assignees.length === 0 ? [] : [`assigned to ${assignees.join(', ')}`]),
+      ];
+      const head =
+        number === null
+          ? `Issue, ${about.join(', ')}`
+          : `${effect.closed_at === null ? 'Text' : 'Reopening'} of the issue #${number}`;
+      return [plainLine(`${head}: ${title}`), ...body(effect.body)];
+    }
+    case 'review':
+      return [
+        `Review of #${effect.pull_request} at ${short(effect.head_sha)}`,
+        ...body(effect.body),
+        ...effect.comments.flatMap(({ path, start_line, line, body: text }) => [
+          plainLine(`    at ${path}:${start_line}${line > start_line ? `-${line}` : ''}`),
+          ...body(text).map((shown) => `  ${shown}`),
+        ]),
+      ];
     case 'assignment':
       return [plainLine(`Assignees of #${effect.issue}: ${effect.people.join(', ')}`)];
     case 'milestone':

@@ -139,5 +139,7 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
     teamMembers: async () => undefined,
     isTeamMember: async () => false,
     isAssignable: async () => true,
+    ownIssues: async () => [],
+    ownReviewTexts: async () => ({ reviews: [], comments: [] }),
   };
 }

@@ -14,6 +14,7 @@ const READ = ['issues:read', 'pull_requests:read'] as const;
 const WRITE = ['issues:write', 'pull_requests:write'] as const;
 
 const LONGEST_BODY = 65_536;
+const LONGEST_TITLE = 256;
 
 const LabelNames = z.array(
   z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]),
@@ -40,7 +41,9 @@ export function issueRoutes(router: Router): void {
   router.repository('GET', '/issues', READ, (call) => {
     const wanted = call.query.get('state') ?? 'open';
     const labels = (call.query.get('labels') ?? '').split(',').filter((name) => name !== '');
+    const since = Date.parse(call.query.get('since') ?? '1970-01-01T00:00:00Z');
     const issues = [...call.repository.issues.values()]
+      .filter((issue) => issue.updatedAt.getTime() >= since)
       .filter((issue) => wanted === 'all' || issue.state === wanted)
       .filter((issue) => labels.every((name) => issue.labels.some((label) => label.name === name)));
     return paginate(call, pathOf(call, '/issues'), issues.toReversed(), (issue) =>
@@ -52,6 +55,8 @@ export function issueRoutes(router: Router): void {
     const { title, body, labels, assignees } = parse(NewIssue, call.body);
     const { bot } = call.state.app;
     refuseLong('Issue', body);
+    if ([...title].length > LONGEST_TITLE)
+      throw invalid('Issue', 'title', `title is too long (maximum is ${LONGEST_TITLE} characters)`);
     const issue = openIssue(call.state, call.repository, bot, title, body ?? null);
     addLabels(call.state, issue, bot, labels);
     assign(call, issue, assignees);

@@ -1,0 +1,101 @@
+import type { EffectOf } from '../../domain/effect/effect.ts';
+import type { Finding } from '../../domain/outcome/finding.ts';
+import { fingerprintHash } from '../../domain/outcome/fingerprint.ts';
+import type { NewReview } from '../../ports/github.ts';
+import { fitting } from '../text/fitting.ts';
+import { clipBytes, codeBlock, htmlComment, visible } from '../text/markdown.ts';
+import { plural } from '../text/pretty.ts';
+import { findingLine, findingText } from './finding-issue.ts';
+
+const MAX_INTRODUCTION_BYTES = 10_000;
+const LISTED = { items: 100, bytes: 40_000 };
+
+/** A finding at lines of the diff, from `startLine` to `line`. */
+export interface Placed {
+  finding: Finding;
+  startLine: number;
+  line: number;
+  /** Whether these are exactly the lines of the finding, so that its fix can replace them. */
+  isExact: boolean;
+}
+
+export function reviewMarker(runId: string, stepId: string, sessionId: string): string {
+  return htmlComment(`countersign:review run=${runId} step=${stepId} session=${sessionId}`);
+}
+
+/** @param template the chain's own introduction, whose values are encoded */
+export function reviewTexts(
+  placed: readonly Placed[],
+  others: readonly Finding[],
+  template: string | undefined,
+): Pick<EffectOf<'review'>, 'body' | 'body_alone' | 'comments' | 'listed'> {
+  const all = [...placed.map(({ finding }) => finding), ...others];
+  const introduction = template ?? `${plural(all.length, 'new finding')}.`;
+  return {
+    body: body(introduction, others),
+    body_alone: body(introduction, all),
+    listed: others.map(fingerprintHash),
+    comments: placed.map(({ finding, startLine, line, isExact }) => ({
+      path: finding.file ?? '',
+      start_line: startLine,
+      line,
+      finding: fingerprintHash(finding),
+      body: [findingText(finding), ...(isExact ? suggestionOf(finding) : [])].join('\n\n'),
+    })),
+  };
+}
+
+function body(introduction: string, findings: readonly Finding[]): string {
+  const { lines, left } = fitting(findings, findingLine, LISTED);
+  return [
+    clipBytes(introduction, MAX_INTRODUCTION_BYTES),
+    ...(lines.length === 0 ? [] : [lines.join('\n')]),
+    ...(left === 0 ? [] : [`… and ${plural(left, 'more finding')}.`]),
+  ].join('\n\n');
+}
+
+/**
+ * The block that GitHub offers to commit: https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/commenting-on-a-pull-request.
+ * Nobody should commit what cannot be seen.
+ */
+function suggestionOf({ fix }: Finding): string[] {
+  return fix === undefined || visible(fix) !== fix ? [] : [codeBlock(fix, 'suggestion')];
+}
+
+/** The effect as GitHub gets it, with the markers by which it is found again. */
+export function reviewRequest({ head_sha, marker, body, listed, comments }: EffectOf<'review'>): NewReview {
+  return {
+    headSha: head_sha,
+    body: `${marker}\n${listedMarker(listed)}\n${body}`,
+    comments: comments.map(({ path, start_line, line, finding, body: text }) => ({
+      path,
+      startLine: start_line,
+      line,
+      body: `${htmlComment(`countersign:finding ${finding}`)}\n${text}`,
+    })),
+  };
+}
+
+/** The same without comments. */
+export function reviewAlone(effect: EffectOf<'review'>): NewReview {
+  const listed = [...effect.comments.map(({ finding }) => finding), ...effect.listed];
+  return reviewRequest({ ...effect, body: effect.body_alone, listed, comments: [] });
+}
+
+function listedMarker(hashes: readonly string[]): string {
+  return htmlComment(`countersign:findings ${hashes.length === 0 ? 'none' : hashes.join(' ')}`);
+}
+
+const IN_REVIEW = /^<!-- countersign:review [^\n]*-->\r?\n<!-- countersign:findings ([0-9a-f ]+) -->/;
+const IN_COMMENT = /^<!-- countersign:finding ([0-9a-f]{20}) -->/;
+
+/** The hashes of the findings in our reviews, each as often as it is there. */
+export function writtenFindings(texts: {
+  reviews: readonly string[];
+  comments: readonly string[];
+}): string[] {
+  return [
+    ...texts.reviews.flatMap((text) => IN_REVIEW.exec(text)?.[1]?.split(' ') ?? []),
+    ...texts.comments.flatMap((text) => IN_COMMENT.exec(text)?.[1] ?? []),
+  ];
+}

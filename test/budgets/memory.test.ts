@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { conditional, createAnswerCache, type Fetch } from '../../src/adapters/octokit/transport.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { bounded, conditional, createAnswerCache, type Fetch } from '../../src/adapters/octokit/transport.ts';
 import { loadedBy } from '../support/loaded-modules.ts';
 
 /*
@@ -64,4 +64,18 @@ it('an answer that GitHub confirms has the bytes and the pages of the first one'
     'content-type': 'application/json',
     'x-ratelimit-remaining': '7',
   });
+});
+
+it('the timer of a request ends with its answer, so that it keeps nothing of the request in memory', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const timers: number[] = [];
+  const gitHub: Fetch = async () => {
+    timers.push(vi.getTimerCount());
+    return new Response('{}');
+  };
+  await bounded(gitHub, { timeoutMs: 10_000, maxBytes: 100 })('https://github.test/', { method: 'GET' });
+  timers.push(vi.getTimerCount());
+
+  expect(timers).toEqual([1, 0]);
 });

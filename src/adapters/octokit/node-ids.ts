@@ -30,7 +30,8 @@ export interface NodeIds {
 }
 
 export function createNodeIds(clock: Clock): NodeIds {
-  const known = new LRUCache<string, string>({ max: MOST });
+  // `max` would reserve room for all of them at once, for each installation.
+  const known = new LRUCache<string, string>({ maxSize: MOST, sizeCalculation: () => 1 });
   let distrustedUntil = 0;
   const nameOf = ({ owner, name }: Repo) => `${owner}/${name}`;
   return {

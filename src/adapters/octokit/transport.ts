@@ -27,15 +27,25 @@ export interface Bounds {
  */
 export function bounded(fetch: Fetch, { timeoutMs, maxBytes }: Bounds): Fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw new AnswerTooLarge(maxBytes);
-      chunks.push(chunk);
+    // Rejected: `AbortSignal.timeout`, whose timer keeps what belongs to the request in memory after the answer, until its time is over.
+    const late = new AbortController();
+    const timer = setTimeout(
+      () => late.abort(new DOMException(`no complete answer in ${timeoutMs} ms`, 'TimeoutError')),
+      timeoutMs,
+    );
+    try {
+      const response = await fetch(input, { ...init, signal: late.signal });
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      for await (const chunk of response.body ?? []) {
+        size += chunk.byteLength;
+        if (size > maxBytes) throw new AnswerTooLarge(maxBytes);
+        chunks.push(chunk);
+      }
+      return answer(response.status, response.headers, Buffer.concat(chunks));
+    } finally {
+      clearTimeout(timer);
     }
-    return answer(response.status, response.headers, Buffer.concat(chunks));
   };
 }
 

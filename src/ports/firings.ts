@@ -36,11 +36,13 @@ export type SkippedBecause =
   | 'gone'
   | 'unreachable'
   | 'too_deep'
-  | 'own_writes';
+  | 'own_writes'
+  | 'expired'
+  | 'crowded_out';
 
 /**
- * What became of one firing of a schedule, or of several that did not happen for the same reason. Firings by events have a
- * row only if they did not happen although their trigger matched.
+ * What became of one firing of a schedule or composite, or of several that did not happen for the same reason. Firings by
+ * other events have a row only if they did not happen although their trigger matched.
  */
 export interface Firing {
   id: string;

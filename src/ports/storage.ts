@@ -15,6 +15,7 @@ import type { Invocation, Run, RunState, RunStatus, Session } from '../domain/ru
 import type { SkillChoice } from '../domain/skill/decision.ts';
 import type { SkillArtifact } from '../domain/skill/skill.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { Composites } from './composites.ts';
 import type { Firings, Schedules } from './firings.ts';
 import type { ModelCalls } from './model-calls.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
@@ -78,6 +79,7 @@ export interface Tx {
   readonly chains: Chains;
   readonly schedules: Schedules;
   readonly firings: Firings;
+  readonly composites: Composites;
   readonly cursors: Cursors;
   readonly missedDeliveries: MissedDeliveries;
   readonly modelCalls: ModelCalls;

@@ -54,6 +54,7 @@ export interface Database {
   };
   firings: FiringsTable;
   firing_counts: FiringCountsTable;
+  composites: CompositesTable;
   cursors: { name: string; position_json: string; updated_at: string };
   gate_protections: {
     repository_id: number;
@@ -71,6 +72,19 @@ export interface Database {
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
   fired_once: { repository_id: number; head_sha: string; chain: string; subject: string };
+}
+
+export interface CompositesTable {
+  repository_id: number;
+  chain: string;
+  branch: string;
+  position: number;
+  key: string;
+  installation_id: number;
+  repository: string;
+  definition_json: string;
+  state_json: string;
+  expires_at: string;
 }
 
 export interface FiringsTable {

@@ -7,6 +7,7 @@ import { archivesOn } from './archives.ts';
 import { artifactsTable } from './artifacts.ts';
 import { auditTable } from './audit.ts';
 import { chainsTable } from './chains.ts';
+import { compositesTable } from './composites.ts';
 import { cursorsTable } from './cursors.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
@@ -51,6 +52,7 @@ export function tablesOn(
     chains: chainsTable(db),
     schedules: schedulesTable(db),
     firings: firingsTable(db),
+    composites: compositesTable(db),
     cursors: cursorsTable(db),
     missedDeliveries: missedDeliveriesTable(db),
     modelCalls: modelCallsTable(db),

@@ -6,7 +6,7 @@ import type { KnownNames } from './known-names.ts';
 import type { StepOutline } from './outline.ts';
 import type { YamlSource } from './positions.ts';
 import { isUnconditional, misfit, type Working } from './subject.ts';
-import type { TriggerSource } from './trigger-schema.ts';
+import type { TriggerOrigin } from './trigger-members.ts';
 
 /**
  * Diagnostics of steps that need a pull request, an issue or a commit where the triggers have none.
@@ -17,10 +17,11 @@ export function checkSubjects(
   source: YamlSource,
   steps: readonly StepOutline[],
   { skills }: KnownNames,
-  sources: readonly TriggerSource[] | undefined,
+  origins: readonly TriggerOrigin[] | undefined,
   of: 'some' | 'all',
 ): Diagnostic[] {
-  if (!sources) return [];
+  if (!origins) return [];
+  const sources = origins.flatMap((origin) => origin.subjects);
   return steps.flatMap((step) => {
     // An unknown skill has its own diagnostic.
     if (step.skill !== undefined && step.skill !== AUTO_SKILL && !skills.includes(step.skill)) return [];

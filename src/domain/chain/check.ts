@@ -16,8 +16,7 @@ import type { KnownNames } from './known-names.ts';
 import { missingInOutcome } from './outcome-fields.ts';
 import type { StepOutline } from './outline.ts';
 import type { Path, YamlSource } from './positions.ts';
-import { missingMember } from './trigger-members.ts';
-import type { TriggerSource } from './trigger-schema.ts';
+import { missingMember, type TriggerOrigin } from './trigger-members.ts';
 
 /** Diagnostics of single steps: their skill or action, their ids, the approval of a merge. */
 export function checkSteps(
@@ -153,7 +152,7 @@ export type Compile = (source: string) => Pick<CompiledExpression, 'references' 
 /** What expressions of a chain can read, besides steps. */
 export interface Readable {
   known: KnownNames;
-  sources: readonly TriggerSource[] | undefined;
+  origins: readonly TriggerOrigin[] | undefined;
   /** The chain's inputs as written; `undefined` if it declares none. */
   inputs: WrittenInputs | undefined;
 }
@@ -182,7 +181,7 @@ export function checkExpression(
 export function checkReference(
   reference: Reference,
   steps: readonly StepOutline[],
-  { mayRead, known, sources, inputs }: Readable & { mayRead: ReadonlySet<string> },
+  { mayRead, known, origins, inputs }: Readable & { mayRead: ReadonlySet<string> },
 ): string | undefined {
   const {
     root,
@@ -191,7 +190,7 @@ export function checkReference(
   if (root === 'state' && key === 'working' && mayRead.size === 0)
     return 'no step comes before this one, so none has written what it could read here; add it to depends_on';
   if (root === 'inputs' || isOldInput(reference)) return missingInput(reference, inputs);
-  if (root !== 'steps' || key === undefined) return missingMember(reference, sources);
+  if (root !== 'steps' || key === undefined) return missingMember(reference, origins);
   const ids = steps.map((step) => step.id);
   const step = typeof key === 'number' ? steps[key] : steps.find(({ id }) => id === key);
   if (!step) {

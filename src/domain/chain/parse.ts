@@ -12,7 +12,7 @@ import { checkInputs } from './check-inputs.ts';
 import { checkMappings } from './check-mappings.ts';
 import { checkRules } from './check-rules.ts';
 import { checkSubjects } from './check-subjects.ts';
-import { checkTriggers, sourcesOf } from './check-trigger.ts';
+import { checkTriggers, originsOf } from './check-trigger.ts';
 import { checkWaits } from './check-waits.ts';
 import { toContract } from './expected.ts';
 import type { KnownNames } from './known-names.ts';
@@ -21,10 +21,10 @@ import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
 import {
-  isSchedule,
+  COMPOSITE_KINDS,
+  type Composite,
   type Schedule,
   type StoredTrigger,
-  sourcesOfChain,
   type Trigger,
   type TriggerFilter,
   triggersOf,
@@ -48,17 +48,20 @@ export function parseChain(
   const shape = checkShape(chainFileSchema, source);
   const steps = outlineSteps(source.value);
   const trigger = memberOf(source.value, 'trigger');
-  const sources = sourcesOf(trigger);
-  const readable = { known, sources, inputs: inputsIn(source) };
+  const origins = originsOf(trigger);
+  const readable = { known, origins, inputs: inputsIn(source) };
   const diagnostics = [
     ...shape.diagnostics,
     ...checkTriggers(source, trigger),
-    ...checkChainInputs(source, sources),
+    ...checkChainInputs(
+      source,
+      origins?.flatMap(({ subjects }) => subjects),
+    ),
     ...checkSteps(source, steps, known),
     ...checkGraph(source, steps),
     ...checkExpressions(source, steps, readable),
     ...checkInputs(source, steps, known),
-    ...checkSubjects(source, steps, known, sources, 'all'),
+    ...checkSubjects(source, steps, known, origins, 'all'),
     ...checkWaits(source, steps, readable),
     ...checkRules(source, steps, known),
     ...checkArtifacts(source, steps),
@@ -97,7 +100,7 @@ export function chainWarnings(
       `this step can never run: ${because}`,
     ),
   );
-  warnings.push(...checkSubjects(source, steps, known, sourcesOfChain(chain), 'some'));
+  warnings.push(...checkSubjects(source, steps, known, originsOf(memberOf(source.value, 'trigger')), 'some'));
   return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
 }
 
@@ -115,17 +118,19 @@ function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {
 /** What is certain in every run of the chain: of several triggers, any can have fired. */
 function soleFilter(chain: Chain): TriggerFilter {
   const [first, ...more] = triggersOf(chain);
-  return first && !isSchedule(first) && more.length === 0 ? first.filter : {};
+  return first && 'event' in first && more.length === 0 ? first.filter : {};
 }
 
 function toTrigger(written: ChainFile['trigger']): StoredTrigger {
   const triggers = written.flatMap(({ event, filter = {}, ...rest }): Trigger[] => [
     ...(event ? [{ event, filter }] : []),
     ...toSchedule(rest),
+    ...toComposite(rest),
   ]);
   return triggers.length === 1 && triggers[0] ? triggers[0] : triggers;
 }
 
+type WrittenTrigger = ChainFile['trigger'][number];
 const DAY_MS = 86_400_000;
 
 function toSchedule({
@@ -134,8 +139,16 @@ function toSchedule({
   catchup = 'last',
   catchup_window: catchupWindowMs = DAY_MS,
   overlap = 'skip',
-}: Omit<ChainFile['trigger'][number], 'event' | 'filter'>): Schedule[] {
+}: Omit<WrittenTrigger, 'event' | 'filter'>): Schedule[] {
   return schedule === undefined ? [] : [{ schedule, timezone, catchup, catchupWindowMs, overlap }];
+}
+
+function toComposite({ within: withinMs, key, ...rest }: Omit<WrittenTrigger, 'event'>): Composite[] {
+  if (withinMs === undefined || key === undefined) return [];
+  return COMPOSITE_KINDS.flatMap((kind) => {
+    const parts = rest[kind]?.map(({ event, filter = {} }) => ({ event, filter }));
+    return parts ? [{ kind, parts, withinMs, key }] : [];
+  });
 }
 
 function toStep(

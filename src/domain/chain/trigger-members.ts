@@ -57,6 +57,38 @@ export function mentionsPaths({ steps }: Pick<Chain, 'steps'>, gates: unknown = 
   return /\btrigger\b[^}]*\bpaths\b/.test(JSON.stringify([steps, gates]));
 }
 
+/** What runs of composites have besides the members of the event that completed it. */
+const COMPOSITE_MEMBERS = ['kind', 'composite', 'parts'] as const;
+export type CompositeFacts = Record<(typeof COMPOSITE_MEMBERS)[number], Value>;
+
+/** The members of `trigger` in the runs that one of the triggers starts. */
+export interface TriggerOrigin {
+  /** What can have happened, in words. */
+  name: string;
+  members: readonly string[];
+  /** Triggers whose runs are about the same. */
+  subjects: readonly TriggerSource[];
+}
+
+export function originOf(source: TriggerSource): TriggerOrigin {
+  return { name: source, members: TRIGGER_MEMBERS[source], subjects: [source] };
+}
+
+/** The members of any of the parts, and of the pull request that they are about. */
+export function originOfComposite(
+  kind: string,
+  events: readonly TriggerSource[],
+  isAboutPullRequest: boolean,
+): TriggerOrigin {
+  const members = [
+    ...COMPOSITE_MEMBERS,
+    ...events.flatMap((event): readonly string[] => TRIGGER_MEMBERS[event]),
+    ...(isAboutPullRequest ? PULL_REQUEST : []),
+  ];
+  const subjects = isAboutPullRequest ? (['pr.opened'] as const) : events;
+  return { name: kind, members: [...new Set(members)], subjects };
+}
+
 type Value = string | number | boolean | null | string[];
 
 /** What a run keeps of the event that started it: exactly the members that lint knows. */
@@ -71,20 +103,20 @@ const INPUT = /^input_/;
 /**
  * Why no run of the chain has this member of `trigger`, `repo` or `state`, or `undefined` if runs can have it. Without
  * this diagnostic, a misspelled member would silently be missing in every run.
- * @param sources what can fire the chain; `undefined` if that is not known
+ * @param origins what can fire the chain; `undefined` if that is not known
  */
 export function missingMember(
   { root, path }: Reference,
-  sources: readonly TriggerSource[] | undefined,
+  origins: readonly TriggerOrigin[] | undefined,
 ): string | undefined {
   if (root === 'state') return noSuchMember('state', cognitiveStateSchema, path);
   const [member] = path;
   if (typeof member !== 'string') return undefined;
   if (root === 'repo') return unknown('the repository', REPOSITORY_MEMBERS, member);
-  if (root !== 'trigger' || sources === undefined || INPUT.test(member)) return undefined;
-  const members = new Set(sources.flatMap((source) => TRIGGER_MEMBERS[source]));
-  const owner = sources.length === 1 ? sources[0] : [...new Set(sources)].join(' or ');
-  return unknown(`${owner}`, [...members], member);
+  if (root !== 'trigger' || origins === undefined || INPUT.test(member)) return undefined;
+  const members = new Set(origins.flatMap((origin) => origin.members));
+  const owner = [...new Set(origins.map(({ name }) => name))].join(' or ');
+  return unknown(owner, [...members], member);
 }
 
 function unknown(owner: string, members: readonly string[], member: string): string | undefined {

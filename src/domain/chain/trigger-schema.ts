@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatDuration } from '../../core/duration.ts';
 import { globProblem } from '../../core/glob.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
 import { duration, listOrOne } from './shape.ts';
@@ -137,7 +138,7 @@ const filterSchema = z
       .optional()
       .describe('Whether the outcome passed; null: without a verdict.'),
   })
-  .describe('All keys must hold; within a key one entry is enough.');
+  .meta({ id: 'filter', description: 'All keys must hold; within a key one entry is enough.' });
 export type TriggerFilter = z.output<typeof filterSchema>;
 export type FilterKey = keyof TriggerFilter;
 export const FILTER_KEYS = Object.keys(filterSchema.shape) as readonly FilterKey[];
@@ -192,6 +193,53 @@ export interface Schedule {
   overlap: (typeof OVERLAPS)[number];
 }
 
+export const COMPOSITE_KINDS = ['all_of', 'any_of', 'sequence'] as const;
+export type CompositeKind = (typeof COMPOSITE_KINDS)[number];
+/** What the parts of a composite must have in common. */
+export const COMPOSITE_KEYS = ['pull_request', 'commit', 'repository'] as const;
+const MAX_PARTS = 10;
+
+/** The events that can be part of a composite. */
+const PART_EVENTS = TRIGGER_EVENTS.filter((event) => event !== 'manual.fired');
+
+/** What people try as a part, and why it is none. */
+const NO_PARTS: Readonly<Record<string, string>> = {
+  schedule:
+    'a schedule cannot be a part: it belongs to no pull request or commit; make it a trigger of its own',
+  ...Object.fromEntries(
+    COMPOSITE_KINDS.map((kind) => [
+      kind,
+      `"${kind}" cannot be a part: composites cannot be nested; write several triggers or chains`,
+    ]),
+  ),
+};
+
+const part = z.strictObject(
+  {
+    event: z
+      .enum(PART_EVENTS, {
+        error: ({ input }) =>
+          input === 'manual.fired'
+            ? 'manual.fired cannot be a part: who fires a chain by hand starts it at once'
+            : undefined,
+      })
+      .describe('What happens.'),
+    filter: filterSchema.optional(),
+  },
+  {
+    error: (issue) => {
+      const keys = issue.code === 'unrecognized_keys' ? issue.keys : [];
+      if (!keys.some((key) => key in NO_PARTS)) return undefined;
+      return keys.map((key) => NO_PARTS[key] ?? `unknown key "${key}"; allowed: event, filter`).join('\n');
+    },
+  },
+);
+const parts = z
+  .array(part.meta({ id: 'part' }))
+  .min(1)
+  .max(MAX_PARTS)
+  .optional();
+
 /** What fires a chain, as people write it. Rules across keys are in `check-trigger.ts`. */
 export const triggerInFileSchema = z.strictObject({
   event: z
@@ -220,16 +268,34 @@ export const triggerInFileSchema = z.strictObject({
     .enum(OVERLAPS)
     .optional()
     .describe('What happens while an earlier run of the schedule is under way. Left out, skip.'),
+  all_of: parts.describe('Fires when each of these events has happened, in any order.'),
+  any_of: parts.describe('Fires for the first of these events, and then rests for the time of within.'),
+  sequence: parts.describe('Fires when these events have happened one after the other.'),
+  within: duration('31d').optional().describe('The time within which the parts must happen, such as 24h.'),
+  key: z
+    .enum(COMPOSITE_KEYS)
+    .optional()
+    .describe(
+      'What the parts must be about: the same pull request, the same commit, or only the repository.',
+    ),
 });
 
 export const MAX_TRIGGERS = 20;
 
-/** What fires a chain, as a run stores it: an event, or a schedule. */
+/** What fires a chain, as a run stores it: an event, a schedule, or several events. */
 export interface EventTrigger {
   event: TriggerEvent;
   filter: TriggerFilter;
 }
-export type Trigger = EventTrigger | Schedule;
+
+/** Several events that fire a chain together. */
+export interface Composite {
+  kind: CompositeKind;
+  parts: readonly EventTrigger[];
+  withinMs: number;
+  key: (typeof COMPOSITE_KEYS)[number];
+}
+export type Trigger = EventTrigger | Schedule | Composite;
 
 /** Runs of older versions stored one trigger, as chains with one still do. */
 export type StoredTrigger = Trigger | readonly Trigger[];
@@ -238,8 +304,12 @@ export function triggersOf({ trigger }: { readonly trigger: StoredTrigger }): re
   return Array.isArray(trigger) ? trigger : [trigger as Trigger];
 }
 
-export function isSchedule(trigger: Trigger): trigger is Schedule {
+function isSchedule(trigger: Trigger): trigger is Schedule {
   return 'schedule' in trigger;
+}
+
+function isComposite(trigger: Trigger): trigger is Composite {
+  return 'parts' in trigger;
 }
 
 /** A schedule, as rows and events name it: two triggers with equal keys fire at the same times. */
@@ -250,12 +320,28 @@ export function keyOfSchedule({ schedule, timezone }: Pick<Schedule, 'schedule' 
 
 /** What a trigger waits for, in a few words. */
 export function nameOfTrigger(trigger: Trigger): string {
-  return isSchedule(trigger) ? `the schedule ${keyOfSchedule(trigger)}` : trigger.event;
+  if (isSchedule(trigger)) return `the schedule ${keyOfSchedule(trigger)}`;
+  return isComposite(trigger) ? nameOfComposite(trigger) : trigger.event;
 }
 
-/** The triggers of the chain that wait for an event. */
+/** A composite, as rows and people name it. */
+export function nameOfComposite({ kind, parts, withinMs }: Composite): string {
+  return `${kind} (${parts.map(({ event }) => event).join(', ')}) within ${formatDuration(withinMs)}`;
+}
+
+/** The triggers of the chain that wait for one event. */
 export function eventTriggersOf(chain: { readonly trigger: StoredTrigger }): EventTrigger[] {
-  return triggersOf(chain).flatMap((trigger) => (isSchedule(trigger) ? [] : [trigger]));
+  return triggersOf(chain).flatMap((trigger) => ('event' in trigger ? [trigger] : []));
+}
+
+/** The composites of the chain, each with its position among all triggers. */
+export function compositesOf(chain: { readonly trigger: StoredTrigger }): {
+  composite: Composite;
+  position: number;
+}[] {
+  return triggersOf(chain).flatMap((trigger, position) =>
+    isComposite(trigger) ? [{ composite: trigger, position }] : [],
+  );
 }
 
 export function schedulesOf(chain: { readonly trigger: StoredTrigger }): Schedule[] {
@@ -266,7 +352,28 @@ export function schedulesOf(chain: { readonly trigger: StoredTrigger }): Schedul
 export type TriggerSource = TriggerEvent | 'schedule.fired';
 
 export function sourcesOfChain(chain: { readonly trigger: StoredTrigger }): TriggerSource[] {
-  return triggersOf(chain).map((trigger) => (isSchedule(trigger) ? 'schedule.fired' : trigger.event));
+  return triggersOf(chain).flatMap((trigger): TriggerSource[] => {
+    if (isComposite(trigger)) return trigger.parts.map(({ event }) => event);
+    return isSchedule(trigger) ? ['schedule.fired'] : [trigger.event];
+  });
+}
+
+const PULL_REQUEST_EVENTS: readonly TriggerEvent[] = TRIGGER_EVENTS.filter((event) =>
+  event.startsWith('pr.'),
+);
+/** Events that also belong to a pull request if there is one for their commit or run. */
+const OF_COMMITS = ['ci.changed', 'invocation.completed'] as const satisfies readonly TriggerEvent[];
+
+/** Whether the runs of a composite are about a pull request. With a commit as the key, each pull request counts alone. */
+export function isAboutPullRequests({ key, parts }: Pick<Composite, 'key' | 'parts'>): boolean {
+  if (key === 'pull_request') return true;
+  return key === 'commit' && parts.some(({ event }) => PULL_REQUEST_EVENTS.includes(event));
+}
+
+/** The events that can be parts of a composite with the key, given the others. */
+export function eventsOfKey(composite: Pick<Composite, 'key' | 'parts'>): readonly TriggerEvent[] {
+  if (isAboutPullRequests(composite)) return [...PULL_REQUEST_EVENTS, ...OF_COMMITS];
+  return composite.key === 'commit' ? ['file.changed', ...OF_COMMITS] : PART_EVENTS;
 }
 
 /** Whether some trigger asks for the changed files. */

@@ -4,11 +4,11 @@ import { compileTemplate } from '../expression/condition.ts';
 import { compilePattern, MAX_MATCHED_LENGTH } from '../rule/pattern.ts';
 import type { Chain } from './chain.ts';
 import {
+  type Composite,
   type EventTrigger,
   eventTriggersOf,
   FILTER_KEYS,
   type FilterKey,
-  isSchedule,
   nameOfTrigger,
   type TriggerFilter,
   triggersOf,
@@ -94,10 +94,19 @@ export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch 
 /** The same decision for each trigger of the chain in order, with everything that it rests on. */
 export function explainTriggers(chain: Chain, facts: TriggerFacts): TriggerDecision[] {
   return triggersOf(chain).map((trigger) => {
-    const checks = isSchedule(trigger)
-      ? [waitsFor(nameOfTrigger(trigger), false, facts)]
-      : [...checksOf(trigger, chain.name, facts)];
+    const checks =
+      'event' in trigger
+        ? [...checksOf(trigger, chain.name, facts)]
+        : [waitsFor(nameOfTrigger(trigger), false, facts)];
     return { trigger: nameOfTrigger(trigger), matches: checks.every(({ matches }) => matches), checks };
+  });
+}
+
+/** Positions of the parts of a composite that the event fills, each judged as a trigger of its own would be. */
+export function partsFilledBy(facts: TriggerFacts, { parts }: Composite, chain: string): number[] {
+  return [...parts.keys()].filter((index) => {
+    const part = parts[index];
+    return part !== undefined && firstUnmet(checksOf(part, chain, facts)) === undefined;
   });
 }
 

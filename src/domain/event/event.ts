@@ -60,8 +60,11 @@ const issueFields = {
 };
 /** A person added a label. `at` is GitHub's time of the change, which a redelivery repeats. */
 const labelAdded = { label: z.string(), actor: z.string(), at: z.string() };
-/** The base of the pull request in the payload. It only tells whether chains may wait; decisions read it again. */
-const baseThen = { base_ref: z.string() };
+/**
+ * The base and head of the pull request in the payload. The base only tells whether chains may wait; decisions read it
+ * again. The head tells what a person spoke about; absent in older rows.
+ */
+const baseThen = { base_ref: z.string(), head_sha: z.string().optional() };
 const prLabeled = z.strictObject({
   kind: z.literal('pr.labeled'),
   ...onPullRequest,

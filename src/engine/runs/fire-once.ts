@@ -20,6 +20,8 @@ import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { auditConfiguration } from './audit-configuration.ts';
+import { countForComposites, type Happening, MAX_DEPTH, type Subject } from './composites.ts';
+import { hasPullRequestComposite, placeOfPullRequest } from './listening.ts';
 import {
   governedBy,
   type PullRequestDeps,
@@ -41,18 +43,6 @@ export const ONE_TIME = [
   'invocation.completed',
 ] as const;
 export type OneTimeEvent = EventOf<(typeof ONE_TIME)[number]>;
-
-/** The subject of a one-time event, in the terms of runs and triggers. */
-interface Subject {
-  pullRequest: number | null;
-  headSha: string;
-  baseRef: string;
-  defaultBranch: string;
-  trigger: RunFacts['trigger'];
-  /** Tells apart what can happen to the subject several times. Absent where that cannot be. */
-  occasion?: string;
-  facts: Omit<TriggerFacts, 'event' | 'repository'>;
-}
 
 /** What a decision reads. */
 export interface DecisionDeps {
@@ -79,21 +69,108 @@ export async function firing(
   event: OneTimeEvent,
   deliveryId: number | null,
 ): Promise<(() => Promise<void>) | undefined> {
+  const found = [
+    await firingOfEvent(deps, event, deliveryId),
+    ...(event.kind === 'ci.changed' ? await firingInPullRequests(deps, event, deliveryId) : []),
+  ].filter((fire) => fire !== undefined);
+  if (found.length === 0) return undefined;
+  return async () => {
+    for (const fire of found) await fire();
+  };
+}
+
+async function firingOfEvent(
+  deps: PullRequestDeps,
+  event: OneTimeEvent,
+  deliveryId: number | null,
+): Promise<(() => Promise<void>) | undefined> {
   const branch = frequentOn(event);
   const place = branch === undefined ? undefined : { repositoryId: event.repository.id, branch };
   if (place && !deps.listening.mayWait(place, event.kind)) return undefined;
   const configuration = await governing(deps, event);
   if (place && configuration) deps.listening.learn(place, configuration.chains);
-  const isHeld = (chain: Chain) => configuration?.held?.some(({ name }) => name === chain.name);
-  const waiting =
-    configuration?.chains.filter((chain) => sourcesOfChain(chain).includes(event.kind) && !isHeld(chain)) ??
-    [];
+  const waiting = configuration ? waitingFor(configuration, event.kind) : [];
   if (!configuration || waiting.length === 0) return undefined;
   return () => fire(deps, event, deliveryId, configuration, waiting);
 }
 
-/** How many runs may start one another. */
-const MAX_DEPTH = 5;
+/** The chains that run and wait for such events, alone or as a part. */
+function waitingFor({ chains, held }: Configuration, kind: OneTimeEvent['kind']): Chain[] {
+  const isHeld = (chain: Chain) => held?.some(({ name }) => name === chain.name);
+  return chains.filter((chain) => sourcesOfChain(chain).includes(kind) && !isHeld(chain));
+}
+
+/**
+ * A check belongs to the pull requests whose head it is about, and each is governed by its own base. GitHub names them
+ * only for heads in the same repository: https://docs.github.com/en/rest/checks/runs. So the rows of pull requests decide.
+ */
+async function firingInPullRequests(
+  deps: PullRequestDeps,
+  event: EventOf<'ci.changed'>,
+  deliveryId: number | null,
+): Promise<(() => Promise<void>)[]> {
+  if (!event.ended) return [];
+  const { id: repositoryId } = event.repository;
+  const found = [];
+  for (const { number } of await deps.storage.read.pullRequests.openWithHead(repositoryId, event.head_sha)) {
+    const place = placeOfPullRequest(repositoryId, number);
+    if (!deps.listening.mayWait(place, event.kind)) continue;
+    const pullRequest = await deps.github.reader(event.installation_id).pullRequest(event.repository, number);
+    if (pullRequest.state === 'closed' || pullRequest.headSha !== event.head_sha) continue;
+    const configuration = await deps.configuration.forPullRequest(
+      event.installation_id,
+      event.repository,
+      pullRequest,
+    );
+    if (!configuration) continue;
+    deps.listening.learn(place, configuration.chains.filter(hasPullRequestComposite));
+    const chains = waitingFor(configuration, event.kind).filter(hasPullRequestComposite);
+    if (chains.length === 0) continue;
+    found.push(async () => {
+      const occurrence = await occurrenceOf(deps, event, configuration);
+      if (!occurrence) return;
+      const happening = happeningOf(occurrence, deliveryId, chains);
+      const inPullRequest = subjectIn(event, pullRequest, occurrence.subject);
+      await deps.storage.transaction(async (tx) => {
+        await countForComposites(deps, tx, { ...happening, alone: undefined, inPullRequest });
+      });
+    });
+  }
+  return found;
+}
+
+/** The same event as that of a pull request. */
+function subjectIn(event: OneTimeEvent, pullRequest: PullRequest, subject: Subject): Subject {
+  const { trigger } = runFactsOf(event, pullRequest, repositoryFacts(event, pullRequest.defaultBranch));
+  const { headSha, baseRef, defaultBranch } = pullRequest;
+  return {
+    ...subject,
+    pullRequest: pullRequest.number,
+    headSha,
+    headThen: subject.headSha,
+    baseRef,
+    defaultBranch,
+    trigger: { ...trigger, ...subject.trigger },
+  };
+}
+
+function happeningOf(
+  { event, subject, repository, fired, configuration }: Occurrence,
+  deliveryId: number | null,
+  chains: readonly Chain[],
+): Happening {
+  return {
+    event,
+    deliveryId,
+    configuration,
+    chains,
+    repository,
+    of: `${subject.headSha} ${firedOnce({ trigger: redactValue(subject.trigger), fired })}`,
+    alone: subject,
+    inPullRequest: event.kind.startsWith('pr.') ? subject : undefined,
+    governed: governedBy(configuration),
+  };
+}
 
 function tooDeep({ chain, step, depth }: EventOf<'invocation.completed'>): string {
   return `the step ${step} of ${chain} starts no chain: ${depth - 1} runs have started one another, and at most ${MAX_DEPTH} may`;
@@ -200,6 +277,17 @@ async function fire(
   if (!occurrence) return;
   const { subject, repository, fired } = occurrence;
   const matching = waiting.filter((chain) => decideByTrigger(chain, occurrence).begins);
+  const happening = happeningOf(occurrence, deliveryId, waiting);
+  if (
+    event.kind === 'invocation.completed' &&
+    event.pull_request !== null &&
+    waiting.some(hasPullRequestComposite)
+  ) {
+    const pullRequest = await deps.github
+      .reader(event.installation_id)
+      .pullRequest(event.repository, event.pull_request);
+    happening.inPullRequest = subjectIn(event, pullRequest, subject);
+  }
   await deps.storage.transaction(async (tx) => {
     await auditConfiguration(tx, event, subject.baseRef, configuration, actorOf(event, deliveryId));
     for (const chain of matching) {
@@ -232,6 +320,7 @@ async function fire(
       );
       await deps.engine.begin(tx, state);
     }
+    await countForComposites(deps, tx, happening);
   });
 }
 
@@ -459,6 +548,7 @@ function ofPullRequest(
   const common = {
     pullRequest: event.pull_request,
     headSha: pullRequest.headSha,
+    ...('head_sha' in event && { headThen: event.head_sha }),
     baseRef: pullRequest.baseRef,
     defaultBranch,
   };

@@ -4,7 +4,12 @@ import type { Log } from '../../core/log.ts';
 import { type Chain, merges } from '../../domain/chain/chain.ts';
 import type { Settings } from '../../domain/chain/settings.ts';
 import { mentionsPaths, type TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
-import { followsPullRequest, sourcesOfChain, triggersOf } from '../../domain/chain/trigger-schema.ts';
+import {
+  compositesOf,
+  followsPullRequest,
+  sourcesOfChain,
+  triggersOf,
+} from '../../domain/chain/trigger-schema.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import type { ReasonCode } from '../../domain/explanation/reason.ts';
@@ -18,6 +23,7 @@ import {
   type PullRequestNow,
   planRuns,
   type Reopening,
+  triggerFacts,
 } from '../../domain/run/plan.ts';
 import { isRunOver, type Run, type RunFacts } from '../../domain/run/run.ts';
 import type { Signal } from '../../domain/run/transition.ts';
@@ -30,8 +36,9 @@ import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { mergeKey, ownMerge } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { auditConfiguration } from './audit-configuration.ts';
+import { countForComposites, type Subject } from './composites.ts';
 import type { Engine } from './engine.ts';
-import type { Listening } from './listening.ts';
+import { hasPullRequestComposite, type Listening, placeOfPullRequest } from './listening.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
 import { unreadableBecause } from './what-changed.ts';
@@ -88,6 +95,10 @@ export async function onPullRequest(
   if (configuration) {
     const place = { repositoryId: event.repository.id, branch: configuration.branch };
     deps.listening.learn(place, configuration.chains);
+    deps.listening.learn(
+      placeOfPullRequest(event.repository.id, event.pull_request),
+      configuration.chains.filter(hasPullRequestComposite),
+    );
   }
   const configurationChecks = configuration
     ? await checkConfiguration(deps, event, pullRequest, listed.files, configuration)
@@ -155,7 +166,11 @@ export async function onPullRequest(
       );
       await engine.begin(tx, state);
     }
-    await closeUnaskedGate(deps, tx, event, pullRequest, { plan, runs, configuration, now, facts });
+    const begun = [
+      ...plan.begin,
+      ...(await countHead(deps, tx, event, deliveryId, { pullRequest, row, configuration, now, facts })),
+    ];
+    await closeUnaskedGate(deps, tx, event, pullRequest, { plan, begun, runs, configuration, now, facts });
     await wakeRemaining(deps, tx, plan, runs, by);
     await requestAgain(deps, tx, event);
     for (const { key, effect } of configurationChecks) {
@@ -166,6 +181,60 @@ export async function onPullRequest(
       });
     }
     await cause?.end?.(tx);
+  });
+}
+
+/** Webhooks that report a head for the first time, or that the pull request is open for review again. */
+const HEAD_ACTIONS: readonly string[] = ['opened', 'synchronize'];
+const AGAIN_ACTIONS: readonly string[] = ['reopened', 'ready_for_review'];
+
+/**
+ * Counts a head for composites: once, when it is first seen, and once for each time that the pull request is reopened or
+ * ready for review. A run of its own follows the state of the pull request; a part is a moment.
+ */
+async function countHead(
+  deps: PullRequestDeps,
+  tx: Tx,
+  event: PullRequestEvent,
+  deliveryId: number | null,
+  known: {
+    pullRequest: PullRequest;
+    row: PullRequestRow | undefined;
+    configuration: Configuration | undefined;
+    now: PullRequestNow;
+    facts: RunFacts['repo'];
+  },
+): Promise<Chain[]> {
+  if (event.kind !== 'pr.opened' && event.kind !== 'pr.updated') return [];
+  const { pullRequest, row, configuration, now, facts } = known;
+  if (!configuration || pullRequest.state === 'closed') return [];
+  const { headSha, baseRef, defaultBranch, number } = pullRequest;
+  const isAgain = AGAIN_ACTIONS.includes(event.action);
+  if (!isAgain && !HEAD_ACTIONS.includes(event.action) && row?.headSha === headSha) return [];
+  const { held = [], chains } = configuration;
+  const counted = chains.filter(
+    (chain) => compositesOf(chain).length > 0 && !held.some(({ name }) => name === chain.name),
+  );
+  const paths = counted.map((chain) => pathsFor(chain, configuration.settings, now)).find((list) => list);
+  const { trigger } = runFactsOf(event, pullRequest, facts, paths);
+  const subject: Subject = {
+    pullRequest: number,
+    headSha,
+    baseRef,
+    defaultBranch,
+    trigger,
+    facts: { pull_request: triggerFacts(now) },
+  };
+  return countForComposites(deps, tx, {
+    event,
+    deliveryId,
+    configuration,
+    chains: counted,
+    repository: facts,
+    of: `#${number} ${headSha} ${isAgain ? `${event.action} ${event.updated_at}` : 'head'}`,
+    alone: subject,
+    inPullRequest: subject,
+    governed: governedBy(configuration),
   });
 }
 
@@ -248,17 +317,18 @@ async function closeUnaskedGate(
   pullRequest: PullRequest,
   known: {
     plan: Plan;
+    begun: readonly Chain[];
     runs: readonly Run[];
     configuration: Configuration | undefined;
     now: PullRequestNow;
     facts: RunFacts['repo'];
   },
 ): Promise<void> {
-  const { plan, runs, configuration, now, facts } = known;
+  const { plan, begun, runs, configuration, now, facts } = known;
   if (pullRequest.state !== 'open') return;
   const ended = new Set(plan.cancel.map(({ runId }) => runId));
   const isAsked =
-    plan.begin.some(merges) ||
+    begun.some(merges) ||
     runs.some((run) => merges(run.definition) && isAboutNow(run, pullRequest) && !ended.has(run.id));
   if (isAsked) return;
   const { id: repositoryId } = event.repository;

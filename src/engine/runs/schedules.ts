@@ -12,6 +12,7 @@ import type { Firing, ScheduleRow, SkippedBecause } from '../../ports/firings.ts
 import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
+import { expireComposites } from './composites.ts';
 import { firingJob } from './firing-job.ts';
 import { governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
 
@@ -23,12 +24,15 @@ const MAX_QUEUED = 10;
 const AT_LEAST_EVERY_MS = 3_600_000;
 
 export interface Evaluated {
+  /** How many schedules were due. */
   evaluated: number;
   firings: Firing[];
+  /** More may be due. */
+  isMore: boolean;
 }
 
 /**
- * Records what is due, and the events that begin its runs. The command line, a daemon and the app can all do this at
+ * Records what is due, and the events that begin its runs, and what composites no longer wait for. The command line, a daemon and the app can all do this at
  * once: the row of a firing is unique, and only who inserts it sends its event.
  */
 export async function evaluateSchedules(
@@ -55,7 +59,12 @@ export async function evaluateSchedules(
       if (next) await tx.schedules.put({ ...row, nextAt: next });
       else await tx.schedules.remove(row);
     }
-    return { evaluated: rows.length, firings };
+    const composites = await expireComposites({ clock, ids }, tx, limit);
+    return {
+      evaluated: rows.length,
+      firings: [...firings, ...composites.firings],
+      isMore: rows.length === limit || composites.expired === limit,
+    };
   });
 }
 
@@ -102,13 +111,14 @@ export function scheduleJobs(deps: PullRequestDeps & { queue: Queue }): JobRunne
         await followSchedules(deps, payload.installation_id, payload.repository);
         return { kind: 'done' };
       }
-      const { evaluated, firings } = await evaluateSchedules(deps, BATCH);
+      const { isMore, firings } = await evaluateSchedules(deps, BATCH);
       logFirings(log, firings);
       // Other work gets its turn between batches.
-      if (evaluated === BATCH) return { kind: 'reschedule', at: clock.now() };
+      if (isMore) return { kind: 'reschedule', at: clock.now() };
       const latest = clock.now().getTime() + AT_LEAST_EVERY_MS;
-      const next = await storage.read.schedules.nextAt();
-      return { kind: 'reschedule', at: new Date(Math.min(next?.getTime() ?? latest, latest)) };
+      const next = [await storage.read.schedules.nextAt(), await storage.read.composites.nextAt()];
+      const times = next.map((at) => at?.getTime() ?? latest);
+      return { kind: 'reschedule', at: new Date(Math.min(...times, latest)) };
     },
     async onRetriesExhausted(payload, err) {
       log.error({ job: 'schedules', payload, err }, 'gave up on schedules');

@@ -66,12 +66,12 @@ export function chainSchedules({ tools }: Context, { database }: DatabaseOption)
 async function evaluateAll({ clock, tools }: Context, storage: Storage): Promise<Evaluated> {
   const queue = await tools.enqueuer(storage);
   const deps = { storage, queue, clock, ids: timeSortedIds(() => clock.now()) };
-  const all: Evaluated = { evaluated: 0, firings: [] };
+  const all: Evaluated = { evaluated: 0, firings: [], isMore: false };
   for (;;) {
-    const { evaluated, firings } = await evaluateSchedules(deps, BATCH);
+    const { evaluated, firings, isMore } = await evaluateSchedules(deps, BATCH);
     all.evaluated += evaluated;
     all.firings.push(...firings);
-    if (evaluated < BATCH) return all;
+    if (!isMore) return all;
   }
 }
 

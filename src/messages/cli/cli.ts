@@ -5,12 +5,7 @@ import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import { topologicalOrder } from '../../domain/chain/graph.ts';
 import type { Scope } from '../../domain/chain/scope.ts';
-import {
-  isSchedule,
-  nameOfTrigger,
-  type TriggerFilter,
-  triggersOf,
-} from '../../domain/chain/trigger-schema.ts';
+import { nameOfTrigger, type TriggerFilter, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import { wantedByStep } from '../../domain/policy/countersign-rules.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -367,7 +362,7 @@ export function chainText(chain: Chain, scope: Scope, file: string): string {
     ...(chain.description === undefined ? [] : [asSentence(plainLine(chain.description))]),
     ...triggersOf(chain).map((trigger) =>
       asSentence(
-        `fires on ${nameOfTrigger(trigger)}${isSchedule(trigger) ? '' : filterWords(trigger.filter)}`,
+        `fires on ${nameOfTrigger(trigger)}${'event' in trigger ? filterWords(trigger.filter) : ''}`,
       ),
     ),
     ...(chain.maxParallel === undefined

@@ -117,7 +117,7 @@ const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes, 
       const base_ref = pull_request.base?.ref;
       const added = labelAdded(label, sender, pull_request.updated_at);
       return added && base_ref !== undefined
-        ? [updated, { kind: 'pr.labeled', ...at, base_ref, ...added }]
+        ? [updated, { kind: 'pr.labeled', ...at, base_ref, ...headThen(pull_request), ...added }]
         : [updated];
     }
     case 'closed':
@@ -126,6 +126,10 @@ const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes, 
       return notRelevant('pull_request', action);
   }
 });
+
+function headThen({ head }: { head?: { sha: string } | undefined }): { head_sha?: string } {
+  return head ? { head_sha: head.sha } : {};
+}
 
 /**
  * The label that a person added. Labels of apps count for nothing here: otherwise two chains that label could trigger
@@ -151,7 +155,7 @@ const pullRequestReview = reader(pullRequestReviewFields, ({ action, pull_reques
   if (action !== 'submitted' || !review || !state || review.user?.type !== 'User' || base_ref === undefined)
     return [changed];
   const about = { review_id: review.id, review: state, reviewer: review.user.login };
-  return [changed, { kind: 'pr.review_submitted', ...at, base_ref, ...about }];
+  return [changed, { kind: 'pr.review_submitted', ...at, base_ref, ...headThen(pull_request), ...about }];
 });
 
 const checkRun = reader(checkRunFields, (payload, place, own) => {

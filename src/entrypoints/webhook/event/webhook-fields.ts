@@ -30,6 +30,8 @@ const app = z.object({ id }).nullish();
 const sender = account.nullish();
 const withDefaultBranch = z.object({ default_branch: z.string().optional() });
 
+const head = z.object({ sha: shaField }).optional();
+
 export const pullRequestFields = z.object({
   action: z.string(),
   pull_request: z.object({
@@ -37,6 +39,7 @@ export const pullRequestFields = z.object({
     merged: z.boolean().nullish(),
     updated_at: z.string().optional(),
     base: z.object({ ref: z.string() }).optional(),
+    head,
   }),
   label: z.object({ name: z.string() }).nullish(),
   sender,
@@ -51,7 +54,7 @@ export const mergeGroupFields = z.object({
 
 export const pullRequestReviewFields = z.object({
   action: z.string(),
-  pull_request: z.object({ number: id, base: z.object({ ref: z.string() }).optional() }),
+  pull_request: z.object({ number: id, base: z.object({ ref: z.string() }).optional(), head }),
   review: z.object({ id, state: z.string(), user: account.nullish() }).nullish(),
 });
 

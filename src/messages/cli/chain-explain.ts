@@ -84,7 +84,7 @@ function placeOf(event: Event): string {
 }
 
 /** The same for scripts. */
-export function firingExplainedJson({ runs, decided, skipped, ignored }: About) {
+export function firingExplainedJson({ runs, decided, skipped, ignored }: About): Record<string, unknown> {
   return {
     fired: runs.length > 0,
     runs: runs.map(({ id, status }) => ({ id, status })),

@@ -33,8 +33,9 @@ export async function playChainCase(
       chain: { name: chain },
       ...(of.fire && { fire: { actor: CASE_MAINTAINER, inputs: of.fire } }),
       onProgress: () => {},
+      ...(of.at !== undefined && { at: new Date(of.at) }),
       gitHub: (real) => ({ ...real, reader: () => reader }),
-      numbers: async () => [CASE_PULL_REQUEST],
+      subjects: async () => [of.on === 'schedule' ? null : CASE_PULL_REQUEST],
       overrides: {
         analyzers,
         replaced(step, handler) {

@@ -7,19 +7,30 @@ import type { Clock } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import { CHAINS_FOLDER } from '../domain/chain/configuration-files.ts';
 import { nameOfChain } from '../domain/chain/parse.ts';
+import { triggerMatches } from '../domain/chain/trigger.ts';
+import {
+  eventTriggersOf,
+  followsPullRequest,
+  keyOfSchedule,
+  schedulesOf,
+  triggersOf,
+} from '../domain/chain/trigger-schema.ts';
 import type { EffectRow } from '../domain/effect/effect.ts';
 import { criterion, type Explanation } from '../domain/explanation/explanation.ts';
+import { triggerFacts } from '../domain/run/plan.ts';
 import type { RunState } from '../domain/run/run.ts';
 import { createOutagePolicy } from '../engine/jobs/outage-policy.ts';
 import { workerOf } from '../engine/jobs/worker.ts';
-import { cannotFire, type Refused } from '../engine/runs/fire-by-hand.ts';
+import { branchToFire, cannotFire, cannotFireForBranch, type Refused } from '../engine/runs/fire-by-hand.ts';
+import { firingJob } from '../engine/runs/firing-job.ts';
 import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunRequest } from '../entrypoints/cli/context.ts';
 import type { Played } from '../messages/cli/dry-run.ts';
 import type { Chat } from '../ports/chat.ts';
+import type { Firing } from '../ports/firings.ts';
 import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
-import { eventJob } from '../ports/jobs.ts';
+import { eventJob, type NewJob, repositoryEventJob } from '../ports/jobs.ts';
 import type { Shell } from '../ports/shell.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { buildEngine } from './engine.ts';
@@ -49,7 +60,7 @@ export function dryRun(config: BaseConfig, token: string, request: DryRunRequest
     config,
     token,
     gitHub: (real) => real,
-    numbers: async (github) =>
+    subjects: async (github) =>
       'last' in pullRequests
         ? github.reader(INSTALLATION).newestPullRequests(repo, pullRequests.last)
         : [...pullRequests.numbers],
@@ -61,7 +72,10 @@ interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgre
   token: string;
   /** The GitHub that is read, given the one of the settings. */
   gitHub(real: GitHub): GitHub;
-  numbers(github: GitHub): Promise<number[]>;
+  /** The numbers of pull requests; `null` for a run without one. */
+  subjects(github: GitHub): Promise<(number | null)[]>;
+  /** When it is, instead of now. */
+  at?: Date;
   overrides?: SkillOverrides;
 }
 
@@ -73,15 +87,16 @@ export async function play({
   config,
   token,
   gitHub,
-  numbers,
+  subjects,
   repo,
   chain,
   fire,
   onProgress,
+  at,
   overrides = {},
 }: Play): Promise<Played[]> {
   const folder = await temporaryFolder('dry-run');
-  const clock = skippingClock();
+  const clock = skippingClock(at);
   const { agents: _, chat: __, retention: ___, ...rest } = config;
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
@@ -92,7 +107,8 @@ export async function play({
   );
   const { storage, queue } = opened;
   const asIs = gitHub(opened.github);
-  const seen = withoutWriting(asIs, pretend(repo, chain));
+  const ended = new Set<number>();
+  const seen = withoutWriting(asIs, pretend(repo, chain, ended));
   const platform = { ...opened, github: { ...opened.github, ...seen }, chat: SILENT_CHAT };
   const shell: Shell = { unusable: async () => undefined, run: async () => ({ kind: 'not_run', log: '' }) };
   let stopSkills = async () => {};
@@ -100,31 +116,77 @@ export async function play({
     const reader = seen.reader(INSTALLATION, 'person');
     const { id, defaultBranch } = await reader.repository(repo);
     const played = await Promise.all(
-      (await numbers(asIs)).map((number) => asIs.reader(INSTALLATION).pullRequest(repo, number)),
+      (await subjects(asIs)).map((number) =>
+        number === null ? null : asIs.reader(INSTALLATION).pullRequest(repo, number),
+      ),
     );
     const skills = await createSkills(platform.config, platform, { shell, ...overrides });
     stopSkills = skills.stop;
     const parts = buildEngine(platform, skills);
     queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));
-    const refused = new Map<number, Refused>();
-    for (const { number } of played) await begin(number);
+    const refused = new Map<number | null, Refused>();
+    for (const pullRequest of played) await begin(pullRequest);
     const reporting = setInterval(() => void report().catch(() => {}), PROGRESS_MS);
     await settle().finally(() => clearInterval(reporting));
     await report();
     return await Promise.all(played.map(resultOf));
 
-    async function begin(number: number): Promise<void> {
+    async function begin(pullRequest: PullRequest | null): Promise<void> {
+      const job = await (pullRequest ? eventFor(pullRequest) : eventWithout());
+      if ('because' in job) refused.set(pullRequest?.number ?? null, job);
+      else await storage.transaction((tx) => queue.enqueue(tx, job));
+    }
+
+    /** What happens to the pull request, or why the chain cannot be fired for it. */
+    async function eventFor(pullRequest: PullRequest): Promise<NewJob | Refused> {
+      const { number, state, merged } = pullRequest;
       const on = { installation_id: INSTALLATION, repository: { id, ...repo }, pull_request: number };
-      const asked = fire && { chain: chain.name, actor: fire.actor, inputs: fire.inputs };
-      const because = asked && (await whyNotFired(number, asked));
-      if (because) {
-        refused.set(number, because);
-        return;
+      if (fire) {
+        const asked = { chain: chain.name, actor: fire.actor, inputs: fire.inputs };
+        return (await whyNotFired(number, asked)) ?? eventJob({ kind: 'manual.fired', ...on, ...asked });
       }
-      const job = eventJob(
-        asked ? { kind: 'manual.fired', ...on, ...asked } : { kind: 'pr.opened', ...on, action: 'opened' },
+      const kind = merged ? 'pr.merged' : 'pr.closed';
+      const opened = eventJob({ kind: 'pr.opened', ...on, action: 'opened' });
+      if (state === 'open') return opened;
+      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      const found = configuration?.chains.find(({ name }) => name === chain.name);
+      const waitsForEnd = found && eventTriggersOf(found).some(({ event }) => event === kind);
+      if (!waitsForEnd || triggersOf(found).some(followsPullRequest)) return opened;
+      ended.add(number);
+      return eventJob({ kind, ...on });
+    }
+
+    /** The schedule of the chain, or somebody who fires it. */
+    async function eventWithout(): Promise<NewJob | Refused> {
+      const on = { installation_id: INSTALLATION, repository: { id, ...repo } };
+      const asked = { chain: chain.name, actor: fire?.actor ?? 'somebody', inputs: fire?.inputs ?? {} };
+      const found = await branchToFire(
+        { github: platform.github, configuration: parts.configuration },
+        { ...on, ...asked },
       );
-      await storage.transaction((tx) => queue.enqueue(tx, job));
+      const because = cannotFireForBranch(found, asked);
+      if (because !== undefined) return because;
+      const of = found.configuration?.chains.find(({ name }) => name === chain.name);
+      const [schedule] = of && !fire ? schedulesOf(of) : [];
+      if (!schedule) return repositoryEventJob({ kind: 'manual.fired', ...on, ...asked, pull_request: null });
+      const firing: Firing = {
+        id: platform.ids.next('fir'),
+        repositoryId: id,
+        chain: chain.name,
+        trigger: keyOfSchedule(schedule),
+        occasion: 'dry run',
+        installationId: INSTALLATION,
+        repository: `${repo.owner}/${repo.name}`,
+        status: 'due',
+        reason: null,
+        summary: null,
+        count: 1,
+        runId: platform.ids.next('run'),
+        dueAt: clock.now(),
+        updatedAt: clock.now(),
+      };
+      await storage.transaction((tx) => tx.firings.insert(firing));
+      return firingJob(firing);
     }
 
     async function whyNotFired(number: number, asked: Parameters<typeof cannotFire>[2]) {
@@ -133,24 +195,29 @@ export async function play({
       return cannotFire(configuration, pullRequest, asked);
     }
 
-    async function runOf(number: number): Promise<RunState | undefined> {
-      const [run] = await storage.read.runs.list({ repositoryId: id, pullRequest: number, limit: 1 });
+    async function runOf(pullRequest: PullRequest | null): Promise<RunState | undefined> {
+      const of = pullRequest ? { pullRequest: pullRequest.number } : {};
+      const [run] = await storage.read.runs.list({ repositoryId: id, ...of, limit: 1 });
       return run && storage.read.runs.load(run.id);
     }
 
-    async function resultOf(pullRequest: PullRequest): Promise<Played> {
-      const { number } = pullRequest;
-      const state = await runOf(number);
+    async function resultOf(pullRequest: PullRequest | null): Promise<Played> {
+      const number = pullRequest?.number ?? null;
+      const about = {
+        pullRequest,
+        asIfOpen: pullRequest?.state === 'closed' && !ended.has(pullRequest.number),
+      };
+      const state = await runOf(pullRequest);
       const refusal = refused.get(number);
       if (refusal) {
         const { because, ...of } = refusal;
-        return { pullRequest, kind: 'not_run', because: criterion('unmet', because), ...of };
+        return { ...about, kind: 'not_run', because: criterion('unmet', because), ...of };
       }
-      if (!state) return { pullRequest, kind: 'not_run', because: await whyNot(number) };
+      if (!state) return { ...about, kind: 'not_run', because: await whyNot(number) };
       const approvals = await storage.read.approvals.ofRun(state.run.id);
       const effects = await storage.read.effects.ofRun(state.run.id);
       return {
-        pullRequest,
+        ...about,
         kind: 'ran',
         state,
         approval: approvals.at(-1) ?? null,
@@ -158,12 +225,18 @@ export async function play({
       };
     }
 
-    async function whyNot(number: number): Promise<Explanation> {
+    async function whyNot(number: number | null): Promise<Explanation> {
+      if (number === null) return criterion('unmet', 'the run has not begun');
       const pullRequest = await reader.pullRequest(repo, number);
       const listed = await reader.pullRequestFiles(repo, number);
       const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
       const facts = { full_name: `${repo.owner}/${repo.name}`, ...repo, default_branch: defaultBranch };
-      return whyNoRun(pullRequestNow(pullRequest, listed), configuration, facts);
+      const now = pullRequestNow(pullRequest, listed);
+      const waiting = configuration?.chains.find(({ name }) => name === chain.name);
+      if (!ended.has(number) || !waiting) return whyNoRun(now, configuration, facts);
+      const event = pullRequest.merged ? 'pr.merged' : 'pr.closed';
+      const match = triggerMatches(waiting, { event, repository: facts, pull_request: triggerFacts(now) });
+      return criterion('unmet', `${chain.name} is not for it: ${match.matches ? event : match.because}`);
     }
 
     /** Until every run asks, ends, or waits for something that only time or people bring. */
@@ -187,8 +260,8 @@ export async function play({
     }
 
     async function report(): Promise<void> {
-      for (const { number } of played) {
-        const state = await runOf(number);
+      for (const pullRequest of played) {
+        const state = await runOf(pullRequest);
         if (state) onProgress(state);
       }
     }
@@ -206,8 +279,8 @@ function isWritten({ effect, appliedHash, githubId }: EffectRow): boolean {
 }
 
 /** Time that goes on, and that can be skipped. */
-function skippingClock(): Clock & { skip(ms: number): void } {
-  let ahead = 0;
+function skippingClock(from = new Date()): Clock & { skip(ms: number): void } {
+  let ahead = from.getTime() - Date.now();
   return {
     now: () => new Date(Date.now() + ahead),
     skip(ms) {
@@ -217,9 +290,10 @@ function skippingClock(): Clock & { skip(ms: number): void } {
 }
 
 /** The repository's own files, with this chain, and with settings that choose no other. */
-function pretend(repo: Repo, { name, file }: DryRunRequest['chain']): Pretence {
+function pretend(repo: Repo, { name, file }: DryRunRequest['chain'], ended: ReadonlySet<number>): Pretence {
   return {
     repo,
+    ended,
     settings: (text = '') => withOnlyChain(text, name),
     ...(file !== undefined && {
       chain: {

@@ -28,7 +28,7 @@ interface Block {
   text: string;
 }
 
-/** A page with its blocks: files by the path behind `yaml`, and comments by the name of their case. */
+/** A page with its blocks: files by the path behind `yaml`, and what is written by the name of its case. */
 function pageOf(name: string) {
   const blocks = [...read(`docs/cookbook/${name}`).matchAll(/^```(\S+) (.+)\n([\s\S]*?)^```$/gm)].map(
     ([, , info = '', text = '']): Block => ({ info, text }),
@@ -54,17 +54,14 @@ function pageOf(name: string) {
   return { name, chains, files: new Map(all.map(({ info, text }) => [info, text])), cases, comments };
 }
 
-/** What GitHub would show of the comments. */
-function commentsOf(played: Played): string[] {
+/** What GitHub would show of each comment, release and pull request. */
+function writtenBy(played: Played): string[] {
   if (played.kind === 'not_run') return [];
-  return played.effects
-    .filter(({ kind }) => kind === 'comment')
-    .map((effect) =>
-      written(effect)
-        .slice(1)
-        .map((line) => line.replace(/^ {2}│ ?/, ''))
-        .join('\n'),
-    );
+  return played.effects.map((effect) =>
+    written(effect)
+      .map((line) => line.replace(/^ {2}│ ?/, ''))
+      .join('\n'),
+  );
 }
 
 test('each shipped chain beside pr-review has a page in the cookbook, which the index names', () => {
@@ -128,5 +125,5 @@ eachFirstQuick(all)('$title', async ({ chain, one, files, comments }) => {
   expect(caseDifferences(one, played)).toEqual([]);
   // A page shows the beginning: further down is when GitHub was read.
   for (const { text } of comments)
-    expect(commentsOf(played)).toContainEqual(expect.stringContaining(text.trim()));
+    expect(writtenBy(played)).toContainEqual(expect.stringContaining(text.trim()));
 });

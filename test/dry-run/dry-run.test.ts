@@ -179,6 +179,37 @@ test('a dry run plays a merged pull request as if it were open', { tags: 'slow' 
   expect(stdout).toContain('May this be merged?');
 });
 
+test('a dry run of a chain that waits for merges plays it for a merged pull request', async () => {
+  writeFileSync(
+    join(folder, 'thanks.yaml'),
+    COMMENTS('Thank you.').replace('greeting', 'thanks').replace('pr.opened', 'pr.merged'),
+  );
+  const number = await open({ 'k.md': 'k\n' });
+  const before = await dryRun('thanks.yaml', '--pr', `${REPO}#${number}`);
+  expect(before.stdout).toContain('thanks waits for pr.merged');
+  await github.mergePullRequest(REPO, number, 'mia');
+  const { stdout } = await dryRun('thanks.yaml', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain(`Comment on #${number}\n  │ Thank you.`);
+  expect(stdout).not.toContain('as if it were open');
+});
+
+test('a dry run without a pull request plays the schedule of a chain', async () => {
+  const chain = `name: nightly
+trigger: { schedule: "30 2 * * *" }
+steps:
+  - { skill: ci }
+`;
+  writeFileSync(join(folder, 'nightly.yaml'), chain);
+  const { code, stdout, stderr } = await dryRun('nightly.yaml', '--repo', REPO);
+  expect(code).toBe(0);
+  expect(stdout).toContain('Dry run of nightly for octo/app, without a pull request.');
+  expect(stdout).toContain('Check "countersign / nightly" on');
+  expect(stderr).toContain('ci: ');
+  const opened = await dryRun('pr-review', '--repo', REPO);
+  expect(opened.stdout).toContain('pull request');
+  expect(opened.stdout).not.toContain('It would write');
+});
+
 test('a dry run against the last pull requests counts what would have become of them', {
   tags: 'slow',
 }, async () => {

@@ -23,6 +23,8 @@ import {
 /** What a dry run changes in the repository's configuration, on whatever branch governs. */
 export interface Pretence {
   repo: Repo;
+  /** The closed pull requests that count as closed, because the chain waits for their end. */
+  ended: ReadonlySet<number>;
   /** The settings file instead of the given one; `undefined` if there is none. */
   settings(text: string | undefined): string;
   chain?: {
@@ -42,8 +44,8 @@ const CHAINS = `${CHAINS_FOLDER.slice(FOLDER.length + 1)}/`;
 
 /**
  * GitHub without its writes. Reads go to the real one, with three exceptions: configuration files of the dry run,
- * comments that it "wrote", and a closed pull request, which counts as open, because nothing would run for it
- * otherwise. Answers to writes are invented; a merge is refused, because nobody can countersign.
+ * comments that it "wrote", and a closed pull request, which counts as open unless the chain waits for its end, because
+ * nothing would run for it otherwise. Answers to writes are invented; a merge is refused, because nobody can countersign.
  */
 export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
   const comments = new Map<number, CommentFacts>();
@@ -119,7 +121,8 @@ function readerOver(
     ...real,
     ...configurationOver(real, pretence),
     async pullRequest(repo, number) {
-      return asIfOpen(await real.pullRequest(repo, number));
+      const pullRequest = await real.pullRequest(repo, number);
+      return pretence.ended.has(number) ? pullRequest : asIfOpen(pullRequest);
     },
     async checkRuns(repo, sha): Promise<CheckRunFacts[]> {
       return (await real.checkRuns(repo, sha)).filter(({ name }) => !OWN_CHECK.test(name));

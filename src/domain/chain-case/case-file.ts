@@ -47,6 +47,16 @@ const expected = z
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),
   pull_request: pullRequest.optional().describe('By default, a change by ada from "change" into "main".'),
+  on: z
+    .enum(['pr.opened', 'pr.merged', 'pr.closed', 'schedule'])
+    .optional()
+    .describe(
+      'What happens; pr.opened by default. A schedule has no pull request: "checks" are those of main.',
+    ),
+  at: z.iso
+    .datetime({ offset: true, error: 'a moment is written 2026-03-02T12:00:00Z' })
+    .optional()
+    .describe('When it happens; now by default.'),
   files: z
     .record(safePathSchema, changedFileSchema)
     .refine((files) => Object.keys(files).length <= 100, { error: 'a case has at most 100 files' })

@@ -63,7 +63,7 @@ export async function chainRun(
   if (misused?.kind === 'not_run') throw new UsageError(notFired(misused.because.summary));
   const json = { dry_run: true, repository, chain: chain.name, pull_requests: results.map(dryRunJson) };
   const [only] = results;
-  return options.pr && only
+  return options.against === undefined && only
     ? { text: dryRunText(repository, chain.name, only), json }
     : { text: dryRunTable(repository, chain.name, results), json };
 }
@@ -77,9 +77,11 @@ function playedOver({ pr, against, repo, actor, input }: ChainRunOptions): {
     if (repo !== undefined) throw new UsageError(REPOSITORY_IS_NAMED);
     return { repository: pr.repository, pullRequests: { numbers: [pr.number] } };
   }
-  if (against === undefined) throw new UsageError(NEEDS_PULL_REQUEST);
-  if (repo === undefined) throw new UsageError(NEEDS_REPOSITORY);
-  return { repository: repo, pullRequests: { last: against } };
+  if (repo === undefined) throw new UsageError(against === undefined ? NEEDS_PULL_REQUEST : NEEDS_REPOSITORY);
+  return {
+    repository: repo,
+    pullRequests: against === undefined ? { numbers: [null] } : { last: against },
+  };
 }
 
 function chainOf(cwd: string, subject: string): DryRunRequest['chain'] {

@@ -143,7 +143,11 @@ function addChainRun(chain: Command, perform: Perform): void {
         .argParser(newest)
         .conflicts('pr'),
     )
-    .addOption(new Option('--repo <owner/name>', 'the repository for --against').argParser(repository))
+    .addOption(
+      new Option('--repo <owner/name>', 'the repository, for --against or without a pull request').argParser(
+        repository,
+      ),
+    )
     .addOption(
       new Option('--actor <login>', 'as if this person had fired the chain, whatever its trigger').argParser(
         login,

@@ -135,7 +135,8 @@ export interface Tools {
 
 export interface DryRunRequest {
   repo: Repo;
-  pullRequests: { numbers: readonly number[] } | { last: number };
+  /** The newest ones, or these; `null` stands for a run without a pull request. */
+  pullRequests: { numbers: readonly (number | null)[] } | { last: number };
   /** By name, or with the text of a file that is not in the repository yet. */
   chain: { name: string; file?: string };
   /** Fired by hand, whatever the chain's trigger. */

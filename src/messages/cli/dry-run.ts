@@ -12,7 +12,12 @@ import { whyJson } from './run-json.ts';
 import { table } from './terminal.ts';
 
 /** What a chain would have done for a pull request. */
-export type Played = { pullRequest: PullRequest } & (
+export type Played = {
+  /** `null` for a run without one. */
+  pullRequest: PullRequest | null;
+  /** It is closed, and was judged as if it were open. */
+  asIfOpen: boolean;
+} & (
   | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
   /** `of`: it would run with other inputs. */
   | { kind: 'not_run'; because: Explanation; of?: 'inputs' }
@@ -23,7 +28,7 @@ export const NO_TOKEN =
 export const TOKEN_REFUSED =
   'GitHub does not accept the token in GITHUB_TOKEN: it has expired, was revoked, or belongs to another server (GITHUB_API_URL).';
 export const NEEDS_PULL_REQUEST =
-  'Name a pull request with --pr owner/name#number, or several with --against last:50 --repo owner/name.';
+  'Name a pull request with --pr owner/name#number, several with --against last:50 --repo owner/name, or only a repository with --repo owner/name for a chain that needs none.';
 export const NEEDS_ACTOR = '--input needs --actor: only a chain that somebody fires has inputs.';
 export const REPOSITORY_IS_NAMED = '--repo goes with --against; --pr names its repository.';
 export const NEEDS_REPOSITORY = '--against needs a repository: --repo owner/name.';
@@ -43,16 +48,15 @@ export function withoutName(file: string): string {
 /** A line for each change of a step, while the dry run works. */
 export function stepProgress({ pullRequest }: Run, step: Invocation): string {
   const reason = step.reason ? `: ${step.reason.summary}` : '';
-  return plainLine(`#${pullRequest} ${step.stepId}: ${face(step).words}${reason}`);
+  const of = pullRequest === null ? '' : `#${pullRequest} `;
+  return plainLine(`${of}${step.stepId}: ${face(step).words}${reason}`);
 }
 
 /** The whole course for one pull request, with everything that would be written. */
 export function dryRunText(repository: string, chain: string, played: Played): string {
-  const { pullRequest } = played;
-  const { number, title, headSha, baseRef } = pullRequest;
   const head = [
-    `Dry run of ${chain} for ${plainLine(repository)}#${number} "${plainLine(title)}", ${short(headSha)} into ${plainLine(baseRef)}.`,
-    ...closedNote(pullRequest),
+    `Dry run of ${chain} for ${plainLine(repository)}${subject(played)}.`,
+    ...closedNote(played),
     'Nothing was written to GitHub.',
     '',
   ];
@@ -76,8 +80,15 @@ export function courseText(played: Played): string {
   ].join('\n');
 }
 
-function closedNote({ state, merged }: PullRequest): string[] {
-  if (state === 'open') return [];
+function subject({ pullRequest }: Played): string {
+  if (!pullRequest) return ', without a pull request';
+  const { number, title, headSha, baseRef } = pullRequest;
+  return `#${number} "${plainLine(title)}", ${short(headSha)} into ${plainLine(baseRef)}`;
+}
+
+function closedNote({ pullRequest, asIfOpen }: Played): string[] {
+  if (!pullRequest || !asIfOpen) return [];
+  const { merged } = pullRequest;
   return [`It is ${merged ? 'merged' : 'closed'}, and is judged as if it were open, with today's checks.`];
 }
 
@@ -93,7 +104,8 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
       ['PULL REQUEST', 'TITLE', 'RESULT', 'REASON'],
       all.map((played) => {
         const { result, because } = judged(played);
-        return [`#${played.pullRequest.number}`, played.pullRequest.title, RESULTS[result], because];
+        const { number, title } = played.pullRequest ?? { number: 0, title: '' };
+        return [`#${number}`, title, RESULTS[result], because];
       }),
     ),
     '',
@@ -127,14 +139,14 @@ function innermost({ summary, reasons }: Explanation): string {
 }
 
 export function dryRunJson(played: Played): Record<string, unknown> {
-  const { number, title, headSha, baseRef, state } = played.pullRequest;
+  const { pullRequest } = played;
   const { result, because } = judged(played);
   return {
-    number,
-    title,
-    state,
-    head_sha: headSha,
-    base: baseRef,
+    number: pullRequest?.number ?? null,
+    title: pullRequest?.title ?? null,
+    state: pullRequest?.state ?? null,
+    head_sha: pullRequest?.headSha ?? null,
+    base: pullRequest?.baseRef ?? null,
     result,
     because,
     steps:

@@ -12,6 +12,8 @@ export const CASE_MAINTAINER = 'mia';
 
 const MOMENT = new Date(0);
 const CI_APP = 1;
+const MERGE_SHA = 'd'.repeat(40);
+const MERGER: Person = { id: 2, login: CASE_MAINTAINER, type: 'User' };
 const NOBODY = { owner: 'acme', name: '.github' };
 
 /**
@@ -54,6 +56,8 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
         headRef: given.head ?? 'change',
         draft: given.draft ?? false,
         labels: given.labels ?? [],
+        ...(isEnded(of) && { state: 'closed' as const, updatedAt: MOMENT }),
+        ...(of.on === 'pr.merged' && { merged: true, mergeCommitSha: MERGE_SHA, mergedBy: MERGER }),
       };
     },
     pullRequestCommits: async () => ({
@@ -73,6 +77,17 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
     commitCredits: async () => [
       { sha: HEAD_SHA, authors: [{ id: author.id, login: author.login }], unknown: 0 },
     ],
+    commit: async (_, sha) => ({
+      sha,
+      tree: sha,
+      parents: [BASE_SHA],
+      message: given.title ?? 'A change',
+      author: {
+        name: author.login,
+        email: `${author.login}@users.noreply.github.com`,
+        date: MOMENT.toISOString(),
+      },
+    }),
     // By the author: an unknown one would cost a countersign more.
     pushes: async () => [{ before: BASE_SHA, after: HEAD_SHA, actorId: author.id }],
     pullRequestReviews: async () => ({ reviews: [], truncated: false }),
@@ -142,4 +157,8 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
     ownIssues: async () => [],
     ownReviewTexts: async () => ({ reviews: [], comments: [] }),
   };
+}
+
+function isEnded({ on }: ChainCase): boolean {
+  return on === 'pr.merged' || on === 'pr.closed';
 }

@@ -96,7 +96,7 @@ test('a pull request is warned about configuration files that nothing would read
       ".github/countersign.yaml:1:1: settings are read from countersign.yml only: rename this file",
       ".github/countersign.yml:1:10: there is no chain "ship"; allowed: backport, dependabot, lab, migrations, pr-review, release-notes",
       ".github/countersign/chains/sub/ship.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/ship.yaml",
-      ".github/countersign/chains/sub/ship.yaml:10:1: unknown key "step": did you mean "steps"? Allowed: name, description, trigger, max_parallel, steps",
+      ".github/countersign/chains/sub/ship.yaml:10:1: unknown key "step": did you mean "steps"? Allowed: name, description, trigger, inputs, max_parallel, steps",
       ".github/countersign/chains/twin.yaml:1:1: the chain name "lab" is also used by .github/countersign/chains/lab.yaml",
     ]
   `);

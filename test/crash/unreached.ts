@@ -29,6 +29,8 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'chains.renameRepository': 'in one transaction with runs.renameRepository',
   'schedules.put': 'the next evaluation or push repeats it; see scenario/schedules',
   'schedules.remove': 'the same',
+  'composites.put': 'in one transaction with firings.insert and the run; see scenario/composite-triggers',
+  'composites.remove': 'in one transaction with firings.insert; see scenario/composite-triggers',
   'firings.insert': 'in one transaction with its job and schedules.put; see scenario/schedules',
   'firings.save': 'in one transaction with the run that it begins, or one statement',
   'skills.saveState': 'one statement, of the command line; see contract/skills',

@@ -21,6 +21,7 @@ import { type PlayResult, play, type Story } from './play.ts';
 import {
   commands,
   confirmed,
+  findings,
   issue,
   missed,
   prompted,
@@ -52,6 +53,9 @@ const UPDATE_CHECK_RUN = `PATCH ${REPO}/check-runs/{number}`;
 /** The poll that finds the countersign: people's reactions are read only when there are some. */
 const LOOK = `GET ${REPO}/issues/comments/{number}/reactions`;
 const COMMENT = `POST ${REPO}/issues/{number}/comments`;
+const REVIEW = `POST ${REPO}/pulls/{number}/reviews`;
+const ISSUE = `POST ${REPO}/issues`;
+const LABEL = `POST ${REPO}/issues/{number}/labels`;
 const MERGE = `PUT ${REPO}/pulls/{number}/merge`;
 
 /** For each point, a story that reaches it, and if needed the first death after which it does. */
@@ -69,7 +73,7 @@ if (LONG) await describeLongForm();
 else describeShortForm();
 
 async function describeLongForm(): Promise<void> {
-  const stories = { withoutReview, withReview, commands, issue, missed, confirmed, prompted };
+  const stories = { withoutReview, withReview, findings, commands, issue, missed, confirmed, prompted };
   const told = await Promise.all(
     Object.entries(stories).map(async ([name, story]) => ({
       name,
@@ -158,6 +162,14 @@ function describeShortForm(): void {
   describe('the shipped chain, whose check run has annotations', () => {
     const undisturbed = undisturbedPlay(withReview);
     expectSameEnd(withReview, undisturbed, [[around('after', UPDATE_CHECK_RUN)]]);
+  });
+
+  describe('a chain that writes findings', () => {
+    const undisturbed = undisturbedPlay(findings);
+    expectSameEnd(findings, undisturbed, [
+      [around('after', REVIEW), around('after', ISSUE)],
+      [around('while', REVIEW), around('while', ISSUE), around('after', LABEL)],
+    ]);
   });
 
   expectEveryWriteReached(told, ONLY_IN_LONG_FORM);

@@ -16,6 +16,7 @@ export interface Subject {
 export interface EndState {
   subject: unknown;
   merges: unknown[];
+  reviews: unknown[];
   issues: unknown[];
   /** With the reactions to each. */
   comments: string[];
@@ -85,6 +86,7 @@ export function readEndState(github: GitHubStandIn, folder: string, subject: Sub
         ? github.issues(REPO).find((issue) => issue.number === number)
         : timelessIn(github.pullRequest(REPO, number)),
     merges: github.merges.map(({ number, method }) => ({ number, method })),
+    reviews: headSha === undefined ? [] : github.reviews(REPO, number).map(timelessIn),
     issues: github.issues(REPO),
     comments: github
       .comments(REPO, number)

@@ -29,19 +29,21 @@ export const withoutReview: Story = {
   tell: (stage) => merging(stage, {}),
 };
 
+/** The review has a suggestion about it. */
+const SWALLOWING = {
+  'src/notify.ts': [
+    'export async function notify(send: () => Promise<void>): Promise<void> {',
+    '  try {',
+    '    await send();',
+    '  } catch {}',
+    '}',
+    '',
+  ].join('\n'),
+};
+
 /** The shipped chain; the review has a suggestion to annotate, which does not block the merge. */
 export const withReview: Story = {
-  tell: (stage) =>
-    merging(stage, {
-      'src/notify.ts': [
-        'export async function notify(send: () => Promise<void>): Promise<void> {',
-        '  try {',
-        '    await send();',
-        '  } catch {}',
-        '}',
-        '',
-      ].join('\n'),
-    }),
+  tell: (stage) => merging(stage, SWALLOWING),
 };
 
 async function merging(
@@ -63,6 +65,21 @@ async function merging(
   await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
   return opened;
 }
+
+const WRITES_FINDINGS = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: review, skill: pr-review }
+  - { id: comment, action: gh-review, with: { outcome: "{{ steps.review.outcome }}" } }
+  - { id: file, action: gh-issue, with: { outcome: "{{ steps.review.outcome }}", assignees: ["{{ trigger.author }}"] } }
+`;
+
+/** The findings of a review become a review with a comment on a line, and an issue. */
+export const findings: Story = {
+  base: { '.github/countersign/chains/pr-review.yaml': WRITES_FINDINGS },
+  tell: (stage) => open(stage, SWALLOWING),
+};
 
 /** While a maintainer is asked, the repository is renamed, and renamed back. */
 export const renamed: Story = {

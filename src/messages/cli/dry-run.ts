@@ -196,15 +196,15 @@ export function written(effect: Effect): string[] {
       return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
     case 'issue': {
       const { number, title, labels, assignees } = effect;
-      const about = [
-        ...(labels.length === 0 ? [] : [`labels ${labels.join(', ')}`]),
-        ...(assignees.length === 0 ? [] : [`assigned to ${assignees.join(', ')}`]),
-      ];
-      const head =
+      const state =
         number === null
-          ? `Issue, ${about.join(', ')}`
-          : `${effect.closed_at === null ? 'Text' : 'Reopening'} of the issue #${number}`;
-      return [plainLine(`${head}: ${title}`), ...body(effect.body)];
+          ? [
+              `labels ${labels.join(', ')}`,
+              ...(assignees.length === 0 ? [] : [`assigned to ${assignees.join(', ')}`]),
+            ]
+          : [effect.closed_at === null ? 'updated' : 'reopened'];
+      const name = number === null ? 'Issue' : `Issue #${number}`;
+      return [plainLine(`${name} "${title}", ${state.join(', ')}`), ...body(effect.body)];
     }
     case 'review':
       return [

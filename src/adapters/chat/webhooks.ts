@@ -30,8 +30,10 @@ export function createChat(config: {
   /** The operator allows private addresses. */
   allowsPrivate: boolean;
   clock: Clock;
+  /** Resolves names; the system does by default. */
+  resolve?: LookupFunction;
 }): Chat {
-  const { webhooks, secrets, allowsPrivate, clock } = config;
+  const { webhooks, secrets, allowsPrivate, clock, resolve = lookup as LookupFunction } = config;
   return {
     has: (webhook) => webhooks.has(webhook),
     async post(webhook, { text, data = { text }, id, at }) {
@@ -48,6 +50,7 @@ export function createChat(config: {
       const { status, retryAfter } = await send(new URL(url), body, {
         headers: { ...headers, 'idempotency-key': id },
         allowsPrivate,
+        resolve,
       }).catch((error: unknown) => {
         throw failureOf(webhook, error);
       });
@@ -82,7 +85,11 @@ function failureOf(webhook: string, error: unknown): ChatError {
 function send(
   url: URL,
   body: string,
-  { headers, allowsPrivate }: { headers: Record<string, string>; allowsPrivate: boolean },
+  {
+    headers,
+    allowsPrivate,
+    resolve: resolveName,
+  }: { headers: Record<string, string>; allowsPrivate: boolean; resolve: LookupFunction },
 ): Promise<{ status: number; retryAfter: number | undefined }> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // An address is not resolved.
@@ -95,7 +102,7 @@ function send(
       {
         method: 'POST',
         agent: false,
-        lookup: allowsPrivate ? lookup : publicLookup,
+        lookup: allowsPrivate ? resolveName : onlyPublic(resolveName),
         signal: AbortSignal.timeout(TIMEOUT_MS),
         headers: {
           'content-type': 'application/json',
@@ -121,11 +128,15 @@ function waitOf(header: string | undefined): number | undefined {
     : undefined;
 }
 
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    const [first] = addresses ?? [];
-    if (error || !first) return callback(error ?? new Error('no address'), '');
-    if (addresses.some(({ address }) => isPrivateAddress(address))) return callback(new PrivateAddress(), '');
-    return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
-  });
-};
+function onlyPublic(resolveName: LookupFunction): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, found) => {
+      const addresses = found as LookupAddress[] | undefined;
+      const [first] = addresses ?? [];
+      if (error || !addresses || !first) return callback(error ?? new Error('no address'), '');
+      if (addresses.some(({ address }) => isPrivateAddress(address)))
+        return callback(new PrivateAddress(), '');
+      return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
+    });
+  };
+}

@@ -55,6 +55,7 @@ export const shell: PlainAction = {
   input,
   once: 'nothing is written to GitHub; after a crash, the command runs again',
   waits: false,
+  isReview: true,
   capability: CAPABILITIES.shell,
   async run(context) {
     const read = readInputs(input, context);

@@ -120,3 +120,12 @@ describe('the registry', () => {
     expect(ran).toEqual(['a']);
   });
 });
+
+test('commands run in the slots of reviews, because they can take an hour', () => {
+  const registry = createRegistry([]);
+  const using = (name: string) => ({
+    ...stepOf('id: a, action: gh-label, with: { labels: x }'),
+    uses: { kind: 'action' as const, name },
+  });
+  expect([registry.isReview(using('shell')), registry.isReview(using('wait'))]).toEqual([true, false]);
+});

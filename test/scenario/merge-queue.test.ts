@@ -22,6 +22,15 @@ async function queued(by: 'queue' | 'people'): Promise<Harness> {
   return harness;
 }
 
+/** The step names the queue, and the settings do not. */
+async function namedByStep(settings = ''): Promise<Harness> {
+  const chain = MERGE_ONLY.replace('with: {', 'with: { method: queue,');
+  const harness = await start({ chain, settings });
+  const { github } = harness;
+  github.addRuleset(REPO, { checks: [{ context: GATE, app: github.app.slug }, 'build'], mergeQueue: {} });
+  return harness;
+}
+
 /** The same, but the queue does not require the gate check: whoever can write may add what nobody countersigned. */
 async function unguarded(): Promise<Harness> {
   const harness = await start({ chain: MERGE_ONLY, settings: 'merge: { by: people }\n' });
@@ -64,6 +73,45 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   await harness.advance(A_RECHECK);
   expect(harness.github.pullRequest(REPO, number).merged).toBe(true);
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('a step with method: queue adds its pull request to the queue only once it is countersigned', async () => {
+  const harness = await namedByStep();
+  const { number, headSha } = await openBuilt(harness, 'one');
+  await harness.advance(A_RECHECK);
+  expect(groupOf(harness, number)).toBe('none');
+  await countersign(harness, number);
+  const group = groupOf(harness, number);
+  expect(gate(harness, group)).toBe('success: The pull request of this merge group is countersigned');
+  await build(harness, group);
+  await harness.advance(A_RECHECK);
+  expect(harness.github.pullRequest(REPO, number).merged).toBe(true);
+  expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
+});
+
+test('a step with method: queue leaves the merge to people if the settings do', async () => {
+  const harness = await namedByStep('merge: { by: people }\n');
+  const { number, headSha } = await openBuilt(harness, 'one');
+  await countersign(harness, number);
+  expect(groupOf(harness, number)).toBe('none');
+  expect(checkLines(harness, headSha)).toEqual([
+    'in_progress: Countersigned by mia: ready for the merge button',
+  ]);
+});
+
+test('a pull request that the queue drops is reported at once', { tags: 'slow' }, async () => {
+  const harness = await namedByStep();
+  const { number, headSha } = await openBuilt(harness, 'one');
+  // By now, the question is polled about once a minute.
+  await harness.sleep(2 * 3_600_000);
+  await countersign(harness, number);
+  await harness.advance(60_000);
+  expect(groupOf(harness, number)).not.toBe('none');
+  await harness.github.dequeue(REPO, number, 'will');
+  await harness.advance(5_000);
+  expect(checkLines(harness, headSha)[0]).toMatch(
+    /^in_progress: Not merging: the merge queue took it out again/,
+  );
 });
 
 test('a group fails if its pull request is not countersigned, however it came into the queue', async () => {
@@ -148,7 +196,7 @@ test('the app that merges by itself says if a branch requires its merge queue', 
   const { number, headSha } = await open(harness);
   await countersign(harness, number);
   expect(checkLines(harness, headSha)).toEqual([
-    'in_progress: Not merging: main takes changes only through its merge queue; `merge: { by: queue }` in the settings has the app use it',
+    'in_progress: Not merging: main takes changes only through its merge queue; `merge: { by: queue }` in the settings, or `method: queue` of the step, has the app use it',
   ]);
 });
 

@@ -5,6 +5,7 @@ import { askedAuthorship, type Contributors } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { conflictOf, type Mergeability } from '../policy/conflict.ts';
 import { type CountersignRules, tightened } from '../policy/countersign-rules.ts';
+import type { MergedBy } from '../policy/gate-check.ts';
 import { justAsked, type MergeQuestion, refusesUnattributed } from '../policy/merge-gate.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import type { Answer } from './answer.ts';
@@ -48,7 +49,7 @@ export function questionOf(
     headSha: run.headSha,
     baseRef: run.baseRef,
     method: mergeMethod(inputs, run.settings),
-    by: run.settings.merge.by ?? 'app',
+    by: mergedBy(inputs, run.settings),
     rules: tightened(run.settings.countersign, step.approval),
   };
 }
@@ -61,6 +62,17 @@ export function mergeMethod(
   settings: { merge: { method: Method } },
 ): Method {
   return method === 'merge' || method === 'squash' || method === 'rebase' ? method : settings.merge.method;
+}
+
+/**
+ * Who merges. A step can name the merge queue. Where the settings leave the merge to people, it stays with them: a step tightens the
+ * settings and never loosens them.
+ */
+export function mergedBy(
+  { method }: Readonly<Record<string, unknown>>,
+  { merge: { by = 'app' } }: { merge: { by?: MergedBy | undefined } },
+): MergedBy {
+  return method === 'queue' && by === 'app' ? 'queue' : by;
 }
 
 /** How long GitHub may compute whether there is a conflict before people are asked anyway, in milliseconds. */

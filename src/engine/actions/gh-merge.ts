@@ -8,7 +8,7 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
-import { mergeMethod, recheckInMs } from '../../domain/run/question.ts';
+import { mergedBy, mergeMethod, recheckInMs } from '../../domain/run/question.ts';
 import { commitText } from '../../messages/text/commit-text.ts';
 import type { Person, PullRequest } from '../../ports/github.ts';
 import type {
@@ -73,10 +73,10 @@ export const ghMerge: AnsweredAction = {
   input: z.strictObject({
     ...pullRequestInput,
     method: z
-      .enum(['merge', 'squash', 'rebase'])
+      .enum(['merge', 'squash', 'rebase', 'queue'])
       .optional()
       .describe(
-        'Left out, `merge.method` of the settings. With `merge.by: people` or `queue`, whoever merges chooses.',
+        'Left out, `merge.method` of the settings. `queue` adds it to GitHub’s merge queue, which chooses the method and words the commit, so `title`, `message` and `trailers` have no effect. With `merge.by: people` or `queue` in the settings, whoever merges chooses.',
       ),
     title: text(
       'The title of the merge commit. Left out: GitHub’s own, and for a squash the title and number of the pull request.',
@@ -105,7 +105,8 @@ export const ghMerge: AnsweredAction = {
     const { result, gate } = await act(context, answer);
     if (gate === 'closed') {
       await context.gate.withdraw();
-      if (context.state.run.settings.merge.by === 'queue') await context.mergeQueue.dequeue();
+      if (mergedBy(context.inputs, context.state.run.settings) === 'queue')
+        await context.mergeQueue.dequeue();
     }
     if (typeof gate === 'object') context.gate.settle(gate.mergedAs, gate.for);
     return result;

@@ -40,6 +40,6 @@ export function notMergeable(
 
 function readableMessage(message: string, baseRef: string): string {
   return /through the merge queue/i.test(message)
-    ? `${baseRef} takes changes only through its merge queue; \`merge: { by: queue }\` in the settings has the app use it`
+    ? `${baseRef} takes changes only through its merge queue; \`merge: { by: queue }\` in the settings, or \`method: queue\` of the step, has the app use it`
     : `GitHub says: ${message}`;
 }

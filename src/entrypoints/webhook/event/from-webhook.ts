@@ -96,7 +96,8 @@ function readingOf(finding: EventsOrReason): Reading {
   return typeof finding === 'string' ? ignored(finding) : { kind: 'events', events: finding };
 }
 
-const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes, label, sender }, place) => {
+const pullRequest = reader(pullRequestFields, (payload, place) => {
+  const { action, pull_request, changes, label, sender, reason } = payload;
   const at = { ...place, pull_request: pull_request.number };
   const asOf = pull_request.updated_at === undefined ? {} : { updated_at: pull_request.updated_at };
   switch (action) {
@@ -120,6 +121,9 @@ const pullRequest = reader(pullRequestFields, ({ action, pull_request, changes, 
         ? [updated, { kind: 'pr.labeled', ...at, base_ref, ...headThen(pull_request), ...added }]
         : [updated];
     }
+    case 'dequeued':
+      // What the queue has merged is also closed.
+      return reason === 'MERGE' ? notRelevant('pull_request', action) : [{ kind: 'approval.changed', ...at }];
     case 'closed':
       return [{ kind: pull_request.merged ? 'pr.merged' : 'pr.closed', ...at }];
     default:

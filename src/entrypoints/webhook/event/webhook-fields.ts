@@ -44,6 +44,8 @@ export const pullRequestFields = z.object({
   label: z.object({ name: z.string() }).nullish(),
   sender,
   changes: z.record(z.string(), z.unknown()).nullish(),
+  /** Why it left the merge queue. */
+  reason: z.string().nullish(),
 });
 
 export const mergeGroupFields = z.object({

@@ -38,7 +38,8 @@ export type SkippedBecause =
   | 'too_deep'
   | 'own_writes'
   | 'expired'
-  | 'crowded_out';
+  | 'crowded_out'
+  | 'refused';
 
 /**
  * What became of one firing of a schedule or composite, or of several that did not happen for the same reason. Firings by

@@ -197,6 +197,8 @@ const manualFired = z.strictObject({
   run_id: z.string().optional(),
   /** The run to begin again. What triggered that run counts, and not who asked for it again. */
   again: z.string().optional(),
+  /** A `repository_dispatch` asked for it, which anybody who can write may send. */
+  dispatched: z.literal(true).optional(),
   /** The command that asked for it. Before its turn comes, people can give other commands and push. */
   asked_by: askedByCommandSchema.optional(),
   chain: z.string(),
@@ -207,6 +209,17 @@ const manualFired = z.strictObject({
   actor: z.string(),
   /** As given: texts of people, or what a payload has. They are read when the run begins. */
   inputs: z.record(z.string(), z.json()),
+});
+
+/** A person pressed a button, GitHub's or this app's, of the check run of a run that is about no pull request. */
+const runRequested = z.strictObject({
+  kind: z.literal('run.requested'),
+  ...location,
+  asks: z.enum(['rerun', 'cancel']),
+  /** `null`: all such runs of the commit. */
+  run_id: z.string().nullable(),
+  head_sha: z.string(),
+  actor: z.string(),
 });
 
 /** A schedule of a chain came due. */
@@ -261,6 +274,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   approvalChanged,
   commandIssued,
   manualFired,
+  runRequested,
   scheduleFired,
   installationGone,
   installationBack,

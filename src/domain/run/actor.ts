@@ -35,6 +35,7 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
   switch (event.kind) {
     case 'command.issued':
     case 'manual.fired':
+    case 'run.requested':
       return event.actor === OPERATOR ? { kind: 'operator' } : { kind: 'person', login: event.actor };
     case 'pr.opened':
     case 'pr.updated':

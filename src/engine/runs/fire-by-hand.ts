@@ -5,6 +5,7 @@ import { readFired } from '../../domain/chain/fired-inputs.ts';
 import { nameOf } from '../../domain/chain/scope.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
+import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -14,6 +15,7 @@ import { commandReply } from '../../messages/comments/command-reply.ts';
 import { type NotBegun, notBegun } from '../../messages/comments/not-begun.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
+import type { Cause } from '../../ports/jobs.ts';
 import type { Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { newerCommand } from './applied-commands.ts';
@@ -33,10 +35,11 @@ import {
 export async function fireByHand(
   deps: PullRequestDeps,
   event: EventOf<'manual.fired'>,
-  deliveryId: number | null,
+  cause: Cause | null,
 ): Promise<void> {
   const { engine, log } = deps;
-  if (event.pull_request === null) return fireForBranch(deps, event, deliveryId);
+  const deliveryId = cause?.deliveryId ?? null;
+  if (event.pull_request === null) return fireForBranch(deps, event, cause);
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id, 'person');
   const pullRequest = await reader.pullRequest(repo, event.pull_request);
@@ -107,38 +110,54 @@ export async function fireByHand(
   });
 }
 
-/** Starts a chain that needs no pull request, for the newest commit of a branch. Other runs of it go on. */
+/**
+ * Starts a chain that needs no pull request, for the newest commit of a branch, or again for what an earlier run was about.
+ * Other runs of it go on.
+ */
 async function fireForBranch(
   deps: PullRequestDeps,
   event: EventOf<'manual.fired'>,
-  deliveryId: number | null,
+  cause: Cause | null,
 ): Promise<void> {
-  const { repository } = event;
-  const found = await branchToFire(deps, event);
-  const chain = found.configuration?.chains.find(({ name }) => name === event.chain);
-  const { configuration, headSha, branch, defaultBranch } = found;
+  const { storage, clock, log } = deps;
+  const deliveryId = cause?.deliveryId ?? null;
+  const before = event.again === undefined ? undefined : (await storage.read.runs.load(event.again))?.run;
+  const found = await branchToFire(deps, before ? { ...event, ref: before.baseRef } : event);
+  const { configuration, branch, defaultBranch } = found;
+  const headSha = before?.headSha ?? found.headSha;
+  const chain = configuration?.chains.find(({ name }) => name === event.chain);
   const refused = cannotFireForBranch(found, event);
-  const inputs = chain && readFired(chain, event.inputs, { again: event.again !== undefined });
+  const inputs = chain && readFired(chain, event.inputs, { again: before !== undefined });
   if (!configuration || !chain || headSha === undefined || refused || !inputs || 'problem' in inputs) {
-    const because = refused?.because;
-    deps.log.warn({ chain: event.chain, repository, because }, 'the fired chain cannot run');
-    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, refused));
+    const because = refused?.because ?? '';
+    log.warn({ chain: event.chain, repository: event.repository, because }, 'the fired chain cannot run');
+    await storage.transaction(async (tx) => {
+      await auditRefusal(tx, event, deliveryId, refused);
+      await recordRefusal(deps, tx, event, deliveryId, because);
+      await cause?.end?.(tx);
+    });
     return;
   }
+  // What brought the subject of the earlier run counts for its trust, and not who asked for it again.
+  const isOther = before && before.event.kind !== 'manual.fired' && 'repository' in before.event;
   const facts: RunFacts = {
     repo: repositoryFacts(event, defaultBranch),
-    trigger: {
-      ...inputs.members,
-      kind: 'manual',
-      event: event.kind,
-      actor: event.actor,
-      head_sha: headSha,
-      branch,
-    },
+    trigger: before
+      ? { ...before.facts.trigger, ...inputs.members, ...(isOther ? {} : { actor: event.actor }) }
+      : {
+          ...inputs.members,
+          kind: 'manual',
+          event: event.kind,
+          actor: event.actor,
+          head_sha: headSha,
+          branch,
+        },
     inputs: inputs.values,
+    ...(before?.facts.fired && { fired: before.facts.fired }),
+    ...(before?.facts.depth !== undefined && { depth: before.facts.depth }),
     ...governedBy(configuration),
   };
-  await deps.storage.transaction(async (tx) => {
+  await storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;
     await auditConfiguration(tx, event, branch, configuration, actorOf(event, deliveryId));
     const state = newRun(
@@ -146,7 +165,7 @@ async function fireForBranch(
         ...(event.run_id !== undefined && { id: event.run_id }),
         chain,
         settings: configuration.settings,
-        event,
+        event: isOther ? (before.event as RepositoryEvent) : event,
         deliveryId,
         pullRequest: null,
         headSha,
@@ -156,9 +175,39 @@ async function fireForBranch(
         paused: false,
       },
       deps.ids,
-      deps.clock.now(),
+      clock.now(),
     );
     await deps.engine.begin(tx, state);
+    await cause?.end?.(tx);
+  });
+}
+
+/** A dispatch and a button have no place for an answer, so their refusals have a row, as those of other triggers. */
+async function recordRefusal(
+  { ids, clock }: PullRequestDeps,
+  tx: Tx,
+  event: EventOf<'manual.fired'>,
+  deliveryId: number | null,
+  because: string,
+): Promise<void> {
+  const { asked_by, again, dispatched, chain, repository, installation_id } = event;
+  if (asked_by || (again === undefined && !dispatched)) return;
+  const now = clock.now();
+  await tx.firings.insert({
+    id: ids.next('fir'),
+    repositoryId: repository.id,
+    chain,
+    trigger: dispatched ? 'repository_dispatch' : 're-run',
+    occasion: `${again ?? ''}${deliveryId ?? event.run_id ?? now.toISOString()}`,
+    installationId: installation_id,
+    repository: `${repository.owner}/${repository.name}`,
+    status: 'skipped',
+    reason: 'refused',
+    summary: because,
+    count: 1,
+    runId: event.run_id ?? again ?? ids.next('run'),
+    dueAt: now,
+    updatedAt: now,
   });
 }
 
@@ -207,13 +256,16 @@ type Asked = Pick<EventOf<'manual.fired'>, 'chain' | 'again'> & {
 /** `undefined` if it can be fired for the branch. */
 export function cannotFireForBranch(
   { branch, headSha, configuration }: BranchToFire,
-  asked: Asked,
+  asked: Asked & Pick<EventOf<'manual.fired'>, 'dispatched'>,
 ): Refused | undefined {
   if (headSha === undefined || !configuration) return { because: `there is no branch ${branch}` };
   const refused = cannotRun(configuration, asked);
   if (refused) return refused;
-  const steps = configuration.chains.find(({ name }) => name === asked.chain)?.steps ?? [];
-  const unfit = cannotWorkOn('commit', steps.map(workingOfStep));
+  const chain = configuration.chains.find(({ name }) => name === asked.chain);
+  // Less than maintainers may send it, so the chain must expect it.
+  if (asked.dispatched && chain && !sourcesOfChain(chain).includes('manual.fired'))
+    return { because: `the chain "${asked.chain}" has no trigger manual.fired, so it cannot be dispatched` };
+  const unfit = cannotWorkOn('commit', (chain?.steps ?? []).map(workingOfStep));
   return unfit === undefined
     ? undefined
     : { because: `the chain "${asked.chain}" is fired for a branch, and ${unfit}` };

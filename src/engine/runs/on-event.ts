@@ -15,6 +15,7 @@ import { fireOnce, firing } from './fire-once.ts';
 import { onCi } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
+import { onRunRequested } from './on-run-requested.ts';
 import { fireScheduled, followSchedulesJob, organisationName } from './schedules.ts';
 
 export interface EventDeps extends PullRequestDeps {
@@ -58,7 +59,9 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
     case 'schedule.fired':
       return fireScheduled(deps, event);
     case 'manual.fired':
-      return fireByHand(deps, event, deliveryId);
+      return fireByHand(deps, event, cause);
+    case 'run.requested':
+      return onRunRequested(deps, event, cause);
     case 'file.changed':
       await onConfiguration(deps, event, by);
       await onBaseMoved(deps, event, by);

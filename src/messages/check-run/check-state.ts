@@ -87,6 +87,11 @@ export function buttonsOf(
   state: RunState,
   approval: Approval | null,
 ): CheckRunContent['actions'] {
+  if (state.run.pullRequest === null) {
+    const only = conclusionOf(where) === undefined ? 'cancel' : 'rerun';
+    const description = only === 'rerun' ? 'Start this chain again' : BUTTONS[only].description;
+    return [{ ...BUTTONS[only], description, identifier: only }];
+  }
   const usual = PRESENTATION[where.kind].buttons.map((identifier) => ({
     ...BUTTONS[identifier],
     identifier,

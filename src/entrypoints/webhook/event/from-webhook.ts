@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { CHAIN_NAME } from '../../../domain/chain/chain.ts';
 import { REVIEW_STATES } from '../../../domain/chain/trigger-schema.ts';
 import { type Event, type EventOf, KEPT_BODY } from '../../../domain/event/event.ts';
 import { commandOfButton, questionOfButton } from './button.ts';
@@ -15,6 +16,7 @@ import {
   pullRequestReviewFields,
   pushFields,
   releaseFields,
+  repositoryDispatchFields,
   repositoryFields,
   statusFields,
 } from './webhook-fields.ts';
@@ -179,6 +181,9 @@ const checkRun = reader(checkRunFields, (payload, place, own) => {
   if (asked === null) return 'the button is none that this app offers';
   const here = within(check_run.pull_requests, place);
   const numbers = here.length > 0 ? here : pullRequestsOf(own.run, place);
+  const run_id = check_run.external_id;
+  if (numbers.length === 0 && own.run?.pullRequest === null && run_id)
+    return requested(asked, { run_id, head_sha, sender, place });
   const question = questionOfButton(requested_action?.identifier ?? '');
   return commands(asked, { numbers, sender, head_sha, place, ...(question ? { question } : {}) });
 });
@@ -217,6 +222,18 @@ function within(
 }
 
 const RERUN = '/countersign rerun';
+const CANCEL = '/countersign cancel';
+
+/** For runs that are about no pull request, which no command can be about. */
+function requested(
+  text: string,
+  { sender, place, run_id, head_sha }: Omit<ButtonPress, 'numbers'> & { run_id: string | null },
+): EventsOrReason {
+  if (sender?.type !== 'User') return 'no person asked for it';
+  if (text !== RERUN && text !== CANCEL) return 'the button is for runs of pull requests';
+  const asks = text === RERUN ? 'rerun' : 'cancel';
+  return [{ kind: 'run.requested', ...place, asks, run_id, head_sha, actor: sender.login }];
+}
 
 /**
  * The command that the action asks for: `null` if the button is unknown, `undefined` if the action asks for
@@ -238,7 +255,9 @@ const checkSuite = reader(checkSuiteFields, ({ action, check_suite, sender }, pl
     // "Re-run all checks". For a fork, GitHub names no pull request here; the check run's own button works
     // there.
     const numbers = within(check_suite.pull_requests, place);
-    return commands(RERUN, { numbers, sender, head_sha: check_suite.head_sha, place });
+    const { head_sha } = check_suite;
+    if (numbers.length === 0) return requested(RERUN, { run_id: null, sender, head_sha, place });
+    return commands(RERUN, { numbers, sender, head_sha, place });
   }
   if (action !== 'completed') return notRelevant('check_suite', action);
   return [{ kind: 'ci.changed', ...place, head_sha: check_suite.head_sha }];
@@ -326,6 +345,26 @@ const release = reader(releaseFields, ({ action, release: published }, place) =>
     },
   ];
 });
+
+/** The beginning of an `event_type` that fires a chain. */
+const DISPATCH = 'countersign.';
+
+/**
+ * `action` is the `event_type` of the request, and `client_payload` has the chain's inputs:
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#repository_dispatch. GitHub lets only those send it who can
+ * write contents: https://docs.github.com/en/rest/repos/repos#create-a-repository-dispatch-event.
+ */
+const repositoryDispatch = reader(
+  repositoryDispatchFields,
+  ({ action, client_payload: inputs, sender }, place) => {
+    if (!action.startsWith(DISPATCH)) return `its type does not begin with "${DISPATCH}"`;
+    const chain = action.slice(DISPATCH.length);
+    if (!CHAIN_NAME.test(chain)) return 'its type names no chain';
+    const actor = sender?.login ?? 'ghost';
+    const fired = { chain, pull_request: null, dispatched: true, actor, inputs: inputs ?? {} } as const;
+    return [{ kind: 'manual.fired', ...place, ...fired }];
+  },
+);
 
 const BRANCH = 'refs/heads/';
 
@@ -433,6 +472,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['push', push],
   ['release', release],
   ['repository', repository],
+  ['repository_dispatch', repositoryDispatch],
   ['status', status],
 ]);
 

@@ -32,6 +32,12 @@ const withDefaultBranch = z.object({ default_branch: z.string().optional() });
 
 const head = z.object({ sha: shaField }).optional();
 
+export const repositoryDispatchFields = z.object({
+  action: z.string().max(100),
+  client_payload: z.record(z.string(), z.json()).nullish(),
+  sender,
+});
+
 export const pullRequestFields = z.object({
   action: z.string(),
   pull_request: z.object({

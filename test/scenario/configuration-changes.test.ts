@@ -71,7 +71,7 @@ steps:
   ).toMatchInlineSnapshot(`
     [
       "failure .github/countersign.yml:1 .github/countersign.yml:1:8: "noise" cannot be "loud"; allowed: normal, quiet",
-      "failure .github/countersign.yml:2 .github/countersign.yml:2:17: there is no chain "nope"; allowed: backport, dependabot, first, migrations, pr-review, release-notes",
+      "failure .github/countersign.yml:2 .github/countersign.yml:2:17: there is no chain "nope"; allowed: backport, dependabot, first, migrations, nightly-health, pr-review, release-notes",
       "failure .github/countersign/chains/first.yaml:4 .github/countersign/chains/first.yaml:4:13: there is no action "gh-labl": did you mean "gh-label"? Allowed: …",
       "failure .github/countersign/chains/first.yaml:7 .github/countersign/chains/first.yaml:7:18: there is no step "three"; allowed: gh-labl, two",
     ]
@@ -94,7 +94,7 @@ test('a pull request is warned about configuration files that nothing would read
   ).toMatchInlineSnapshot(`
     [
       ".github/countersign.yaml:1:1: settings are read from countersign.yml only: rename this file",
-      ".github/countersign.yml:1:10: there is no chain "ship"; allowed: backport, dependabot, lab, migrations, pr-review, release-notes",
+      ".github/countersign.yml:1:10: there is no chain "ship"; allowed: backport, dependabot, lab, migrations, nightly-health, pr-review, release-notes",
       ".github/countersign/chains/sub/ship.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/ship.yaml",
       ".github/countersign/chains/sub/ship.yaml:10:1: unknown key "step": did you mean "steps"? Allowed: name, description, trigger, inputs, max_parallel, steps",
       ".github/countersign/chains/twin.yaml:1:1: the chain name "lab" is also used by .github/countersign/chains/lab.yaml",

@@ -106,10 +106,10 @@ test('a name in the settings that no chain has is reported with its place, and t
   }).toMatchInlineSnapshot(`
     {
       "base": [
-        "- \`.github/countersign.yml:1:17\` there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: backport, broken, dependabot, first, migrations, pr-review, release-notes",
+        "- \`.github/countersign.yml:1:17\` there is no chain "pr-reveiw": did you mean "pr-review"? Allowed: backport, broken, dependabot, first, migrations, nightly-health, pr-review, release-notes",
       ],
       "head": [
-        "- \`.github/countersign.yml:1:25\` there is no chain "third"; allowed: backport, broken, dependabot, first, migrations, pr-review, release-notes, second",
+        "- \`.github/countersign.yml:1:25\` there is no chain "third"; allowed: backport, broken, dependabot, first, migrations, nightly-health, pr-review, release-notes, second",
       ],
     }
   `);

@@ -175,7 +175,7 @@ it('lint finds chains in folders that the app does not read, whatever their file
   });
   const { stdout } = await chainLint(cwd);
   expect(stdout).toMatchInlineSnapshot(`
-    ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: backport, dependabot, migrations, pr-review, release-notes
+    ".github/countersign.yml:1:10: there is no chain "deploy"; allowed: backport, dependabot, migrations, nightly-health, pr-review, release-notes
     .github/countersign/chains/sub/a.yaml:1:1: chains are not read from folders in .github/countersign/chains: move this file to .github/countersign/chains/a.yaml
 
     Checked 2 files: 2 errors in 2 of them.
@@ -218,13 +218,14 @@ it('list shows shipped chains and those of the working folder, also those with e
   const { code, stdout } = await countersign(['chain', 'list'], { cwd });
   expect(code).toBe(0);
   expect(stdout).toMatchInlineSnapshot(`
-    "CHAIN          RUNS  FROM        FILE                                       FIRES ON      STEPS
-    backport       no    shipped     chains/backport.yaml                       pr.merged     1
-    dependabot     no    shipped     chains/dependabot.yaml                     pr.opened     8
-    deploy         yes   repository  .github/countersign/chains/deploy.yaml     manual.fired  1
-    migrations     no    shipped     chains/migrations.yaml                     pr.opened     6
-    pr-review      no    repository  .github/countersign/chains/pr-review.yaml                3 errors
-    release-notes  no    shipped     chains/release-notes.yaml                  pr.merged     2
+    "CHAIN           RUNS  FROM        FILE                                       FIRES ON                               STEPS
+    backport        no    shipped     chains/backport.yaml                       pr.merged                              1
+    dependabot      no    shipped     chains/dependabot.yaml                     pr.opened                              8
+    deploy          yes   repository  .github/countersign/chains/deploy.yaml     manual.fired                           1
+    migrations      no    shipped     chains/migrations.yaml                     pr.opened                              6
+    nightly-health  no    shipped     chains/nightly-health.yaml                 the schedule 30 2 * * *, manual.fired  2
+    pr-review       no    repository  .github/countersign/chains/pr-review.yaml                                         3 errors
+    release-notes   no    shipped     chains/release-notes.yaml                  pr.merged                              2
     "
   `);
   const listed = await countersign(['chain', 'list', '--json'], { cwd });

@@ -13,6 +13,8 @@ export const PRUNED_KINDS = [
   'pull_requests',
   'archived_deliveries',
   'deliveries',
+  'firings',
+  'fired_once',
 ] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 

@@ -6,7 +6,7 @@ import type { Database } from '../../src/adapters/sql/schema.ts';
 import { tablesOn } from '../../src/adapters/sql/tables.ts';
 import { sqliteDialect } from '../../src/adapters/sqlite/dialect.ts';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
-import { PRUNED_KINDS } from '../../src/ports/retention.ts';
+import { PRUNED_KINDS, type PrunedKind } from '../../src/ports/retention.ts';
 import type { Tx } from '../../src/ports/storage.ts';
 import { at, comment, delivery, runState, session } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
@@ -15,6 +15,12 @@ import { storedArtifact, storedSkill } from './skills.contract.ts';
 const folder = temporaryFolders();
 const byApp = { kind: 'app' } as const;
 const clock = { now: () => at(0) };
+
+/** Where an id of a kind is no id of a row. */
+const ID_OF: Readonly<Partial<Record<PrunedKind, string>>> = {
+  pull_requests: '70#3',
+  fired_once: '[70,"abc","nightly","[]"]',
+};
 
 describe('no query reads a whole table row by row', () => {
   let db: BetterSqlite3.Database;
@@ -95,10 +101,7 @@ describe('no query reads a whole table row by row', () => {
     ['audit.lastConfiguration', (tx) => tx.audit.lastConfiguration(70, 'main')],
     ...PRUNED_KINDS.flatMap((kind): [string, (tx: Tx) => Promise<unknown>][] => [
       [`pruning.page of ${kind}`, (tx) => tx.pruning.page(kind, { after: null, before: at(9), limit: 5 })],
-      [
-        `pruning.remove of ${kind}`,
-        (tx) => tx.pruning.remove(kind, [kind === 'pull_requests' ? '70#3' : 'run1'], at(9)),
-      ],
+      [`pruning.remove of ${kind}`, (tx) => tx.pruning.remove(kind, [ID_OF[kind] ?? 'run1'], at(9))],
     ]),
     ['pruning.unknownPullRequests', (tx) => tx.pruning.unknownPullRequests(['run1'], at(9))],
     ['artifacts.ofRun', (tx) => tx.artifacts.ofRun('run1')],

@@ -57,3 +57,9 @@ export const endedRuns = (ids: RawBuilder<unknown>, before: string): RawBuilder<
       SELECT 1 FROM chain_runs AS newer
         WHERE newer.repository_id = r.repository_id AND newer.pull_request = r.pull_request AND newer.chain = r.chain
         AND (newer.created_at, newer.id) > (r.created_at, r.id)))`;
+
+/**
+ * Only a delivery reports such an event again. GitHub and the hourly reconciliation can report a merge or a close at any
+ * time, so what these fired is kept. The text is that of the index `fired_once_by_time`.
+ */
+export const canBeForgotten = sql<boolean>`subject NOT LIKE '["pr.merged"%' AND subject NOT LIKE '["pr.closed"%'`;

@@ -3,6 +3,7 @@ import type { Json } from '../../core/canonical.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { PrunedId, PrunedKind, Pruning } from '../../ports/retention.ts';
 import { toText } from './columns.ts';
+import { canBeForgotten } from './pruning-conditions.ts';
 import type { Database } from './schema.ts';
 
 type Page = Parameters<Pruning['page']>[1];
@@ -78,6 +79,15 @@ function selectOf(kind: PrunedKind, after: Json, before: string): RawBuilder<unk
     case 'deliveries':
       return sql`SELECT id, json_array(id) AS place, ${isOld(sql`received_at`)}
         FROM deliveries WHERE id > ${first} ORDER BY id`;
+    case 'firings':
+      return sql`SELECT id, json_array(updated_at, id) AS place, ${isOld(sql`updated_at`)}
+        FROM firings WHERE (updated_at, id) > (${text}, ${second ?? ''}) ORDER BY updated_at, id`;
+    case 'fired_once':
+      return sql`SELECT json_array(repository_id, head_sha, chain, subject) AS id, json_array(fired_at, repository_id, head_sha) AS place,
+          ${isOld(sql`fired_at`)}
+        FROM fired_once INDEXED BY fired_once_by_time
+        WHERE ${canBeForgotten} AND (fired_at, repository_id, head_sha) >= (${text}, ${second ?? 0}, ${third ?? ''})
+        ORDER BY fired_at, repository_id, head_sha, chain, subject`;
     default:
       return unreachable(kind);
   }

@@ -7,7 +7,7 @@ import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../port
 import type { Archives } from './archives.ts';
 import { parseJson, toText } from './columns.ts';
 import { restoreArchives } from './delivery-archives.ts';
-import { endedRuns, removableRuns } from './pruning-conditions.ts';
+import { canBeForgotten, endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -87,6 +87,10 @@ function removeOf(kind: PrunedKind): Remove {
       return removePullRequests;
     case 'deliveries':
       return removeDeliveries;
+    case 'firings':
+      return removeFirings;
+    case 'fired_once':
+      return removeFiredOnce;
     default:
       return unreachable(kind);
   }
@@ -237,14 +241,20 @@ async function removeRuns(
 async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise<void> {
   const rows = await db
     .selectFrom('chain_runs')
-    .select(['repository_id', 'head_sha', 'chain', 'event_json', 'facts_json'])
+    .select(['repository_id', 'head_sha', 'chain', 'event_json', 'facts_json', 'created_at'])
     .where('id', 'in', runs)
     .execute();
-  for (const { repository_id, head_sha, chain, event_json, facts_json } of rows) {
+  for (const { repository_id, head_sha, chain, event_json, facts_json, created_at } of rows) {
     if (!ONCE.includes(parseJson<{ kind: string }>(event_json).kind)) continue;
     await db
       .insertInto('fired_once')
-      .values({ repository_id, head_sha, chain, subject: firedOnce(parseJson<RunFacts>(facts_json)) })
+      .values({
+        repository_id,
+        head_sha,
+        chain,
+        subject: firedOnce(parseJson<RunFacts>(facts_json)),
+        fired_at: created_at,
+      })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
@@ -323,4 +333,30 @@ function removeDeliveries(db: Kysely<Database>, ids: readonly PrunedId[], before
       AND NOT EXISTS (SELECT 1 FROM delivery_bodies WHERE delivery_id = deliveries.id)
       AND NOT EXISTS (SELECT 1 FROM chain_runs WHERE delivery_id = deliveries.id)`,
   );
+}
+
+/** One that is due, or waits for an earlier run, still fires. */
+function removeFirings(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
+  return removed(
+    db,
+    sql`DELETE FROM firings WHERE id IN (${sql.join(ids)}) AND status IN ('fired', 'skipped') AND updated_at < ${before}`,
+  );
+}
+
+/** Ids are the columns of the key, as JSON. */
+async function removeFiredOnce(
+  db: Kysely<Database>,
+  ids: readonly PrunedId[],
+  before: string,
+): Promise<number> {
+  let count = 0;
+  for (const id of ids) {
+    const [repository, head, chain, subject] = parseJson<[number, string, string, string]>(String(id));
+    count += await removed(
+      db,
+      sql`DELETE FROM fired_once WHERE repository_id = ${repository} AND head_sha = ${head} AND chain = ${chain}
+        AND subject = ${subject} AND fired_at < ${before} AND ${canBeForgotten}`,
+    );
+  }
+  return count;
 }

@@ -71,7 +71,7 @@ export interface Database {
   skill_execution_traces: SkillExecutionTracesTable;
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
-  fired_once: { repository_id: number; head_sha: string; chain: string; subject: string };
+  fired_once: { repository_id: number; head_sha: string; chain: string; subject: string; fired_at: string };
 }
 
 export interface CompositesTable {

@@ -89,13 +89,15 @@ const BATCH: Readonly<Record<PrunedKind, number>> = {
   pull_requests: 50,
   archived_deliveries: 4,
   deliveries: 500,
+  firings: 500,
+  fired_once: 200,
 };
 
 /**
  * The order matters: what belongs to a run goes before the run, and a delivery after the runs that it
  * started.
  */
-const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
+const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods | 'replays' }[] = [
   { kind: 'traces', period: 'traces' },
   { kind: 'archives', period: 'artifacts' },
   { kind: 'artifacts', period: 'artifacts' },
@@ -107,6 +109,8 @@ const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods }[] = [
   { kind: 'pull_requests', period: 'runs' },
   { kind: 'archived_deliveries', period: 'runs' },
   { kind: 'deliveries', period: 'runs' },
+  { kind: 'firings', period: 'runs' },
+  { kind: 'fired_once', period: 'replays' },
 ];
 
 const CURSOR = 'retention';
@@ -173,7 +177,7 @@ async function runBatch(deps: RetentionDeps, position: Working): Promise<Positio
   const { storage, clock } = deps;
   const { kind, period } = step;
   const done: Working = { ...position, step: position.step + 1, after: null };
-  const kept = deps.periods[period];
+  const kept = period === 'replays' ? replaysMs(deps.periods) : deps.periods[period];
   if (kept === null) return done;
   const before = new Date(Date.parse(position.begun) - kept);
   const limit = BATCH[kind];
@@ -188,6 +192,14 @@ async function runBatch(deps: RetentionDeps, position: Working): Promise<Positio
   });
   await deleteBlobs(deps);
   return reached;
+}
+
+/**
+ * How long an event can come again: GitHub redelivers for three days, and an operator replays a delivery as long as its
+ * body is kept. A week more, because a delivery can wait for the app.
+ */
+function replaysMs({ runs, bodies }: RetentionPeriods): number | null {
+  return runs === null || bodies === null ? null : Math.max(runs, bodies) + 7 * 24 * 3_600_000;
 }
 
 function added(deleted: Working['deleted'], kind: PrunedKind, count: number): Working['deleted'] {

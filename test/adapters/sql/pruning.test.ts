@@ -3,6 +3,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openStorage } from '../../../src/composition/storage.ts';
 import type { Run } from '../../../src/domain/run/run.ts';
+import type { Firing } from '../../../src/ports/firings.ts';
 import type { PullRequestState } from '../../../src/ports/retention.ts';
 import type { Storage, Tx } from '../../../src/ports/storage.ts';
 import { ManualClock } from '../../support/clock.ts';
@@ -384,5 +385,89 @@ describe('the pages of old runs', () => {
       if (after === null) break;
     }
     expect(seen).toEqual(ids);
+  });
+});
+
+/** All pages of a kind, each removed before the next is read. */
+async function prune(kind: 'firings' | 'fired_once', limit: number): Promise<number> {
+  let count = 0;
+  for (let after: Parameters<Tx['pruning']['page']>[1]['after'] = null; ; ) {
+    const page = await storage.read.pruning.page(kind, { after, before: BEFORE, limit });
+    count += await remove(kind, page.ids, BEFORE);
+    after = page.next;
+    if (after === null) return count;
+  }
+}
+
+describe('a firing', () => {
+  const firing = (id: string, status: Firing['status'], days: number) => (tx: Tx) =>
+    tx.firings.insert({
+      id,
+      repositoryId: 70,
+      chain: 'nightly',
+      trigger: 'every 1d',
+      occasion: id,
+      installationId: 7,
+      repository: 'acme/rocket',
+      status,
+      reason: status === 'skipped' ? 'overlap' : null,
+      summary: null,
+      count: 1,
+      runId: `run-${id}`,
+      dueAt: ago(days),
+      updatedAt: ago(days),
+    });
+
+  it('is removed when it is old, unless it still has to happen, and the counts follow', async () => {
+    await given(
+      ...['a', 'b', 'c'].map((id) => firing(id, 'skipped', 100)),
+      firing('fired', 'fired', 100),
+      firing('due', 'due', 100),
+      firing('queued', 'queued', 100),
+      firing('young', 'skipped', 3),
+    );
+    expect(await prune('firings', 2)).toBe(4);
+    const left = await storage.read.firings.list({ limit: 99 });
+    expect(left.map(({ id }) => id).toSorted()).toEqual(['due', 'queued', 'young']);
+    expect(await storage.read.firings.counts()).toEqual([
+      { status: 'due', reason: '', count: 1 },
+      { status: 'queued', reason: '', count: 1 },
+      { status: 'skipped', reason: 'overlap', count: 1 },
+    ]);
+  });
+});
+
+describe('what an event fired once', () => {
+  const repository = { id: 70, owner: 'acme', name: 'rocket' };
+  const issue = { installation_id: 7, repository, issue: 1, title: 'a', author: 'ada', labels: [] };
+  const fired = (id: string, event: Run['event'], createdAt = ago(101)) =>
+    aRun(id, {
+      pullRequest: null,
+      createdAt,
+      event,
+      facts: { ...runState(id).run.facts, trigger: { kind: 'event', actor: 'ada', event: event.kind } },
+    });
+  const wasFired = (id: string, event: string) =>
+    storage.read.runs.wasFired({
+      repositoryId: 70,
+      headSha: runState(id).run.headSha,
+      chain: runState(id).run.chain,
+      subject: JSON.stringify([event, null, null, null]),
+    });
+
+  it.each<[string, Run['event'], number]>([
+    ['goes when only a delivery could report it again', { kind: 'issue.created', ...issue }, 1],
+    [
+      'stays for a merge, which GitHub can report at any time',
+      { kind: 'pr.merged', installation_id: 7, repository, pull_request: 3 },
+      0,
+    ],
+  ])('%s', async (_, event, count) => {
+    await given(fired('run1', event));
+    await remove('runs', ['run1'], BEFORE);
+    expect(await storage.read.runs.get('run1')).toBeUndefined();
+    expect(await wasFired('run1', event.kind)).toBe(true);
+    expect(await prune('fired_once', 1)).toBe(count);
+    expect(await wasFired('run1', event.kind)).toBe(count === 0);
   });
 });

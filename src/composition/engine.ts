@@ -22,7 +22,7 @@ import { notifyJobs } from '../engine/sessions/notify.ts';
 import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
-import type { Cause, JobRunner } from '../ports/jobs.ts';
+import { type Cause, type JobRunner, reconcileJob } from '../ports/jobs.ts';
 import { askJobs } from '../skills/ask/ask.ts';
 import { createSkillKeeper } from '../skills/catalogue/keep.ts';
 import { communitySkills } from '../skills/catalogue/sync/community.ts';
@@ -129,9 +129,12 @@ export function buildEngine(platform: Platform, { registry, activation, shell }:
     notify: notifyJobs({ ...platform, contextOf, outbox, publisher, pages }),
     chains: {
       ...storedChains.jobs,
-      run(...job) {
+      async run(...job) {
         listening.forget();
-        return storedChains.jobs.run(...job);
+        const result = await storedChains.jobs.run(...job);
+        // Only now does the comparison read the new rows.
+        if (job[0].schedules) await storage.transaction((tx) => queue.enqueue(tx, reconcileJob(clock.now())));
+        return result;
       },
     },
     schedules: scheduleJobs(eventDeps),

@@ -36,7 +36,6 @@ export type SkippedBecause =
   | 'gone'
   | 'unreachable'
   | 'too_deep'
-  | 'own_writes'
   | 'expired'
   | 'crowded_out'
   | 'refused';

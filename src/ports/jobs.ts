@@ -67,8 +67,8 @@ export const JOB_PAYLOADS = {
     z.strictObject({ of: z.literal('installations') }),
     z.strictObject({ of: z.literal('installation'), installation_id: z.int() }),
   ]),
-  /** Reads again what the operator says about chains. */
-  chains: z.object({}),
+  /** Reads again what the operator says about chains, and their schedules if those may have changed. */
+  chains: z.object({ schedules: z.boolean().optional() }),
   /** Evaluates schedules, or reads those of a repository's chains. */
   schedules: z.discriminatedUnion('of', [
     z.strictObject({ of: z.literal('all') }),
@@ -196,6 +196,11 @@ export interface JobRunner<K extends JobKind, Prepared = unknown> {
 }
 
 export type JobRunners = { readonly [K in JobKind]: JobRunner<K> };
+
+/** The job that compares all installations with what was seen. It repeats itself, and this brings it forward. */
+export function reconcileJob(runAt: Date): NewJob {
+  return { kind: 'reconcile', key: 'reconcile', payload: { of: 'installations' }, runAt, coalesce: true };
+}
 
 /** The job for an event about a pull request without a delivery. */
 export function eventJob(event: RepositoryEvent & { pull_request: number }): NewJob {

@@ -550,6 +550,8 @@ export interface ReadyJobs {
 export interface Chains {
   /** By owner and name. */
   all(): Promise<StoredChain[]>;
+  /** When something about the owner's chains changed last. */
+  changedAt(owner: string): Promise<Date | undefined>;
   /** Inserts the row, or updates the definition and status of the row with this id. */
   put(chain: StoredChain): Promise<void>;
   /** @param from the former `owner/name` */

@@ -1,9 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createTools } from '../../src/cli-tools.ts';
+import { answered } from '../entrypoints/cli/support.ts';
 import { REPO } from '../support/harness.ts';
+import { temporaryFolders } from '../support/temp.ts';
 import { flowChain } from './support-chains.ts';
 import { CHAINS, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
+const newFolder = temporaryFolders();
 const HOUR = 3_600_000;
 
 const firings = (scene: Scene) => scene.app.storage.read.firings.list({ chain: 'flow', limit: 50 });
@@ -114,4 +120,27 @@ test('firings while the app was down happen as catchup says', async () => {
     ['skipped', 'replaced'],
     ['skipped', 'replaced'],
   ]);
+});
+
+test('a schedule that the operator defines is known at once', async () => {
+  const scene = await start();
+  await known(scene);
+  const cwd = newFolder();
+  const text = 'name: stored\ntrigger: { schedule: every 10m }\nsteps: [{ skill: ci }]\n';
+  writeFileSync(join(cwd, 'stored.yaml'), text);
+  const tools = createTools({ DATABASE_URL: scene.config.databaseUrl }, cwd);
+  const line = ['chain', 'define', 'stored.yaml', '--repo', REPO];
+  const { code, err } = await answered(line, { cwd, clock: scene.clock, tools });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  await scene.advance(5_000);
+  expect(await scene.app.storage.read.schedules.upcoming(9)).toMatchObject([
+    { chain: 'stored', trigger: 'every 10m' },
+  ]);
+});
+
+test('with overlap: allow, a firing begins a run beside the earlier one', async () => {
+  const scene = await start(flowChain('skill: ci', '{ schedule: every 1h, overlap: allow }'));
+  await pendingHead(scene);
+  await scene.advance(2.1 * HOUR);
+  expect((await scene.runs('flow')).map(({ status }) => status)).toEqual(['waiting_ci', 'waiting_ci']);
 });

@@ -20,6 +20,15 @@ export function chainsTable(db: Kysely<Database>): Chains {
       }));
     },
 
+    async changedAt(owner) {
+      const newest = await db
+        .selectFrom('chains')
+        .select(({ fn }) => fn.max('updated_at').as('at'))
+        .where('owner', '=', owner)
+        .executeTakeFirst();
+      return newest?.at == null ? undefined : new Date(newest.at);
+    },
+
     async put({ createdAt, updatedAt, ...row }) {
       const { definition, status } = row;
       const updated = { definition, status, updated_at: toText(updatedAt) };

@@ -83,7 +83,10 @@ async function change(
       const row = { ...changed(found ?? fresh), updatedAt: now };
       await tx.chains.put(row);
       // The app keeps the rows in memory.
-      await queue.enqueue(tx, { kind: 'chains', key: 'chains', payload: {} });
+      const schedules =
+        verb === 'resume' || [found, row].some((one) => MAY_HAVE_SCHEDULE.test(one?.definition ?? ''));
+      const payload = schedules ? { schedules } : {};
+      await queue.enqueue(tx, { kind: 'chains', key: 'chains', payload, runAt: now });
       await tx.audit.record({
         kind: 'command.carried_out',
         ...aboutNothing({ kind: 'operator' }),
@@ -96,6 +99,9 @@ async function change(
     });
   });
 }
+
+/** Otherwise the app learns of the schedule, or of its end, with its hourly comparison. */
+const MAY_HAVE_SCHEDULE = /\bschedule\b/;
 
 export function storedJson({ createdAt, updatedAt, ...row }: StoredChain) {
   return { ...row, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };

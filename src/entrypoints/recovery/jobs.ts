@@ -1,4 +1,4 @@
-import type { JobRunners, NewJob } from '../../ports/jobs.ts';
+import { type JobRunners, type NewJob, reconcileJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { fetchMissedDeliveries, type MissedDeliveriesDeps, POLL_EVERY_MS } from './missed-deliveries.ts';
 import { type ReconcileDeps, reconcile, skipFailedRepository } from './reconcile.ts';
@@ -7,7 +7,7 @@ import { type ReconcileDeps, reconcile, skipFailedRepository } from './reconcile
 export function firstRecoveryJobs(runAt: Date): NewJob[] {
   return [
     { kind: 'missed_deliveries', key: 'missed-deliveries', payload: {}, runAt, coalesce: true },
-    { kind: 'reconcile', key: 'reconcile', payload: { of: 'installations' }, runAt, coalesce: true },
+    reconcileJob(runAt),
   ];
 }
 

@@ -145,11 +145,8 @@ async function areSchedulesOld(
   const followed = await timeOf(followedName(id));
   if (!followed || clock.now().getTime() - followed.getTime() >= SCHEDULES_MS) return true;
   const changed = await timeOf(organisationName(owner));
-  const stored = await tx.chains.all();
-  return (
-    (changed !== undefined && changed >= followed) ||
-    stored.some((row) => row.owner.toLowerCase() === owner.toLowerCase() && row.updatedAt >= followed)
-  );
+  const stored = await tx.chains.changedAt(owner);
+  return [changed, stored].some((at) => at !== undefined && at >= followed);
 }
 
 const followedSchema = z.object({ at: z.iso.datetime() });

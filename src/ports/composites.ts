@@ -34,6 +34,4 @@ export interface Composites {
   nextAt(): Promise<Date | undefined>;
   /** The rows of the chain beyond the newest `kept`, the one that expires first at the beginning. */
   beyond(of: { repositoryId: number; chain: string }, kept: number): Promise<CompositeRow[]>;
-  /** The rows of a chain for a key, whatever the branch. */
-  ofKey(of: { repositoryId: number; chain: string; key: string }): Promise<CompositeRow[]>;
 }

@@ -34,7 +34,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   chains: ['all'],
   schedules: ['ofRepository', 'due', 'nextAt', 'upcoming'],
   firings: ['get', 'queued', 'list', 'counts'],
-  composites: ['get', 'expired', 'nextAt', 'beyond', 'ofKey'],
+  composites: ['get', 'expired', 'nextAt', 'beyond'],
   cursors: ['get'],
   missedDeliveries: ['get', 'due'],
   modelCalls: ['spent', 'ofRun'],

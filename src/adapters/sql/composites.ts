@@ -79,18 +79,6 @@ export function compositesTable(db: Kysely<Database>): Composites {
         .execute();
       return rows.map(rowIn);
     },
-
-    async ofKey({ repositoryId, chain, key }) {
-      const rows = await db
-        .selectFrom('composites')
-        .selectAll()
-        .where('repository_id', '=', repositoryId)
-        .where('chain', '=', chain)
-        .where('key', '=', key)
-        .orderBy('expires_at', 'desc')
-        .execute();
-      return rows.map(rowIn);
-    },
   };
 }
 

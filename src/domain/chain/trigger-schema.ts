@@ -308,7 +308,7 @@ function isSchedule(trigger: Trigger): trigger is Schedule {
   return 'schedule' in trigger;
 }
 
-function isComposite(trigger: Trigger): trigger is Composite {
+export function isComposite(trigger: Trigger): trigger is Composite {
   return 'parts' in trigger;
 }
 

@@ -9,7 +9,9 @@ import {
   eventTriggersOf,
   FILTER_KEYS,
   type FilterKey,
+  isComposite,
   nameOfTrigger,
+  type Trigger,
   type TriggerFilter,
   triggersOf,
 } from './trigger-schema.ts';
@@ -97,7 +99,7 @@ export function explainTriggers(chain: Chain, facts: TriggerFacts): TriggerDecis
     const checks =
       'event' in trigger
         ? [...checksOf(trigger, chain.name, facts)]
-        : [waitsFor(nameOfTrigger(trigger), false, facts)];
+        : [waitsFor(nameOfTrigger(trigger), false, facts, partOf(trigger, chain.name, facts))];
     return { trigger: nameOfTrigger(trigger), matches: checks.every(({ matches }) => matches), checks };
   });
 }
@@ -140,8 +142,23 @@ function* checksOf(
   }
 }
 
-function waitsFor(name: string, matches: boolean, { event }: TriggerFacts): TriggerCheck {
-  const because = `it waits for ${name}, and this is ${event}`;
+/** What the event is to a composite, if it is the event of a part. */
+function partOf(trigger: Trigger, chain: string, facts: TriggerFacts): string | undefined {
+  if (!isComposite(trigger)) return undefined;
+  const name = nameOfTrigger(trigger);
+  if (partsFilledBy(facts, trigger, chain).length > 0) return `it counts as a part of ${name}`;
+  const unmet = trigger.parts
+    .map((part) => firstUnmet(checksOf(part, chain, facts)))
+    .find((check) => check?.asks !== 'event');
+  return unmet && `it is no part of ${name}: ${unmet.because}`;
+}
+
+function waitsFor(
+  name: string,
+  matches: boolean,
+  { event }: TriggerFacts,
+  because = `it waits for ${name}, and this is ${event}`,
+): TriggerCheck {
   return { asks: 'event', matches, because, has: event, wants: name };
 }
 

@@ -23,10 +23,15 @@ import {
 import type { EventOf } from '../../domain/event/event.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
-import { compositeCrowdedOut, compositeExpired, compositeTooDeep } from '../../messages/run/composite.ts';
+import {
+  compositeCrowdedOut,
+  compositeExpired,
+  compositeTooDeep,
+  progressOfComposite,
+} from '../../messages/run/composite.ts';
 import type { CompositeRow } from '../../ports/composites.ts';
 import type { Firing, SkippedBecause } from '../../ports/firings.ts';
-import type { Tx } from '../../ports/storage.ts';
+import type { ReadTx, Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import type { Engine } from './engine.ts';
 
@@ -135,6 +140,23 @@ export async function countForComposites(
     }
   }
   return begun;
+}
+
+/** What the composites of a chain have seen for the subject, by their place among its triggers. */
+export async function seenByComposites(
+  read: ReadTx,
+  chain: Chain,
+  { repositoryId, branch, subject }: { repositoryId: number; branch: string; subject: Subject },
+): Promise<Map<number, string>> {
+  const seen = new Map<number, string>();
+  for (const { composite, position } of compositesOf(chain)) {
+    const key = keyOf(composite, subject);
+    if (key === undefined) continue;
+    const row = await read.composites.get({ repositoryId, chain: chain.name, branch, position, key });
+    const progress = row && progressOf(row.composite, row.state);
+    if (progress) seen.set(position, progressOfComposite(row.composite, progress));
+  }
+  return seen;
 }
 
 /**

@@ -20,7 +20,13 @@ import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import { countForComposites, type Happening, MAX_DEPTH, type Subject } from './composites.ts';
+import {
+  countForComposites,
+  type Happening,
+  MAX_DEPTH,
+  type Subject,
+  seenByComposites,
+} from './composites.ts';
 import { hasPullRequestComposite, placeOfPullRequest } from './listening.ts';
 import {
   governedBy,
@@ -252,9 +258,22 @@ export async function explainOnce(
   const occurrence = await occurrenceOf(deps, event, configuration);
   if (!occurrence) return { configuration };
   const byTrigger = decideByTrigger(chain, occurrence);
+  const seen = await seenByComposites(deps.storage.read, chain, {
+    repositoryId: event.repository.id,
+    branch: configuration.branch,
+    subject: occurrence.subject,
+  });
+  const triggers = explainTriggers(chain, factsOf(occurrence)).map((one, position) => {
+    const progress = seen.get(position);
+    if (progress === undefined) return one;
+    return {
+      ...one,
+      checks: one.checks.map((check) => ({ ...check, because: `${check.because}; ${progress}` })),
+    };
+  });
   return {
     configuration,
-    triggers: explainTriggers(chain, factsOf(occurrence)),
+    triggers,
     decision: byTrigger.begins ? await decideByRuns(deps.storage.read, chain, occurrence) : byTrigger,
   };
 }

@@ -12,7 +12,7 @@ function subjectOfKey(key: string): string {
 }
 
 /** Which parts have happened and which have not. */
-function progressOfComposite(composite: Composite, { parts, isComplete }: Progress): string {
+export function progressOfComposite(composite: Composite, { parts, isComplete }: Progress): string {
   const happened = parts.flatMap(({ event, at }) => (at ? [`${event} happened at ${utc(at)}`] : []));
   const missing = parts.flatMap(({ event, at }) => (at ? [] : [event]));
   if (!isComplete) return `${listed(happened, 'and')}, and not ${listed(missing, 'or')}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type TriggerFacts, triggerMatches } from '../../../src/domain/chain/trigger.ts';
+import { explainTriggers, type TriggerFacts, triggerMatches } from '../../../src/domain/chain/trigger.ts';
 import { chainOf } from '../../support/chains.ts';
 
 const repository = { full_name: 'acme/app', default_branch: 'trunk' };
@@ -150,5 +150,24 @@ describe('a trigger that does not fire gives the reason', () => {
     const facts: TriggerFacts = { event: 'pr.opened', repository };
     expect(triggered('pr.opened', '{draft: false}', facts).matches).toBe(false);
     expect(triggered('pr.opened', '{base: "**"}', facts).matches).toBe(false);
+  });
+});
+
+describe('a composite explains an event', () => {
+  const chain = chainOf(
+    'name: example\ntrigger: {all_of: [{event: pr.labeled, filter: {label: x}}, {event: ci.changed}], within: 1h, key: commit}\nsteps: [{skill: ci}]',
+  );
+  const name = 'all_of (pr.labeled, ci.changed) within 1 h';
+
+  test.each([
+    ['as a part', { ...opened, event: 'pr.labeled', label: 'x' }, `it counts as a part of ${name}`],
+    [
+      'as no part, with the reason',
+      { ...opened, event: 'pr.labeled', label: 'y' },
+      `it is no part of ${name}: the added label is y, and the filter wants x`,
+    ],
+    ['as another one', opened, `it waits for ${name}, and this is pr.opened`],
+  ])('%s', (_, facts, because) => {
+    expect(explainTriggers(chain, facts)).toMatchObject([{ matches: false, checks: [{ because }] }]);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
 import { type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -36,7 +37,7 @@ const outcome = async (scene: Scene) => {
   return state?.invocations[0]?.outcome ?? state?.invocations[0]?.reason?.summary;
 };
 
-test.each(['squash', 'merge', 'rebase'] as const)(
+eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
   'a merge by %s is copied to the branch that a label names, by one pull request',
   async (method) => {
     const scene = await start(backport());
@@ -126,7 +127,7 @@ test('a branch that has the change already gets no pull request', async () => {
   });
 });
 
-test('a backport whose answers are lost is made once', async () => {
+test('a backport whose answers are lost is made once', { tags: 'slow' }, async () => {
   const scene = await start(backport());
   const lost = new Set<string>();
   scene.github.fail(
@@ -142,6 +143,7 @@ test('a backport whose answers are lost is made once', async () => {
   const number = await merged(scene);
   await scene.advance(300_000);
   expect(lost.size).toBeGreaterThan(4);
+  expect(await outcome(scene)).toMatchObject({ summary: 'opens pull requests into release-1.x' });
   expect(copies(scene).map(({ headRef }) => headRef)).toEqual([`backport/${number}-to-release-1.x`]);
   expect(scene.github.branches(REPO).filter((name) => name.startsWith('countersign/'))).toEqual([]);
 });

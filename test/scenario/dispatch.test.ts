@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
 import { zip } from '../support/zip.ts';
 import { flowChain } from './support-chains.ts';
@@ -76,7 +77,7 @@ test('a step starts a workflow on the default branch, waits for it and takes its
   ]);
 });
 
-test.each(['failure', 'cancelled', 'skipped'] as const)(
+eachFirstQuick(['failure', 'cancelled', 'skipped'] as const)(
   'a workflow that ends with %s has not passed',
   async (conclusion) => {
     const scene = await start(starting('{ workflow: deploy.yml }'));

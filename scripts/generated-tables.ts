@@ -3,6 +3,7 @@ import { TRIGGER_MEMBERS } from '../src/domain/chain/trigger-members.ts';
 import { outcomeBase } from '../src/domain/outcome/base.ts';
 import { CATEGORIES } from '../src/domain/outcome/finding.ts';
 import { type KnownOutcomeKind, knownOutcomeSchema } from '../src/domain/outcome/outcome.ts';
+import { CAPABILITIES, type Capability } from '../src/domain/policy/capability.ts';
 import { SKILL_OUTCOMES } from '../src/domain/skill/manifest.ts';
 import { PRODUCERS } from '../src/domain/skill/producers.ts';
 import { markdownTable } from './markdown-table.ts';
@@ -153,6 +154,18 @@ function aboutValue({ enum: values, items }: Described): string {
     .join(', ')}`;
 }
 
+/** What steps can work on, by the table of capabilities. */
+function subjectsTable(): string[][] {
+  const rows = new Map<string, string[]>([
+    ['a pull request', ['each step with an approval', 'skills of packages']],
+  ]);
+  for (const { name, worksOn } of Object.values<Capability>(CAPABILITIES)) {
+    const need = worksOn?.map((subject) => `${subject === 'issue' ? 'an' : 'a'} ${subject}`).join(' or ');
+    if (need !== undefined) rows.set(need, [...(rows.get(need) ?? []), `\`${name}\``]);
+  }
+  return [['needs', 'steps'], ...[...rows].map(([need, steps]) => [need, steps.join(', ')])];
+}
+
 interface Table {
   page: string;
   name: string;
@@ -169,6 +182,7 @@ const TABLES: readonly Table[] = [
     ],
   },
   { page: 'chains.md', name: 'trigger', rows: triggerTable },
+  { page: 'chains.md', name: 'subjects', rows: subjectsTable },
   { page: 'chains.md', name: 'outcomes', rows: outcomesTable },
   {
     page: 'contracts.md',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
-import { CHAINS, only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+import { CHAINS, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 /** Runs about the newest commit of a branch: fired by another system, and again by the buttons of their check run. */
 const start = scenes();
@@ -61,7 +61,9 @@ test('a dispatch fires a chain for the newest commit of the default branch, with
       },
     },
   ]);
-  expect(scene.check(sha, 'health')).toBeDefined();
+  expect(section(scene.check(sha, 'health')?.summary, 'Inputs')).toContain(
+    '- `scope`: `full`\n- `count`: `3`',
+  );
 });
 
 test.each<[string, string, object, string]>([

@@ -197,7 +197,7 @@ async function recordRefusal(
     id: ids.next('fir'),
     repositoryId: repository.id,
     chain,
-    trigger: dispatched ? 'repository_dispatch' : 're-run',
+    trigger: again === undefined ? 'repository_dispatch' : 're-run',
     occasion: `${again ?? ''}${deliveryId ?? event.run_id ?? now.toISOString()}`,
     installationId: installation_id,
     repository: `${repository.owner}/${repository.name}`,

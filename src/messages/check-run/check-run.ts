@@ -14,7 +14,7 @@ import { nextStep, sentence } from '../run/run-sentence.ts';
 import { outcomesOf, runSummary } from '../run/run-summary.ts';
 import { stepsTable } from '../run/steps-table.ts';
 import { fitting } from '../text/fitting.ts';
-import { clipBytes, inline } from '../text/markdown.ts';
+import { clipBytes, code, inline } from '../text/markdown.ts';
 import { asSentence, plural } from '../text/pretty.ts';
 import { annotated, annotations } from './annotations.ts';
 import { buttonsOf, conclusionOf } from './check-state.ts';
@@ -71,6 +71,7 @@ function output(
   const sections: string[] = [
     ...(next === undefined ? [] : [`**Next:** ${next}`]),
     `### Why\n\n${inline(asSentence(tree.summary), 400)}\n\n${explanationList(tree, (ref) => evidenceUrl(ref, state.run, pages))}`,
+    ...inputsSection(state.run),
     ...cards.map(({ card }) => card.markdown),
     ...matrices.map(({ matrix }) => matrix.markdown),
     ...state.invocations.flatMap(({ outcome }) => {
@@ -90,6 +91,14 @@ function output(
     ...matrices.filter(({ matrix }) => matrix.cut).map(({ ci }) => everyCheck(ci, whereElse)),
   ];
   return { summary: joinSections(sections, whereElse), text: joinSections(below, whereElse) };
+}
+
+/** What somebody gave to the chain, as code: a value can be any text. */
+function inputsSection({ facts }: RunState['run']): string[] {
+  const lines = Object.entries(facts.inputs ?? {}).map(
+    ([name, value]) => `- ${code(name)}: ${code(`${value}`)}`,
+  );
+  return lines.length === 0 ? [] : [`### Inputs\n\n${lines.join('\n')}`];
 }
 
 /** As many whole sections as fit. A section cut in the middle would leave a table or a folded part open. */

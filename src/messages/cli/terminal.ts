@@ -78,6 +78,7 @@ export function runShow(state: RunState, approval: Approval | null, now: Date): 
     `${plainLine(about)} at ${short(run.headSha)}, chain ${run.chain}, run ${run.id}`,
     plainLine(sentence(runSummary(state, approval), state, approval)),
     `Created ${run.createdAt.toISOString()}, updated ${ago(run.updatedAt, now)}`,
+    ...Object.entries(run.facts.inputs ?? {}).map(([name, value]) => plainLine(`Input ${name}: ${value}`)),
     '',
     table(
       ['STEP', 'STATE', 'TOOK', 'REASON'],

@@ -270,6 +270,24 @@ test('a dry run without a token, or with a wrong one, says so', async () => {
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not accept the token') });
 });
 
+test('a dry run that GitHub does not answer, or no longer, says why', async () => {
+  const args = ['chain', 'run', 'pr-review', '--dry-run', '--pr', 'octo/app#1'];
+  const nobody = await countersign(args, { env: { ...env, GITHUB_API_URL: 'http://127.0.0.1:1' } });
+  expect(nobody).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('set GITHUB_API_URL to https://'),
+  });
+  const reset = String(Math.floor(Date.now() / 1_000) + 1_800);
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
+  github.fail(
+    ({ path }) => path.includes('/octo/app'),
+    { status: 403, headers, body: { message: 'API rate limit exceeded.' } },
+    1,
+  );
+  const limited = await countersign(args, { env });
+  expect(limited).toMatchObject({ code: 1, stderr: expect.stringContaining('has no requests left until ') });
+});
+
 test('a dry run of a chain that nobody has says which there are', async () => {
   const { stdout } = await dryRun('pr-reviews', '--pr', `${REPO}#1`);
   expect(stdout).toContain('"pr-review"');

@@ -6,20 +6,23 @@ import { nameOfChain } from '../../domain/chain/parse.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { noSuchPath, notAChainName, notFired, unreadableFile } from '../../messages/cli/cli.ts';
 import {
+  dryRunBegins,
   dryRunJson,
   dryRunTable,
   dryRunText,
+  gitHubRefuses,
   NEEDS_ACTOR,
   NEEDS_PULL_REQUEST,
   NEEDS_REPOSITORY,
+  noAnswer,
   noPullRequestToRead,
   noRepositoryToRead,
   REPOSITORY_IS_NAMED,
+  rateLimitReached,
   stepProgress,
   TOKEN_REFUSED,
   withoutName,
 } from '../../messages/cli/dry-run.ts';
-import { gitHubSays } from '../../messages/cli/policy.ts';
 import { GitHubError, SignInRefused } from '../../ports/github.ts';
 import { type Context, type DryRunRequest, type Output, UsageError } from './context.ts';
 
@@ -50,10 +53,11 @@ export async function chainRun(
     onProgress: changesOf(progress),
     ...(options.actor !== undefined && { fire: { actor: options.actor, inputs: options.input ?? {} } }),
   };
+  progress(dryRunBegins(repository, options.against));
   const results = await tools.dryRun(request).catch((error: unknown) => {
     if (error instanceof SignInRefused) throw new CountersignError('cli.token_refused', TOKEN_REFUSED);
     if (!(error instanceof GitHubError)) throw error;
-    if (error.kind !== 'not_found') throw new CountersignError('cli.github', gitHubSays(error.message));
+    if (error.kind !== 'not_found') throw new CountersignError('cli.github', whyNotRead(error));
     const { pr } = options;
     throw pr
       ? new CountersignError('cli.unknown_pull_request', noPullRequestToRead(pr.repository, pr.number))
@@ -66,6 +70,11 @@ export async function chainRun(
   return options.against === undefined && only
     ? { text: dryRunText(repository, chain.name, only), json }
     : { text: dryRunTable(repository, chain.name, results), json };
+}
+
+function whyNotRead({ kind, message, retryAt }: GitHubError): string {
+  if (kind === 'rate_limited') return rateLimitReached(retryAt);
+  return kind === 'unavailable' ? noAnswer(message) : gitHubRefuses(message);
 }
 
 function playedOver({ pr, against, repo, actor, input }: ChainRunOptions): {

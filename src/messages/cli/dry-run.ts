@@ -34,15 +34,36 @@ export const REPOSITORY_IS_NAMED = '--repo goes with --against; --pr names its r
 export const NEEDS_REPOSITORY = '--against needs a repository: --repo owner/name.';
 
 export function noPullRequestToRead(repository: string, number: number): string {
-  return `GitHub shows no pull request ${plainLine(repository)}#${number} for this token.`;
+  return `GitHub shows no pull request ${plainLine(repository)}#${number} for this token. ${MISSING_OR_HIDDEN}`;
 }
 
 export function noRepositoryToRead(repository: string): string {
-  return `GitHub shows no repository ${plainLine(repository)} for this token.`;
+  return `GitHub shows no repository ${plainLine(repository)} for this token. ${MISSING_OR_HIDDEN}`;
+}
+
+const MISSING_OR_HIDDEN = 'Either it does not exist, or the token may not read it.';
+
+export function rateLimitReached(until: Date | undefined): string {
+  const when = until ? ` until ${until.toISOString().slice(11, 16)} UTC` : '';
+  return `The token has no requests left${when}: GitHub limits how many it may make in an hour. Try again later, or with fewer pull requests.`;
+}
+
+export function noAnswer(message: string): string {
+  return `GitHub does not answer: ${plainLine(message)}. For GitHub Enterprise Server, set GITHUB_API_URL to https://HOST/api/v3.`;
+}
+
+export function gitHubRefuses(message: string): string {
+  return `GitHub refuses a request that the dry run needs: ${plainLine(message)}. docs/cli.md lists what the token must be able to read.`;
 }
 
 export function withoutName(file: string): string {
   return `${plainLine(file)} has no valid "name:", so it is not a chain file.`;
+}
+
+/** The first line of progress: the next comes once GitHub was read. */
+export function dryRunBegins(repository: string, count: number | undefined): string {
+  const what = count === undefined ? '' : `the newest pull requests, up to ${count}, of `;
+  return `Reading ${what}${plainLine(repository)} …`;
 }
 
 /** A line for each change of a step, while the dry run works. */
@@ -98,7 +119,9 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
   const counts = Map.groupBy(all, (played) => RESULTS[judged(played).result]);
   return [
     `Dry run of ${chain} for the newest ${all.length} pull requests of ${plainLine(repository)}. Nothing was written to GitHub.`,
-    'Closed ones are judged as if they were open, with today’s checks.',
+    ...(all.some(({ asIfOpen }) => asIfOpen)
+      ? ['Closed ones are judged as if they were open, with today’s checks.']
+      : []),
     '',
     table(
       ['PULL REQUEST', 'TITLE', 'RESULT', 'REASON'],

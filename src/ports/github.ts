@@ -138,6 +138,8 @@ export interface StatusFacts {
   description: string | null;
   url: string | null;
   createdAt: Date | null;
+  /** Whether this app set it. It then says what a chain decided, and nothing about the code. */
+  isOwn: boolean;
 }
 
 /** Files that a workflow run uploaded, as one archive. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountSchema } from './account.ts';
 import { dateOrNull } from './answers.ts';
 
 // GitHub's responses about the checks of a commit and the required checks of a branch. `answers.ts` has the
@@ -179,6 +180,29 @@ export const statusesSchema = z
       createdAt: created_at,
     })),
   );
+
+/**
+ * Newest first: https://docs.github.com/en/rest/commits/statuses#list-commit-statuses-for-a-reference. Unlike the combined status,
+ * each names its creator.
+ */
+export const createdStatusesSchema = z.array(
+  z
+    .object({
+      context: z.string(),
+      state: z.enum(['error', 'failure', 'pending', 'success']),
+      description: z.string().nullish(),
+      target_url: z.string().nullish(),
+      created_at: dateOrNull,
+      creator: accountSchema.nullish(),
+    })
+    .transform(({ description, target_url, created_at, creator, ...status }) => ({
+      ...status,
+      description: description ?? null,
+      url: target_url ?? null,
+      createdAt: created_at,
+      creator: creator ?? null,
+    })),
+);
 
 /** The branch's own protection, which GitHub shows to everybody who can read the branch. */
 export const protectionSchema = z.object({

@@ -27,7 +27,7 @@ const ORGANISATION_REPOSITORY = '.github';
 const ACCOUNTS = ['User', 'Bot', 'Organization', 'Mannequin'] as const;
 
 const CHECKS = `
-      status { contexts { context state description targetUrl createdAt } }
+      status { contexts { context state description targetUrl createdAt creator { ...Person } } }
       checkSuites(first: 50) {
         pageInfo { hasNextPage }
         nodes {
@@ -71,6 +71,7 @@ const query = ({ knowsHead }: { knowsHead: boolean }) =>
     }
     ${knowsHead ? `object(oid: $head) { ... on Commit { ${CHECKS} } }` : ''}
   }
+  viewer { databaseId }
   organisation: repository(owner: $owner, name: "${ORGANISATION_REPOSITORY}") { databaseId defaultBranchRef { name target { oid } } }
   nodes(ids: $comments) { ... on IssueComment {
     id fullDatabaseId body repository { databaseId } author { ...Person }
@@ -174,16 +175,14 @@ const statusSchema = z
     description: z.string().nullable(),
     targetUrl: z.string().nullable(),
     createdAt: dateOrNull,
+    creator: person.nullable(),
   })
-  .transform(
-    ({ context, state, description, targetUrl, createdAt }): StatusFacts => ({
-      context,
-      state,
-      description,
-      url: targetUrl,
-      createdAt,
-    }),
-  );
+  .transform(({ targetUrl: url, ...status }) => ({ ...status, url }));
+
+/** @param own - the account of this app's bot */
+function statusesOf(contexts: readonly z.infer<typeof statusSchema>[], own: number): StatusFacts[] {
+  return contexts.map(({ creator, ...status }) => ({ ...status, isOwn: creator?.id === own }));
+}
 
 const suiteSchema = z.object({
   databaseId: z.int(),
@@ -282,6 +281,7 @@ const commentSchema = z.object({
 const unlessOdd = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
 
 const answerSchema = z.object({
+  viewer: z.object({ databaseId: z.int() }),
   repository: z.object({
     id: z.string(),
     databaseId: z.int(),
@@ -332,7 +332,7 @@ export async function prefetch(
   const answer = await ask(client, repo, number, about.headSha, commentNodeId);
   const whole = answer?.repository.pullRequest.whole;
   if (!answer || !whole) return { over: (rest) => rest, pullRequest: undefined };
-  const { repository, organisation, nodes } = answer;
+  const { repository, organisation, nodes, viewer } = answer;
   nodeIds.learn(repo, number, { repository: repository.id, pullRequest: repository.pullRequest.id });
   const { reviews, commits, baseRef, newest } = repository.pullRequest;
   const ofNewest = newest?.nodes[0].commit;
@@ -379,7 +379,9 @@ export async function prefetch(
       return suitesOf(head.checkSuites).filter((suite) => suite.appId === appId);
     },
     async statuses(other, sha) {
-      return head && isHead(other, sha) ? (head.status?.contexts ?? []) : rest.statuses(other, sha);
+      return head && isHead(other, sha)
+        ? statusesOf(head.status?.contexts ?? [], viewer.databaseId)
+        : rest.statuses(other, sha);
     },
     async comment(other, id) {
       return comment && isAsked(other, id) ? commentOf(comment) : rest.comment(other, id);

@@ -34,7 +34,7 @@ import { readCommit } from './backport.ts';
 import {
   checkRunsSchema,
   checkSuitesSchema,
-  statusesSchema,
+  createdStatusesSchema,
   workflowArtifactsSchema,
   workflowJobsSchema,
   workflowRunSchema,
@@ -43,7 +43,7 @@ import type { Client } from './client.ts';
 import { readCredits } from './credits.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
 import { readMergeQueue, readQueued } from './merge-queue.ts';
-import { ownOf } from './own.ts';
+import { ownOf, readOwnAccount } from './own.ts';
 import { readPolledComments } from './polled-comments.ts';
 import { prefetch, type Shared } from './prefetch.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
@@ -170,12 +170,19 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
         checkSuitesSchema,
       ),
 
-    statuses: (repo, sha) =>
-      client.list(
-        'GET /repos/{owner}/{repo}/commits/{ref}/status',
-        { ...at(repo), ref: sha },
-        statusesSchema,
-      ),
+    async statuses(repo, sha) {
+      const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
+      const all = await client.list(route, { ...at(repo), ref: sha }, createdStatusesSchema);
+      // The newest of a context counts; upper and lower case are the same to GitHub.
+      const newest = new Map<string, (typeof all)[number]>();
+      for (const status of all) {
+        const context = status.context.toLowerCase();
+        if (!newest.has(context)) newest.set(context, status);
+      }
+      const counted = [...newest.values()];
+      const own = counted.some(({ creator }) => creator?.type === 'Bot') && (await readOwnAccount(client));
+      return counted.map(({ creator, ...status }) => ({ ...status, isOwn: creator?.id === own }));
+    },
 
     workflowJobs: (repo, runId) =>
       client.list(

@@ -20,7 +20,7 @@ function isOwnName(context: string): boolean {
 export const ghStatus = plainAction({
   name: 'gh-status',
   about:
-    'Sets a commit status on the head of the pull request, or on the commit that the run is about. What the branch requires by that name is then satisfied or not, so the step names it in full.',
+    'Sets a commit status on the head of the pull request, or on the commit that the run is about. What the branch requires by that name is then satisfied or not, so the step names it in full. It does not count as CI.',
   permissions: ['statuses: write'],
   input: z.strictObject({
     ...pullRequestInput,

@@ -88,7 +88,11 @@ class Reading {
           reader.checkRuns(repo, headSha),
           reader.statuses(repo, headSha),
         ]);
-        return checksFacts(runs, statuses, appId);
+        return checksFacts(
+          runs,
+          statuses.filter(({ isOwn }) => !isOwn),
+          appId,
+        );
       }
       case 'reviews': {
         const standing = await this.#reviews();

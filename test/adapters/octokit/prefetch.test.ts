@@ -132,7 +132,7 @@ test('lists with more than a page are read from REST', async () => {
   expect([...new Set(asked)]).toEqual([
     '/repos/acme/shop/commits/HEAD/check-runs',
     `/repos/acme/shop/pulls/${number}/reviews`,
-    '/repos/acme/shop/commits/HEAD/status',
+    '/repos/acme/shop/commits/HEAD/statuses',
     '/repos/acme/shop/commits/HEAD/check-suites',
   ]);
 });

@@ -433,9 +433,9 @@ describe('the state of a commit', () => {
       created_at: '2030-01-01T00:00:00Z',
     }));
     rest
-      .get(`${R}/commits/${SHA}/status`)
+      .get(`${R}/commits/${SHA}/statuses`)
       .times(2)
-      .reply(pages(all, (page) => ({ state: 'pending', statuses: page })));
+      .reply(pages(all, (page) => page));
     const statuses = await reader.statuses(REPO, SHA);
     expect(statuses).toHaveLength(101);
     expect(statuses[0]).toEqual({
@@ -444,7 +444,27 @@ describe('the state of a commit', () => {
       description: 'Not yet',
       url: null,
       createdAt: new Date('2030-01-01T00:00:00Z'),
+      isOwn: false,
     });
+  });
+
+  it('shows the newest status of each context, and which of them this app set', async () => {
+    const { rest, graphql, reader } = start();
+    const by = (creator: object | null) => ({ state: 'success', created_at: null, creator });
+    const bot = { ...mona, id: 99, type: 'Bot' };
+    rest.get(`${R}/commits/${SHA}/statuses`).reply(200, [
+      { context: 'Docs', ...by(bot) },
+      { context: 'docs', ...by(mona) },
+      { context: 'lint', ...by({ ...bot, id: 98 }) },
+      { context: 'test', ...by(null) },
+    ]);
+    graphql().reply(200, { data: { viewer: { databaseId: 99 } } });
+    const found = await reader.statuses(REPO, SHA);
+    expect(found.map(({ context, isOwn }) => [context, isOwn])).toEqual([
+      ['Docs', true],
+      ['lint', false],
+      ['test', false],
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import { makeOutcome } from '../../../domain/outcome/outcome.ts';
 import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
-import type { CheckRunFacts, CheckSuiteFacts } from '../../../ports/github.ts';
+import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck } from '../../../ports/github.ts';
 import { readInputs } from '../../runtime/inputs.ts';
 import { ciArtifacts } from './artifacts.ts';
 import { readCommands } from './commands.ts';
@@ -105,13 +105,20 @@ async function read(context: StepContext): Promise<CiJudgement> {
     reader.statuses(repo, headSha),
     reader.requiredChecks(repo, baseRef),
   ]);
+  // A chain's own status says nothing about the code, and GitHub enforces a rule of the branch that requires it.
+  const ownNames = statuses.filter(({ isOwn }) => isOwn).map(({ context: name }) => name);
+  const isForOthers = ({ name, appId }: RequiredCheck) =>
+    (appId !== null && appId !== context.appId) || !ownNames.includes(name);
   const facts: CiFacts = {
     headSha,
     baseRef,
     ownAppId: context.appId,
     checkRuns,
-    statuses,
-    required: [...required, ...settings.ci.required.map((name) => ({ name, appId: null }))],
+    statuses: statuses.filter(({ isOwn }) => !isOwn),
+    required: [
+      ...required.filter(isForOthers),
+      ...settings.ci.required.map((name) => ({ name, appId: null })),
+    ],
     suites: [],
     ignore: settings.ci.ignore,
   };

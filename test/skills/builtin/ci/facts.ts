@@ -33,7 +33,7 @@ export function status(
   state: StatusFacts['state'],
   description: string | null = null,
 ): StatusFacts {
-  return { context, state, description, url: null, createdAt: at(0) };
+  return { context, state, description, url: null, createdAt: at(0), isOwn: false };
 }
 
 export function required(name: string, appId: number | null = null): RequiredCheck {

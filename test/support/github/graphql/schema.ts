@@ -410,7 +410,7 @@ function creditedBy(state: State, { author, message }: Commit): (Account | undef
 }
 
 /** https://docs.github.com/en/graphql/reference/objects#statuscontext */
-function statusNode({ context, state, description, targetUrl, createdAt }: CommitStatus): Node {
+function statusNode({ context, state, description, targetUrl, createdAt, creator }: CommitStatus): Node {
   return {
     type: 'StatusContext',
     fields: {
@@ -418,6 +418,7 @@ function statusNode({ context, state, description, targetUrl, createdAt }: Commi
       state: () => state.toUpperCase(),
       description: () => description,
       targetUrl: () => targetUrl,
+      creator: () => actorNode(creator),
       createdAt: () => iso(createdAt),
     },
   };

@@ -150,6 +150,8 @@ const ciChanged = z.strictObject({
       /** The branch of which GitHub says that the commit is its head. */
       branch: z.string().optional(),
       default_branch: z.string(),
+      /** The run of a workflow whose job the check is. */
+      workflow_run: z.int().optional(),
     })
     .optional(),
 });

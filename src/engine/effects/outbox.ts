@@ -4,6 +4,7 @@ import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { NewJob, Worth } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
+import { noteRelease } from './caused-by.ts';
 import { redactedEffect } from './redacted-effect.ts';
 import { type WriteClass, writeClassOf } from './write-class.ts';
 
@@ -40,6 +41,7 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
   return {
     async request(tx, key, effect, { runId, at, settleMs = 0, retryNow = false, cause }) {
       const desired = { id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at, retryNow };
+      await noteRelease(tx, key, desired.effect, desired);
       const open = await tx.effects.request(desired);
       if (!open) return;
       const job = effectJob(key, new Date(at.getTime() + settleMs), cause);

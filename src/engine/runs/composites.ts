@@ -47,6 +47,8 @@ export interface Subject {
   headSha: string;
   /** The head of the pull request when the event happened, if that is known. */
   headThen?: string | undefined;
+  /** The branch of the pull request, if it is one of this repository. */
+  branch?: { repositoryId: number; branch: string } | undefined;
   baseRef: string;
   defaultBranch: string;
   trigger: RunFacts['trigger'];
@@ -59,6 +61,8 @@ export interface Subject {
 export interface Happening {
   event: EventOf<TriggerEvent>;
   deliveryId: number | null;
+  /** How many runs started one another until the event. */
+  depth: number;
   configuration: Configuration;
   /** Those of the configuration that count. */
   chains: readonly Chain[];
@@ -113,7 +117,7 @@ export async function countForComposites(
       const row = await tx.composites.get(place);
       const known =
         row && canonicalJson(row.composite) === canonicalJson(composite) ? row.state : NOTHING_YET;
-      const depth = event.kind === 'invocation.completed' ? { depth: event.depth } : {};
+      const depth = happening.depth > 0 ? { depth: happening.depth } : {};
       const occurrence = { parts, ...moment, of: shortHash(happening.of, 16), ...depth };
       const { state, fired } = advance(composite, known, occurrence, clock.now().getTime());
       if (state === known) continue;

@@ -11,6 +11,7 @@ import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
+import { plainLine } from '../../domain/run/explain.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { type Decision, type Declined, triggerFacts } from '../../domain/run/plan.ts';
@@ -19,6 +20,7 @@ import type { Firing } from '../../ports/firings.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
+import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import {
   countForComposites,
@@ -29,6 +31,7 @@ import {
 } from './composites.ts';
 import { hasPullRequestComposite, placeOfPullRequest } from './listening.ts';
 import {
+  branchHere,
   governedBy,
   type PullRequestDeps,
   pullRequestNow,
@@ -161,13 +164,14 @@ function subjectIn(event: OneTimeEvent, pullRequest: PullRequest, subject: Subje
 }
 
 function happeningOf(
-  { event, subject, repository, fired, configuration }: Occurrence,
+  { event, subject, repository, fired, configuration, by }: Occurrence,
   deliveryId: number | null,
   chains: readonly Chain[],
 ): Happening {
   return {
     event,
     deliveryId,
+    depth: by.depth,
     configuration,
     chains,
     repository,
@@ -178,8 +182,36 @@ function happeningOf(
   };
 }
 
-function tooDeep({ chain, step, depth }: EventOf<'invocation.completed'>): string {
-  return `the step ${step} of ${chain} starts no chain: ${depth - 1} runs have started one another, and at most ${MAX_DEPTH} may`;
+function tooDeep(event: OneTimeEvent, depth: number): string {
+  return plainLine(
+    `${nameOfEvent(event)} starts no chain: ${depth - 1} runs have started one another, and at most ${MAX_DEPTH} may`,
+  );
+}
+
+function nameOfEvent(event: OneTimeEvent): string {
+  switch (event.kind) {
+    case 'invocation.completed':
+      return `the step ${event.step} of ${event.chain}`;
+    case 'release.published':
+      return `the release ${event.tag}`;
+    case 'pr.merged':
+      return `the merge of #${event.pull_request}`;
+    case 'pr.closed':
+      return `the close of #${event.pull_request}`;
+    case 'file.changed':
+      return `the push to ${event.branch}`;
+    case 'ci.changed':
+      return `the check ${event.ended?.name ?? ''}`;
+    case 'pr.labeled':
+    case 'issue.labeled':
+      return `the label ${event.label}`;
+    case 'pr.review_submitted':
+      return `the review of #${event.pull_request}`;
+    case 'issue.created':
+      return `the issue #${event.issue}`;
+    default:
+      return unreachable(event);
+  }
 }
 
 /** For events that come often and mostly start nothing: the branch whose chains may wait for them. */
@@ -202,6 +234,7 @@ interface Occurrence {
   repository: RunFacts['repo'];
   fired: NonNullable<RunFacts['fired']>;
   configuration: Configuration;
+  by: CausedBy;
 }
 
 /** Everything that is read for a decision; `undefined` if the event is about nothing any more. */
@@ -215,7 +248,8 @@ async function occurrenceOf(
   const { occasion } = subject;
   const fired = { source: event.kind, ...(occasion !== undefined && { occasion }) };
   const repository = repositoryFacts(event, subject.defaultBranch);
-  return { event, subject, repository, fired, configuration };
+  const by = await causedBy(deps.storage.read, event, subject.branch);
+  return { event, subject, repository, fired, configuration, by };
 }
 
 /** What the chain makes of the event, apart from earlier runs. */
@@ -234,15 +268,14 @@ function factsOf({ event, subject, repository }: Pick<Occurrence, 'event' | 'sub
 async function decideByRuns(
   tx: ReadTx,
   chain: Chain,
-  { event, subject, fired }: Occurrence,
+  { event, subject, fired, by }: Occurrence,
 ): Promise<Decision> {
   const place = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
   const about = firedOnce({ trigger: redactValue(subject.trigger), fired });
   const earlier = (await tx.runs.list(place)).find((run) => firedOnce(run.facts) === about);
   if (earlier) return { begins: false, why: 'has_run', runId: earlier.id };
   if (await tx.runs.wasFired({ ...place, subject: about })) return { begins: false, why: 'has_run' };
-  if (event.kind === 'invocation.completed' && event.depth > MAX_DEPTH)
-    return { begins: false, why: 'too_deep', because: tooDeep(event) };
+  if (by.depth > MAX_DEPTH) return { begins: false, why: 'too_deep', because: tooDeep(event, by.depth) };
   return { begins: true };
 }
 
@@ -294,7 +327,7 @@ async function fire(
 ): Promise<void> {
   const occurrence = await occurrenceOf(deps, event, configuration);
   if (!occurrence) return;
-  const { subject, repository, fired } = occurrence;
+  const { subject, repository, fired, by } = occurrence;
   const matching = waiting.filter((chain) => decideByTrigger(chain, occurrence).begins);
   const happening = happeningOf(occurrence, deliveryId, waiting);
   if (
@@ -329,7 +362,7 @@ async function fire(
             repo: repository,
             trigger: subject.trigger,
             fired,
-            ...(event.kind === 'invocation.completed' && { depth: event.depth }),
+            ...(by.depth > 0 && { depth: by.depth }),
             ...governedBy(configuration),
           },
           paused: false,
@@ -348,7 +381,7 @@ async function recordDeclined(
   { clock, ids, log }: PullRequestDeps,
   tx: Tx,
   chain: Chain,
-  { event, subject, fired }: Occurrence,
+  { event, subject, fired, by }: Occurrence,
   declined: Declined,
 ): Promise<void> {
   if (declined.why !== 'too_deep') return;
@@ -367,7 +400,7 @@ async function recordDeclined(
     reason: declined.why,
     summary: declined.because,
     count: 1,
-    runId: 'run_id' in event ? event.run_id : ids.next('run'),
+    runId: by.runId ?? ids.next('run'),
     dueAt: now,
     updatedAt: now,
   };
@@ -568,6 +601,7 @@ function ofPullRequest(
     pullRequest: event.pull_request,
     headSha: pullRequest.headSha,
     ...('head_sha' in event && { headThen: event.head_sha }),
+    branch: branchHere(pullRequest),
     baseRef: pullRequest.baseRef,
     defaultBranch,
   };

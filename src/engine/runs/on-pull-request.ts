@@ -32,6 +32,7 @@ import type { Cause } from '../../ports/jobs.ts';
 import type { PullRequestRow, ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import { checkConfiguration } from '../configuration/check-configuration.ts';
 import type { Configuration, ConfigurationLoader, HowFresh } from '../configuration/configuration.ts';
+import { causedBy } from '../effects/caused-by.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { mergeKey, ownMerge } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';
@@ -107,6 +108,9 @@ export async function onPullRequest(
     configuration && pullRequest.state === 'open' && isGated(configuration)
       ? await readProtection(deps, event, pullRequest.baseRef)
       : undefined;
+  const { depth } = configuration
+    ? await causedBy(storage.read, event, branchHere(pullRequest))
+    : { depth: 0 };
 
   await storage.transaction(async (tx) => {
     const subject = { repositoryId: event.repository.id, pullRequest: event.pull_request };
@@ -158,6 +162,7 @@ export async function onPullRequest(
           facts: {
             ...runFactsOf(event, pullRequest, facts, pathsFor(chain, configuration.settings, now)),
             ...governedBy(configuration),
+            ...(depth > 0 && { depth }),
           },
           paused: (row?.pausedBy ?? null) !== null,
         },
@@ -168,7 +173,14 @@ export async function onPullRequest(
     }
     const begun = [
       ...plan.begin,
-      ...(await countHead(deps, tx, event, deliveryId, { pullRequest, row, configuration, now, facts })),
+      ...(await countHead(deps, tx, event, deliveryId, {
+        pullRequest,
+        row,
+        configuration,
+        now,
+        facts,
+        depth,
+      })),
     ];
     await closeUnaskedGate(deps, tx, event, pullRequest, { plan, begun, runs, configuration, now, facts });
     await wakeRemaining(deps, tx, plan, runs, by);
@@ -203,10 +215,11 @@ async function countHead(
     configuration: Configuration | undefined;
     now: PullRequestNow;
     facts: RunFacts['repo'];
+    depth: number;
   },
 ): Promise<Chain[]> {
   if (event.kind !== 'pr.opened' && event.kind !== 'pr.updated') return [];
-  const { pullRequest, row, configuration, now, facts } = known;
+  const { pullRequest, row, configuration, now, facts, depth } = known;
   if (!configuration || pullRequest.state === 'closed') return [];
   const { headSha, baseRef, defaultBranch, number } = pullRequest;
   const isAgain = AGAIN_ACTIONS.includes(event.action);
@@ -228,6 +241,7 @@ async function countHead(
   return countForComposites(deps, tx, {
     event,
     deliveryId,
+    depth,
     configuration,
     chains: counted,
     repository: facts,
@@ -579,6 +593,15 @@ export function runFactsOf(
     ...(paths && { paths: [...paths] }),
   };
   return { repo, trigger };
+}
+
+/** The branch of the pull request, unless it is one of a fork. */
+export function branchHere({
+  repositoryId,
+  headRepositoryId,
+  headRef,
+}: PullRequest): { repositoryId: number; branch: string } | undefined {
+  return headRepositoryId === repositoryId ? { repositoryId, branch: headRef } : undefined;
 }
 
 /** The changed files, if a run of the chain needs them: a run keeps what it reads, and the list can be long. */

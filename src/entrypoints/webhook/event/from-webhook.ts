@@ -173,7 +173,15 @@ const checkRun = reader(checkRunFields, (payload, place, own) => {
     const branch = check_suite?.head_branch;
     const ended = action === 'completed' && id !== undefined && name !== undefined && default_branch;
     if (!ended || conclusion == null) return [{ kind: 'ci.changed', ...place, head_sha }];
-    const about = { id, name, conclusion, ...(branch != null && { branch }), default_branch };
+    const workflow_run = workflowRunOf(check_run.details_url);
+    const about = {
+      id,
+      name,
+      conclusion,
+      ...(branch != null && { branch }),
+      default_branch,
+      ...(workflow_run !== undefined && { workflow_run }),
+    };
     return [{ kind: 'ci.changed', ...place, head_sha, ended: about }];
   }
   const asked = commandOfAction(action, requested_action?.identifier);
@@ -187,6 +195,15 @@ const checkRun = reader(checkRunFields, (payload, place, own) => {
   const question = questionOfButton(requested_action?.identifier ?? '');
   return commands(asked, { numbers, sender, head_sha, place, ...(question ? { question } : {}) });
 });
+
+/**
+ * The run of a workflow whose job the check is, by the page that it links to:
+ * https://github.com/cli/cli/issues/6663.
+ */
+function workflowRunOf(page: string | null | undefined): number | undefined {
+  const id = Number(/\/actions\/runs\/(\d{1,15})\/job/.exec(page ?? '')?.[1]);
+  return Number.isSafeInteger(id) ? id : undefined;
+}
 
 interface ButtonPress {
   numbers: readonly number[];

@@ -79,6 +79,7 @@ export const checkRunFields = z.object({
     check_suite: z.object({ head_branch: z.string().nullish() }).nullish(),
     head_sha: shaField,
     external_id: z.string().nullish(),
+    details_url: z.string().nullish(),
     app,
     pull_requests: pullRequests,
   }),

@@ -1,6 +1,7 @@
 import { createAnalyzerPool } from '../analyzers/pool.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { ChainCase } from '../domain/chain-case/case-file.ts';
+import { type Happening, happensToPullRequest } from '../domain/chain-case/happening.ts';
 import type { Played } from '../messages/cli/dry-run.ts';
 import {
   CASE_MAINTAINER,
@@ -22,7 +23,7 @@ export async function playChainCase(
   of: ChainCase,
   files: ReadonlyMap<string, string>,
 ): Promise<Played> {
-  const reader = chainCaseReader(of, files);
+  const { reader, happen } = chainCaseReader(of, files);
   // No case needs a process before its review begins.
   const analyzers = createAnalyzerPool({ spares: false });
   try {
@@ -35,7 +36,8 @@ export async function playChainCase(
       onProgress: () => {},
       ...(of.at !== undefined && { at: new Date(of.at) }),
       gitHub: (real) => ({ ...real, reader: () => reader }),
-      subjects: async () => [of.on === 'schedule' ? null : CASE_PULL_REQUEST],
+      subjects: async () => [isWithout(of) ? null : CASE_PULL_REQUEST],
+      ...(of.events && { story: { events: eventsOfCase(of.events), actor: CASE_MAINTAINER, happen } }),
       overrides: {
         analyzers,
         replaced(step, handler) {
@@ -49,4 +51,14 @@ export async function playChainCase(
   } finally {
     await analyzers.stop();
   }
+}
+
+function isWithout({ on, events }: ChainCase): boolean {
+  return events ? !events.some(happensToPullRequest) : on === 'schedule';
+}
+
+/** A pull request is open before anything happens to it. */
+function eventsOfCase(events: readonly Happening[]): readonly Happening[] {
+  const isOpenedFirst = events[0]?.on === 'pr.opened' || !events.some(happensToPullRequest);
+  return isOpenedFirst ? events : [{ on: 'pr.opened' }, ...events];
 }

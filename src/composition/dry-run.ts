@@ -5,22 +5,27 @@ import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
+import type { Chain } from '../domain/chain/chain.ts';
 import { CHAINS_FOLDER } from '../domain/chain/configuration-files.ts';
 import { nameOfChain } from '../domain/chain/parse.ts';
 import { triggerMatches } from '../domain/chain/trigger.ts';
 import {
+  compositesOf,
   eventTriggersOf,
   followsPullRequest,
   keyOfSchedule,
   schedulesOf,
   triggersOf,
 } from '../domain/chain/trigger-schema.ts';
+import { eventsOf, exampleOf, type Happening, type HappensAt } from '../domain/chain-case/happening.ts';
 import type { EffectRow } from '../domain/effect/effect.ts';
+import type { Event } from '../domain/event/event.ts';
 import { criterion, type Explanation } from '../domain/explanation/explanation.ts';
 import { triggerFacts } from '../domain/run/plan.ts';
-import type { RunState } from '../domain/run/run.ts';
+import type { Run, RunState } from '../domain/run/run.ts';
 import { createOutagePolicy } from '../engine/jobs/outage-policy.ts';
 import { workerOf } from '../engine/jobs/worker.ts';
+import { explainEvent } from '../engine/runs/explain-event.ts';
 import { branchToFire, cannotFire, cannotFireForBranch, type Refused } from '../engine/runs/fire-by-hand.ts';
 import { firingJob } from '../engine/runs/firing-job.ts';
 import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
@@ -30,6 +35,7 @@ import type { Played } from '../messages/cli/dry-run.ts';
 import type { Chat } from '../ports/chat.ts';
 import type { Firing } from '../ports/firings.ts';
 import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
+import { pullRequestKey, repositoryKey } from '../ports/job-keys.ts';
 import { eventJob, type NewJob, repositoryEventJob } from '../ports/jobs.ts';
 import type { Shell } from '../ports/shell.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
@@ -77,6 +83,16 @@ interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgre
   /** When it is, instead of now. */
   at?: Date;
   overrides?: SkillOverrides;
+  story?: Story;
+}
+
+/** What happens one after the other, instead of one event for each subject. Time passes only between them. */
+interface Story {
+  events: readonly Happening[];
+  /** Who does what nobody is named for. */
+  actor: string;
+  /** GitHub answers from then on as if this had happened. */
+  happen(one: Happening, at: Date): Pick<HappensAt, 'headSha' | 'tip' | 'updatedAt'>;
 }
 
 /** The webhooks are those of a server that this command cannot see, so every name counts as set. Nothing is posted. */
@@ -94,9 +110,10 @@ export async function play({
   onProgress,
   at,
   overrides = {},
+  story,
 }: Play): Promise<Played[]> {
   const folder = await temporaryFolder('dry-run');
-  const clock = skippingClock(at);
+  const clock = skippingClock(at, story !== undefined);
   const { agents: _, chat: __, retention: ___, ...rest } = config;
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
@@ -125,20 +142,49 @@ export async function play({
     const parts = buildEngine(platform, skills);
     queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));
     const refused = new Map<number | null, Refused>();
-    for (const pullRequest of played) await begin(pullRequest);
+    const examples = new Map<number, readonly Happening[]>();
+    /** Where one event is not all, by what the result is about. */
+    const several = new Map<number | null, Event[]>();
+    if (story) await tell(story);
+    else for (const pullRequest of played) await begin(pullRequest);
     const reporting = setInterval(() => void report().catch(() => {}), PROGRESS_MS);
     await settle().finally(() => clearInterval(reporting));
     await report();
     return await Promise.all(played.map(resultOf));
 
     async function begin(pullRequest: PullRequest | null): Promise<void> {
-      const job = await (pullRequest ? eventFor(pullRequest) : eventWithout());
-      if ('because' in job) refused.set(pullRequest?.number ?? null, job);
-      else await storage.transaction((tx) => queue.enqueue(tx, job));
+      const jobs = await (pullRequest ? eventsFor(pullRequest) : eventWithout());
+      if ('because' in jobs) refused.set(pullRequest?.number ?? null, jobs);
+      else await enqueue([jobs].flat());
+    }
+
+    async function enqueue(jobs: readonly NewJob[]): Promise<void> {
+      await storage.transaction(async (tx) => {
+        for (const job of jobs) await queue.enqueue(tx, job);
+      });
+    }
+
+    /** The time between two events is skipped at once, as if the app had been down. */
+    async function tell({ events, actor, happen }: Story): Promise<void> {
+      const on = { installation_id: INSTALLATION, repository: { id, ...repo } };
+      const baseRef = played[0]?.baseRef ?? defaultBranch;
+      const where = { place: on, pullRequest: played[0]?.number ?? 0, baseRef, defaultBranch, actor };
+      const told: Event[] = [];
+      several.set(played[0]?.number ?? null, told);
+      for (const [nth, one] of events.entries()) {
+        clock.skip(one.after ?? 0);
+        await queue.idle();
+        const at = clock.now();
+        for (const event of eventsOf(one, { ...where, ...happen(one, at), nth, at })) {
+          await enqueue([{ kind: 'event', key: repositoryKey(id), payload: { event } }]);
+          await queue.idle();
+          told.push(event);
+        }
+      }
     }
 
     /** What happens to the pull request, or why the chain cannot be fired for it. */
-    async function eventFor(pullRequest: PullRequest): Promise<NewJob | Refused> {
+    async function eventsFor(pullRequest: PullRequest): Promise<NewJob | NewJob[] | Refused> {
       const { number, state, merged } = pullRequest;
       const on = { installation_id: INSTALLATION, repository: { id, ...repo }, pull_request: number };
       if (fire) {
@@ -147,13 +193,40 @@ export async function play({
       }
       const kind = merged ? 'pr.merged' : 'pr.closed';
       const opened = eventJob({ kind: 'pr.opened', ...on, action: 'opened' });
-      if (state === 'open') return opened;
       const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
       const found = configuration?.chains.find(({ name }) => name === chain.name);
+      const example = found && exampleFor(found, pullRequest);
+      if (example) return example;
+      if (state === 'open') return opened;
       const waitsForEnd = found && eventTriggersOf(found).some(({ event }) => event === kind);
       if (!waitsForEnd || triggersOf(found).some(followsPullRequest)) return opened;
       ended.add(number);
       return eventJob({ kind, ...on });
+    }
+
+    /** For a chain that only composites start: their parts, as far as they can happen to a pull request. */
+    function exampleFor(found: Chain, pullRequest: PullRequest): NewJob[] | undefined {
+      const composites = compositesOf(found).map(({ composite }) => composite);
+      if (composites.length < triggersOf(found).length) return undefined;
+      const facts = { full_name: `${repo.owner}/${repo.name}`, ...repo, default_branch: defaultBranch };
+      const events = composites.map((one) => exampleOf(one, facts)).find((one) => one !== undefined);
+      if (!events) return undefined;
+      const { number, baseRef, headSha, updatedAt } = pullRequest;
+      examples.set(number, events);
+      const where = {
+        place: { installation_id: INSTALLATION, repository: { id, ...repo } },
+        pullRequest: number,
+        baseRef,
+        defaultBranch,
+        headSha,
+        tip: headSha,
+        updatedAt,
+        actor: 'somebody',
+      };
+      const all = events.flatMap((one, nth) => eventsOf(one, { ...where, nth, at: clock.now() }));
+      several.set(number, all);
+      // With one key, so that they are handled one after the other.
+      return all.map((event) => ({ kind: 'event', key: pullRequestKey(id, number), payload: { event } }));
     }
 
     /** The schedule of the chain, or somebody who fires it. */
@@ -195,9 +268,14 @@ export async function play({
       return cannotFire(configuration, pullRequest, asked);
     }
 
+    async function runsOf(pullRequest: PullRequest | null): Promise<Run[]> {
+      // What happens in a case may also begin a run without its pull request.
+      const of = pullRequest && !story ? { pullRequest: pullRequest.number } : {};
+      return storage.read.runs.list({ repositoryId: id, ...of });
+    }
+
     async function runOf(pullRequest: PullRequest | null): Promise<RunState | undefined> {
-      const of = pullRequest ? { pullRequest: pullRequest.number } : {};
-      const [run] = await storage.read.runs.list({ repositoryId: id, ...of, limit: 1 });
+      const [run] = await runsOf(pullRequest);
       return run && storage.read.runs.load(run.id);
     }
 
@@ -206,6 +284,7 @@ export async function play({
       const about = {
         pullRequest,
         asIfOpen: pullRequest?.state === 'closed' && !ended.has(pullRequest.number),
+        asIf: (pullRequest && examples.get(pullRequest.number)) ?? [],
       };
       const state = await runOf(pullRequest);
       const refusal = refused.get(number);
@@ -220,12 +299,15 @@ export async function play({
         ...about,
         kind: 'ran',
         state,
+        runs: (await runsOf(pullRequest)).length,
         approval: approvals.at(-1) ?? null,
         effects: effects.filter(isWritten).map(({ effect }) => effect),
       };
     }
 
     async function whyNot(number: number | null): Promise<Explanation> {
+      const unmet = await whyNotForAll(number);
+      if (unmet) return unmet;
       if (number === null) return criterion('unmet', 'the run has not begun');
       const pullRequest = await reader.pullRequest(repo, number);
       const listed = await reader.pullRequestFiles(repo, number);
@@ -237,6 +319,18 @@ export async function play({
       const event = pullRequest.merged ? 'pr.merged' : 'pr.closed';
       const match = triggerMatches(waiting, { event, repository: facts, pull_request: triggerFacts(now) });
       return criterion('unmet', `${chain.name} is not for it: ${match.matches ? event : match.because}`);
+    }
+
+    /** What the triggers made of several events: those that fit no part of a composite, or else the last. */
+    async function whyNotForAll(number: number | null): Promise<Explanation | undefined> {
+      const deps = { storage, github: platform.github, configuration: parts.configuration };
+      const explained = [];
+      for (const event of several.get(number) ?? [])
+        explained.push((await explainEvent(deps, event, chain.name))?.triggers ?? []);
+      const misfits = explained.flat().filter(({ fills }) => fills === false);
+      const telling = misfits.length > 0 ? misfits : (explained.at(-1) ?? []);
+      const because = telling.flatMap(({ checks }) => checks.find(({ matches }) => !matches)?.because ?? []);
+      return because.length > 0 ? criterion('unmet', [...new Set(because)].join('; and ')) : undefined;
     }
 
     /** Until every run asks, ends, or waits for something that only time or people bring. */
@@ -278,11 +372,12 @@ function isWritten({ effect, appliedHash, githubId }: EffectRow): boolean {
   return appliedHash !== null && (effect.kind !== 'comment' || githubId !== null);
 }
 
-/** Time that goes on, and that can be skipped. */
-function skippingClock(from = new Date()): Clock & { skip(ms: number): void } {
-  let ahead = from.getTime() - Date.now();
+/** Time that goes on unless it is still, and that can be skipped. */
+function skippingClock(from = new Date(), isStill = false): Clock & { skip(ms: number): void } {
+  const began = Date.now();
+  let ahead = from.getTime() - began;
   return {
-    now: () => new Date(Date.now() + ahead),
+    now: () => new Date((isStill ? began : Date.now()) + ahead),
     skip(ms) {
       ahead += Math.max(0, ms);
     },

@@ -82,9 +82,17 @@ cases:
 
 test('the cases of docs/chains.md pass', async () => {
   const page = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8');
-  const [, example = ''] = /^```yaml cases\n([\s\S]*?)^```$/m.exec(page) ?? [];
-  const { stdout } = await cases(example);
-  expect(stdout).toContain('Ran 2 cases: none failed.');
+  const [flow = '', preview = ''] = [...page.matchAll(/^```yaml cases\n([\s\S]*?)^```$/gm)].map(
+    ([, example = '']) => example,
+  );
+  const [chain = ''] = /^name: preview\n[\s\S]*?(?=^```$)/m.exec(page) ?? [];
+  const { stdout } = await cases(flow, {
+    files: {
+      '.github/countersign/chains/preview.yaml': chain,
+      '.github/countersign/tests/preview.yml': preview,
+    },
+  });
+  expect(stdout).toContain('Ran 4 cases: none failed.');
 });
 
 test('chain test reviews for real where a case states no outcome', async () => {
@@ -170,11 +178,98 @@ test.each<[string, string, string]>([
     'chain: flow\ncases:\n  - { name: a, expect: { result: asked } }\n  - { name: a, expect: { result: done } }\n',
     'there is a case "a" already',
   ],
+  [
+    'an event that it does not know',
+    'chain: flow\ncases:\n  - { name: a, events: [{ on: pr.tickled }], expect: { result: asked } }\n',
+    '"on" is one of pr.opened, ',
+  ],
+  [
+    'both one event and several',
+    'chain: flow\ncases:\n  - { name: a, on: pr.merged, events: [{ on: pr.opened }], expect: { result: asked } }\n',
+    '"on" and "events" exclude each other',
+  ],
 ])('chain test says where a case file has %s', async (_, text, message) => {
   const { code, stdout } = await cases(text);
   expect(stdout).toContain('.github/countersign/tests/flow.yml');
   expect(stdout).toContain(message);
   expect(code).toBe(1);
+});
+
+const SHIP = `name: ship
+trigger:
+  all_of:
+    - { event: pr.labeled, filter: { label: ready, base: main } }
+    - { event: ci.changed, filter: { check: build, conclusion: success } }
+  within: 4h
+  key: commit
+steps:
+  - { id: ci, skill: ci }
+  - { action: gh-comment, with: { body: "Ready at {{ trigger.head_sha }} after {{ trigger.event }}" } }
+`;
+const LABEL = 'on: pr.labeled, label: ready';
+const BUILD = 'on: ci.changed, check: build, conclusion: success';
+
+test('chain test plays several events one after the other, with the time between them', {
+  tags: 'slow',
+}, async () => {
+  const { stdout } = await cases(
+    `chain: ship
+cases:
+  - name: the label comes first
+    events: [{ ${LABEL} }, { ${BUILD}, after: 2h }]
+    expect: { result: done, runs: 1, steps: { ci: completed }, writes: after ci.changed }
+  - name: the build comes first
+    events: [{ ${BUILD} }, { ${LABEL}, after: 4h }]
+    expect: { result: done, writes: after pr.labeled }
+  - name: it fires once, however often its parts repeat
+    events: [{ ${LABEL} }, { ${LABEL} }, { ${BUILD} }, { ${BUILD}, after: 1m }]
+    expect: { runs: 1 }
+  - name: it fires again when all parts do
+    events: [{ ${LABEL} }, { ${BUILD} }, { ${LABEL}, after: 1h }, { ${BUILD} }]
+    expect: { runs: 2 }
+  - name: the build comes too late
+    events: [{ ${LABEL} }, { ${BUILD}, after: 5h }]
+    expect: { result: not_run, runs: 0 }
+  - name: a push starts over
+    events: [{ ${LABEL} }, { on: pr.updated, after: 1m }, { ${BUILD} }]
+    expect: { result: not_run }
+  - name: another label does not count
+    events: [{ ${BUILD} }, { on: pr.labeled, label: later }]
+    expect: { result: not_run, because: the filter wants ready }
+  - name: another base is not its business
+    pull_request: { base: release }
+    events: [{ ${BUILD} }, { ${LABEL} }]
+    expect: { result: not_run, because: the filter wants main }
+`,
+    { files: { '.github/countersign/chains/ship.yaml': SHIP } },
+  );
+  expect(stdout).toContain('Ran 8 cases: none failed.');
+});
+
+test('chain test plays events that are about no pull request', async () => {
+  const chain = `name: bad-release
+trigger:
+  sequence:
+    - { event: release.published, filter: { prerelease: false } }
+    - { event: ci.changed, filter: { base: main, conclusion: failure } }
+  within: 2h
+  key: repository
+steps:
+  - { action: gh-status, with: { context: release, state: failure, description: "{{ trigger.check }} fails after a release" } }
+`;
+  const { stdout } = await cases(
+    `chain: bad-release
+cases:
+  - name: a check fails after a release
+    events: [{ on: release.published, tag: v1 }, { on: ci.changed, check: smoke, conclusion: failure, branch: main, after: 1h }]
+    expect: { result: done, writes: smoke fails after a release }
+  - name: a check fails before a release
+    events: [{ on: ci.changed, check: smoke, conclusion: failure, branch: main }, { on: release.published, tag: v1 }]
+    expect: { result: not_run }
+`,
+    { files: { '.github/countersign/chains/bad-release.yaml': chain } },
+  );
+  expect(stdout).toContain('Ran 2 cases: none failed.');
 });
 
 test('chain test says what is wrong with an outcome that a case states', async () => {

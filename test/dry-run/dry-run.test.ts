@@ -163,6 +163,34 @@ test('a dry run says why a chain would not run, and runs it with --actor', async
   });
 });
 
+test('a dry run plays a composite as if its parts had happened, where the pull request fits', async () => {
+  const chain = (base: string) => `name: ship
+trigger:
+  sequence:
+    - { event: pr.opened, filter: { base: ${base} } }
+    - { event: pr.labeled, filter: { label: "ship-{it,this}" } }
+    - { event: ci.changed, filter: { check: "build*" } }
+  within: 1h
+  key: commit
+steps:
+  - { action: gh-comment, with: { body: "Ships {{ trigger.check }} for {{ trigger.title }}." } }
+`;
+  writeFileSync(join(folder, 'ship.yaml'), chain('main'));
+  const number = await open({ 'ship.md': 'd\n' });
+  const { stdout } = await dryRun('ship.yaml', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain(
+    'It is judged as if somebody had added the label "ship-it" and the check "buildx" had ended (success).',
+  );
+  expect(stdout).toContain(`  │ Ships buildx for Change ${count}.`);
+  writeFileSync(join(folder, 'ship.yaml'), chain('release'));
+  const other = await dryRun('ship.yaml', '--pr', `${REPO}#${number}`);
+  expect(other.stdout).toContain(
+    'it is no part of sequence (pr.opened, pr.labeled, ci.changed) within 1 h: the base branch is main, and the filter wants release',
+  );
+  expect(other.stdout).not.toContain('Ships');
+  expect(writes).toEqual([]);
+});
+
 test('a dry run does not wait for CI that is still running', async () => {
   const number = await open({ 'e.ts': 'export const e = 1;\n' });
   const { headSha } = github.pullRequest(REPO, number);

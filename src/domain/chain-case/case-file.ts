@@ -6,6 +6,7 @@ import { checkShape, inFileOrder, listOrOne } from '../chain/shape.ts';
 import { safePathSchema } from '../outcome/finding.ts';
 import { STEP_STATUSES } from '../run/run.ts';
 import { changedFileSchema, repeatedNames } from '../skill/case-file.ts';
+import { happeningSchema } from './happening.ts';
 
 /**
  * What became of a pull request. `asked`: the chain waits for a countersign. `waits`: for something else. `done` and
@@ -39,12 +40,13 @@ const expected = z
       .record(z.string(), z.enum(STEP_STATUSES))
       .optional()
       .describe('The state of steps, by id; others are not compared.'),
+    runs: z.int().min(0).max(100).optional().describe('How many runs begin.'),
     writes: listOrOne(words).optional().describe('Words of a comment, check run or label that is written.'),
     writes_not: listOrOne(words).optional().describe('Words that nothing written has.'),
   })
   .refine((value) => Object.keys(value).length > 0, { error: 'a case expects something' });
 
-const caseSchema = z.strictObject({
+const caseFields = z.strictObject({
   name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),
   pull_request: pullRequest.optional().describe('By default, a change by ada from "change" into "main".'),
   on: z
@@ -70,6 +72,12 @@ const caseSchema = z.strictObject({
     .record(z.string().min(1).max(100), z.union([z.string().max(1_000), z.number(), z.boolean()]))
     .optional()
     .describe('The inputs of a chain that is fired by hand, whatever its trigger.'),
+  events: z
+    .array(happeningSchema)
+    .min(1)
+    .max(20)
+    .optional()
+    .describe('What happens one after the other. The pull request opens before the first of them.'),
   outcomes: z
     .record(z.string(), z.record(z.string(), z.json()))
     .optional()
@@ -78,7 +86,17 @@ const caseSchema = z.strictObject({
     ),
   expect: expected,
 });
-export type ChainCase = z.infer<typeof caseSchema>;
+
+const caseSchema = caseFields.superRefine(({ events, on, fire }, context) => {
+  if (!events || (on === undefined && fire === undefined)) return;
+  const key = on === undefined ? 'fire' : 'on';
+  context.addIssue({
+    code: 'custom',
+    path: [key],
+    message: `"${key}" and "events" exclude each other: events say what happens`,
+  });
+});
+export type ChainCase = z.output<typeof caseSchema>;
 
 const caseFileSchema = z.strictObject({
   chain: z.string().regex(CHAIN_NAME, { error: 'the name of a chain' }),

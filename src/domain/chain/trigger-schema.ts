@@ -44,7 +44,7 @@ export const REVIEW_STATES = ['approved', 'changes_requested', 'commented'] as c
  * https://docs.github.com/en/rest/checks/runs: the conclusions of a check; of a commit status, its state:
  * https://docs.github.com/en/rest/commits/statuses.
  */
-const CONCLUSIONS = [
+export const CONCLUSIONS = [
   'success',
   'failure',
   'error',

@@ -74,6 +74,8 @@ export interface TriggerDecision {
   matches: boolean;
   /** Only the event, if that is another one already. */
   checks: TriggerCheck[];
+  /** Of a composite: whether the event counts as a part. Absent if no part is such an event. */
+  fills?: boolean;
 }
 
 /**
@@ -96,11 +98,13 @@ export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch 
 /** The same decision for each trigger of the chain in order, with everything that it rests on. */
 export function explainTriggers(chain: Chain, facts: TriggerFacts): TriggerDecision[] {
   return triggersOf(chain).map((trigger) => {
+    const part = partOf(trigger, chain.name, facts);
     const checks =
       'event' in trigger
         ? [...checksOf(trigger, chain.name, facts)]
-        : [waitsFor(nameOfTrigger(trigger), false, facts, partOf(trigger, chain.name, facts))];
-    return { trigger: nameOfTrigger(trigger), matches: checks.every(({ matches }) => matches), checks };
+        : [waitsFor(nameOfTrigger(trigger), false, facts, part?.because)];
+    const matches = checks.every((check) => check.matches);
+    return { trigger: nameOfTrigger(trigger), matches, checks, ...(part && { fills: part.fills }) };
   });
 }
 
@@ -143,14 +147,19 @@ function* checksOf(
 }
 
 /** What the event is to a composite, if it is the event of a part. */
-function partOf(trigger: Trigger, chain: string, facts: TriggerFacts): string | undefined {
+function partOf(
+  trigger: Trigger,
+  chain: string,
+  facts: TriggerFacts,
+): { fills: boolean; because: string } | undefined {
   if (!isComposite(trigger)) return undefined;
   const name = nameOfTrigger(trigger);
-  if (partsFilledBy(facts, trigger, chain).length > 0) return `it counts as a part of ${name}`;
+  if (partsFilledBy(facts, trigger, chain).length > 0)
+    return { fills: true, because: `it counts as a part of ${name}` };
   const unmet = trigger.parts
     .map((part) => firstUnmet(checksOf(part, chain, facts)))
     .find((check) => check?.asks !== 'event');
-  return unmet && `it is no part of ${name}: ${unmet.because}`;
+  return unmet && { fills: false, because: `it is no part of ${name}: ${unmet.because}` };
 }
 
 function waitsFor(

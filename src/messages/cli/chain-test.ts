@@ -36,6 +36,8 @@ export function caseDifferences({ expect }: ChainCase, played: Played): CaseDiff
     differences.push({ what: 'result', expected: expect.result, actual: result, because });
   if (expect.because !== undefined && !because.includes(expect.because))
     differences.push({ what: 'because', expected: expect.because, actual: because });
+  const runs = played.kind === 'ran' ? played.runs : 0;
+  compare('runs', expect.runs?.toString(), `${runs}`);
   const steps = played.kind === 'ran' ? played.state.invocations : [];
   for (const [id, status] of Object.entries(expect.steps ?? {}))
     compare(`step ${id}`, status, steps.find(({ stepId }) => stepId === id)?.status ?? null);

@@ -1,5 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 import type { CaseResult } from '../../domain/chain-case/case-file.ts';
+import type { Happening } from '../../domain/chain-case/happening.ts';
 import type { ClosingReason, Effect } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
@@ -7,18 +8,20 @@ import { explain, explainText, plainLine } from '../../domain/run/explain.ts';
 import { type Invocation, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import { face } from '../run/steps-table.ts';
-import { short } from '../text/pretty.ts';
+import { listed, short } from '../text/pretty.ts';
 import { whyJson } from './run-json.ts';
 import { table } from './terminal.ts';
 
-/** What a chain would have done for a pull request. */
+/** What a chain would have done for a pull request: the newest of so many runs, or why none began. */
 export type Played = {
   /** `null` for a run without one. */
   pullRequest: PullRequest | null;
   /** It is closed, and was judged as if it were open. */
   asIfOpen: boolean;
-} & (
-  | { kind: 'ran'; state: RunState; approval: Approval | null; effects: readonly Effect[] }
+  /** What a composite waits for, and what was played as if it had happened. */
+  asIf: readonly Happening[];
+} /** The newest of so many runs. */ & (
+  | { kind: 'ran'; runs: number; state: RunState; approval: Approval | null; effects: readonly Effect[] }
   /** `of`: it would run with other inputs. */
   | { kind: 'not_run'; because: Explanation; of?: 'inputs' }
 );
@@ -78,6 +81,7 @@ export function dryRunText(repository: string, chain: string, played: Played): s
   const head = [
     `Dry run of ${chain} for ${plainLine(repository)}${subject(played)}.`,
     ...closedNote(played),
+    ...asIfNote(played),
     'Nothing was written to GitHub.',
     '',
   ];
@@ -113,6 +117,27 @@ function closedNote({ pullRequest, asIfOpen }: Played): string[] {
   return [`It is ${merged ? 'merged' : 'closed'}, and is judged as if it were open, with today's checks.`];
 }
 
+function asIfNote({ asIf }: Played): string[] {
+  const parts = asIf.filter(({ on }) => on !== 'pr.opened').map(happenedInWords);
+  return parts.length === 0 ? [] : [plainLine(`It is judged as if ${listed(parts, 'and')}.`)];
+}
+
+/** Of those that a dry run plays for a part. */
+function happenedInWords(one: Happening): string {
+  switch (one.on) {
+    case 'pr.labeled':
+      return `somebody had added the label "${one.label}"`;
+    case 'pr.review_submitted':
+      return `somebody had submitted a review (${one.review})`;
+    case 'ci.changed':
+      return `the check "${one.check}" had ended (${one.conclusion})`;
+    case 'invocation.completed':
+      return `the step ${one.step} of ${one.chain} had completed`;
+    default:
+      return `${one.on} had happened`;
+  }
+}
+
 /** One line for each pull request, and the counts. */
 export function dryRunTable(repository: string, chain: string, all: readonly Played[]): string {
   if (all.length === 0) return `${plainLine(repository)} has no pull requests.`;
@@ -122,6 +147,7 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
     ...(all.some(({ asIfOpen }) => asIfOpen)
       ? ['Closed ones are judged as if they were open, with today’s checks.']
       : []),
+    ...(all.map(asIfNote).find((note) => note.length > 0) ?? []),
     '',
     table(
       ['PULL REQUEST', 'TITLE', 'RESULT', 'REASON'],
@@ -172,6 +198,7 @@ export function dryRunJson(played: Played): Record<string, unknown> {
     base: pullRequest?.baseRef ?? null,
     result,
     because,
+    as_if: played.asIf,
     steps:
       played.kind === 'ran'
         ? played.state.invocations.map(({ stepId, status, reason, outcome }) => ({

@@ -1,5 +1,6 @@
 import { FOLDER } from '../../domain/chain/configuration-files.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
+import type { Happening } from '../../domain/chain-case/happening.ts';
 import type { CheckRunFacts, GitHubReader, Person, Repo, TreeEntry } from '../../ports/github.ts';
 import { GitHubError } from '../../ports/github.ts';
 import { BASE_SHA, caseReader, HEAD_SHA } from './case-reader.ts';
@@ -16,13 +17,41 @@ const MERGE_SHA = 'd'.repeat(40);
 const MERGER: Person = { id: 2, login: CASE_MAINTAINER, type: 'User' };
 const NOBODY = { owner: 'acme', name: '.github' };
 
+/** What of a case changes while things happen. */
+interface CaseWorld {
+  headSha: string;
+  /** The newest commit of the base branch. */
+  tip: string;
+  /** The checks of the head. */
+  checks: Readonly<Record<string, string>>;
+  labels: readonly string[];
+  ended: 'merged' | 'closed' | undefined;
+  updatedAt: Date;
+}
+
 /**
  * What GitHub would answer in a case: the pull request and its checks are the case's, and the base branch has the
  * configuration of the working folder.
  * @param configuration the files of `.github`, by path
  */
-export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string, string>): GitHubReader {
-  const { pull_request: given = {}, files = { 'README.md': '# A change\n' }, checks = {} } = of;
+export function chainCaseReader(
+  of: ChainCase,
+  configuration: ReadonlyMap<string, string>,
+): {
+  reader: GitHubReader;
+  /** GitHub answers from then on as if this had happened. */
+  happen(one: Happening, at: Date): Pick<CaseWorld, 'headSha' | 'tip' | 'updatedAt'>;
+} {
+  const { pull_request: given = {}, files = { 'README.md': '# A change\n' } } = of;
+  const world: CaseWorld = {
+    headSha: HEAD_SHA,
+    tip: BASE_SHA,
+    checks: of.checks ?? {},
+    labels: given.labels ?? [],
+    ended: of.on === 'pr.merged' ? 'merged' : of.on === 'pr.closed' ? 'closed' : undefined,
+    updatedAt: MOMENT,
+  };
+  let commits = 0;
   const about = caseReader({ files, title: given.title, body: given.body }, CASE_PULL_REQUEST);
   const base = given.base ?? 'main';
   const login = given.author ?? 'ada';
@@ -37,7 +66,7 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
     ([path, text]): TreeEntry => ({ path, type: 'file', sha: `here ${path}`, size: text.length }),
   );
 
-  return {
+  const reader: GitHubReader = {
     ...about,
     async repository(repo) {
       known(repo);
@@ -55,15 +84,22 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
         baseRef: base,
         headRef: given.head ?? 'change',
         draft: given.draft ?? false,
-        labels: given.labels ?? [],
-        ...(isEnded(of) && { state: 'closed' as const, updatedAt: MOMENT }),
-        ...(of.on === 'pr.merged' && { merged: true, mergeCommitSha: MERGE_SHA, mergedBy: MERGER }),
+        labels: [...world.labels],
+        headSha: world.headSha,
+        updatedAt: world.updatedAt,
+        ...(world.ended && { state: 'closed' as const }),
+        ...(world.ended === 'merged' && { merged: true, mergeCommitSha: MERGE_SHA, mergedBy: MERGER }),
       };
     },
+    async pullRequestFiles(repo, number) {
+      const listed = await about.pullRequestFiles(repo, number);
+      return { ...listed, files: listed.files.map((file) => ({ ...file, headSha: world.headSha })) };
+    },
+    file: (repo, path, ref) => about.file(repo, path, ref === world.tip ? BASE_SHA : ref),
     pullRequestCommits: async () => ({
       commits: [
         {
-          sha: HEAD_SHA,
+          sha: world.headSha,
           message: 'A change',
           author,
           committer: author,
@@ -75,7 +111,7 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
       truncated: false,
     }),
     commitCredits: async () => [
-      { sha: HEAD_SHA, authors: [{ id: author.id, login: author.login }], unknown: 0 },
+      { sha: world.headSha, authors: [{ id: author.id, login: author.login }], unknown: 0 },
     ],
     commit: async (_, sha) => ({
       sha,
@@ -89,10 +125,10 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
       },
     }),
     // By the author: an unknown one would cost a countersign more.
-    pushes: async () => [{ before: BASE_SHA, after: HEAD_SHA, actorId: author.id }],
+    pushes: async () => [{ before: BASE_SHA, after: world.headSha, actorId: author.id }],
     pullRequestReviews: async () => ({ reviews: [], truncated: false }),
     async branchTip(repo) {
-      return repo.name === NOBODY.name ? refuse() : BASE_SHA;
+      return repo.name === NOBODY.name ? refuse() : world.tip;
     },
     async folder(_, path) {
       if (path !== '.github') return undefined;
@@ -115,7 +151,7 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
       return text === undefined ? about.blob(repo, sha, maxBytes) : new TextEncoder().encode(text);
     },
     checkRuns: async () =>
-      Object.entries(checks).map(
+      Object.entries(world.checks).map(
         ([name, conclusion], index): CheckRunFacts => ({
           id: index + 1,
           name,
@@ -136,8 +172,8 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
       {
         appId: CI_APP,
         appName: 'ci',
-        status: Object.values(checks).includes('in_progress') ? 'in_progress' : 'completed',
-        checkRuns: Object.keys(checks).length,
+        status: Object.values(world.checks).includes('in_progress') ? 'in_progress' : 'completed',
+        checkRuns: Object.keys(world.checks).length,
       },
     ],
     statuses: async () => [],
@@ -157,8 +193,36 @@ export function chainCaseReader(of: ChainCase, configuration: ReadonlyMap<string
     ownIssues: async () => [],
     ownReviewTexts: async () => ({ reviews: [], comments: [] }),
   };
-}
 
-function isEnded({ on }: ChainCase): boolean {
-  return on === 'pr.merged' || on === 'pr.closed';
+  return {
+    reader,
+    happen(one, at) {
+      commits += 1;
+      const sha = (letter: string) => `${commits}`.padStart(HEAD_SHA.length, letter);
+      world.updatedAt = at;
+      switch (one.on) {
+        case 'pr.opened':
+          world.ended = undefined;
+          break;
+        case 'pr.updated':
+          world.headSha = sha('c');
+          world.checks = {};
+          break;
+        case 'pr.labeled':
+          world.labels = [...new Set([...world.labels, one.label])];
+          break;
+        case 'pr.merged':
+        case 'pr.closed':
+          world.ended = one.on === 'pr.merged' ? 'merged' : 'closed';
+          break;
+        case 'file.changed':
+          world.tip = sha('b');
+          break;
+        case 'ci.changed':
+          if (one.branch === undefined) world.checks = { ...world.checks, [one.check]: one.conclusion };
+          break;
+      }
+      return world;
+    },
+  };
 }

@@ -61,6 +61,7 @@ describe('the repository’s own configuration of Countersign', () => {
     'coverage-gate',
     'impact-report',
     'release-notes',
+    'stale-pull-requests',
     'version-updates',
   ];
 

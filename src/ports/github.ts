@@ -235,6 +235,16 @@ export interface ListedPullRequest {
   updatedAt: Date;
 }
 
+/** An open pull request in GitHub's list. */
+export interface OpenPullRequest {
+  number: number;
+  title: string;
+  author: Person;
+  draft: boolean;
+  labels: string[];
+  updatedAt: Date;
+}
+
 /** One attempt of GitHub to send a webhook to this app. */
 export interface DeliveryAttempt {
   id: number;
@@ -399,6 +409,14 @@ export interface GitHubReader {
   repositories(): Promise<InstalledRepository[]>;
   /** The numbers of the pull requests that were opened last, open or closed, newest first. */
   newestPullRequests(repo: Repo, count: number): Promise<number[]>;
+  /**
+   * The open pull requests that have not changed after that time, the one without a change for longest first, up to 300;
+   * `truncated` if there are more.
+   */
+  pullRequestsUnchangedSince(
+    repo: Repo,
+    moment: Date,
+  ): Promise<{ pullRequests: OpenPullRequest[]; truncated: boolean }>;
   /** The pull requests that changed after that time, open or closed, in the order of their changes. */
   pullRequestsChangedAfter(repo: Repo, moment: Date): Promise<ListedPullRequest[]>;
 }

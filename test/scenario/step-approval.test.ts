@@ -35,7 +35,7 @@ test('the approval comment asks the question of the step, and says whose counter
   const { harness, number } = await asked();
   const { body } = approvalOf(harness, number);
   expect(body).toContain('### ✍️ May this migration run?');
-  expect(body).toContain('a countersign counts only from `a member of octo/dbas`');
+  expect(body).toContain('a countersign counts only from a member of `octo/dbas`**');
   expect(body).toContain('2 countersigns are needed.');
 });
 

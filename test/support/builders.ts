@@ -20,7 +20,10 @@ export function at(ms: number): Date {
 
 /** The chain that the parser makes of a file. Throws with the errors if a test's file is invalid. */
 export function chain(file: string): Chain {
-  const known = { skills: ['pr-review', 'ci'], actions: ['gh-comment', 'gh-label', 'gh-merge'] };
+  const known = {
+    skills: ['pr-review', 'ci', 'stale-pull-requests'],
+    actions: ['gh-comment', 'gh-label', 'gh-merge'],
+  };
   const parsed = parseChain(file, 'chain.yaml', known);
   if (!parsed.chain)
     throw new Error(

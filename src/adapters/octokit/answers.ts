@@ -95,6 +95,27 @@ export const listedPullRequestsSchema = z.array(
     })),
 );
 
+export const openPullRequestsSchema = z.array(
+  z
+    .object({
+      number: z.int(),
+      title: z.string(),
+      user: personOrGhost,
+      // Absent where the plan has no drafts.
+      draft: z.boolean().default(false),
+      labels: z.array(z.object({ name: z.string() })),
+      updated_at: z.iso.datetime({ offset: true }),
+    })
+    .transform(({ number, title, user, draft, labels, updated_at }) => ({
+      number,
+      title,
+      author: user,
+      draft,
+      labels: labels.map(({ name }) => name),
+      updatedAt: new Date(updated_at),
+    })),
+);
+
 export const installedRepositoriesSchema = z
   .object({
     repositories: z.array(

@@ -4,6 +4,7 @@ import {
   GitHubError,
   type GitHubReader,
   type ListedPullRequest,
+  type OpenPullRequest,
   type OwnIssue,
   type Repo,
   type TreeEntry,
@@ -22,6 +23,7 @@ import {
   issuesSchema,
   listedPullRequestsSchema,
   milestonesSchema,
+  openPullRequestsSchema,
   pullRequestSchema,
   pushesSchema,
   reactionsSchema,
@@ -65,6 +67,8 @@ const MAX_ARTIFACTS = 300;
 const MAX_COLLABORATORS = 1_000;
 const MAX_MEMBERS = 300;
 const MAX_MILESTONES = 300;
+/** Ours: four requests, and more than anybody reads. */
+const MAX_UNCHANGED = 300;
 /** The contents API stops there without an error. */
 const MAX_FOLDER_ENTRIES = 1_000;
 
@@ -362,6 +366,23 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
         changed.push(pull);
       }
       return changed.reverse();
+    },
+
+    // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests: `sort`, `direction`. Unlike the newest first, these pages
+    // rarely change, so GitHub mostly answers 304.
+    async pullRequestsUnchangedSince(repo, moment) {
+      const oldestFirst = client.entries(
+        'GET /repos/{owner}/{repo}/pulls',
+        { ...at(repo), state: 'open', sort: 'updated', direction: 'asc' },
+        openPullRequestsSchema,
+      );
+      const pullRequests: OpenPullRequest[] = [];
+      for await (const pull of oldestFirst) {
+        if (pull.updatedAt > moment) break;
+        if (pullRequests.length === MAX_UNCHANGED) return { pullRequests, truncated: true };
+        pullRequests.push(pull);
+      }
+      return { pullRequests, truncated: false };
     },
 
     async newestPullRequests(repo, count) {

@@ -49,6 +49,12 @@ const SKILLS = {
     sideEffects: false,
     confirmation: 'none',
   },
+  'stale-pull-requests': {
+    name: 'stale-pull-requests',
+    minimumTrust: 'sandbox',
+    sideEffects: false,
+    confirmation: 'none',
+  },
 } as const satisfies Readonly<Record<string, Capability>>;
 
 /** An irreversible action that does not ask people first does not compile. */

@@ -67,13 +67,19 @@ export function teamsNamed({ teams, step }: Pick<CountersignRules, 'teams' | 'st
   return [...new Set([...teams, ...(step?.teams ?? [])])];
 }
 
-/** Those whom the step asks for, in words; `undefined` if everybody whom the settings let countersign. */
-export function wantedByStep({ step }: Pick<CountersignRules, 'step'>): string | undefined {
+/**
+ * Those whom the step asks for, in words; `undefined` if everybody whom the settings let countersign.
+ * @param named how a team or a login is shown
+ */
+export function wantedByStep(
+  { step }: Pick<CountersignRules, 'step'>,
+  named = (name: string) => name,
+): string | undefined {
   const { permission, teams = [], users = [] } = step ?? {};
   const groups = [
     ...(permission === undefined ? [] : [`${permission} access`]),
-    ...teams.map((team) => `a member of ${team}`),
-    ...users,
+    ...teams.map((team) => `a member of ${named(team)}`),
+    ...users.map((user) => named(user)),
   ];
   return groups.length === 0 ? undefined : groups.join(' or ');
 }

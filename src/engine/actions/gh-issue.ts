@@ -22,7 +22,7 @@ import {
   titleOfFinding,
 } from '../../messages/comments/finding-issue.ts';
 import { commitText } from '../../messages/text/commit-text.ts';
-import { prose } from '../../messages/text/markdown.ts';
+import { prose, proseLines } from '../../messages/text/markdown.ts';
 import type { OwnIssue } from '../../ports/github.ts';
 import type { StepContext } from '../steps/step.ts';
 import { type Plan, plainAction } from './action.ts';
@@ -126,7 +126,7 @@ function wantedBy(
     subject: run.pullRequest ?? (typeof issue === 'number' ? issue : null),
   };
   const title = context.text('title', commitText);
-  const body = context.text('body', (value) => prose(value));
+  const body = context.text('body', proseLines);
   // An expression without a value would open an issue about nothing, or close them all.
   const isMissing = given === undefined && 'outcome' in context.inputs;
   if (isMissing) return '"outcome" is missing: the step that it names has none';

@@ -205,11 +205,11 @@ function whoMayAnswer(rules: CountersignRules): string {
     ...users.slice(0, 20).map((user) => code(user)),
   ];
   const named = teams.length + users.length > 0 ? ' Whoever is named here needs write access too.' : '';
-  const wanted = wantedByStep(rules);
+  const wanted = wantedByStep(rules, code);
   const both =
     wanted === undefined
       ? ''
-      : ` **For this step, a countersign counts only from ${code(wanted)}**; anybody who may answer can reject.`;
+      : ` **For this step, a countersign counts only from ${wanted}**; anybody who may answer can reject.`;
   return `**Who may answer:** ${listed(groups, 'or')}.${named}${both}`;
 }
 

@@ -2,6 +2,7 @@ import type { StepHandler } from '../../engine/steps/step.ts';
 import { ci } from './ci/ci.ts';
 import { type CodexReview, codexPrReview } from './review/codex-pr-review.ts';
 import { type PrReviewDeps, prReview } from './review/pr-review.ts';
+import { stalePullRequests } from './stale/stale-pull-requests.ts';
 
 export { ci };
 
@@ -11,7 +12,7 @@ export function builtInSkills({
   ...deps
 }: PrReviewDeps & { codex?: CodexReview }): readonly StepHandler[] {
   const review = prReview(deps);
-  return [review, codexPrReview(review, codex), ci];
+  return [review, codexPrReview(review, codex), ci, stalePullRequests];
 }
 
 /** The same without a model, for callers that only need their names and declarations. */

@@ -190,6 +190,7 @@ export function chainCaseReader(
     teamMembers: async () => undefined,
     isTeamMember: async () => false,
     isAssignable: async () => true,
+    pullRequestsUnchangedSince: async () => ({ pullRequests: [], truncated: false }),
     ownIssues: async () => [],
     ownReviewTexts: async () => ({ reviews: [], comments: [] }),
   };

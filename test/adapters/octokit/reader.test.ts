@@ -233,6 +233,59 @@ describe('a pull request', () => {
   });
 });
 
+describe('the open pull requests without a change', () => {
+  const DAY = Date.parse('2026-01-05T12:00:00Z');
+  const open = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      number: index + 1,
+      title: 'Fix the cart',
+      user: mona,
+      draft: false,
+      labels: [{ name: 'bug' }],
+      updated_at: new Date(DAY + index * 1_000).toISOString(),
+    }));
+  const unchanged = async (count: number, until: number) => {
+    const { rest, reader } = start();
+    const asked: string[] = [];
+    rest
+      .get(`${R}/pulls`)
+      .times(9)
+      .reply((request: Request) => {
+        asked.push(new URL(request.url).search);
+        return pages(open(count))(request);
+      });
+    const found = await reader.pullRequestsUnchangedSince(REPO, new Date(DAY + until * 1_000));
+    return { asked, ...found };
+  };
+
+  it('are listed longest unchanged first, up to the first that has changed', async () => {
+    const { asked, pullRequests, truncated } = await unchanged(250, 120);
+    expect(pullRequests.map(({ number }) => number)).toEqual(Array.from({ length: 121 }, (_, at) => at + 1));
+    expect(pullRequests[0]).toEqual({
+      number: 1,
+      title: 'Fix the cart',
+      author: mona,
+      draft: false,
+      labels: ['bug'],
+      updatedAt: new Date(DAY),
+    });
+    expect(truncated).toBe(false);
+    expect(asked).toEqual([
+      '?state=open&sort=updated&direction=asc&per_page=100',
+      '?state=open&sort=updated&direction=asc&per_page=100&page=2',
+    ]);
+  });
+
+  it('are truncated after 300', async () => {
+    const { asked, pullRequests, truncated } = await unchanged(500, 1_000);
+    expect([pullRequests.length, truncated, asked.length]).toEqual([300, true, 4]);
+  });
+
+  it('are complete if there are exactly 300', async () => {
+    expect(await unchanged(300, 1_000)).toMatchObject({ truncated: false });
+  });
+});
+
 describe('files', () => {
   const blob = (text: string, size = Buffer.byteLength(text)) => ({
     encoding: 'base64',

@@ -248,20 +248,21 @@ describe('list', () => {
     const cwd = withNaming();
     mkdirSync(join(cwd, SKILLS, 'empty'));
     expect((await skill(cwd, 'list')).out).toMatchInlineSnapshot(`
-      "SKILL              VERSION  FROM       FOLDER                             COMES TO                     ARTIFACTS
-      ci                 1.0.0    shipped    skills/ci                                                       description
-      codex-pr-review    1.0.0    shipped    skills/codex-pr-review             review_verdict               description, agent, prompt_template
-      coverage-gate      1.0.0    shipped    skills/coverage-gate               gate_verdict                 description, code_template
-      dependency-review  1.0.0    shipped    skills/dependency-review           review_verdict               description, analyzer
-      docs-review        1.0.0    shipped    skills/docs-review                 review_verdict               description, analyzer
-      empty                       workspace  .github/countersign/skills/empty                                1 error: is not used
-      impact-report      1.0.0    shipped    skills/impact-report               impact_report                description, dspy_module, code_template
-      migration-review   1.0.0    shipped    skills/migration-review            review_verdict               description, analyzer
-      naming             1.2.0    workspace  .github/countersign/skills/naming  gate_verdict                 description, prompt_template
-      pr-review          1.0.0    shipped    skills/pr-review                   review_verdict               description, analyzer, prompt_template
-      release-notes      1.0.0    shipped    skills/release-notes               countersign/release-notes    description, prompt_template
-      version-updates    1.0.0    shipped    skills/version-updates             countersign/version-updates  description, code_template
-      workflow-review    1.0.0    shipped    skills/workflow-review             review_verdict               description, analyzer
+      "SKILL                VERSION  FROM       FOLDER                             COMES TO                     ARTIFACTS
+      ci                   1.0.0    shipped    skills/ci                                                       description
+      codex-pr-review      1.0.0    shipped    skills/codex-pr-review             review_verdict               description, agent, prompt_template
+      coverage-gate        1.0.0    shipped    skills/coverage-gate               gate_verdict                 description, code_template
+      dependency-review    1.0.0    shipped    skills/dependency-review           review_verdict               description, analyzer
+      docs-review          1.0.0    shipped    skills/docs-review                 review_verdict               description, analyzer
+      empty                         workspace  .github/countersign/skills/empty                                1 error: is not used
+      impact-report        1.0.0    shipped    skills/impact-report               impact_report                description, dspy_module, code_template
+      migration-review     1.0.0    shipped    skills/migration-review            review_verdict               description, analyzer
+      naming               1.2.0    workspace  .github/countersign/skills/naming  gate_verdict                 description, prompt_template
+      pr-review            1.0.0    shipped    skills/pr-review                   review_verdict               description, analyzer, prompt_template
+      release-notes        1.0.0    shipped    skills/release-notes               countersign/release-notes    description, prompt_template
+      stale-pull-requests  1.0.0    shipped    skills/stale-pull-requests                                      description
+      version-updates      1.0.0    shipped    skills/version-updates             countersign/version-updates  description, code_template
+      workflow-review      1.0.0    shipped    skills/workflow-review             review_verdict               description, analyzer
       "
     `);
     const listed: { scope: string }[] = await json(cwd, 'list');

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import { ci } from '../../../src/skills/builtin/ci/ci.ts';
 import { prReview } from '../../../src/skills/builtin/review/pr-review.ts';
+import { stalePullRequests } from '../../../src/skills/builtin/stale/stale-pull-requests.ts';
 import { stepContext } from '../../support/step-context.ts';
 
-const HANDLERS = { 'pr-review': prReview({ model: undefined }), ci };
+const HANDLERS = {
+  'pr-review': prReview({ model: undefined }),
+  ci,
+  'stale-pull-requests': stalePullRequests,
+};
 
 // The context fails every read, so a step that read anything before it checked its inputs would fail the test.
 test.each([
@@ -13,6 +18,13 @@ test.each([
     'ci',
     'scope: required',
     'its input "scope" can only be "full": every check counts, and settings say which ones to ignore',
+  ],
+  ['stale-pull-requests', 'days: 0', 'its input "days" is a number of days from 1 to 3650'],
+  ['stale-pull-requests', 'drafts: some', 'its input "drafts" is true or false'],
+  [
+    'stale-pull-requests',
+    'except_labels: wip',
+    'its input "except_labels" is a list of at most 20 names of labels',
   ],
 ] as const)(
   'a step %s with { %s } fails, and says which values are allowed',

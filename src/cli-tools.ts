@@ -191,7 +191,20 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       if (!read.ok) throw new Error(read.diagnostics.join(' '));
       return playChainCase(read.config, chain, of, files);
     },
-    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    pause: (ms, until) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, until?.aborted ? 0 : ms);
+        until?.addEventListener('abort', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+    stopRequested() {
+      const stop = new AbortController();
+      // `on`, not `once`: a supervisor or terminal often sends a second signal, which must not interrupt the end.
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+      return stop.signal;
+    },
     async skills() {
       const [{ SHIPPED_SKILLS }, { shippedSkills }] = await Promise.all([
         import('./skills/builtin/shipped.ts'),

@@ -1,6 +1,7 @@
 import { timeSortedIds } from '../../core/ids.ts';
 import { type Evaluated, evaluateSchedules } from '../../engine/runs/schedules.ts';
-import { checked, scheduleTable } from '../../messages/cli/schedules.ts';
+import { checked, daemonStopped, scheduleTable } from '../../messages/cli/schedules.ts';
+import { StorageLocked } from '../../ports/locked.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 
@@ -28,16 +29,26 @@ export function chainCheck(context: Context, { database }: DatabaseOption): Prom
   });
 }
 
-/** Does so every 30 seconds, until the process receives a signal to stop. */
+/** Does so every 30 seconds, until the process receives a signal to stop; what it has begun is committed first. */
 export function chainDaemon(context: Context, { database }: DatabaseOption): Promise<Output> {
   const { clock, tools, write } = context;
+  const stop = tools.stopRequested();
   return tools.withDatabase(database, 'write', async (storage) => {
-    for (;;) {
-      const { evaluated, firings } = await evaluateAll(context, storage);
-      const next = await storage.read.schedules.nextAt();
-      if (firings.length > 0) await write(`${checked(evaluated, firings, next, clock.now())}\n`);
-      await tools.pause(DAEMON_MS);
+    let fired = 0;
+    for (let isFirst = true; !stop.aborted; isFirst = false) {
+      try {
+        const { evaluated, firings } = await evaluateAll(context, storage, stop);
+        const next = await storage.read.schedules.nextAt();
+        fired += firings.length;
+        if (isFirst || firings.length > 0) await write(`${checked(evaluated, firings, next, clock.now())}\n`);
+      } catch (error) {
+        // The app may be writing for long. What is due stays due.
+        if (!(error instanceof StorageLocked)) throw error;
+        await write(`${error.message}\n`);
+      }
+      await tools.pause(DAEMON_MS, stop);
     }
+    return { text: daemonStopped(fired), json: { firings: fired } };
   });
 }
 
@@ -63,7 +74,11 @@ export function chainSchedules({ tools }: Context, { database }: DatabaseOption)
   });
 }
 
-async function evaluateAll({ clock, tools }: Context, storage: Storage): Promise<Evaluated> {
+async function evaluateAll(
+  { clock, tools }: Context,
+  storage: Storage,
+  stop?: AbortSignal,
+): Promise<Evaluated> {
   const queue = await tools.enqueuer(storage);
   const deps = { storage, queue, clock, ids: timeSortedIds(() => clock.now()) };
   const all: Evaluated = { evaluated: 0, firings: [], isMore: false };
@@ -71,7 +86,7 @@ async function evaluateAll({ clock, tools }: Context, storage: Storage): Promise
     const { evaluated, firings, isMore } = await evaluateSchedules(deps, BATCH);
     all.evaluated += evaluated;
     all.firings.push(...firings);
-    if (!isMore) return all;
+    if (!isMore || stop?.aborted) return all;
   }
 }
 

@@ -108,8 +108,10 @@ export interface Tools {
    * @param files the files of `.github` in the working folder, by path
    */
   chainCase(chain: string, of: ChainCase, files: ReadonlyMap<string, string>): Promise<Played>;
-  /** Waits before the command asks again. */
-  pause(ms: number): Promise<void>;
+  /** Waits before the command asks again, until the signal at most. */
+  pause(ms: number, until?: AbortSignal): Promise<void>;
+  /** Aborts when the process receives SIGTERM or SIGINT, which then no longer end it. */
+  stopRequested(): AbortSignal;
   skills(): Promise<KnownSkills>;
   /** The tools to run a case of a skill: no network, and only recorded answers of a model. */
   caseTools(of: SkillCase): Promise<CaseTools>;

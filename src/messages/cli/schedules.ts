@@ -19,6 +19,11 @@ export function checked(
   return [...lines, `${due}${after}`].join('\n');
 }
 
+/** `chain daemon`, when it stops. */
+export function daemonStopped(firings: number): string {
+  return `Stopped after ${plural(firings, 'firing')}.`;
+}
+
 /** `chain schedules`: when chains fire next, and the newest firings. */
 export function scheduleTable(rows: readonly ScheduleRow[], firings: readonly Firing[]): string {
   const upcoming =

@@ -1,6 +1,10 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { ScheduleRow } from '../../../src/ports/firings.ts';
+import { bareEnvironment } from '../../support/app-environment.ts';
 import { temporaryFolders } from '../../support/temp.ts';
 import { countersign, countersignProcess, jobsIn, parsed, seed } from './support.ts';
 
@@ -57,5 +61,59 @@ test('two processes that evaluate at once fire each of 250 schedules once', { ta
   const fired = both.flatMap((ended) => (parsed(ended) as { firings: { chain: string }[] }).firings);
   expect(new Set(fired.map(({ chain }) => chain)).size).toBe(250);
   expect(fired).toHaveLength(250);
+  expect(jobsIn(path)).toHaveLength(250);
+});
+
+interface Daemon {
+  process: ChildProcess;
+  /** Resolves once it has evaluated for the first time. */
+  ready: Promise<void>;
+  out: () => string;
+}
+
+function startDaemon({ cwd, env }: { cwd: string; env: Record<string, string> }): Daemon {
+  const main = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, 'chain', 'daemon'], {
+    cwd,
+    env: { ...bareEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      if (/schedules? due\./.test(out)) resolve();
+    });
+    child.on('exit', () => reject(new Error(`The daemon ended: ${out}`)));
+  });
+  return { process: child, ready, out: () => out };
+}
+
+async function stopped({ process: child }: Daemon, signal: NodeJS.Signals): Promise<unknown> {
+  const closed = once(child, 'close');
+  child.kill(signal);
+  return (await closed)[0];
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'a daemon fires what is due, and ends with 0 after %s',
+  { tags: 'slow' },
+  async (signal) => {
+    const { path, at } = await world(3);
+    const daemon = startDaemon(at);
+    await daemon.ready;
+    expect(await stopped(daemon, signal)).toBe(0);
+    expect(daemon.out()).toMatch(/3 schedules due\. The next is due .*\nStopped after 3 firings\.\n$/);
+    expect(jobsIn(path)).toHaveLength(3);
+  },
+);
+
+test('two daemons fire each of 250 schedules once', { tags: 'slow' }, async () => {
+  const { path, at } = await world(250);
+  const daemons = [startDaemon(at), startDaemon(at)];
+  await Promise.all(daemons.map(({ ready }) => ready));
+  expect(await Promise.all(daemons.map((one) => stopped(one, 'SIGTERM')))).toEqual([0, 0]);
+  const fired = daemons.map((one) => Number(/Stopped after (\d+) firing/.exec(one.out())?.[1]));
+  expect(fired.reduce((sum, count) => sum + count, 0)).toBe(250);
   expect(jobsIn(path)).toHaveLength(250);
 });

@@ -27,6 +27,7 @@ const noTools: Tools = {
   dryRun: untouched,
   chainCase: untouched,
   pause: untouched,
+  stopRequested: untouched,
   skills: untouched,
   caseTools: untouched,
   model: untouched,

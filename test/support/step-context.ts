@@ -51,6 +51,8 @@ export function stepContext(
     signal: new AbortController().signal,
     because: 'event',
     requested: async () => [],
+    childRun: async () => undefined,
+    chainInForce: async (name) => ({ because: `there is no chain "${name}"` }),
     round: async () => 1,
     earlierReview: async () => undefined,
     newId: () => 'apr_1',

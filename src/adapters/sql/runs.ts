@@ -3,6 +3,7 @@ import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
 import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
+import { seriesOf } from '../../domain/run/child.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
 import type { RunFilter, Runs } from '../../ports/storage.ts';
 import { type ArchivedRows, type Archives, archivableRuns, archiveRun, byTime } from './archives.ts';
@@ -340,8 +341,8 @@ export function runsTable(
     async current(of) {
       const all = 'headSha' in of ? (await outlinesOfHead(db, of)).rows : await outlinesOf(of);
       const seen = new Set<string>();
-      const wanted = all.filter(({ pull_request, chain, status }) => {
-        const key = `${pull_request}:${chain}`;
+      const wanted = all.filter(({ id, pull_request, chain, status }) => {
+        const key = `${pull_request}:${seriesOf({ id, chain })}`;
         const isNewest = !seen.has(key);
         seen.add(key);
         return isNewest || !isRunOver(status);

@@ -70,6 +70,8 @@ type AsksPeople = { confirmation: 'person' };
  * on the step.
  */
 const ACTIONS = {
+  // Its steps need what they need, and are asked about one by one.
+  chain: { name: 'chain', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
   'gh-assign': {
     name: 'gh-assign',
     worksOn: ['pull request', 'issue'],
@@ -182,6 +184,11 @@ export function skillNamed(name: string | undefined): Capability | undefined {
 /** The declaration of a step's action; `undefined` if the step uses a skill, which is never irreversible. */
 export function actionOf({ kind, name }: { kind: 'skill' | 'action'; name: string }): Capability | undefined {
   return kind === 'action' ? actionNamed(name) : undefined;
+}
+
+/** Whether the step runs another chain. */
+export function runsChain(step: { uses: { kind: 'skill' | 'action'; name: string } } | undefined): boolean {
+  return step?.uses.kind === 'action' && step.uses.name === ACTIONS.chain.name;
 }
 
 /** Why no gate and no expectation can follow an irreversible action, as a clause. */

@@ -1,7 +1,7 @@
 import type { Ids } from '../../core/ids.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import type { Chain } from '../chain/chain.ts';
-import { defaultInputs } from '../chain/chain-inputs.ts';
+import { defaultInputs, type InputValues } from '../chain/chain-inputs.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { RepositoryEvent } from '../event/event.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
@@ -64,4 +64,43 @@ export function newRun(from: NewRun, ids: Ids, now: Date): RunState {
     }),
   );
   return { run, invocations };
+}
+
+/**
+ * A run of another chain that is a step of a run. It has the event, the commits and the settings of that run, so it is trusted
+ * as that one is, and asks the same people.
+ * @param from `members`: as `trigger.input_<key>`, for a chain that declares no inputs
+ */
+export function newChildRun(
+  from: {
+    id: string;
+    parent: Run;
+    step: string;
+    chain: Chain;
+    values: InputValues;
+    members: Readonly<Record<string, string>>;
+  },
+  ids: Ids,
+  now: Date,
+): RunState {
+  const { id, parent, step, chain, values, members } = from;
+  const { repo, trigger, governed, heard, depth = 0, parent: above } = parent.facts;
+  const given = Object.entries(trigger).filter(([key]) => !key.startsWith('input_'));
+  const facts: RunFacts = {
+    repo,
+    trigger: { ...Object.fromEntries(given), ...members },
+    inputs: values,
+    ...(governed && { governed }),
+    ...(heard && { heard }),
+    depth: depth + 1,
+    parent: { run: parent.id, chain: parent.chain, step, above: above ? [above.run, ...above.above] : [] },
+  };
+  // Only events of a repository begin runs.
+  const event = parent.event as RepositoryEvent;
+  const { run, invocations } = newRun({ ...parent, id, chain, event, facts }, ids, now);
+  // The event has the name that the repository had.
+  return {
+    run: { ...run, repository: parent.repository, installationId: parent.installationId },
+    invocations,
+  };
 }

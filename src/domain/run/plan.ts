@@ -158,6 +158,8 @@ export function outdatedBecause(
   if (!isAboutTheHead(run)) return undefined;
   if (now.merged) {
     const { ownMerge } = now;
+    // A step of it merged, and it goes on.
+    if (ownMerge?.above?.includes(run.id)) return undefined;
     return ownMerge?.headSha === now.headSha
       ? mergedByChain(ownMerge)
       : reason('run.cancelled.merged_elsewhere', 'the pull request was merged by hand');
@@ -194,6 +196,8 @@ export interface OwnMerge {
   chain: string;
   headSha: string;
   countersignedBy: readonly string[];
+  /** The runs of which the merging one is a step, or a step of a step. */
+  above?: readonly string[];
 }
 
 /** The reason of all other runs of a pull request that a chain merged. */
@@ -206,10 +210,11 @@ export function mergedByChain({ runId, chain, countersignedBy }: OwnMerge): Reas
 }
 
 /**
- * Whether the run is about a head. Runs of chains triggered by a merge, a close or a push continue whatever
- * happens to the pull request.
+ * Whether the run is its chain's own for a head. Runs of chains triggered by a merge, a close or a push continue whatever
+ * happens to the pull request. A run that is a step of another ends with that one, and is not its chain's own.
  */
 export function isAboutTheHead(run: Run): boolean {
+  if (run.facts.parent) return false;
   if (run.event.kind === 'manual.fired') return true;
   const [first, ...more] = triggersOf(run.definition);
   if (more.length > 0) return run.facts.fired === undefined;

@@ -102,6 +102,14 @@ export interface RunFacts {
   heard?: true;
   /** How many runs started one another, of which this is the last; absent if none did. */
   depth?: number;
+  /** The step of another run that began it, and waits for its end; absent otherwise. Expressions cannot read it. */
+  parent?: {
+    run: string;
+    chain: string;
+    step: string;
+    /** The runs above that one, from the nearest. */
+    above: readonly string[];
+  };
 }
 
 /** The record of one step of one run. */

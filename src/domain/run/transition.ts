@@ -193,7 +193,8 @@ class Transition {
   private rerun(stepIndex: number): boolean {
     const { run, invocations } = this.state;
     const first = invocations[stepIndex];
-    if (!first || run.status === 'cancelled' || run.status === 'aborted') return false;
+    // The step that waited for a run of another chain has its outcome, and can be run again itself.
+    if (!first || run.facts.parent || run.status === 'cancelled' || run.status === 'aborted') return false;
     const again = new Set([first.stepId, ...dependentsOf(run.definition.steps, first.stepId)]);
     for (const step of invocations) {
       const cutShort =

@@ -1,5 +1,6 @@
 import type { ActionName } from '../../domain/policy/capability.ts';
 import type { AnsweredAction, PlainAction } from './action.ts';
+import { chain } from './chain.ts';
 import { ghAssign } from './gh-assign.ts';
 import { ghBackport } from './gh-backport.ts';
 import { ghClose } from './gh-close.ts';
@@ -20,6 +21,7 @@ import { wait } from './wait.ts';
 
 /** Every declared action. The type requires one for each. */
 export const ACTIONS: Readonly<Record<ActionName, PlainAction | AnsweredAction>> = {
+  chain,
   'gh-assign': ghAssign,
   'gh-backport': ghBackport,
   'gh-close': ghClose,

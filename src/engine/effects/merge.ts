@@ -162,12 +162,14 @@ export async function ownMerge(
   const row = ofHead.find(({ status }) => status === 'done') ?? ofHead[0];
   const run = row?.runId == null ? undefined : (await tx.runs.load(row.runId))?.run;
   if (!run || row?.effect.kind !== 'merge') return undefined;
+  const { parent } = run.facts;
   return {
     merge: {
       runId: run.id,
       chain: run.chain,
       headSha: row.effect.head_sha,
       countersignedBy: row.effect.countersigned_by,
+      ...(parent && { above: [parent.run, ...parent.above] }),
     },
     underWay: row.status !== 'done' && !isRunOver(run.status),
   };

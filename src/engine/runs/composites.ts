@@ -21,6 +21,7 @@ import {
   type TriggerEvent,
 } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
+import { MAX_DEPTH } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import {
@@ -34,9 +35,6 @@ import type { Firing, SkippedBecause } from '../../ports/firings.ts';
 import type { ReadTx, Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import type { Engine } from './engine.ts';
-
-/** How many runs may start one another. */
-export const MAX_DEPTH = 5;
 
 /** For how many pull requests, commits and repositories a chain of a repository waits at most. */
 const MAX_KEYS = 10_000;

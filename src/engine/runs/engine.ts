@@ -9,10 +9,12 @@ import { aboutRun } from '../../domain/audit/entry.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { stepRef } from '../../domain/explanation/evidence.ts';
-import { pointingTo, type Reason } from '../../domain/explanation/reason.ts';
+import { pointingTo, type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { runsChain } from '../../domain/policy/capability.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
+import { childRunId } from '../../domain/run/child.ts';
 import { doneReason } from '../../domain/run/completed.ts';
 import {
   governingBranch,
@@ -172,6 +174,7 @@ export function createEngine(
         await apply(tx, after, { kind: 'session', sessionId, result }, by, {
           questionsChanged: approvals.length > 0,
         });
+      if (result.kind !== 'waits') await endChild(tx, state, invocation, sessionId, by);
       const event = state.run.facts.heard && invocationCompleted(state.run, invocation, result);
       if (event) await queue.enqueue(tx, repositoryEventJob(event));
     }
@@ -226,6 +229,7 @@ export function createEngine(
       await auditStatus(tx, before.run, state.run, by);
       if (isRunOver(state.run.status) && state.run.facts.fired?.source === 'schedule.fired')
         await fireQueued(tx, queue, state.run);
+      if (isRunOver(state.run.status)) await wakeParent(tx, state.run, by);
       log.info(
         { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
         isRunOver(state.run.status) ? 'run is over' : 'run moves on',
@@ -233,6 +237,29 @@ export function createEngine(
     }
     await publisher.publish(tx, state);
     return state;
+  }
+
+  /** The run of another chain that the session began ends with it, if it has not ended. */
+  async function endChild(
+    tx: Tx,
+    { run }: RunState,
+    { stepIndex, stepId }: Invocation,
+    sessionId: string,
+    by: Actor,
+  ): Promise<void> {
+    if (!runsChain(run.definition.steps[stepIndex])) return;
+    const because = reason(
+      'run.cancelled.parent_ended',
+      `the step ${stepId} of ${run.chain} ended before it`,
+      [{ kind: 'run', id: run.id, label: run.chain }],
+    );
+    await signal(tx, childRunId(sessionId), { kind: 'end', status: 'cancelled', reason: because }, by);
+  }
+
+  /** The step that waits for the run. If the step has ended the run, it is over. */
+  async function wakeParent(tx: Tx, { facts, reason: because }: Run, by: Actor): Promise<void> {
+    if (!facts.parent || because?.code === 'run.cancelled.parent_ended') return;
+    await signal(tx, facts.parent.run, { kind: 'wake', for: ['until'] }, by);
   }
 
   /** Also after a wake that found nothing due, because a postponed wait has only this one job. */
@@ -293,6 +320,7 @@ export function createEngine(
       case 'abort': {
         const found = await tx.runs.getSession(command.sessionId);
         const step = state.invocations.find((candidate) => candidate.id === found?.invocation.id);
+        if (step) await endChild(tx, state, step, command.sessionId, by);
         if (found) {
           const verification = afterAbort(found.session);
           const { status, reason } = command;

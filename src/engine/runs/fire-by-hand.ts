@@ -98,7 +98,7 @@ export async function fireByHand(
       chain: chain.name,
       active: true,
     });
-    for (const run of unfinished) {
+    for (const run of unfinished.filter(({ facts }) => !facts.parent)) {
       await engine.signal(
         tx,
         run.id,

@@ -11,6 +11,7 @@ import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
+import { MAX_DEPTH } from '../../domain/run/child.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -22,13 +23,7 @@ import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import {
-  countForComposites,
-  type Happening,
-  MAX_DEPTH,
-  type Subject,
-  seenByComposites,
-} from './composites.ts';
+import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
 import { hasPullRequestComposite, placeOfPullRequest } from './listening.ts';
 import {
   branchHere,

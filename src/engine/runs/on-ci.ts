@@ -42,7 +42,8 @@ export async function onCi(
 /** The CI step at which a finished run stopped before its merge. New CI results may let the run continue. */
 async function failedCiStep(tx: ReadTx, run: Run): Promise<number | undefined> {
   const code = run.reason?.code;
-  if (code !== 'run.completed.not_merged' && code !== 'run.failed.step') return undefined;
+  if (run.facts.parent || (code !== 'run.completed.not_merged' && code !== 'run.failed.step'))
+    return undefined;
   const newest = await tx.runs.list({
     repositoryId: run.repositoryId,
     ...(run.pullRequest === null ? {} : { pullRequest: run.pullRequest }),

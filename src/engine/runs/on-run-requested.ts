@@ -1,6 +1,7 @@
 import type { EventOf } from '../../domain/event/event.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { isAtLeast, type RepositoryRole } from '../../domain/policy/role.ts';
+import { seriesOf } from '../../domain/run/child.ts';
 import { isRunOver, type Run } from '../../domain/run/run.ts';
 import { type Cause, repositoryEventJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -34,7 +35,9 @@ export async function onRunRequested(
 }
 
 /** Firing a chain by hand is for maintainers, and so is doing it again. A dispatch is for those who can write. */
-function mayAsk({ event }: Run, { asks }: RunRequested, role: RepositoryRole): boolean {
+function mayAsk({ event, facts }: Run, { asks }: RunRequested, role: RepositoryRole): boolean {
+  // The step that waited for it can be run again.
+  if (facts.parent && asks === 'rerun') return false;
   const wasFired = event.kind === 'manual.fired' && !event.dispatched;
   return isAtLeast(role, asks === 'rerun' && wasFired ? 'maintain' : 'write');
 }
@@ -46,7 +49,8 @@ async function runsMeant(tx: Tx, { run_id, repository, head_sha }: RunRequested)
   }
   const runs = await tx.runs.list({ repositoryId: repository.id, headSha: head_sha });
   const newest = new Map<string, Run>();
-  for (const run of runs) if (run.pullRequest === null && !newest.has(run.chain)) newest.set(run.chain, run);
+  for (const run of runs)
+    if (run.pullRequest === null && !newest.has(seriesOf(run))) newest.set(seriesOf(run), run);
   return [...newest.values()];
 }
 

@@ -71,7 +71,10 @@ export function createPublisher(deps: {
       // With the question and the check run, whose texts change at the same time.
       const isAsking = run.status === 'waiting_approval';
       await publishGate({ gates, pages, now }, tx, run, all, isAsking);
-      await publishStatus(tx, view, views, urgent);
+      // The part of the run whose step it is says that the step waits.
+      if (run.facts.parent) return;
+      const own = views.filter(({ state: other }) => !other.run.facts.parent);
+      await publishStatus(tx, view, own, urgent);
     },
   };
 

@@ -1,4 +1,5 @@
 import type { Approval } from '../../domain/policy/approval.ts';
+import { seriesOf } from '../../domain/run/child.ts';
 import { type Run, type RunState, repoOf } from '../../domain/run/run.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
@@ -22,7 +23,7 @@ export function newestQuestion(approvals: readonly Approval[]): Approval | null 
 
 /** @param runs newest first */
 export function newestOfEachChain(runs: readonly Run[]): Run[] {
-  return [...new Map(runs.toReversed().map((run) => [run.chain, run])).values()];
+  return [...new Map(runs.toReversed().map((run) => [seriesOf(run), run])).values()];
 }
 
 /** The repository on GitHub for the effects of a run. */

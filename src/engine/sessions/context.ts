@@ -4,8 +4,16 @@ import type { Log } from '../../core/log.ts';
 import { renderText, renderWith } from '../../domain/expression/template.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { childRunId } from '../../domain/run/child.ts';
 import { conditionContext } from '../../domain/run/context.ts';
-import { type Invocation, type Run, type RunState, repoOf, type Session } from '../../domain/run/run.ts';
+import {
+  governingBranch,
+  type Invocation,
+  type Run,
+  type RunState,
+  repoOf,
+  type Session,
+} from '../../domain/run/run.ts';
 import type { Chat } from '../../ports/chat.ts';
 import type { GitHub, Urgency } from '../../ports/github.ts';
 import type { Shell } from '../../ports/shell.ts';
@@ -18,6 +26,7 @@ import { queueHandle } from '../effects/enqueue.ts';
 import type { GateChecks } from '../effects/gate-check.ts';
 import { confirmMerge, mergeKey, mergeOnce, type Note, ownMerge } from '../effects/merge.ts';
 import { asBegun, type SkillDefaults } from '../runs/engine.ts';
+import { notInForce } from '../runs/fire-by-hand.ts';
 import { approvalKey } from '../runs/publish.ts';
 import { othersAtGate } from '../runs/publish-gate.ts';
 
@@ -39,7 +48,7 @@ export interface ContextDeps extends SkillDefaults {
   chat: Pick<Chat, 'has'>;
   shell: Shell;
   gates: GateChecks;
-  configuration: Pick<ConfigurationLoader, 'forPullRequest'>;
+  configuration: Pick<ConfigurationLoader, 'forPullRequest' | 'atCommit'>;
   /** The operator has switched merging off on this server. */
   mergingOff: boolean;
   clock: Clock;
@@ -93,6 +102,14 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       judged: [],
       requested: async (key) =>
         (await storage.read.effects.ofRun(run.id)).filter((row) => isOfKey(row.key, key)),
+      childRun: () => storage.read.runs.load(childRunId(session.id)),
+      async chainInForce(name) {
+        const at = { sha: run.baseSha, branch: governingBranch(run) };
+        const configuration = await deps.configuration.atCommit(run.installationId, repoOf(run), at);
+        const because = notInForce(configuration, name);
+        const chain = configuration.chains.find((candidate) => candidate.name === name);
+        return chain && because === undefined ? { chain } : { because: because ?? '' };
+      },
       round: async () => roundOf(state, await ofChain()),
       earlierReview: async () => earlierReview(storage, state, step.id, await ofChain()),
       newId: (prefix) => ids.next(prefix),

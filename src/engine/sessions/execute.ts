@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { contractSchema } from '../../domain/artifact/contract.ts';
@@ -10,6 +11,8 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { actionNamed } from '../../domain/policy/capability.ts';
 import type { Actor } from '../../domain/run/actor.ts';
+import { childRunId } from '../../domain/run/child.ts';
+import { newChildRun } from '../../domain/run/new-run.ts';
 import {
   type Invocation,
   isRunOver,
@@ -31,6 +34,7 @@ import type { Note } from '../effects/merge.ts';
 import type { Outbox } from '../effects/outbox.ts';
 import { isTemporaryFailure } from '../gates/temporary-failure.ts';
 import type { Engine, SessionReport } from '../runs/engine.ts';
+import type { ChildRun } from '../steps/step.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import { type ContextOf, urgencyOf } from './context.ts';
 import type { Registry } from './registry.ts';
@@ -79,10 +83,23 @@ export function sessionJobs(deps: {
   running: RunningSessions;
   registry: Registry;
   clock: Clock;
+  ids: Ids;
   log: Log;
 }): JobRunner<'session' | 'review', Prepared> {
-  const { storage, queue, artifacts, contextOf, outbox, engine, questions, running, registry, clock, log } =
-    deps;
+  const {
+    storage,
+    queue,
+    artifacts,
+    contextOf,
+    outbox,
+    engine,
+    questions,
+    running,
+    registry,
+    clock,
+    ids,
+    log,
+  } = deps;
 
   async function execute(
     sessionId: string,
@@ -179,7 +196,7 @@ export function sessionJobs(deps: {
   }
 
   async function record(
-    { state, session, judged, approval, notes }: ApprovalContext,
+    { state, invocation, session, judged, approval, notes }: ApprovalContext,
     result: ApprovalResult,
   ): Promise<void> {
     const by: Actor = { kind: 'session', id: session.id };
@@ -222,6 +239,8 @@ export function sessionJobs(deps: {
         log.info({ session: session.id }, 'a late result was refused');
         return;
       }
+      if ('begins' in result && result.begins)
+        await beginChild(tx, state, { invocation, session }, result.begins);
       if (watched) await queue.enqueue(tx, firstPoll(watched, state.run, clock.now()));
       if (isNew && result.approval && state.run.settings.notify)
         await queue.enqueue(tx, notifyJob(result.approval));
@@ -236,6 +255,22 @@ export function sessionJobs(deps: {
       }
     });
     if (watched) questions.watch(watched, state.run.installationId);
+  }
+
+  /** In the transaction that records that the step waits, so that no crash comes between. A repeated session finds it. */
+  async function beginChild(
+    tx: Tx,
+    { run }: RunState,
+    { invocation, session }: Pick<ApprovalContext, 'invocation' | 'session'>,
+    begins: ChildRun,
+  ): Promise<void> {
+    const id = childRunId(session.id);
+    const now = await tx.runs.get(run.id);
+    if (!now || (await tx.runs.get(id))) return;
+    await engine.begin(
+      tx,
+      newChildRun({ ...begins, id, parent: now, step: invocation.stepId }, ids, clock.now()),
+    );
   }
 
   /**

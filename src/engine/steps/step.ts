@@ -4,7 +4,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlobKind } from '../../domain/artifact/artifact.ts';
 import type { Expected } from '../../domain/artifact/contract.ts';
-import type { Step } from '../../domain/chain/chain.ts';
+import type { Chain, Step } from '../../domain/chain/chain.ts';
+import type { InputValues } from '../../domain/chain/chain-inputs.ts';
 import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
@@ -34,10 +35,20 @@ export type PlainResult =
       reason: Reason;
       /** Requested now; the step waits for what GitHub answers. */
       desiredEffects?: DesiredEffect[];
+      /** Begun now, as a step of this run. */
+      begins?: ChildRun;
     }
   | { kind: 'failed'; reason: Reason; retryable: boolean; blobs?: Blob[] }
   /** The run's subject no longer exists: another head, a closed pull request. */
   | { kind: 'superseded'; reason: Reason };
+
+/** A run of another chain that a step begins. */
+export interface ChildRun {
+  chain: Chain;
+  values: InputValues;
+  /** As `trigger.input_<key>`, for a chain that declares no inputs. */
+  members: Readonly<Record<string, string>>;
+}
 
 /** An effect that a step requests. Requesting it twice is harmless, because the key is the same. */
 interface DesiredEffect {
@@ -71,6 +82,10 @@ export interface StepContext {
   readonly signal: AbortSignal;
   /** The effects that this step has requested, whose keys begin so. */
   requested(key: string): Promise<EffectRow[]>;
+  /** The run of another chain that this session began. */
+  childRun(): Promise<RunState | undefined>;
+  /** A chain of the commit that governs the run, or why no run of it can begin. */
+  chainInForce(name: string): Promise<{ chain: Chain } | { because: string }>;
   /** The number of this review of the pull request, from 1. */
   round(): Promise<number>;
   /** The newest review of the pull request by the same step of an earlier run. */

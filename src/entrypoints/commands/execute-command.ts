@@ -72,7 +72,7 @@ async function newestRuns({ tx, event }: CommandContext): Promise<RunState[]> {
   const seen = new Set<string>();
   const states: RunState[] = [];
   for (const run of runs) {
-    if (seen.has(run.chain)) continue;
+    if (run.facts.parent || seen.has(run.chain)) continue;
     seen.add(run.chain);
     const state = await tx.runs.load(run.id);
     if (state) states.push(state);

@@ -1,7 +1,7 @@
-import { chainCheckName } from '../../domain/chain/check-name.ts';
 import type { CheckRunContent } from '../../domain/effect/effect.ts';
 import type { Finding } from '../../domain/outcome/finding.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
+import { checkNameOf } from '../../domain/run/child.ts';
 import { explain, plainLine } from '../../domain/run/explain.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { everyFileLeftOut, reviewCard } from '../cards/review-card.ts';
@@ -41,7 +41,7 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
   const conclusion = conclusionOf(where);
   const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
   return {
-    name: chainCheckName(run.chain),
+    name: checkNameOf(run),
     head_sha: run.headSha,
     external_id: run.id,
     state:

@@ -3,6 +3,7 @@ import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { type GateProtection, gateCheckName, type MergedBy } from '../../domain/policy/gate-check.ts';
 import { type GateProof, gateOf } from '../../domain/policy/merge-gate.ts';
+import { checkNameOf } from '../../domain/run/child.ts';
 import { explain, plainLine } from '../../domain/run/explain.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
@@ -96,7 +97,7 @@ export function closedGate(
   const parts = summaries.map((one) => {
     const tree = explain(one.state, one.approval);
     const list = explanationList(tree, (ref) => evidenceUrl(ref, one.state.run, pages));
-    const chain = `countersign / ${one.state.run.chain}`;
+    const chain = checkNameOf(one.state.run);
     return `### Why\n\n${inline(asSentence(tree.summary), 400)} The check ${code(chain)} has the details.\n\n${list}`;
   });
   return {

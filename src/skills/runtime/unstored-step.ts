@@ -41,6 +41,8 @@ export function unstoredStep(
     shell: NO_SHELL,
     round: async () => 1,
     requested: async () => [],
+    childRun: async () => undefined,
+    chainInForce: async (name) => ({ because: `there is no chain "${name}"` }),
     earlierReview: async () => undefined,
     ...given,
   };

@@ -1,0 +1,33 @@
+import { chainCheckName } from '../chain/check-name.ts';
+import type { Run } from './run.ts';
+
+/** How many runs may start one another, so that chains that fire or run each other end. */
+export const MAX_DEPTH = 5;
+
+const PREFIX = 'run_of_';
+
+/**
+ * The id of the run that a step's session began. It follows from the session, so that a session that is repeated after a
+ * crash begins no second run, and one that ends finds the run to end with it.
+ */
+export function childRunId(sessionId: string): string {
+  return `${PREFIX}${sessionId.replace(/^ses_/, '')}`;
+}
+
+/** Whether a step of another run began it, by its id alone: lists of runs know no more. */
+function isChildId(runId: string): boolean {
+  return runId.startsWith(PREFIX);
+}
+
+/**
+ * What tells the runs of one chain and pull request apart: those that the chain began by itself, and those that are a step
+ * of another chain. Neither replaces the other.
+ */
+export function seriesOf({ id, chain }: Pick<Run, 'id' | 'chain'>): string {
+  return isChildId(id) ? `${chain} as a step` : chain;
+}
+
+/** The name of a run's check run. A step of another chain does not stand for its own chain, whose check a branch may require. */
+export function checkNameOf({ chain, facts: { parent } }: Pick<Run, 'chain' | 'facts'>): string {
+  return parent ? `${chainCheckName(parent.chain)} / ${parent.step}` : chainCheckName(chain);
+}

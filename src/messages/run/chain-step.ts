@@ -1,0 +1,21 @@
+import type { Run } from '../../domain/run/run.ts';
+
+/** What a step waits for that runs another chain. */
+export function waitsForChain(chain: string): string {
+  return `waits until its run of the chain ${chain} has ended`;
+}
+
+/** How the run of a step ended. */
+export function chainEnded({ chain, status, reason }: Pick<Run, 'chain' | 'status' | 'reason'>): string {
+  return `${chain} ${ENDED[status] ?? status}${reason ? `: ${reason.summary}` : ''}`;
+}
+
+const ENDED: Partial<Record<Run['status'], string>> = {
+  timed_out: 'timed out',
+  aborted: 'was aborted',
+  cancelled: 'was cancelled',
+};
+
+export function tooDeepForChain(chain: string, most: number): string {
+  return `${chain} does not begin: ${most} runs have started one another already, and no more may`;
+}

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { REPO } from '../support/harness.ts';
+import { chainComments } from './support-chains.ts';
+import { only, type Scene, scenes } from './support-scene.ts';
+
+const start = scenes();
+
+const outer = (inputs = '', more = '') => `
+name: outer
+trigger: { event: pr.opened }
+steps:
+  - { id: sub, action: chain, with: { chain: inner${inputs === '' ? '' : `, inputs: ${inputs}`} } }
+${more}`;
+
+const inner = (steps: string, inputs = '') => `
+name: inner
+trigger: { event: manual.fired }
+${inputs === '' ? '' : `inputs: ${inputs}\n`}steps:
+${steps}
+`;
+
+const SAYS = '  - { action: gh-comment, with: { body: "{{ inputs.who }} {{ inputs.count }}" } }';
+const WAITS = '  - { action: wait, with: { for: 1h } }';
+
+const loaded = async (scene: Scene, chain: string) => {
+  const [run] = await scene.runs(chain);
+  const state = run && (await scene.app.storage.read.runs.load(run.id));
+  if (!state) throw new Error(`there is no run of ${chain}`);
+  return state;
+};
+const step = async (scene: Scene) => (await loaded(scene, 'outer')).invocations[0];
+const said = async (scene: Scene) => {
+  const found = await step(scene);
+  return found?.outcome?.summary ?? found?.reason?.summary;
+};
+
+test('a step runs another chain with inputs, and has its result as its outcome', async () => {
+  const scene = await start(
+    only({
+      outer: outer(
+        '{ who: "{{ trigger.author }}", count: 3 }',
+        '  - { action: gh-comment, condition: "{{ steps.sub.outcome.passed }}", with: { body: "after: {{ steps.sub.outcome.details.status }}" } }\n',
+      ),
+      inner: inner(SAYS, '{ who: { required: true }, count: { type: number } }'),
+    }),
+  );
+  const { number, headSha } = await scene.open();
+  await scene.advance(5_000);
+  const child = await loaded(scene, 'inner');
+  const parent = await loaded(scene, 'outer');
+  expect(chainComments(scene, number)).toEqual(['ada 3', 'after: completed']);
+  expect(parent.run.status).toBe('completed');
+  expect(parent.invocations[0]?.outcome).toMatchObject({
+    passed: true,
+    details: { chain: 'inner', run_id: child.run.id, status: 'completed' },
+  });
+  expect(child.run.facts.parent).toEqual({ run: parent.run.id, chain: 'outer', step: 'sub', above: [] });
+  expect(child.run.settings).toEqual(parent.run.settings);
+  expect(scene.check(headSha, 'outer / sub')?.conclusion).toBe('success');
+  expect(await scene.runs('inner')).toHaveLength(1);
+});
+
+test('a step whose chain fails has not passed, and the chain goes on', async () => {
+  const scene = await start(
+    only({
+      outer: outer(
+        '',
+        '  - { action: gh-comment, condition: "{{ not steps.sub.outcome.passed }}", with: { body: "sorry" } }\n',
+      ),
+      inner: inner('  - { action: gh-comment, with: { body: hello, pr: 999 } }'),
+    }),
+  );
+  const { number } = await scene.open();
+  await scene.advance(5_000);
+  expect((await step(scene))?.outcome).toMatchObject({ passed: false, details: { status: 'failed' } });
+  expect(await said(scene)).toContain('inner failed: gh-comment');
+  expect(chainComments(scene, number)).toEqual(['sorry']);
+});
+
+test('a push ends the run of a step together with the run that it belongs to', async () => {
+  const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
+  await scene.open();
+  expect(await said(scene)).toBe('waits until its run of the chain inner has ended');
+  await scene.github.push({
+    repo: REPO,
+    branch: 'change',
+    author: 'ada',
+    files: { 'docs/page.txt': 'Two.\n' },
+  });
+  await scene.advance(5_000);
+  const [newer, older] = await scene.runs('inner');
+  expect(older).toMatchObject({ status: 'cancelled', reason: { code: 'run.cancelled.parent_ended' } });
+  expect(newer?.status).toBe('waiting_until');
+});
+
+test('a merge in the run of a step has its own question, and the step that waits for it goes on', async () => {
+  const scene = await start(
+    only({
+      outer: outer(
+        '',
+        '  - { action: gh-comment, with: { body: "merged: {{ steps.sub.outcome.passed }}" } }\n',
+      ),
+      inner: inner('  - { id: merge, action: gh-merge, requires_approval: true }'),
+    }),
+  );
+  const { number, headSha } = await scene.open();
+  await scene.advance(5_000);
+  expect(scene.github.merges).toEqual([]);
+  expect(scene.verdicts(headSha)).toMatchObject({ 'countersign / outer / sub': 'in_progress' });
+  const question = scene.github.comments(REPO, number).find(({ body }) => body.includes(':approval'));
+  await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
+  await scene.advance(20_000);
+  expect(scene.github.merges).toHaveLength(1);
+  expect(chainComments(scene, number)).toEqual(['merged: true']);
+  expect((await loaded(scene, 'outer')).run.status).toBe('completed');
+});
+
+test('the run of a step neither replaces nor stands for the own run of its chain', async () => {
+  const own = inner(WAITS).replace('manual.fired', 'pr.opened');
+  const scene = await start(only({ outer: outer(), inner: own }));
+  const { number, headSha } = await scene.open();
+  await scene.advance(5_000);
+  expect(Object.keys(scene.verdicts(headSha)).sort()).toEqual([
+    'countersign / inner',
+    'countersign / outer',
+    'countersign / outer / sub',
+  ]);
+  await scene.say(number, 'mia', '/countersign fire inner');
+  await scene.advance(5_000);
+  const runs = await scene.runs('inner');
+  expect(runs.map(({ status, facts }) => [facts.parent !== undefined, status]).sort()).toEqual([
+    [false, 'cancelled'],
+    [false, 'waiting_until'],
+    [true, 'waiting_until'],
+  ]);
+});
+
+test('a step that waits for another chain continues after a restart, with the run that it began', async () => {
+  const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
+  await scene.open();
+  await scene.restart();
+  await scene.advance(3_600_000 + 60_000);
+  expect((await step(scene))?.outcome).toMatchObject({ passed: true });
+  expect(await scene.runs('inner')).toHaveLength(1);
+});
+
+test('chains that run each other in a circle end, and say why', { tags: 'slow' }, async () => {
+  const back = '  - { action: chain, with: { chain: outer } }';
+  const scene = await start(only({ outer: outer(), inner: inner(back) }));
+  await scene.open();
+  await scene.advance(60_000);
+  const all = [...(await scene.runs('outer')), ...(await scene.runs('inner'))];
+  expect(all).toHaveLength(6);
+  expect(all.map(({ reason }) => reason?.summary).join()).toContain(
+    'outer does not begin: 5 runs have started one another already, and no more may',
+  );
+});
+
+test.each([
+  ['there is no chain "innr": did you mean "inner"?', '{ chain: innr }'],
+  ['there is no input "who"', '{ chain: inner, inputs: { who: ada } }'],
+])('a step says that its chain cannot run: %s', async (because, inputs) => {
+  const scene = await start(
+    only({
+      outer: outer().replace(/with: .*/, `with: ${inputs} }`),
+      inner: inner(WAITS, '{ count: { type: number } }'),
+    }),
+  );
+  await scene.open();
+  await scene.advance(5_000);
+  const { run, invocations } = await loaded(scene, 'outer');
+  expect(run.status).toBe('failed');
+  expect(invocations[0]?.reason?.summary).toContain(because);
+  expect(await scene.runs('inner')).toEqual([]);
+});

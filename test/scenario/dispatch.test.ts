@@ -136,7 +136,6 @@ test('a step that a person runs again starts the workflow again', async () => {
 
 test.each([
   ['{ workflow: ci.yml }', "Workflow does not have 'workflow_dispatch' trigger", {}],
-  ['{ workflow: "{{ trigger.title }}" }', 'is written in full, not as an expression', {}],
   ['{ workflow: deploy.yml, inputs: { a: "{{ trigger.labels }}" } }', 'the value of an input is a text', {}],
   ['{ workflow: deploy.yml }', 'needs standard', { fork: 'otto/app', author: 'otto' }],
 ])('no workflow is started with %s', async (inputs, because, more) => {

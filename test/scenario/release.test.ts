@@ -77,11 +77,6 @@ test('a second merge leaves the release of that tag as it is', async () => {
 
 test.each([
   ['{ tag: "{{ trigger.title }}" }', 'a tag has only letters, digits and . _ / + -', {}],
-  [
-    '{ tag: v1, draft: "{{ trigger.title == 1 }}" }',
-    '"draft" is written as true or false, not as an expression',
-    {},
-  ],
   ['{ tag: v1 }', 'needs standard', { fork: 'otto/app', author: 'otto' }],
 ])('nothing is released with %s', async (inputs, because, more) => {
   const scene = await start(releasing(inputs));

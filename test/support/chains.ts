@@ -6,7 +6,19 @@ import { createRegistry } from '../../src/engine/sessions/registry.ts';
 
 export const KNOWN = {
   skills: ['pr-review', 'ci'],
-  actions: ['gh-merge', 'gh-comment', 'gh-label', 'notify', 'shell', 'wait'],
+  actions: [
+    'gh-merge',
+    'gh-comment',
+    'gh-dispatch',
+    'gh-issue',
+    'gh-label',
+    'gh-release',
+    'gh-request-reviewers',
+    'gh-status',
+    'notify',
+    'shell',
+    'wait',
+  ],
   inputOf: createRegistry([]).inputOf,
   outcomes: { 'pr-review': 'review_verdict', ci: 'ci_result' },
 } satisfies KnownNames;

@@ -44,7 +44,9 @@ const expected = z
     writes: listOrOne(words).optional().describe('Words of a comment, check run or label that is written.'),
     writes_not: listOrOne(words).optional().describe('Words that nothing written has.'),
   })
-  .refine((value) => Object.keys(value).length > 0, { error: 'a case expects something' });
+  .refine((value) => Object.keys(value).length > 0, {
+    error: '"expect" is empty; a case states at least one of result, because, steps, writes, writes_not',
+  });
 
 const caseFields = z.strictObject({
   name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),

@@ -43,7 +43,7 @@ function withValidated(schema: z.ZodObject, { validate }: StepOutline): z.ZodObj
   const more = read.filter((key) => key !== '' && !Object.hasOwn(schema.shape, key));
   return more.length === 0
     ? schema
-    : schema.extend(Object.fromEntries(more.map((key) => [key, z.unknown().optional()])));
+    : schema.safeExtend(Object.fromEntries(more.map((key) => [key, z.unknown().optional()])));
 }
 
 /** An input that cannot be an expression. */

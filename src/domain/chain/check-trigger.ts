@@ -177,11 +177,10 @@ function checkFilter(source: YamlSource, trigger: Json, path: Path): Diagnostic[
   const idle = FILTER_KEYS.filter(
     (key) => memberOf(filter, key) !== undefined && meaningful && !meaningful.includes(key),
   ).map((key) => {
-    const message = notAllowed(
-      `the filter "${key}" says nothing about ${String(event)}`,
-      meaningful ?? [],
-      '',
-    );
+    const message =
+      meaningful?.length === 0
+        ? `${String(event)} has no filters, so "${key}" says nothing about it`
+        : notAllowed(`the filter "${key}" says nothing about ${String(event)}`, meaningful ?? [], '');
     return source.diagnostic([...path, 'filter', key], message, { part: 'key' });
   });
   const globs = FILTER_KEYS.filter((key) => key !== 'title' && key !== 'body').flatMap((key) =>

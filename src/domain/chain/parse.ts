@@ -20,6 +20,7 @@ import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
+import { ownStepThatFires } from './trigger.ts';
 import {
   COMPOSITE_KINDS,
   type Composite,
@@ -79,7 +80,8 @@ export function nameOfChain(text: string): string | undefined {
 }
 
 /**
- * What is allowed in a chain file and probably a mistake: steps that can never run, or not for all triggers. Empty for a file with
+ * What is allowed in a chain file and probably a mistake: steps that can never run, or not for all triggers, and a chain that
+ * fires itself. Empty for a file with
  * errors. Only lint and the check of a change ask, because the search takes longer than reading the file.
  */
 export function chainWarnings(
@@ -100,6 +102,13 @@ export function chainWarnings(
       `this step can never run: ${because}`,
     ),
   );
+  for (const [index, trigger] of triggersOf(chain).entries()) {
+    const own = ownStepThatFires(trigger, chain, known.outcomes ?? {});
+    if (own === undefined) continue;
+    const message = `this chain can fire itself: its own step "${own}" completes with what this trigger waits for. Leave it out with the filter chain: "!${chain.name}", or name the chains that should fire it`;
+    const isList = Array.isArray(memberOf(source.value, 'trigger'));
+    warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
+  }
   warnings.push(...checkSubjects(source, steps, known, originsOf(memberOf(source.value, 'trigger')), 'some'));
   return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
 }

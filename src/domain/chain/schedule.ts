@@ -16,7 +16,7 @@ export function scheduleProblem(written: string): string | undefined {
   if (when.startsWith('every')) {
     const ms = periodOf(when);
     return ms === undefined || ms < SHORTEST_MS || ms > LONGEST_MS
-      ? '"every" has a number and a unit behind it, from "every 1m" to "every 366d"'
+      ? '"every" needs a number and a unit, from "every 1m" to "every 366d"'
       : undefined;
   }
   // croner replaces "?" by the moment at which it reads the pattern, and knows nicknames such as @daily.

@@ -1,6 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
 import { anyGlobMatches, globMatches, plainGlobMatches } from '../../core/glob.ts';
 import { compileTemplate } from '../expression/condition.ts';
+import { VERDICTS } from '../outcome/review-verdict.ts';
 import { compilePattern, MAX_MATCHED_LENGTH } from '../rule/pattern.ts';
 import type { Chain } from './chain.ts';
 import {
@@ -114,6 +115,31 @@ export function partsFilledBy(facts: TriggerFacts, { parts }: Composite, chain: 
     const part = parts[index];
     return part !== undefined && firstUnmet(checksOf(part, chain, facts)) === undefined;
   });
+}
+
+/**
+ * The step of the chain whose outcome can fire this trigger of the same chain again.
+ * @param outcomes the kind that each skill states; a step whose kind is unknown matches no filter on it
+ */
+export function ownStepThatFires(
+  trigger: Trigger,
+  chain: Chain,
+  outcomes: Readonly<Record<string, string>>,
+): string | undefined {
+  if (!('event' in trigger) || trigger.event !== 'invocation.completed') return undefined;
+  const { repository: _, ...filter } = trigger.filter;
+  const repository = { full_name: '', default_branch: '' };
+  const canFire = (step: string, kind: string) =>
+    (kind === 'review_verdict' ? VERDICTS : [null]).some((verdict) =>
+      [true, false, null].some((passed) => {
+        const invocation = { chain: chain.name, step, kind, verdict, passed };
+        const facts = { event: trigger.event, repository, invocation };
+        return firstUnmet(checksOf({ ...trigger, filter }, chain.name, facts)) === undefined;
+      }),
+    );
+  return chain.steps.find(({ id, uses: { kind, name } }) =>
+    canFire(id, kind === 'action' ? 'action_result' : (outcomes[name] ?? '')),
+  )?.id;
 }
 
 function waitsForOther(chain: Chain, { event }: TriggerFacts): string {

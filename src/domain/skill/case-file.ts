@@ -30,7 +30,9 @@ const expected = z
       .describe('Each as "severity rule path:line"; exactly these, in any order.'),
     fails: z.string().min(1).max(500).optional().describe('Words of the reason why there is no outcome.'),
   })
-  .refine((value) => Object.keys(value).length > 0, { error: 'a case expects something' });
+  .refine((value) => Object.keys(value).length > 0, {
+    error: '"expect" is empty; a case states at least one of verdict, passed, findings, fails',
+  });
 
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),

@@ -38,7 +38,9 @@ export const ghDispatch = plainAction({
   permissions: ['actions: write'],
   input: z.strictObject({
     ...pullRequestInput,
-    workflow: file.describe('Its file in `.github/workflows`, such as `deploy.yml`. Not an expression.'),
+    workflow: file
+      .describe('Its file in `.github/workflows`, such as `deploy.yml`. Not an expression.')
+      .meta({ literal: true }),
     branch: z
       .enum(['base', 'default'])
       .optional()

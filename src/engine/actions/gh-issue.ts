@@ -37,47 +37,57 @@ const ALL = 'all';
 
 const placeholders = PLACEHOLDERS.map((word) => `\`{${word}}\``).join(', ');
 
+const NO_OUTCOME =
+  '"outcome" is missing, or the step that it names has none; only "per: run" with a "title" needs none';
+
 export const ghIssue = plainAction({
   name: 'gh-issue',
   about:
     'Opens issues for the findings of an earlier step: one for each, or one for all. A later run of the same chain for the same pull request, issue or branch finds them again: it updates their text, closes those that are fixed, and reopens those that are back. An issue that somebody closed as not planned stays closed. Every issue has the label `countersign`; without it, the issue is left alone.',
   permissions: ['issues: write'],
-  input: z.strictObject({
-    outcome: outcomeInput
-      .optional()
-      .describe(
-        'The outcome of an earlier step: `"{{ steps.review.outcome }}"`. Without `outcome`, `per: run` opens one issue with `title` and `body`.',
-      ),
-    per: z
-      .enum(['finding', 'run'])
-      .optional()
-      .describe(
-        'One issue for each finding, which is the default, or one for all. The issue for an outcome without findings is open while it has not passed.',
-      ),
-    severity: severityInput,
-    title: text(`The title. With one issue for each finding, it can hold ${placeholders}.`, 200).optional(),
-    body: text(
-      'The text, in Markdown. With one issue for each finding, it replaces the finding and can hold the same words as `title`; otherwise it comes before the findings.',
-    ).optional(),
-    labels: listOrOne(z.string().min(1).max(50), { least: 0 })
-      .optional()
-      .describe('Labels of new issues, besides `countersign`.'),
-    assignees: listOrOne(userSchema, { least: 0 })
-      .optional()
-      .describe(`Assignees of new issues, at most ${MAX_ASSIGNEES}.`),
-    limit: z
-      .int()
-      .min(1)
-      .max(MOST_ISSUES)
-      .optional()
-      .describe(`The most issues that one run opens, worst findings first; ${ISSUES} if left out.`),
-    close: z
-      .boolean()
-      .optional()
-      .describe(
-        'With `false`, nothing is closed. Otherwise an issue is closed once its finding is fixed; an incomplete outcome, and a file that was not examined, close nothing.',
-      ),
-  }),
+  input: z
+    .strictObject({
+      outcome: outcomeInput
+        .optional()
+        .describe(
+          'The outcome of an earlier step: `"{{ steps.review.outcome }}"`. Without `outcome`, `per: run` opens one issue with `title` and `body`.',
+        ),
+      per: z
+        .enum(['finding', 'run'])
+        .optional()
+        .describe(
+          'One issue for each finding, which is the default, or one for all. The issue for an outcome without findings is open while it has not passed.',
+        ),
+      severity: severityInput,
+      title: text(`The title. With one issue for each finding, it can hold ${placeholders}.`, 200).optional(),
+      body: text(
+        'The text, in Markdown. With one issue for each finding, it replaces the finding and can hold the same words as `title`; otherwise it comes before the findings.',
+      ).optional(),
+      labels: listOrOne(z.string().min(1).max(50), { least: 0 })
+        .optional()
+        .describe('Labels of new issues, besides `countersign`.'),
+      assignees: listOrOne(userSchema, { least: 0 })
+        .optional()
+        .describe(`Assignees of new issues, at most ${MAX_ASSIGNEES}.`),
+      limit: z
+        .int()
+        .min(1)
+        .max(MOST_ISSUES)
+        .optional()
+        .describe(`The most issues that one run opens, worst findings first; ${ISSUES} if left out.`),
+      close: z
+        .boolean()
+        .optional()
+        .describe(
+          'With `false`, nothing is closed. Otherwise an issue is closed once its finding is fixed; an incomplete outcome, and a file that was not examined, close nothing.',
+        ),
+    })
+    .refine(({ outcome, per }) => outcome !== undefined || per === 'run', {
+      error: NO_OUTCOME,
+    })
+    .refine(({ outcome, per, title }) => outcome !== undefined || per !== 'run' || title !== undefined, {
+      error: '"title" is missing: an issue without "outcome" needs one',
+    }),
   once: 'one issue for each chain, step, pull request and finding, found again by a hidden marker in issues that this App wrote; one comment for each close',
   async plan(context, input) {
     const { repo, reader } = context;
@@ -129,12 +139,12 @@ function wantedBy(
   const body = context.text('body', proseLines);
   // An expression without a value would open an issue about nothing, or close them all.
   const isMissing = given === undefined && 'outcome' in context.inputs;
-  if (isMissing) return '"outcome" is missing: the step that it names has none';
+  if (isMissing) return NO_OUTCOME;
   const outcome = given === undefined ? undefined : outcomeIn(given);
   if (typeof outcome === 'string') return outcome;
   const reported = outcome && countedIn(outcome, severity);
   if (per === 'run') return wantedForAll(scope, outcome, reported, { title, body });
-  if (!outcome) return '"outcome" is missing: one issue for each finding needs findings';
+  if (!outcome) return NO_OUTCOME;
   if (!reported) return `an outcome of the kind ${outcome.outcome_kind} has no findings: use per: run`;
   return wantedForEach(scope, reported, { title, body });
 }

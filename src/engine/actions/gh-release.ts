@@ -11,6 +11,8 @@ const tag = z
     error: 'a tag has only letters, digits and . _ / + -',
   });
 
+const NOT_A_DRAFT = '"draft" is written as true or false, not as an expression';
+
 export const ghRelease = plainAction({
   name: 'gh-release',
   about:
@@ -24,11 +26,10 @@ export const ghRelease = plainAction({
       'The text, in Markdown. Values of expressions appear as plain text; the items of a list stay items.',
     ).optional(),
     draft: z
-      .boolean()
+      .boolean({ error: NOT_A_DRAFT })
       .optional()
-      .describe(
-        'Not an expression. `false` publishes it at once, which notifies watchers. Left out, `true`.',
-      ),
+      .describe('Not an expression. `false` publishes it at once, which notifies watchers. Left out, `true`.')
+      .meta({ literal: true }),
     prerelease: z.boolean().optional().describe('Left out, `false`.'),
     target: z
       .enum(['base', 'default'])
@@ -41,8 +42,7 @@ export const ghRelease = plainAction({
   async plan(context, { tag, name, draft = true, prerelease = false, target = 'base' }) {
     const { state, repo, reader, step } = context;
     // Otherwise a pull request could decide that it is published.
-    if (typeof step.with.draft === 'string')
-      return invalidInput('gh-release', '"draft" is written as true or false, not as an expression');
+    if (typeof step.with.draft === 'string') return invalidInput('gh-release', NOT_A_DRAFT);
     const { run } = state;
     const branch = target === 'base' ? run.baseRef : run.facts.repo.default_branch;
     const sha = await reader.branchTip(repo, branch);

@@ -14,13 +14,15 @@ export const ghRequestReviewers = plainAction({
   about:
     'Requests reviews of the pull request. GitHub requests them from all who are named or from nobody, so each must be a collaborator. The author of the pull request is left out.',
   permissions: ['pull_requests: write', 'members: read'],
-  input: z.strictObject({
-    ...pullRequestInput,
-    people: listOrOne(userSchema).optional().describe('Logins. At most 15 people and teams together.'),
-    teams: listOrOne(teamSchema)
-      .optional()
-      .describe('Teams of the organisation that owns the repository, written `organisation/team-slug`.'),
-  }),
+  input: z
+    .strictObject({
+      ...pullRequestInput,
+      people: listOrOne(userSchema).optional().describe('Logins. At most 15 people and teams together.'),
+      teams: listOrOne(teamSchema)
+        .optional()
+        .describe('Teams of the organisation that owns the repository, written `organisation/team-slug`.'),
+    })
+    .refine(({ people, teams }) => people ?? teams, { error: '"people" or "teams" must name somebody' }),
   once: 'one request for each run and step; after an uncertain answer, GitHub is asked whether it was made',
   async plan({ state: { run }, step, repo, reader }, { people = [], teams = [] }) {
     const cannot = (because: string) => ({
@@ -32,7 +34,6 @@ export const ghRequestReviewers = plainAction({
       retryable: false,
     });
     if (run.pullRequest === null) return noSubject('gh-request-reviewers');
-    if (people.length + teams.length === 0) return cannot('"people" or "teams" must name somebody');
     if (people.length + teams.length > MAX_ASKED)
       return cannot(
         `it names ${people.length + teams.length} people and teams, and ${MAX_ASKED} are allowed`,

@@ -9,6 +9,8 @@ import { invalidInput, pullRequestInput, text } from './inputs.ts';
 /** GitHub accepts no more: https://docs.github.com/en/rest/commits/statuses */
 const MAX_DESCRIPTION = 140;
 
+const NO_EXPRESSION = '"context" is written in full, not as an expression';
+
 /**
  * Whether a context could pass for a check of this app. A required check can be satisfied by a status of the same name, whose app would
  * be the right one, and GitHub ignores upper and lower case.
@@ -32,12 +34,21 @@ export const ghStatus = plainAction({
       .refine((context) => !isOwnName(context), {
         error: '"context" cannot begin with "countersign": those are the names of Countersign’s own checks',
       })
+      .regex(/^(?![\s\S]*\{[{%])/, { error: NO_EXPRESSION })
       .describe(
         'The name of the status, such as `team/docs`. Not an expression, and not a name of Countersign’s own checks.',
-      ),
+      )
+      .meta({ literal: true }),
     state: z.enum(['success', 'failure', 'error', 'pending']).describe('What it says.'),
     description: text('One line, cut to 140 characters.').optional(),
-    target_url: z.string().max(1_000).optional().describe('Where it links to: an https address.'),
+    target_url: z
+      .string()
+      .max(1_000)
+      .refine((link) => safeAddress(link)?.startsWith('https://') === true, {
+        error: '"target_url" must be an https address',
+      })
+      .optional()
+      .describe('Where it links to: an https address.'),
   }),
   once: 'one status for each run and context, as it was asked for last',
   plan(context, { context: name, state, target_url: link }) {
@@ -45,11 +56,8 @@ export const ghStatus = plainAction({
     const cannot = (problem: string) => invalidInput('gh-status', problem);
     if (run.headSha === '') return cannot('this run is about no commit');
     // Otherwise a title could name the check that another app has to pass.
-    if (/\{[{%]/.test(String(context.step.with.context)))
-      return cannot('"context" is written in full, not as an expression');
+    if (/\{[{%]/.test(String(context.step.with.context))) return cannot(NO_EXPRESSION);
     const address = link === undefined ? undefined : safeAddress(link);
-    if (link !== undefined && !address?.startsWith('https://'))
-      return cannot('"target_url" must be an https address');
     const said = context.text('description', visible)?.replaceAll(/\s+/g, ' ').trim() ?? '';
     return {
       kind: 'does',

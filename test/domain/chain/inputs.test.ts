@@ -22,6 +22,9 @@ describe('lint of the inputs of actions', () => {
     ['wait', '{ for: 30m }'],
     ['wait', `{ until: "{{ 'ready' in pr.labels }}", timeout: 3d }`],
     ['wait', `{ until: "not pr.draft and trigger.author != 'ada'" }`],
+    ['gh-status', '{ context: a, state: "{{ trigger.title }}", target_url: "{{ trigger.title }}" }'],
+    ['gh-request-reviewers', '{ people: "{{ trigger.author }}" }'],
+    ['gh-issue', '{ per: run, title: "{{ trigger.title }}" }'],
     ['notify', '{ to: [team-chat, deploys], text: "{{ trigger.title }}" }'],
   ])('accepts for %s: %s', (action, inputs) => {
     expect(of(action, inputs)).toEqual([]);
@@ -70,6 +73,17 @@ describe('lint of the inputs of actions', () => {
     ['wait', `{ until: "trigger.title == 'x'" }`, 'nothing in it changes while the step waits'],
     ['wait', '{ until: "steps.later.outcome.passed and pr.draft" }', 'there is no step "later"'],
     ['wait', '{ until: "pr.draft and" }', 'an expression is missing'],
+    ['gh-status', '{ context: "{{ trigger.title }}", state: success }', 'not as an expression'],
+    [
+      'gh-status',
+      '{ context: a, state: success, target_url: "http://10.0.0.1/" }',
+      'must be an https address',
+    ],
+    ['gh-release', '{ tag: v1, draft: "{{ true }}" }', '"draft" is written as true or false'],
+    ['gh-dispatch', '{ workflow: "{{ trigger.title }}" }', 'a workflow is named by its file'],
+    ['gh-request-reviewers', '{}', '"people" or "teams" must name somebody'],
+    ['gh-issue', '{}', '"outcome" is missing'],
+    ['gh-issue', '{ per: run }', '"title" is missing'],
     ['gh-label', '{ label: docs, labels: [docs] }', 'unknown key "label": did you mean "labels"?'],
   ])('refuses for %s: %s', (action, inputs, because) => {
     const [error, ...more] = of(action, inputs);

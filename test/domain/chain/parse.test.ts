@@ -294,7 +294,7 @@ describe('the parser of chain files', () => {
       'an unknown action',
       withSteps('  - action: deploy'),
       [
-        'chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-label, notify, shell, wait',
+        'chain.yaml:5:13: there is no action "deploy"; allowed: gh-merge, gh-comment, gh-dispatch, gh-issue, gh-label, gh-release, gh-request-reviewers, gh-status, notify, shell, wait',
       ],
     ],
     [

@@ -55,8 +55,8 @@ describe('a schedule', () => {
     ['* * * * * *', 'a schedule is five fields of cron'],
     ['@daily', 'a schedule is five fields of cron'],
     ['? * * * *', 'a schedule is five fields of cron'],
-    ['every 10s', '"every" has a number and a unit behind it'],
-    ['every 0m', '"every" has a number and a unit behind it'],
+    ['every 10s', '"every" needs a number and a unit'],
+    ['every 0m', '"every" needs a number and a unit'],
   ])('%j has the problem %j', (schedule, problem) => {
     if (problem === undefined) expect(scheduleProblem(schedule)).toBeUndefined();
     else expect(scheduleProblem(schedule)).toContain(problem);

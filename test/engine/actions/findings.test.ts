@@ -277,9 +277,9 @@ describe('gh-issue', () => {
     [
       'an outcome of a step that has none',
       { outcome: null },
-      '"outcome" is missing: the step that it names has none',
+      '"outcome" is missing, or the step that it names has none',
     ],
-    ['no outcome', {}, '"outcome" is missing: one issue for each finding needs findings'],
+    ['no outcome', {}, '"outcome" is missing, or the step'],
     ['no words', { per: 'run' }, '"title" is missing'],
     [
       'somebody who cannot be assigned',

@@ -20,7 +20,10 @@ const diagnostics = (text: string) =>
 
 test.each([
   ['cases: []', '1:8 "cases" must have at least 1 entry'],
-  ['cases:\n  - { name: a, files: { a: x }, expect: {} }', '2:41 a case expects something'],
+  [
+    'cases:\n  - { name: a, files: { a: x }, expect: {} }',
+    '2:41 "expect" is empty; a case states at least one of verdict, passed, findings, fails',
+  ],
   ['cases:\n  - { name: a, files: { ../a: x }, expect: { passed: true } }', undefined],
   [
     'cases:\n  - { name: a, files: { a: { before: x, after: x } }, expect: { passed: true } }',

@@ -30,6 +30,13 @@ describe('app.yml', () => {
     });
   });
 
+  it('asks for the permissions that the page about security lists', () => {
+    const listed = [...read('docs/security.md').matchAll(/^\| (write|read) \| (`.*`) \|$/gm)].flatMap(
+      ([, access, names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => [name, access]),
+    );
+    expect(Object.fromEntries(listed)).toEqual(manifest.default_permissions);
+  });
+
   it('does not let others install the App', () => {
     expect(manifest.public).toBe(false);
   });

@@ -163,6 +163,79 @@ test('a branch of that name that somebody else has made stays as it is', async (
   expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
 });
 
+eachFirstQuick(['other files', 'another author', 'a commit below that the target does not have'] as const)(
+  'a branch with the message of a backport and %s is not taken for the app’s own',
+  async (what) => {
+    const scene = await start(backport());
+    const isOpening = ({ method, path }: { method: string; path: string }) =>
+      method === 'POST' && path.endsWith('/pulls');
+    const opensAgain = scene.github.fail(isOpening, { status: 502 });
+    await merged(scene);
+    const branch = 'backport/1-to-release-1.x';
+    const { message } = scene.github.commit(REPO, branch);
+    const files = { 'src/index.ts': what === 'other files' ? 'evil();\n' : 'export const one = 11;\n' };
+    const below = what.startsWith('a commit') ? 'main' : 'release-1.x';
+    await scene.github.push({
+      repo: REPO,
+      branch,
+      author: what === 'another author' ? 'otto' : 'ada',
+      pusher: 'otto',
+      message,
+      files,
+      forceTo: scene.github.branch(REPO, below) ?? '',
+    });
+    opensAgain();
+    await scene.advance(300_000);
+    expect(copies(scene)).toEqual([]);
+    expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+  },
+);
+
+test('what somebody pushes to the temporary branch is not copied', async () => {
+  const scene = await start(backport());
+  const branch = 'countersign/temporary/backport-1-to-release-1.x';
+  let pushing: Promise<string> | undefined;
+  scene.github.fail(({ method, path }) => {
+    if (method === 'POST' && path.endsWith('/merges'))
+      pushing ??= scene.github.push({ repo: REPO, branch, author: 'otto', files: { 'evil.txt': 'e\n' } });
+    return false;
+  }, 'reset');
+  await merged(scene);
+  await pushing;
+  expect(copies(scene)).toEqual([]);
+  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+});
+
+eachFirstQuick(['merge', 'rebase', 'squash'] as const)(
+  'a backport of a merge by %s credits who opened, co-wrote and committed the change, so that they cannot countersign it',
+  async (method) => {
+    const scene = await start(backport('{ branches: release-1.x }'));
+    await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
+    const files = { 'a.txt': 'a\n' };
+    const [branch, repo] = ['change', REPO];
+    await scene.github.push({ repo, branch, author: 'otto', coAuthors: ['mia'], files });
+    const { number } = await scene.open({ author: 'ada', files: {} });
+    await scene.github.mergePullRequest(REPO, number, 'will', method);
+    await scene.advance(10_000);
+    const { author, message } = scene.github.commit(REPO, `backport/${number}-to-release-1.x`);
+    const credited = [author, ...[...message.matchAll(/^Co-authored-by: (\S+) </gm)].map(([, name]) => name)];
+    expect(credited).toEqual(expect.arrayContaining(['ada', 'otto', 'mia']));
+  },
+);
+
+test('a change by more authors than a backport can name is not copied', { tags: 'slow' }, async () => {
+  const scene = await start(backport('{ branches: release-1.x }'));
+  await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
+  const coAuthors = Array.from({ length: 51 }, (_, index) => `somebody <${index}@example.com>`);
+  const pushed = { repo: REPO, branch: 'change', author: 'otto', files: { 'a.txt': 'a\n' } };
+  await scene.github.push({ ...pushed, coAuthors });
+  const { number } = await scene.open({ files: {} });
+  await scene.github.mergePullRequest(REPO, number, 'mia', 'merge');
+  await scene.advance(10_000);
+  expect(copies(scene)).toEqual([]);
+  expect(await outcome(scene)).toContain('has more than 50 authors');
+});
+
 test.each([
   [['backport $(id)'], undefined, 'is no branch that a change can be copied to'],
   [['backport ../x'], undefined, 'is no branch that a change can be copied to'],

@@ -24,12 +24,29 @@ export async function backport(
   if (made === undefined) {
     const failed = await makeBranch();
     if (failed) return failed;
-  } else {
-    const { message, parents } = await readCommit(client, repo, made);
-    if (parents.length !== 1 || message.trim() !== change.message.trim())
-      throw new GitHubError('invalid', 0, `The branch ${change.branch} exists already, with other commits.`);
+  } else if (!(await isOurs(made))) {
+    throw new GitHubError('invalid', 0, `The branch ${change.branch} exists already, with other commits.`);
   }
   return openPullRequest();
+
+  /**
+   * Whether the branch is what an attempt that was cut off has left. Anybody who can write can make one with that name and
+   * message, so everything is compared with what an attempt makes. The target may have moved since.
+   */
+  async function isOurs(tip: string): Promise<boolean> {
+    const { message, parents, tree, author } = await readCommit(client, repo, tip);
+    const [below, ...more] = parents;
+    const hasAuthor = author.name === change.author.name && author.email === change.author.email;
+    if (below === undefined || more.length > 0 || !hasAuthor || message.trim() !== change.message.trim())
+      return false;
+    const history = await client.request(
+      'GET /repos/{owner}/{repo}/commits',
+      { ...at, sha: change.onto, per_page: 100 },
+      z.array(z.object({ sha: z.string() })),
+    );
+    if (!history.some(({ sha }) => sha === below)) return false;
+    return tree === (await mergedInto((await readCommit(client, repo, below)).tree));
+  }
 
   async function makeBranch(): Promise<Backported | undefined> {
     const onto = await tipOf(change.onto);
@@ -58,6 +75,9 @@ export async function backport(
         { ...at, base: branch, head: change.picked, commit_message: message },
         mergedSchema,
       );
+      // Anybody who can write could have pushed to the branch meanwhile.
+      if (merged.parents[0]?.sha !== sibling)
+        throw new GitHubError('invalid', 0, `Somebody else pushed to ${branch}.`);
       return merged.commit.tree.sha;
     } catch (error) {
       if (error instanceof RequestFailure && error.status === 409) return undefined;
@@ -126,7 +146,10 @@ export async function backport(
 /** The message of our temporary commits begins so. */
 const TEMPORARY = 'Temporary commit of Countersign for';
 
-const mergedSchema = z.object({ commit: z.object({ tree: z.object({ sha: z.string() }) }) });
+const mergedSchema = z.object({
+  parents: z.array(z.object({ sha: z.string() })),
+  commit: z.object({ tree: z.object({ sha: z.string() }) }),
+});
 const refSchema = z.object({ object: z.object({ sha: z.string() }) });
 const openedSchema = z
   .object({ number: z.int(), html_url: z.string() })

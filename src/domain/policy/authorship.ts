@@ -52,7 +52,7 @@ interface Account {
  */
 const WEB_FLOW: Account = { id: 19_864_447, login: 'web-flow' };
 
-function isWebFlow({ id, login }: Account): boolean {
+export function isWebFlow({ id, login }: Account): boolean {
   return id === WEB_FLOW.id || login === WEB_FLOW.login;
 }
 

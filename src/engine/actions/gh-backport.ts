@@ -3,6 +3,7 @@ import { contentHash } from '../../core/canonical.ts';
 import { listOrOne } from '../../domain/chain/shape.ts';
 import type { EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import { reason } from '../../domain/explanation/reason.ts';
+import { isWebFlow } from '../../domain/policy/authorship.ts';
 import { type BackportResult, backportComment, backportText } from '../../messages/comments/backport.ts';
 import type { Commit, GitCommit, PullRequest } from '../../ports/github.ts';
 import type { StepContext } from '../steps/step.ts';
@@ -171,21 +172,21 @@ async function changeOf(
   const [parent] = landed.parents;
   if (parent === undefined) return { problem: `${short(sha)} has no parent to compare it with` };
   const { commits, truncated } = await reader.pullRequestCommits(repo, number);
+  if (truncated)
+    return { problem: `GitHub does not list all commits of #${number}, so not all authors are known` };
+  const change = (text: string, by: GitCommit, how: Change['how'], start = parent) => {
+    const message = messageOf(text, by, commits, pullRequest, sha);
+    if (message === undefined) return { problem: `#${number} has more than ${MAX_CO_AUTHORS} authors` };
+    return { picked: sha, parent: start, how, author: by.author, message };
+  };
   const titled = `${title} (#${number})`;
-  if (landed.parents.length > 1) {
-    const head = await reader.commit(repo, headSha);
-    const message = messageOf(titled, head, commits, sha);
-    return { picked: sha, parent, how: 'merge', author: head.author, message };
-  }
-  const start = truncated ? undefined : await startOfRebase({ reader, repo }, landed, commits);
+  if (landed.parents.length > 1) return change(titled, await reader.commit(repo, headSha), 'merge');
+  const start = await startOfRebase({ reader, repo }, landed, commits);
   if (start === 'too_many')
     return { problem: `#${number} has more than ${MAX_REBASED} commits; squash them, or copy it by hand` };
-  if (start === undefined) {
-    const message = messageOf(landed.message, landed, commits, sha);
-    return { picked: sha, parent, how: 'commit', author: landed.author, message };
-  }
-  const message = messageOf(titled, landed, commits, sha);
-  return { picked: sha, parent: start, how: 'commits', author: landed.author, message };
+  return start === undefined
+    ? change(landed.message, landed, 'commit')
+    : change(titled, landed, 'commits', start);
 }
 
 /** The commit below those of a rebase; `undefined` if it was none. */
@@ -205,28 +206,54 @@ async function startOfRebase(
 }
 
 /**
- * Names everybody who wrote the change, because authors cannot countersign their own work. A countersign was for the merge, so
- * its trailers stay behind.
+ * Names everybody who opened, wrote, co-wrote or committed the change, because they cannot countersign their own work, and the copy is
+ * opened and pushed by this app. A countersign was for the merge, so its trailers stay behind.
+ * @returns `undefined` if they are too many, as some of them could then countersign
  */
-function messageOf(text: string, { author }: GitCommit, commits: readonly Commit[], sha: string): string {
+function messageOf(
+  text: string,
+  { author }: GitCommit,
+  commits: readonly Commit[],
+  { author: opener }: PullRequest,
+  sha: string,
+): string | undefined {
   const lines = text.split('\n').filter((line) => !/^countersigned-by:/i.test(line));
-  const isCredit = (line: string) => /^co-authored-by:/i.test(line);
   const kept = lines
-    .filter((line) => !isCredit(line))
+    .filter((line) => !CREDIT.test(line))
     .join('\n')
     .trim();
-  const credits = lines.filter(isCredit);
-  const others = new Map(
-    commits.flatMap(({ authorEmail: email, author: account }) =>
-      email === null || email === author.email || credits.some((line) => line.includes(`<${email}>`))
-        ? []
-        : [[email, account?.login ?? email.split('@')[0] ?? email] as const],
-    ),
-  );
-  const trailers = [...others]
-    .slice(0, MAX_CO_AUTHORS)
-    .map(([email, name]) => `Co-authored-by: ${name} <${email}>`);
-  return [kept, [...credits, ...trailers, `(cherry picked from commit ${sha})`].join('\n')].join('\n\n');
+  const credits = new Map<string, string>();
+  const add = (email: string, line: string) => {
+    const key = email.toLowerCase();
+    if (key !== author.email.toLowerCase() && !credits.has(key)) credits.set(key, line);
+  };
+  for (const line of [...lines, ...commits.flatMap(({ message }) => message.split('\n'))]) {
+    const [, email] = CREDIT.exec(line) ?? [];
+    // One that is not readable here may be for GitHub.
+    if (CREDIT.test(line)) add(email ?? line, line.trim());
+  }
+  const named = new Set<number>();
+  const people = commits.flatMap((commit) => [
+    { account: commit.author, email: commit.authorEmail },
+    { account: commit.committer, email: commit.committerEmail },
+  ]);
+  for (const { account, email } of people) {
+    if (account) named.add(account.id);
+    if (email === null || (account && isWebFlow(account))) continue;
+    add(email, creditOf(account?.login ?? email.split('@')[0] ?? email, email));
+  }
+  if (opener.type === 'User' && !named.has(opener.id)) {
+    const email = `${opener.id}+${opener.login}@users.noreply.github.com`;
+    add(email, creditOf(opener.login, email));
+  }
+  if (credits.size > MAX_CO_AUTHORS) return undefined;
+  return [kept, [...credits.values(), `(cherry picked from commit ${sha})`].join('\n')].join('\n\n');
+}
+
+const CREDIT = /^co-authored-by:(?:[^<]*<([^<>]+)>)?/i;
+
+function creditOf(name: string, email: string): string {
+  return `Co-authored-by: ${name} <${email}>`;
 }
 
 function cannot(because: string) {

@@ -108,7 +108,14 @@ function branchRoutes(router: Router): void {
     const message = commit_message ?? `Merge ${head} into ${base}`;
     const commit = git.writeCommit({ parents: [tip, from.sha], message, author: by, committer: by, files });
     moveBranch(state, repository, base, commit.sha, state.app.bot);
-    return json({ sha: commit.sha, commit: { message, tree: { sha: commit.tree } } }, 201);
+    return json(
+      {
+        sha: commit.sha,
+        parents: [{ sha: tip }, { sha: from.sha }],
+        commit: { message, tree: { sha: commit.tree } },
+      },
+      201,
+    );
   });
 
   router.repository('GET', '/git/matching-refs/*ref', 'contents:read', ({ repository, params }) => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { startApp } from './app.ts';
+import { collectAtRest } from './composition/heap-at-rest.ts';
 import { ENGINE_NICENESS } from './composition/intake/niceness.ts';
 import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
 import { readConfig, type SetupConfig } from './config/config.ts';
@@ -65,6 +66,7 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
       log.info({}, modelSummary(config.model));
       logSandbox(log);
       void removeAbandonedFolders();
+      collectAtRest();
       return { ok: true };
     } catch (error) {
       release();

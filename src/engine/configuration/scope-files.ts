@@ -246,12 +246,21 @@ export interface ChainSource {
   parse(names: Required<KnownNames>): ParsedChain;
 }
 
+/** All files of a configuration are parsed with the same names, of which there are many. */
+const keysOfNames = new WeakMap<Required<KnownNames>, string>();
+
+function keyOfNames(names: Required<KnownNames>): string {
+  const key = keysOfNames.get(names) ?? JSON.stringify(names);
+  keysOfNames.set(names, key);
+  return key;
+}
+
 /** Parses it once per set of names, because every event uses the same file again. */
 export function chainSource(text: string, file: string): ChainSource {
   let last: { key: string; parsed: ParsedChain } | undefined;
   return {
     parse(names) {
-      const key = JSON.stringify(names);
+      const key = keyOfNames(names);
       if (last?.key !== key) last = { key, parsed: { file, ...parseChain(text, file, names) } };
       return last.parsed;
     },

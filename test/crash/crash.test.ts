@@ -27,6 +27,7 @@ import {
   prompted,
   renamed,
   slowly,
+  together,
   withoutReview,
   withReview,
 } from './stories.ts';
@@ -73,7 +74,17 @@ if (LONG) await describeLongForm();
 else describeShortForm();
 
 async function describeLongForm(): Promise<void> {
-  const stories = { withoutReview, withReview, findings, commands, issue, missed, confirmed, prompted };
+  const stories = {
+    withoutReview,
+    withReview,
+    findings,
+    commands,
+    issue,
+    missed,
+    confirmed,
+    prompted,
+    together,
+  };
   const told = await Promise.all(
     Object.entries(stories).map(async ([name, story]) => ({
       name,
@@ -170,6 +181,21 @@ function describeShortForm(): void {
       [around('after', REVIEW), around('after', ISSUE)],
       [around('while', REVIEW), around('while', ISSUE), around('after', LABEL)],
     ]);
+  });
+
+  describe('a composite trigger', () => {
+    const undisturbed = undisturbedPlay(together);
+    const write = (when: When, name: string): KillPoint => ({ at: 'write', when, name: `*${name}`, nth: 1 });
+    expectSameEnd(together, undisturbed, [
+      // Between its parts, and then before its firing is committed.
+      [write('after', 'composites.put'), write('before', 'firings.insert')],
+      [write('after', 'firings.insert')],
+    ]);
+    test.concurrent('fires once', { timeout: TIMEOUT_MS }, async () => {
+      const { end } = await undisturbed();
+      expect(end.comments.filter((body) => body.includes('Ships'))).toHaveLength(1);
+      expect(end.rows.firings).toEqual([{ chain: 'ship', status: 'fired', reason: null, count: 1 }]);
+    });
   });
 
   expectEveryWriteReached(told, ONLY_IN_LONG_FORM);

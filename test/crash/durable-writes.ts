@@ -31,7 +31,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   gateProtections: ['get'],
   pushes: ['of'],
   jobs: ['isHeld', 'isUnderWay', 'ofKeys', 'leaseTokens', 'nextDue', 'countDue', 'ready'],
-  chains: ['all'],
+  chains: ['all', 'changedAt'],
   schedules: ['ofRepository', 'due', 'nextAt', 'upcoming'],
   firings: ['get', 'queued', 'list', 'counts'],
   composites: ['get', 'expired', 'nextAt', 'beyond'],

@@ -179,6 +179,48 @@ export const missed: Story = {
   },
 };
 
+const GREETED = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: greet, action: gh-comment, with: { body: Welcome. } }
+`;
+
+const SHIPPED = `
+name: ship
+trigger:
+  all_of:
+    - { event: pr.labeled, filter: { label: ready } }
+    - { event: ci.changed, filter: { check: test, conclusion: success } }
+  within: 1d
+  key: commit
+steps:
+  - { id: ship, action: gh-comment, with: { body: "Ships {{ trigger.head_sha }}." } }
+`;
+
+/** A chain that a label and a check of the same commit start together. */
+export const together: Story = {
+  base: {
+    '.github/countersign/chains/pr-review.yaml': GREETED,
+    '.github/countersign/chains/ship.yaml': SHIPPED,
+  },
+  async tell({ github, until }) {
+    const opened = await open({ github, until }, {});
+    const says = (words: string) => () =>
+      github.comments(REPO, opened.number).find(({ body }) => body.includes(words));
+    // A check belongs to the pull requests that the app has seen.
+    await until('the greeting', says('Welcome'));
+    await github.addLabel(REPO, opened.number, PEOPLE.maintainer, 'ready');
+    await github.reportCheck(REPO, opened.headSha, {
+      name: 'test',
+      status: 'completed',
+      conclusion: 'success',
+    });
+    await until('the comment of the composite', says('Ships'));
+    return opened;
+  },
+};
+
 const CONFIRMED = `
 name: pr-review
 trigger: { event: pr.opened }

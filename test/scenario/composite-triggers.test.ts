@@ -247,3 +247,31 @@ steps:
   const [last] = await firings(scene);
   expect(last).toMatchObject({ status: 'skipped', reason: 'too_deep' });
 });
+
+test('of more than 10,000 keys of a chain, the one that expires first is forgotten, with a row that says so', {
+  tags: 'slow',
+}, async () => {
+  const scene = await start(composite('all_of', [LABEL, GREEN]));
+  const first = await scene.open();
+  await label(scene, first);
+  const { storage } = scene.app;
+  const [row] = await storage.read.composites.expired(new Date('2030-01-01'), 1);
+  if (!row) throw new Error('the label was not counted');
+  const expiresAt = new Date(row.expiresAt.getTime() + 1);
+  await storage.transaction(async (tx) => {
+    for (let other = 1; other < 10_000; other++)
+      await tx.composites.put({ ...row, key: `#${1_000 + other}`, expiresAt });
+  });
+  const second = await scene.open({ branch: 'other' });
+  expect(await firings(scene)).toEqual([]);
+  await label(scene, second);
+  expect(await firings(scene)).toMatchObject([
+    {
+      status: 'skipped',
+      reason: 'crowded_out',
+      summary: `all_of (pr.labeled, ci.changed) within 1 d no longer waits for pull request #${first.number}: the chain waits for more than 10000 others`,
+    },
+  ]);
+  await green(scene, first);
+  expect(await scene.runs('flow')).toEqual([]);
+});

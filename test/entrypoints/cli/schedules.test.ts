@@ -117,3 +117,43 @@ test('two daemons fire each of 250 schedules once', { tags: 'slow' }, async () =
   expect(fired.reduce((sum, count) => sum + count, 0)).toBe(250);
   expect(jobsIn(path)).toHaveLength(250);
 });
+
+test('two processes that evaluate at once record each of 250 composites that expired once', {
+  tags: 'slow',
+}, async () => {
+  const { path, at } = await world(0);
+  const part = (event: 'pr.labeled' | 'ci.changed') => ({ event, filter: {} });
+  const began = Date.now() - 7_200_000;
+  await seed(path, (storage) =>
+    storage.transaction(async (tx) => {
+      for (let number = 1; number <= 250; number++)
+        await tx.composites.put({
+          repositoryId: 1,
+          chain: 'ship',
+          branch: 'main',
+          position: 0,
+          key: `#${number}`,
+          installationId: 5,
+          repository: 'acme/shop',
+          composite: {
+            kind: 'all_of',
+            parts: [part('pr.labeled'), part('ci.changed')],
+            withinMs: 60_000,
+            key: 'pull_request',
+          },
+          state: {
+            pending: [{ parts: [0], at: began, order: 0, of: `${number}`, until: began + 60_000 }],
+            known: [`${number}`],
+          },
+          expiresAt: new Date(began + 60_000),
+        });
+    }),
+  );
+  const both = await Promise.all([
+    countersignProcess(['chain', 'check', '--json'], at),
+    countersignProcess(['chain', 'check', '--json'], at),
+  ]);
+  const recorded = both.flatMap((ended) => (parsed(ended) as { firings: { summary: string }[] }).firings);
+  expect(new Set(recorded.map(({ summary }) => summary)).size).toBe(250);
+  expect(recorded).toHaveLength(250);
+});

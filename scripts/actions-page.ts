@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import type { ActionName } from '../src/domain/policy/capability.ts';
 import { ACTIONS } from '../src/engine/actions/actions.ts';
 import { markdownTable } from './markdown-table.ts';
 
 const HEAD = `# Actions
 
-What a step of a [chain](chains.md) can do. \`npm run schemas\` writes this page from the actions themselves.
+What a step of a [chain](chains.md) can do. Each example goes below \`steps:\`. \`npm run schemas\` writes this page from the actions themselves.
 
 An action always acts on the run's own pull request or issue. Its inputs are the step's \`with:\`. A value may be an
 [expression](chains.md#expressions); then it is checked when the step runs. Values of expressions in texts appear as plain text: they
@@ -17,6 +18,34 @@ when the pull request is merged. So are the actions that wait for GitHub, as the
 [Policy](policy.md) says what trust means, and which runs have it.
 `;
 
+/** A step with each action, for people who copy it. A test lints them. */
+const EXAMPLES: Readonly<Record<ActionName, string>> = {
+  chain: '- action: chain\n  with: { chain: deploy, inputs: { environment: staging } }',
+  'gh-assign': '- action: gh-assign\n  with: { people: [ada, max] }',
+  'gh-backport': '- action: gh-backport\n  with: { branches: release-1.x }',
+  'gh-close': '- action: gh-close\n  with: { comment: "Nobody has answered for a month." }',
+  'gh-comment': '- action: gh-comment\n  with: { body: "Thank you, {{ trigger.author }}." }',
+  'gh-dispatch': '- action: gh-dispatch\n  with: { workflow: deploy.yml, inputs: { environment: staging } }',
+  'gh-issue':
+    '- skill: pr-review\n- action: gh-issue\n  with: { outcome: "{{ steps[0].outcome }}", severity: high, labels: [review] }',
+  'gh-label': '- action: gh-label\n  with: { labels: [documentation] }',
+  'gh-merge':
+    '- action: gh-merge\n  requires_approval: true\n  with: { method: rebase, delete_branch: true }',
+  'gh-milestone': '- action: gh-milestone\n  with: { milestone: "1.2" }',
+  'gh-release': '- action: gh-release\n  with: { tag: v1.2.0, body: "Prices can be rounded." }',
+  'gh-request-reviewers':
+    '- action: gh-request-reviewers\n  with: { people: [ada], teams: [acme/databases] }',
+  'gh-review':
+    '- skill: pr-review\n- action: gh-review\n  with: { outcome: "{{ steps[0].outcome }}", severity: medium }',
+  'gh-status':
+    '- action: gh-status\n  with: { context: team/docs, state: success, description: "The docs are complete." }',
+  'gh-update-branch': '- action: gh-update-branch',
+  notify: '- action: notify\n  with: { to: team-chat, text: "{{ trigger.title }} is ready." }',
+  shell:
+    '- action: shell\n  with: { run: make report, env: { TITLE: "{{ trigger.title }}" }, artifacts: report/** }',
+  wait: `- action: wait\n  with: { until: "{{ 'ready' in pr.labels }}", timeout: 3d }`,
+};
+
 /** docs/actions.md. A test fails if the file is outdated. */
 export function actionsPage(): string {
   const sections = Object.values(ACTIONS).map((action) => {
@@ -25,6 +54,7 @@ export function actionsPage(): string {
     return [
       `## \`${name}\``,
       `${about}${asks}`,
+      `\`\`\`yaml steps\n${EXAMPLES[name as ActionName]}\n\`\`\``,
       markdownTable([['input', 'required', 'value', 'meaning'], ...inputRows(input)]),
       `- Trust: \`${capability.minimumTrust}\`.\n- The App's permissions: ${permissions.map((one) => `\`${one}\``).join(', ') || 'none'}.\n- Once: ${once}.${'waits' in action && action.waits ? '\n- It waits until GitHub has done it.' : ''}`,
     ].join('\n\n');

@@ -11,7 +11,7 @@ import { markdownTable } from './markdown-table.ts';
 type TriggerMember = (typeof TRIGGER_MEMBERS)[keyof typeof TRIGGER_MEMBERS][number];
 
 const ABOUT_TRIGGER: Record<TriggerMember, string> = {
-  kind: '`event`, `schedule`, or `manual` if somebody fired the chain',
+  kind: '`event`, `schedule`, `all_of`, `any_of` or `sequence`; `manual` if somebody fired the chain',
   event: 'what happened, such as `pr.updated`',
   actor:
     'the login of who fired the chain, added the label or submitted the review; otherwise the same as `author`; null where no person is known',

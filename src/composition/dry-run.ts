@@ -6,7 +6,7 @@ import type { BaseConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import type { Chain } from '../domain/chain/chain.ts';
-import { CHAINS_FOLDER } from '../domain/chain/configuration-files.ts';
+import { CHAINS_FOLDER, SETTINGS_FILE } from '../domain/chain/configuration-files.ts';
 import { nameOfChain } from '../domain/chain/parse.ts';
 import { triggerMatches } from '../domain/chain/trigger.ts';
 import {
@@ -288,6 +288,9 @@ export async function play({
       };
       const state = await runOf(pullRequest);
       const refusal = refused.get(number);
+      const unknown = state ? undefined : await unknownName(pullRequest);
+      if (unknown !== undefined)
+        return { ...about, kind: 'not_run', because: criterion('unmet', unknown), of: 'name' };
       if (refusal) {
         const { because, ...of } = refusal;
         return { ...about, kind: 'not_run', because: criterion('unmet', because), ...of };
@@ -303,6 +306,16 @@ export async function play({
         approval: approvals.at(-1) ?? null,
         effects: effects.filter(isWritten).map(({ effect }) => effect),
       };
+    }
+
+    /** The list of chains is this command's own, so what is wrong with it is no mistake in a file. */
+    async function unknownName(pullRequest: PullRequest | null): Promise<string | undefined> {
+      const subject = pullRequest ?? { baseRef: defaultBranch, defaultBranch };
+      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, subject);
+      const listed = configuration?.broken.filter(({ file }) => file === SETTINGS_FILE) ?? [];
+      return listed
+        .flatMap(({ diagnostics }) => diagnostics)
+        .find(({ message }) => message.startsWith(`there is no chain "${chain.name}"`))?.message;
     }
 
     async function whyNot(number: number | null): Promise<Explanation> {

@@ -280,11 +280,18 @@ cases:
   expect(stdout).toContain('the case’s outcome of "review" is not valid: verdict');
 });
 
+test('chain test of one chain says what is wrong with a file that may have its cases', async () => {
+  const file = 'chain: flow\ncases:\n  - { name: a, expect: { result: maybe } }\n';
+  const { code, stdout } = await cases(file, { args: ['flow'] });
+  expect(code).toBe(1);
+  expect(stdout).toContain('"result" cannot be "maybe"');
+});
+
 test('chain test of a chain without cases says so', async () => {
   const none = await cases('chain: flow\ncases:\n  - { name: a, expect: { result: asked } }\n', {
     args: ['other'],
   });
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('The chain other has no cases') });
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('There are cases of flow.') });
   const cwd = mkdtempSync(join(tmpdir(), 'countersign-test-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const nothing = await countersign(['chain', 'test'], { cwd });

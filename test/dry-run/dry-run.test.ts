@@ -303,7 +303,7 @@ test('a dry run that GitHub does not answer, or no longer, says why', async () =
   const nobody = await countersign(args, { env: { ...env, GITHUB_API_URL: 'http://127.0.0.1:1' } });
   expect(nobody).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('set GITHUB_API_URL to https://'),
+    stderr: expect.stringMatching(/^[^.]*[^.]\. For GitHub Enterprise Server, set GITHUB_API_URL to https:/m),
   });
   const reset = String(Math.floor(Date.now() / 1_000) + 1_800);
   const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
@@ -317,8 +317,16 @@ test('a dry run that GitHub does not answer, or no longer, says why', async () =
 });
 
 test('a dry run of a chain that nobody has says which there are', async () => {
-  const { stdout } = await dryRun('pr-reviews', '--pr', `${REPO}#1`);
-  expect(stdout).toContain('"pr-review"');
+  const places = [
+    ['--pr', `${REPO}#1`],
+    ['--repo', REPO],
+    ['--against', 'last:5', '--repo', REPO],
+  ];
+  for (const place of places) {
+    const { code, stdout, stderr } = await dryRun('pr-reviews', ...place);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('There is no chain "pr-reviews": did you mean "pr-review"?');
+  }
 });
 
 test('a dry run takes the checks of an installed Countersign for no CI', { tags: 'slow' }, async () => {

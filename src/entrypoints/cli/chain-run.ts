@@ -15,6 +15,7 @@ import {
   NEEDS_PULL_REQUEST,
   NEEDS_REPOSITORY,
   noAnswer,
+  noChainToPlay,
   noPullRequestToRead,
   noRepositoryToRead,
   REPOSITORY_IS_NAMED,
@@ -63,6 +64,10 @@ export async function chainRun(
       ? new CountersignError('cli.unknown_pull_request', noPullRequestToRead(pr.repository, pr.number))
       : new CountersignError('cli.unknown_repository', noRepositoryToRead(repository));
   });
+  const isUnknown = results.length > 0 && results.every((one) => one.kind === 'not_run' && one.of === 'name');
+  const [unknown] = results;
+  if (isUnknown && unknown?.kind === 'not_run')
+    throw new CountersignError('cli.unknown_chain', noChainToPlay(unknown.because.summary));
   const misused = results.find((played) => played.kind === 'not_run' && played.of === 'inputs');
   if (misused?.kind === 'not_run') throw new UsageError(notFired(misused.because.summary));
   const json = { dry_run: true, repository, chain: chain.name, pull_requests: results.map(dryRunJson) };

@@ -8,8 +8,10 @@ import { judged, type Played, written } from './dry-run.ts';
 export const NO_CHAIN_CASES =
   'There are no cases here: they are in .github/countersign/tests/*.yml, and docs/chains.md shows how to write them.';
 
-export function noCasesOf(chain: string): string {
-  return `The chain ${plainLine(chain)} has no cases in .github/countersign/tests.`;
+/** @param others the chains that have cases */
+export function noCasesOf(chain: string, others: readonly string[]): string {
+  const rest = others.length === 0 ? '' : ` There are cases of ${others.join(', ')}.`;
+  return `The chain ${plainLine(chain)} has no cases in .github/countersign/tests.${rest}`;
 }
 
 export function noCaseNamed(words: string): string {

@@ -22,8 +22,8 @@ export type Played = {
   asIf: readonly Happening[];
 } /** The newest of so many runs. */ & (
   | { kind: 'ran'; runs: number; state: RunState; approval: Approval | null; effects: readonly Effect[] }
-  /** `of`: it would run with other inputs. */
-  | { kind: 'not_run'; because: Explanation; of?: 'inputs' }
+  /** `of`: it would run with other inputs, or no place has a chain of that name. */
+  | { kind: 'not_run'; because: Explanation; of?: 'inputs' | 'name' }
 );
 
 export const NO_TOKEN =
@@ -44,6 +44,11 @@ export function noRepositoryToRead(repository: string): string {
   return `GitHub shows no repository ${plainLine(repository)} for this token. ${MISSING_OR_HIDDEN}`;
 }
 
+/** @param because a clause that says which chains there are */
+export function noChainToPlay(because: string): string {
+  return `${plainLine(because.replace(/^t/, 'T'))}. A chain that the repository does not have yet can be given as a file.`;
+}
+
 const MISSING_OR_HIDDEN = 'Either it does not exist, or the token may not read it.';
 
 export function rateLimitReached(until: Date | undefined): string {
@@ -52,7 +57,7 @@ export function rateLimitReached(until: Date | undefined): string {
 }
 
 export function noAnswer(message: string): string {
-  return `GitHub does not answer: ${plainLine(message)}. For GitHub Enterprise Server, set GITHUB_API_URL to https://HOST/api/v3.`;
+  return `GitHub does not answer: ${plainLine(message).replace(/\.$/, '')}. For GitHub Enterprise Server, set GITHUB_API_URL to https://HOST/api/v3.`;
 }
 
 export function gitHubRefuses(message: string): string {
@@ -159,6 +164,8 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
     ),
     '',
     [...counts].map(([word, some]) => `${some.length} ${word}`).join(', '),
+    '',
+    'asked: waits for a countersign. waits: for something else. done: every step ended, with or without asking. stopped: a step failed.',
   ].join('\n');
 }
 

@@ -5,6 +5,9 @@ import { parse } from 'yaml';
 import { actionsPage } from '../../../scripts/actions-page.ts';
 import { jsonSchemas } from '../../../scripts/generate-schemas.ts';
 import { PAGES_WITH_TABLES, withTables } from '../../../scripts/generated-tables.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { ACTIONS } from '../../../src/engine/actions/actions.ts';
+import { KNOWN, withSteps } from '../../support/chains.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -52,6 +55,17 @@ describe('editors with the schema', () => {
     expect(settings?.(parse('countersign: {approve: [eyes]}'))).toBe(false);
   });
 });
+
+test.each([...actionsPage().matchAll(/^```yaml steps\n([\s\S]*?)^```$/gm)].map(([, steps = '']) => steps))(
+  'lint accepts the example of docs/actions.md: %s',
+  (steps) => {
+    const { diagnostics } = parseChain(withSteps(steps.replaceAll(/^/gm, '  ')), 'chain.yaml', {
+      ...KNOWN,
+      actions: Object.keys(ACTIONS),
+    });
+    expect(diagnostics).toEqual([]);
+  },
+);
 
 test('docs/actions.md is what `node scripts/generate-schemas.ts` writes', () => {
   expect(read('docs/actions.md')).toBe(actionsPage());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { REPO } from '../support/harness.ts';
 import { chainComments } from './support-chains.ts';
-import { only, type Scene, scenes } from './support-scene.ts';
+import { CHAINS, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
 
@@ -56,7 +56,10 @@ test('a step runs another chain with inputs, and has its result as its outcome',
   });
   expect(child.run.facts.parent).toEqual({ run: parent.run.id, chain: 'outer', step: 'sub', above: [] });
   expect(child.run.settings).toEqual(parent.run.settings);
-  expect(scene.check(headSha, 'outer / sub')?.conclusion).toBe('success');
+  expect(scene.check(headSha, 'outer / sub')).toMatchObject({
+    conclusion: 'success',
+    summary: expect.stringContaining('run by the step sub of outer'),
+  });
   expect(await scene.runs('inner')).toHaveLength(1);
 });
 
@@ -172,4 +175,15 @@ test.each([
   expect(run.status).toBe('failed');
   expect(invocations[0]?.reason?.summary).toContain(because);
   expect(await scene.runs('inner')).toEqual([]);
+});
+
+test('the configuration check of a pull request names chains that would run each other', async () => {
+  const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
+  const { headSha } = await scene.open({
+    files: { [`${CHAINS}/inner.yaml`]: inner('  - { action: chain, with: { chain: outer } }') },
+  });
+  await scene.advance(5_000);
+  expect(scene.check(headSha, 'configuration')?.summary).toContain(
+    'these chains run each other: inner → outer → inner',
+  );
 });

@@ -31,6 +31,7 @@ export function explain(state: RunState, approval: Approval | null): Explanation
     ...(run.facts.governed
       ? [governedCriterion({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
       : []),
+    ...(run.facts.parent ? [parentCriterion(run.facts.parent)] : []),
     ...(run.settings.lifted ?? []).map((sentence) => criterion('met', sentence)),
     ...(stopped
       ? [criterion('unmet', withoutPrefix(run.reason?.summary ?? `the run was ${run.status}`))]
@@ -51,6 +52,16 @@ export function explain(state: RunState, approval: Approval | null): Explanation
   if (merged !== undefined && !stopped) return criterion('met', merged, reasons);
   const status = combined(reasons);
   return criterion(status, headline(run, status, reasons), reasons);
+}
+
+/** The run whose step this run is. */
+function parentCriterion({ run, chain, step }: NonNullable<Run['facts']['parent']>): Explanation {
+  return criterion(
+    'met',
+    `run by the step ${step} of ${chain}`,
+    [],
+    [{ kind: 'run', id: run, label: chain }],
+  );
 }
 
 /** The branch whose configuration governs a pull request, if that is not its base. */

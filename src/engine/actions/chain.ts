@@ -3,7 +3,7 @@ import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { readFired } from '../../domain/chain/fired-inputs.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { reason } from '../../domain/explanation/reason.ts';
-import { MAX_DEPTH } from '../../domain/run/child.ts';
+import { childRunId, MAX_DEPTH } from '../../domain/run/child.ts';
 import { isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import { chainEnded, tooDeepForChain, waitsForChain } from '../../messages/run/chain-step.ts';
 import type { StepContext, StepResult } from '../steps/step.ts';
@@ -34,7 +34,7 @@ export const chain = plainAction({
   once: 'one run for each attempt at the step',
   async plan(context, { chain: name, inputs = {} }) {
     const begun = await context.childRun();
-    if (begun) return isRunOver(begun.run.status) ? ended(begun) : waits(context, begun.run);
+    if (begun) return isRunOver(begun.run.status) ? ended(begun) : waits(context, begun.run.chain);
     const { run } = context.state;
     if ((run.facts.depth ?? 0) >= MAX_DEPTH) return invalidInput('chain', tooDeepForChain(name, MAX_DEPTH));
     const found = await context.chainInForce(name);
@@ -44,7 +44,7 @@ export const chain = plainAction({
     const given = readFired(found.chain, inputs);
     if ('problem' in given)
       return invalidInput('chain', `the chain "${name}" cannot run with these inputs: ${given.problem}`);
-    return { ...waits(context, { chain: name }), begins: { chain: found.chain, ...given } };
+    return { ...waits(context, name), begins: { chain: found.chain, ...given } };
   },
 });
 
@@ -53,15 +53,14 @@ function subjectOf({ pullRequest, facts }: Run): 'pull request' | 'issue' | 'com
   return facts.trigger.issue_number == null ? 'commit' : 'issue';
 }
 
-function waits(
-  { clock }: StepContext,
-  run: Pick<Run, 'chain'> & Partial<Pick<Run, 'id'>>,
-): Extract<StepResult, { kind: 'waits' }> {
+function waits({ clock, session }: StepContext, name: string): Extract<StepResult, { kind: 'waits' }> {
   return {
     kind: 'waits',
     for: 'until',
     until: new Date(clock.now().getTime() + LOOK_AGAIN_MS),
-    reason: reason('step.waiting.chain', waitsForChain(run.chain)),
+    reason: reason('step.waiting.chain', waitsForChain(name), [
+      { kind: 'run', id: childRunId(session.id), label: name },
+    ]),
   };
 }
 

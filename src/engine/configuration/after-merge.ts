@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
+import { checkCalls } from '../../domain/chain/check-calls.ts';
 import { configurationFile, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
@@ -11,6 +12,8 @@ export interface ChangedFile {
   path: string;
   /** The chain or settings in it, if it is such a file. */
   chain?: ParsedChain;
+  /** The text of a chain file. */
+  text?: string;
   settings?: SettingsSource;
   /** The errors of the file itself. A chain has its own list. */
   diagnostics: readonly Diagnostic[];
@@ -59,6 +62,11 @@ export function diagnosticsAfterMerge(
   const diagnostics = [
     ...changes.flatMap((file) => file.diagnostics),
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
+    ...changes.flatMap(({ chain: { chain, file } = { file: '' }, text = '' }) =>
+      chain && chains.chains.includes(chain)
+        ? checkCalls(text, chain, file, chains.chains, { isComplete: chains.broken.length === 0 })
+        : [],
+    ),
     ...unknownIn(settings, chains.names).filter(
       (diagnostic) => isNew(diagnostic.file) || !known.some((other) => isAt(other, diagnostic)),
     ),

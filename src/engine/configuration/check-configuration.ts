@@ -119,7 +119,13 @@ async function readChanged(
       ? { file: path, diagnostics: [tooLargeDiagnostic(path)] }
       : { file: path, ...parseChain(text, path, names) };
   return kind === 'chain'
-    ? { path, chain, diagnostics: [], warnings: chainWarnings(text ?? '', path, names, budget) }
+    ? {
+        path,
+        chain,
+        text: text ?? '',
+        diagnostics: [],
+        warnings: chainWarnings(text ?? '', path, names, budget),
+      }
     : { path, diagnostics: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.diagnostics] };
 }
 

@@ -5,6 +5,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
+import { checkCalls } from '../../domain/chain/check-calls.ts';
 import {
   CHAINS_FOLDER,
   configurationFile,
@@ -121,6 +122,7 @@ export function checkFiles(
     // Two files in a folder with the same name conflict, which neither shows alone.
     (siblings) => resolveChains({ repository: siblings, organisation: [], stored: [], shipped: [] }).broken,
   );
+  const callable = [...shipped, ...chains].flatMap(({ chain }) => chain ?? []);
   return files.map((file) => {
     const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);
     if (!parsed) {
@@ -128,7 +130,13 @@ export function checkFiles(
       const diagnostics = settingsDiagnostics(cwd, file, known, [...new Set(there)].sort());
       return { file, chain: null, diagnostics, warnings: [], contracts: [] };
     }
-    const diagnostics = clashes.find((broken) => broken.file === file)?.diagnostics ?? parsed.diagnostics;
+    const own = clashes.find((broken) => broken.file === file)?.diagnostics ?? parsed.diagnostics;
+    // The chains of an organisation or of a server are not known here.
+    const calls =
+      parsed.chain && own.length === 0
+        ? checkCalls(textOf(cwd, file) ?? '', parsed.chain, file, callable, { isComplete: false })
+        : [];
+    const diagnostics = [...own, ...calls];
     const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
     const warnings = diagnostics.length === 0 ? chainWarnings(textOf(cwd, file) ?? '', file, known) : [];

@@ -64,7 +64,9 @@ export function unpackBody(pack: Pack, { start, length }: Place): Uint8Array {
   const all = unpack(pack).bytes;
   if (start + length > all.byteLength) throw new Error('the pack of its body is too short');
   // A copy, because a part of the unpacked bytes would keep all of them in memory, half a megabyte, as long as its delivery.
-  return new Uint8Array(all.subarray(start, start + length));
+  const body = Buffer.allocUnsafeSlow(length);
+  body.set(all.subarray(start, start + length));
+  return body;
 }
 
 /** The same pack, uncompressed: for reading many of its bodies. */

@@ -349,7 +349,7 @@ describe('a delivery', () => {
     await given(record, done(1));
     expect(await remove('bodies', [1, 2], BEFORE)).toBe(1);
     expect(await remove('deliveries', [1, 2], BEFORE)).toBe(1);
-    expect((await storage.read.deliveries.get(2))?.body).toEqual(new Uint8Array(delivery('g2').body));
+    expect((await storage.read.deliveries.get(2))?.body).toEqual(Buffer.from(delivery('g2').body));
   });
 
   it('stays as long as a run that came from it', async () => {

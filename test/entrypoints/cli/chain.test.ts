@@ -223,7 +223,7 @@ it('list shows shipped chains and those of the working folder, also those with e
     dependabot      no    shipped     chains/dependabot.yaml                     pr.opened                              8
     deploy          yes   repository  .github/countersign/chains/deploy.yaml     manual.fired                           1
     migrations      no    shipped     chains/migrations.yaml                     pr.opened                              6
-    nightly-health  no    shipped     chains/nightly-health.yaml                 the schedule 30 2 * * *, manual.fired  2
+    nightly-health  no    shipped     chains/nightly-health.yaml                 the schedule 30 2 * * *, manual.fired  4
     pr-review       no    repository  .github/countersign/chains/pr-review.yaml                                         3 errors
     release-notes   no    shipped     chains/release-notes.yaml                  pr.merged                              2
     "

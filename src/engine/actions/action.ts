@@ -69,7 +69,9 @@ export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<I
     const { finish } = parts;
     if (!finish) return parts.plan(context, value);
     if (waitsForWrite(context)) {
-      const effects = await context.requested(keyOf(effectKindOf(name), context));
+      const requested = await context.requested(keyOf(effectKindOf(name), context));
+      // What one transaction stored comes in any order.
+      const effects = requested.toSorted((a, b) => (a.key < b.key ? -1 : 1));
       return effects.every(({ status }) => status !== 'pending')
         ? finish(context, effects, value)
         : waitForWrite(context, name);

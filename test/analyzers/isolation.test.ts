@@ -57,7 +57,7 @@ describe('an analyzer that fails', () => {
     );
   });
 
-  test('and kills its process crashes alone', async () => {
+  test('and kills its process crashes alone', { tags: 'slow' }, async () => {
     const report = await review([clean], { analyzers: ['oxlint'], extra: [broken('kills-process')] });
     expect(report.analyzers).toMatchObject([
       { name: 'oxlint', status: 'ok' },

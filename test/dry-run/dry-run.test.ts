@@ -191,7 +191,7 @@ steps:
   expect(writes).toEqual([]);
 });
 
-test('a dry run does not wait for CI that is still running', async () => {
+test('a dry run does not wait for CI that is still running', { tags: 'slow' }, async () => {
   const number = await open({ 'e.ts': 'export const e = 1;\n' });
   const { headSha } = github.pullRequest(REPO, number);
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });

@@ -109,7 +109,9 @@ describe('a question in a comment', () => {
     expect(runs).toBe(2);
   });
 
-  test('is not answered by a skill of the head, nor by one that needs more trust than there is', async () => {
+  test('is not answered by a skill of the head, nor by one that needs more trust than there is', {
+    tags: 'slow',
+  }, async () => {
     const scene = await start(skill('naming', 'trigger_phrases: ["the names"]\ntrust: elevated'));
     const { number } = await scene.open({
       files: skill('better', 'trigger_phrases: ["the names are good"]\ntags: [names]'),

@@ -110,7 +110,9 @@ test('an approval that a chain change voided is asked again by the new chain', a
   ]);
 });
 
-test('an invalid chain file blocks the merge, and the approval counts again once the file is fixed', async () => {
+test('an invalid chain file blocks the merge, and the approval counts again once the file is fixed', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await countersignedAfter({ [CHAIN]: `${MERGE_ONLY}    oops: 1\n` });
   expect(harness.github.merges).toEqual([]);
   expect(ownCheck(harness, headSha).summary).toContain('pr-review.yaml on main has errors');

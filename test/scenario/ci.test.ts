@@ -129,7 +129,7 @@ test('the commands of a failed workflow are shown with their durations', { tags:
   `);
 });
 
-test('one failed check is enough, but the app waits for the others', async () => {
+test('one failed check is enough, but the app waits for the others', { tags: 'slow' }, async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });
   await report(scene, headSha, 'test', 'failure');

@@ -82,7 +82,7 @@ test('a JavaScript program judges a change, and what it printed and kept is in t
   );
 });
 
-test('a rejection by the program is the step’s verdict, with its evidence', async () => {
+test('a rejection by the program is the step’s verdict, with its evidence', { tags: 'slow' }, async () => {
   const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   await scene.open();
   expect(await outcomeOf(scene)).toMatchObject({
@@ -162,7 +162,7 @@ test('a condition can ask for findings of a category', async () => {
   expect(said(scene, number)).toEqual(['Slow.']);
 });
 
-test('a category with characters that cannot be seen is no result', async () => {
+test('a category with characters that cannot be seen is no result', { tags: 'slow' }, async () => {
   const program = findings({ category: 'per\u202eformance' });
   const scene = await startScene(repository('review_verdict', { 'code/check.js': program }));
   await scene.open();

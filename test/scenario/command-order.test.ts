@@ -161,7 +161,9 @@ async function missedUntilPaused(scene: Scene, number: number, does: () => Promi
   await scene.advance(10_000);
 }
 
-test('a resume that GitHub could not deliver during an outage does not undo a later pause', async () => {
+test('a resume that GitHub could not deliver during an outage does not undo a later pause', {
+  tags: 'slow',
+}, async () => {
   const { scene, number } = await openWaitingForCi(start);
   let old = 0;
   await missedUntilPaused(scene, number, async () => {
@@ -244,7 +246,7 @@ describe('a fired chain whose run starts late', () => {
     return { ...opened, said: replies.filter((body) => body.includes('has not begun')) };
   }
 
-  test('does not start once it was cancelled, and says so', async () => {
+  test('does not start once it was cancelled, and says so', { tags: 'slow' }, async () => {
     const { scene, said } = await fireLate(({ github }, number) =>
       github.comment(REPO, number, 'max', '/countersign cancel'),
     );

@@ -135,7 +135,7 @@ test('an app that rewrites the approval comment repeatedly gets at most five of 
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a commit message with 300 KB of incomplete trailers takes little work', async () => {
+test('a commit message with 300 KB of incomplete trailers takes little work', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.github.push({

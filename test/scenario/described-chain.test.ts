@@ -92,7 +92,9 @@ test('the described chain neither asks nor comments if CI fails', { tags: 'slow'
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: false });
 });
 
-test('the described chain comments with the summary if the review requests changes, and does not wait for CI', async () => {
+test('the described chain comments with the summary if the review requests changes, and does not wait for CI', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(FILES);
   const { number } = await scene.open({
     files: { 'src/run.ts': 'export const run = (code: string) => eval(code);\n' },

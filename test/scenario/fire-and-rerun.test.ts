@@ -148,7 +148,7 @@ test('a chain that merges is not fired on a draft', async () => {
   ]);
 });
 
-test('an invalid chain is not fired, and the reply has its first error', async () => {
+test('an invalid chain is not fired, and the reply has its first error', { tags: 'slow' }, async () => {
   const s = await start({ [`${CHAINS}/deploy.yaml`]: 'name: deploy\ntrigger: { event: manual.fierd }\n' });
   const { number } = await s.open();
   const asked = await s.say(number, 'mia', '/countersign fire deploy');

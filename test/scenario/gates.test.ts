@@ -117,7 +117,7 @@ describe('a merge behind a gate', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('counts a member of the team that owns the file, and never an author', async () => {
+  test('counts a member of the team that owns the file, and never an author', { tags: 'slow' }, async () => {
     const harness = await start({
       chain: mergeBehind(gate('{ id: owners, codeowners: approved }')),
       files: { '.github/CODEOWNERS': '* @ada @octo/core\n' },

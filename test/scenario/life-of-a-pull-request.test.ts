@@ -134,7 +134,7 @@ test('a force-push back to an earlier head asks again, and that head’s earlier
   expect(github.merges).toMatchObject([{ headSha: first }]);
 });
 
-test('closing ends the run and its approval comment, and says so', async () => {
+test('closing ends the run and its approval comment, and says so', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   await react(harness, number, 'mia');
   await harness.github.closePullRequest(REPO, number, 'ada');
@@ -228,7 +228,9 @@ test('a conversion to draft voids the approval, and a new one follows when the p
   expect(github.merges).toHaveLength(1);
 });
 
-test('another base voids the countersign, and the maintainers are asked about the same head for the new base', async () => {
+test('another base voids the countersign, and the maintainers are asked about the same head for the new base', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await github.push({ repo: REPO, branch: 'release', author: 'mia' });

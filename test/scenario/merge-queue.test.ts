@@ -124,7 +124,9 @@ test('a group fails if its pull request is not countersigned, however it came in
   expect(gate(harness, group)).toBe('failure: #1: not merging: nobody has countersigned yet');
 });
 
-test('a group with a countersigned pull request behind one without a countersign fails', async () => {
+test('a group with a countersigned pull request behind one without a countersign fails', {
+  tags: 'slow',
+}, async () => {
   const harness = await unguarded();
   const { github } = harness;
   const first = await openBuilt(harness, 'one');

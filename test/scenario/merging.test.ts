@@ -80,7 +80,9 @@ eachFirstQuick([
   },
 );
 
-test('a push between the last poll and the merge call is not merged, and gets its own run and approval comment', async () => {
+test('a push between the last poll and the merge call is not merged, and gets its own run and approval comment', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha: first } = await asked();
   const { github } = harness;
   justBeforeTheMerge(harness, () => {

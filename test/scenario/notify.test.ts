@@ -45,12 +45,16 @@ it('a question requests a review from everybody whose role suffices, and the app
   expect(approvalOf(harness, 1).body).toContain('**Notified:** `mia` and `max`.');
 });
 
-it('a question requests a review only from the people whom the settings name, never from the author', async () => {
+it('a question requests a review only from the people whom the settings name, never from the author', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(`countersign: { users: [will, ada, otto, nobody] }\n${REQUEST}`);
   expect(requested(harness)).toEqual({ people: ['will'], teams: [] });
 });
 
-it('a question requests no review from somebody who pushed one of the commits', async () => {
+it('a question requests no review from somebody who pushed one of the commits', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: REQUEST });
   await open(harness, { author: 'mia', branch: 'hers' });
   expect(requested(harness)).toEqual({ people: ['max'], teams: [] });
@@ -73,14 +77,18 @@ it('a team whose members may all answer is requested as a team', async () => {
   expect(requested(harness)).toEqual({ people: [], teams: ['core'] });
 });
 
-it('of a team with the author in it, the members who may answer are requested one by one', async () => {
+it('of a team with the author in it, the members who may answer are requested one by one', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(`countersign: { teams: [octo/core] }\n${REQUEST}`, {}, ({ github }) =>
     github.addTeam('octo', 'core', ['ada', 'will', 'otto']),
   );
   expect(requested(harness)).toEqual({ people: ['will'], teams: [] });
 });
 
-it('a team that the app cannot see is named in the approval comment, with the likely causes', async () => {
+it('a team that the app cannot see is named in the approval comment, with the likely causes', {
+  tags: 'slow',
+}, async () => {
   const harness = await ask(`countersign: { teams: [octo/secret] }\n${REQUEST}`);
   expect(approvalOf(harness, 1).body).toContain(
     '> **Not notified:** The team octo/secret cannot be notified: GitHub does not show it to this app. The team may be secret, renamed or deleted, or the app may lack the permission to read members.',
@@ -232,7 +240,9 @@ it('a question that is asked again about the same head, as after closing and reo
   expect(mentions(harness).length).toBe(2);
 });
 
-it('a question that was withdrawn before its mention was sent does not keep the next one from mentioning', async () => {
+it('a question that was withdrawn before its mention was sent does not keep the next one from mentioning', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: MENTION });
   const { github } = harness;
   const isMention = ({ method, path }: { method: string; path: string }) =>

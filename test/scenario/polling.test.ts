@@ -106,7 +106,7 @@ describe('where GraphQL does not answer', () => {
   });
 });
 
-test('a restart polls by what the last look saw, and reads nothing by REST', async () => {
+test('a restart polls by what the last look saw, and reads nothing by REST', { tags: 'slow' }, async () => {
   await watched();
   await harness.restart();
   await harness.settle();

@@ -24,7 +24,9 @@ test('a chain requests reviews from people and teams', async () => {
   expect(ownCheck(harness, headSha).summary).toContain('asks for reviews of');
 });
 
-test('the author of the pull request is left out, because GitHub would refuse the whole request', async () => {
+test('the author of the pull request is left out, because GitHub would refuse the whole request', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: chain('{ people: ["{{ trigger.author }}", mia] }') });
   const { number } = await open(harness);
   expect(harness.github.requestedReviewers(REPO, number)).toEqual({ people: ['mia'], teams: [] });

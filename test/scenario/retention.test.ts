@@ -91,7 +91,9 @@ test('bodies are deleted before the runs that they started, and a delivery witho
   expect(await cli(here, 'delivery', 'replay', first?.guid ?? '')).toContain('older than RETENTION');
 });
 
-test('a run with an open approval survives at any age, and is merged when it is countersigned', async () => {
+test('a run with an open approval survives at any age, and is merged when it is countersigned', {
+  tags: 'slow',
+}, async () => {
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   await daysLater(here, 400);

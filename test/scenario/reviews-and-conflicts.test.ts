@@ -41,7 +41,7 @@ describe('a review that requests changes', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('blocks the merge until somebody dismisses it', async () => {
+  test('blocks the merge until somebody dismisses it', { tags: 'slow' }, async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const review = await github.review(REPO, number, 'mia', 'CHANGES_REQUESTED');
@@ -138,7 +138,7 @@ describe('a conflict with the base branch', () => {
     return { harness, before, ...opened };
   }
 
-  test('is reported, and nobody is asked', async () => {
+  test('is reported, and nobody is asked', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await conflictingFromTheStart();
     await harness.advance(600_000);
     expect(approvals(harness, number)).toEqual([]);
@@ -168,7 +168,7 @@ describe('a conflict with the base branch', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('is not assumed while GitHub computes it', async () => {
+  test('is not assumed while GitHub computes it', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { number } = await open(harness);
     await harness.advance(A_RECHECK);

@@ -117,7 +117,7 @@ test('an unreadable file that a package is for is no verdict', async () => {
   expect(came).toMatchObject({ verdict: null, passed: null, left_out: [{ path: 'db/migrations/1.sql' }] });
 });
 
-test('a match that ast-grep does not accept is no verdict', async () => {
+test('a match that ast-grep does not accept is no verdict', { tags: 'slow' }, async () => {
   const scene = await startScene(own({ style: NO_MOMENT.replace(/pattern: .*\}/, 'kind: no_such_kind }') }));
   await scene.open({ files: { 'src/new.ts': 'export const a = 1;\n' } });
   expect((await outcomes(scene))['own-review']).toMatchObject({

@@ -115,7 +115,7 @@ test('a prompt leaves a trace of its text, the answer, the cost and the assertio
   ]);
 });
 
-test('an invalid answer leaves its text, and why it is invalid', async () => {
+test('an invalid answer leaves its text, and why it is invalid', { tags: 'slow' }, async () => {
   stub.answers({ text: 'I approve.' });
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('naming', '', 'Judge.') },
@@ -215,7 +215,7 @@ test('a program leaves a trace of its questions to a model and its submission', 
   expect(await textAt(scene, trace?.outputPath ?? '')).toContain('"summary":"It counts."');
 });
 
-test('a skill that a question called leaves a trace of the call', async () => {
+test('a skill that a question called leaves a trace of the call', { tags: 'slow' }, async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('spelling', 'trigger_phrases: [spelled]') },
     { artifactHandlers: [echo] },

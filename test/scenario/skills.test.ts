@@ -133,7 +133,9 @@ test('the head’s version of a skill governs nothing', async () => {
   expect(scene.verdicts(headSha)['countersign / configuration']).toBe('success');
 });
 
-test('a run keeps the skill it started with, also when the base changes and the app restarts', async () => {
+test('a run keeps the skill it started with, also when the base changes and the app restarts', {
+  tags: 'slow',
+}, async () => {
   const chain = `
 name: flow
 trigger: { event: pr.opened }

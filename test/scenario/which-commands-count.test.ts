@@ -17,7 +17,7 @@ test('an unknown command is answered with the closest known one', async () => {
   `);
 });
 
-test('no command approves a merge', async () => {
+test('no command approves a merge', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
@@ -147,7 +147,9 @@ eachFirstQuick(['fifo', 'reverse'] as const)(
   },
 );
 
-test('a chain fired before a newer push is refused if no chain had run for the older head', async () => {
+test('a chain fired before a newer push is refused if no chain had run for the older head', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ deploy: DEPLOY }));
   const { number } = await scene.open();
   await scene.advance(60_000);

@@ -214,7 +214,7 @@ describe('the process', () => {
     });
   });
 
-  it('serve ends with 1 and every error if settings are missing', async () => {
+  it('serve ends with 1 and every error if settings are missing', { tags: 'slow' }, async () => {
     const { code, stdout, stderr } = await countersignProcess(['serve'], { env: { APP_ID: 'x' } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^Countersign cannot start\. 3 settings are wrong:\n( {2}- \w+ .+\n){3}$/);

@@ -108,7 +108,7 @@ describe('an edited approval comment', () => {
     ]);
   });
 
-  test('keeps nobody’s countersign when its text is restored', async () => {
+  test('keeps nobody’s countersign when its text is restored', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval();
     const { github } = harness;
     const { id, body } = approvalOf(harness, number);

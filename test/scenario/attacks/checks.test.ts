@@ -30,7 +30,9 @@ test('a green check by another app under this app’s own name counts neither as
   expect(merged(harness)).toEqual([]);
 });
 
-test('another app’s check, or a status, with the same name does not make a red check green', async () => {
+test('another app’s check, or a status, with the same name does not make a red check green', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...RED });

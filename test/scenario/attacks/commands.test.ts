@@ -106,7 +106,9 @@ test('a maintainer’s resume of one pull request resumes no other', { tags: 'sl
   await resumeMerges(scene);
 });
 
-test('a maintainer who lost the permission a second ago cannot issue commands', async () => {
+test('a maintainer who lost the permission a second ago cannot issue commands', {
+  tags: 'slow',
+}, async () => {
   const scene = await heldByAPause();
   const { harness, number } = scene;
   harness.github.holdDeliveries();

@@ -203,7 +203,7 @@ describe('an answer no longer counts', () => {
     expect(hasContinued(scene)).toBe(false);
   });
 
-  test('when another account has its author’s login', async () => {
+  test('when another account has its author’s login', { tags: 'slow' }, async () => {
     const scene = await openConfirmation({ settings: TWO });
     const { harness } = scene;
     await commentAndPoll(scene, 'mia', '/countersign approve');

@@ -163,7 +163,9 @@ test('a pull request’s symbolic links that lead out of its tree are read as th
   expect(scene.check(headSha, 'review')?.status).toBe('completed');
 });
 
-test('the same links on the base branch stop what they define, and nothing else', async () => {
+test('the same links on the base branch stop what they define, and nothing else', {
+  tags: 'slow',
+}, async () => {
   const chains = Object.fromEntries(BOMBS.map(([, text], index) => [`bomb${index}`, text]));
   const good =
     'name: good\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';

@@ -44,7 +44,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('the app’s own reactions and those of other apps', async () => {
+  test('the app’s own reactions and those of other apps', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval();
     for (const login of [harness.github.app.botLogin, 'ci[bot]', 'github-actions[bot]']) {
       harness.github.addUser(login, { type: 'Bot' });
@@ -219,7 +219,7 @@ describe('co-authors whom only GitHub can identify by their addresses', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('are looked up only if their trailers do not identify them', async () => {
+  test('are looked up only if their trailers do not identify them', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval({}, { coAuthors: ['will'] });
     const asked: unknown[] = [];
     harness.github.onRequest(({ path, body }) => {

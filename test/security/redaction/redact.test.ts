@@ -193,7 +193,9 @@ function texts(folder: string, names: RegExp, depth = 20): { path: string; text:
   });
 }
 
-test('in this repository only the samples of the search for secrets look like secrets', () => {
+test('in this repository only the samples of the search for secrets look like secrets', {
+  tags: 'slow',
+}, () => {
   const own = ['bench', 'chains', 'demo', 'docs', 'migrations', 'scripts', 'skills', 'src', 'test']
     .flatMap((folder) => texts(folder, /./))
     .concat(texts('.', /^[^.].*\.(?:md|json|ya?ml|ts)$|^Dockerfile$/, 0));
@@ -205,7 +207,9 @@ test('in this repository only the samples of the search for secrets look like se
   ]);
 });
 
-test('fewer than one in 500 lines of our dependencies’ READMEs is changed, because of made-up credentials', () => {
+test('fewer than one in 500 lines of our dependencies’ READMEs is changed, because of made-up credentials', {
+  tags: 'slow',
+}, () => {
   const readmes = texts('node_modules', /^readme\.md$/i, 2);
   const lines = readmes.flatMap(({ text }) => text.split('\n'));
   expect(lines.length).toBeGreaterThan(10_000);

@@ -251,7 +251,9 @@ describe('the process of renderings', () => {
     expect(await child.ask('die', within)).toEqual({ kind: 'crashed', detail: 'exit code 3' });
   });
 
-  it('is killed if it writes more than an answer, so that nothing counts as the next one', async () => {
+  it('is killed if it writes more than an answer, so that nothing counts as the next one', {
+    tags: 'slow',
+  }, async () => {
     const atOnce = await start('./misbehaving.ts');
     expect(await atOnce.ask('twice', within)).toEqual({
       kind: 'crashed',

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { CountersignError, unreachable } from '../../core/errors.ts';
-import { TRIGGER_EVENTS } from '../../domain/chain/trigger-schema.ts';
+import { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../ports/retention.ts';
@@ -11,11 +11,6 @@ import { canBeForgotten, endedRuns, removableRuns } from './pruning-conditions.t
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
-
-/** Events that happen only once. A run that they began must not begin again after it was deleted. */
-const ONCE: readonly string[] = TRIGGER_EVENTS.filter(
-  (event) => !['pr.opened', 'pr.updated', 'manual.fired'].includes(event),
-);
 
 export function pruningTable(db: Kysely<Database>, archives: Archives, unit?: UnitOfWork): Pruning {
   return {
@@ -245,7 +240,8 @@ async function noteFired(db: Kysely<Database>, runs: readonly string[]): Promise
     .where('id', 'in', runs)
     .execute();
   for (const { repository_id, head_sha, chain, event_json, facts_json, created_at } of rows) {
-    if (!ONCE.includes(parseJson<{ kind: string }>(event_json).kind)) continue;
+    const event = parseJson<{ kind: string }>(event_json);
+    if (!ONE_TIME_EVENTS.some((kind) => kind === event.kind)) continue;
     await db
       .insertInto('fired_once')
       .values({

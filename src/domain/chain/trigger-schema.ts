@@ -4,13 +4,8 @@ import { globProblem } from '../../core/glob.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
 import { duration, listOrOne } from './shape.ts';
 
-/**
- * Events that can trigger a chain. `pr.opened` also fires on `pr.updated`; the newer run supersedes the older
- * one.
- */
-export const TRIGGER_EVENTS = [
-  'pr.opened',
-  'pr.updated',
+/** Events that happen once, whatever happens to their subject later. */
+export const ONE_TIME_EVENTS = [
   'pr.labeled',
   'pr.review_submitted',
   'pr.merged',
@@ -21,8 +16,12 @@ export const TRIGGER_EVENTS = [
   'ci.changed',
   'release.published',
   'invocation.completed',
-  'manual.fired',
 ] as const;
+/**
+ * Events that can trigger a chain. `pr.opened` also fires on `pr.updated`; the newer run supersedes the older
+ * one.
+ */
+export const TRIGGER_EVENTS = ['pr.opened', 'pr.updated', ...ONE_TIME_EVENTS, 'manual.fired'] as const;
 export type TriggerEvent = (typeof TRIGGER_EVENTS)[number];
 
 /** https://docs.github.com/en/graphql/reference/enums#commentauthorassociation */

@@ -1,13 +1,8 @@
 import { explainTriggers } from '../../domain/chain/trigger.ts';
+import { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { Event, EventOf } from '../../domain/event/event.ts';
 import { decideForHead, planRuns, triggerFacts } from '../../domain/run/plan.ts';
-import {
-  type ChainExplained,
-  type DecisionDeps,
-  explainOnce,
-  ONE_TIME,
-  type OneTimeEvent,
-} from './fire-once.ts';
+import { type ChainExplained, type DecisionDeps, explainOnce, type OneTimeEvent } from './fire-once.ts';
 import { pullRequestNow, reopeningOf, repositoryFacts, runsFollowing } from './on-pull-request.ts';
 
 /**
@@ -29,7 +24,7 @@ export async function explainEvent(
 }
 
 function isOneTime(event: Event): event is OneTimeEvent {
-  return ONE_TIME.some((kind) => kind === event.kind);
+  return ONE_TIME_EVENTS.some((kind) => kind === event.kind);
 }
 
 /** The triggers are explained for a closed pull request, too: people ask later. */

@@ -8,7 +8,7 @@ import {
   triggerMatches,
 } from '../../domain/chain/trigger.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
-import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
+import { type ONE_TIME_EVENTS, sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { MAX_DEPTH } from '../../domain/run/child.ts';
@@ -34,19 +34,7 @@ import {
   runFactsOf,
 } from './on-pull-request.ts';
 
-export const ONE_TIME = [
-  'pr.merged',
-  'pr.closed',
-  'pr.labeled',
-  'pr.review_submitted',
-  'issue.created',
-  'issue.labeled',
-  'file.changed',
-  'ci.changed',
-  'release.published',
-  'invocation.completed',
-] as const;
-export type OneTimeEvent = EventOf<(typeof ONE_TIME)[number]>;
+export type OneTimeEvent = EventOf<(typeof ONE_TIME_EVENTS)[number]>;
 
 /** What a decision reads. */
 export interface DecisionDeps {

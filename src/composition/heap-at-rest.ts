@@ -19,7 +19,7 @@ export function shouldCollect(now: { busyShare: number; usedBytes: number; usedA
   return now.busyShare < BUSY_SHARE && now.usedBytes > now.usedAfterLast + WORTH_BYTES;
 }
 
-/** Lets the calling thread collect its garbage whenever it comes to rest. A collection takes about a tenth of a second. */
+/** Lets the calling thread collect its garbage when it becomes idle. A collection takes about a tenth of a second. */
 export function collectAtRest(): void {
   // V8 offers the function only to contexts that begin after the flag is set.
   setFlagsFromString('--expose-gc');

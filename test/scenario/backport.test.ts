@@ -237,8 +237,8 @@ test('a change by more authors than a backport can name is not copied', { tags: 
 });
 
 test.each([
-  [['backport $(id)'], undefined, 'is no branch that a change can be copied to'],
-  [['backport ../x'], undefined, 'is no branch that a change can be copied to'],
+  [['backport $(id)'], undefined, 'is not a branch that a change can be copied to'],
+  [['backport ../x'], undefined, 'is not a branch that a change can be copied to'],
   [
     [...'abcdefghijk'].map((name) => `backport ${name}`),
     undefined,

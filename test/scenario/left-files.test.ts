@@ -186,7 +186,7 @@ steps:
     [
       'tests/coverage/summary.json: 12 bytes',
       'the file "tests/../../escape.txt" is not kept: it has an empty, "." or ".." part',
-      'missing: no workflow run of this head left it',
+      'missing: there is no artifact of this name',
       '',
     ].join('\n'),
   );

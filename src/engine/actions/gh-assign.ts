@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { listOrOne } from '../../domain/chain/shape.ts';
 import { userSchema } from '../../domain/policy/countersign-rules.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
-import { plainAction } from './action.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
+import { keyOf, plainAction } from './action.ts';
 import { invalidInput, subjectInput } from './inputs.ts';
 import { issueNumber, noSubject } from './target.ts';
 
@@ -31,12 +32,10 @@ export const ghAssign = plainAction({
       details: { issue, people },
       effects: [
         {
-          key: `assignment:${run.id}:${context.step.id}`,
+          key: keyOf('assignment', context),
           effect: {
             kind: 'assignment',
-            installation_id: run.installationId,
-            owner: context.repo.owner,
-            repo: context.repo.name,
+            ...placeOfEffect(run),
             issue,
             people,
           },

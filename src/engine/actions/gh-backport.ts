@@ -6,9 +6,10 @@ import { reason } from '../../domain/explanation/reason.ts';
 import { isWebFlow } from '../../domain/policy/authorship.ts';
 import { type BackportResult, backportComment, backportText } from '../../messages/comments/backport.ts';
 import type { Commit, GitCommit, PullRequest } from '../../ports/github.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
 import type { StepContext } from '../steps/step.ts';
 import { keyOf, plainAction } from './action.ts';
-import { invalidInput, pullRequestInput } from './inputs.ts';
+import { gitName, invalidInput, pullRequestInput } from './inputs.ts';
 import { noSubject } from './target.ts';
 
 /** Each is a pull request that people must look at. */
@@ -17,13 +18,7 @@ const MAX_BRANCHES = 10;
 const MAX_REBASED = 99;
 const MAX_CO_AUTHORS = 50;
 
-/** Without characters that mean something to a shell, because people copy the commands that name it. */
-const branch = z
-  .string()
-  .max(200)
-  .regex(/^(?!.*(?:\.\.|\/\/|\/\.|\.lock(?:\/|$)))[A-Za-z0-9](?:[A-Za-z0-9._/+-]*[A-Za-z0-9_+-])?$/, {
-    error: 'a branch to backport to has only letters, digits and . _ / + -',
-  });
+const branch = gitName('a branch to backport to', 200);
 
 export const ghBackport = plainAction({
   name: 'gh-backport',
@@ -57,7 +52,7 @@ export const ghBackport = plainAction({
     const named = branches ?? labelled.map((label) => label.slice(prefix.length).trim());
     const unfit = named.find((name) => !branch.safeParse(name).success);
     if (unfit !== undefined)
-      return invalidInput('gh-backport', `"${unfit}" is no branch that a change can be copied to`);
+      return invalidInput('gh-backport', `"${unfit}" is not a branch that a change can be copied to`);
     const onto = [...new Set(named)].filter((name) => name !== baseRef);
     if (onto.length > MAX_BRANCHES)
       return invalidInput(
@@ -77,9 +72,7 @@ export const ghBackport = plainAction({
         key: `${keyOf('backport', context)}:${name}`,
         effect: {
           kind: 'backport',
-          installation_id: run.installationId,
-          owner: repo.owner,
-          repo: repo.name,
+          ...placeOfEffect(run),
           pull_request: number,
           onto: name,
           branch: branchFor(number, name),
@@ -126,9 +119,7 @@ export const ghBackport = plainAction({
                 key: `${keyOf('backport', context)}:comment`,
                 effect: {
                   kind: 'comment',
-                  installation_id: run.installationId,
-                  owner: context.repo.owner,
-                  repo: context.repo.name,
+                  ...placeOfEffect(run),
                   issue: run.pullRequest,
                   marker,
                   body: text,

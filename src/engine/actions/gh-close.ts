@@ -3,8 +3,9 @@ import { CLOSING_REASONS } from '../../domain/effect/effect.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { actionComment } from '../../messages/comments/action-comment.ts';
 import { prose } from '../../messages/text/markdown.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
 import type { StepContext } from '../steps/step.ts';
-import { type Plan, plainAction } from './action.ts';
+import { keyOf, type Plan, plainAction } from './action.ts';
 import { invalidInput, subjectInput, text } from './inputs.ts';
 import { issueNumber, noSubject } from './target.ts';
 
@@ -35,9 +36,7 @@ export const ghClose = plainAction({
     if (found !== 'open') return found;
     const words = context.text('comment', (value) => prose(value)) ?? '';
     const at = {
-      installation_id: run.installationId,
-      owner: context.repo.owner,
-      repo: context.repo.name,
+      ...placeOfEffect(run),
       issue,
     };
     const comment = actionComment(run.id, context.step.id, words);
@@ -51,12 +50,12 @@ export const ghClose = plainAction({
           ? []
           : [
               {
-                key: `comment:${run.id}:${context.step.id}`,
+                key: keyOf('comment', context),
                 effect: { kind: 'comment' as const, ...at, marker: comment.marker, body: comment.text },
               },
             ]),
         {
-          key: `closing:${run.id}:${context.step.id}`,
+          key: keyOf('closing', context),
           effect: { kind: 'closing', ...at, reason: why },
         },
       ],

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { reason } from '../../domain/explanation/reason.ts';
 import { actionComment } from '../../messages/comments/action-comment.ts';
 import { prose } from '../../messages/text/markdown.ts';
-import { plainAction } from './action.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
+import { keyOf, plainAction } from './action.ts';
 import { subjectInput, text } from './inputs.ts';
 import { issueNumber, noSubject } from './target.ts';
 
@@ -28,12 +29,10 @@ export const ghComment = plainAction({
       details: { issue },
       effects: [
         {
-          key: `comment:${run.id}:${context.step.id}`,
+          key: keyOf('comment', context),
           effect: {
             kind: 'comment',
-            installation_id: run.installationId,
-            owner: context.repo.owner,
-            repo: context.repo.name,
+            ...placeOfEffect(run),
             issue,
             marker: comment.marker,
             body: comment.text,

@@ -24,6 +24,7 @@ import {
 import { commitText } from '../../messages/text/commit-text.ts';
 import { prose, proseLines } from '../../messages/text/markdown.ts';
 import type { OwnIssue } from '../../ports/github.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
 import type { StepContext } from '../steps/step.ts';
 import { type Plan, plainAction } from './action.ts';
 import { MAX_ASSIGNEES, notAssignable } from './gh-assign.ts';
@@ -205,7 +206,7 @@ function wantedForAll(
 }
 
 function planned(
-  { state: { run }, step, repo }: StepContext,
+  { state: { run }, step }: StepContext,
   { scope, open, isFixed }: Wanted,
   own: readonly OwnIssue[],
   { labels = [], assignees = [], limit = ISSUES, close = true }: Given,
@@ -218,7 +219,7 @@ function planned(
     if (marked?.scope === of && !known.has(marked.finding))
       known.set(marked.finding, { ...issue, file: marked.file });
   }
-  const at = { installation_id: run.installationId, owner: repo.owner, repo: repo.name };
+  const at = placeOfEffect(run);
   const effects: { key: string; effect: Effect }[] = [];
   const counts = { opened: 0, updated: 0, reopened: 0, closed: 0, left_closed: 0, over_limit: 0 };
   for (const { hash, file, title, body } of open) {

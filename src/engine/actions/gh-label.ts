@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { listOrOne } from '../../domain/chain/shape.ts';
-import { plainAction } from './action.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
+import { keyOf, plainAction } from './action.ts';
 import { subjectInput } from './inputs.ts';
 import { issueNumber, noSubject } from './target.ts';
 
@@ -23,12 +24,10 @@ export const ghLabel = plainAction({
       details: { issue, labels },
       effects: [
         {
-          key: `label:${run.id}:${context.step.id}`,
+          key: keyOf('label', context),
           effect: {
             kind: 'label',
-            installation_id: run.installationId,
-            owner: context.repo.owner,
-            repo: context.repo.name,
+            ...placeOfEffect(run),
             issue,
             labels,
           },

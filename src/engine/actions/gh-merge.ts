@@ -19,6 +19,7 @@ import type {
 } from '../approvals/approval-context.ts';
 import { notMergeable } from '../approvals/not-mergeable.ts';
 import type { Note } from '../effects/merge.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
 import type { AnsweredAction } from './action.ts';
 import { pullRequestInput, text } from './inputs.ts';
 
@@ -262,7 +263,7 @@ function messageOf(
  * https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-branches#working-with-branches
  */
 function branchToDelete(
-  { inputs, repo, state: { run } }: ApprovalContext,
+  { inputs, state: { run } }: ApprovalContext,
   { headRef, headRepositoryId, repositoryId, defaultBranch }: PullRequest,
 ): { key: string; effect: EffectOf<'branch_deletion'> }[] {
   const isOwn = headRepositoryId === repositoryId && headRef !== defaultBranch && headRef !== run.baseRef;
@@ -272,9 +273,7 @@ function branchToDelete(
       key: `branch_deletion:${run.id}`,
       effect: {
         kind: 'branch_deletion',
-        installation_id: run.installationId,
-        owner: repo.owner,
-        repo: repo.name,
+        ...placeOfEffect(run),
         branch: headRef,
         sha: run.headSha,
       },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Milestone } from '../../ports/github.ts';
-import { plainAction } from './action.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
+import { keyOf, plainAction } from './action.ts';
 import { invalidInput, subjectInput } from './inputs.ts';
 import { issueNumber, noSubject } from './target.ts';
 
@@ -38,12 +39,10 @@ export const ghMilestone = plainAction({
       details: { issue, milestone: milestone.title },
       effects: [
         {
-          key: `milestone:${run.id}:${context.step.id}`,
+          key: keyOf('milestone', context),
           effect: {
             kind: 'milestone',
-            installation_id: run.installationId,
-            owner: context.repo.owner,
-            repo: context.repo.name,
+            ...placeOfEffect(run),
             issue,
             milestone: { number: milestone.number, title: milestone.title },
           },

@@ -2,14 +2,9 @@ import { z } from 'zod';
 import { proseLines, visible } from '../../messages/text/markdown.ts';
 import { placeOfEffect } from '../runs/run-view.ts';
 import { failedWrite, keyOf, plainAction } from './action.ts';
-import { invalidInput, pullRequestInput, text } from './inputs.ts';
+import { gitName, invalidInput, pullRequestInput, text } from './inputs.ts';
 
-const tag = z
-  .string()
-  .max(100)
-  .regex(/^(?!.*(?:\.\.|\/\/|\/\.|\.lock(?:\/|$)))[A-Za-z0-9](?:[A-Za-z0-9._/+-]*[A-Za-z0-9_+-])?$/, {
-    error: 'a tag has only letters, digits and . _ / + -',
-  });
+const tag = gitName('a tag', 100);
 
 const NOT_A_DRAFT = '"draft" is written as true or false, not as an expression';
 

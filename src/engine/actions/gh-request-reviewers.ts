@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listOrOne } from '../../domain/chain/shape.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { teamSchema, userSchema } from '../../domain/policy/countersign-rules.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
 import { plainAction } from './action.ts';
 import { pullRequestInput } from './inputs.ts';
 import { noSubject } from './target.ts';
@@ -58,9 +59,7 @@ export const ghRequestReviewers = plainAction({
                 key: `review_request:${run.id}:${step.id}`,
                 effect: {
                   kind: 'review_request',
-                  installation_id: run.installationId,
-                  owner: repo.owner,
-                  repo: repo.name,
+                  ...placeOfEffect(run),
                   pull_request: run.pullRequest,
                   people: asked,
                   teams: teams.map((team) => team.split('/')[1] ?? ''),

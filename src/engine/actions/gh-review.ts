@@ -12,7 +12,8 @@ import {
 import { prose } from '../../messages/text/markdown.ts';
 import { plural } from '../../messages/text/pretty.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
-import { plainAction } from './action.ts';
+import { placeOfEffect } from '../runs/run-view.ts';
+import { keyOf, plainAction } from './action.ts';
 import { invalidInput, pullRequestInput, text } from './inputs.ts';
 import { countedIn, outcomeIn, outcomeInput, severityInput } from './reported.ts';
 import { noSubject } from './target.ts';
@@ -71,12 +72,10 @@ export const ghReview = plainAction({
       details: { pull_request: pullRequest, comments: placed.length, listed: others.length },
       effects: [
         {
-          key: `review:${run.id}:${step.id}:${session.id}`,
+          key: `${keyOf('review', context)}:${session.id}`,
           effect: {
             kind: 'review',
-            installation_id: run.installationId,
-            owner: repo.owner,
-            repo: repo.name,
+            ...placeOfEffect(run),
             pull_request: pullRequest,
             head_sha: headSha,
             marker: reviewMarker(run.id, step.id, session.id),

@@ -10,6 +10,18 @@ export function text(describe: string, longest = 60_000) {
   return z.string().min(1).max(longest).describe(describe).meta({ text: true });
 }
 
+/**
+ * The name of a branch or tag. Git allows more; these names have no characters that mean something to a shell, because
+ * people copy commands that name them. Source: https://git-scm.com/docs/git-check-ref-format
+ */
+export function gitName(what: string, longest: number) {
+  const allowed = /^(?!.*(?:\.\.|\/\/|\/\.|\.lock(?:\/|$)))[A-Za-z0-9](?:[A-Za-z0-9._/+-]*[A-Za-z0-9_+-])?$/;
+  return z
+    .string()
+    .max(longest)
+    .regex(allowed, { error: `${what} has only letters, digits and . _ / + -` });
+}
+
 const OWN_NUMBER = 'is the number of the run’s own pull request or issue, such as "{{ trigger.pr_number }}"';
 const number = (key: string) => {
   const error = `"${key}" ${OWN_NUMBER}`;

@@ -4,7 +4,7 @@ import { isPrivateAddress } from '../../core/private-address.ts';
 import { listOrOne } from '../../domain/chain/shape.ts';
 import { chatText, cut, lineOf } from '../../messages/text/chat-text.ts';
 import { placeOfEffect } from '../runs/run-view.ts';
-import { plainAction } from './action.ts';
+import { keyOf, plainAction } from './action.ts';
 import { invalidInput, subjectInput, text } from './inputs.ts';
 
 /** In letters: what a person reads in a chat. Slack cuts messages at 40,000. */
@@ -65,7 +65,7 @@ export const notify = plainAction({
       summary: `asks for a message to ${names.join(', ')}`,
       details: { webhooks: names },
       effects: names.map((webhook) => ({
-        key: `notify:${run.id}:${context.step.id}:${webhook}`,
+        key: `${keyOf('notify', context)}:${webhook}`,
         effect: { kind: 'webhook', ...placeOfEffect(run), webhook, text: message, data },
       })),
     };

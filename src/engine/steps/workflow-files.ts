@@ -36,7 +36,7 @@ export async function workflowFiles(
   for (const name of names) {
     try {
       const content = await archiveOf(name);
-      if (content === undefined) log.push(`${name}: no workflow run of this head left it`);
+      if (content === undefined) log.push(`${name}: there is no artifact of this name`);
       else {
         for (const file of filesInZip(content, () => true, UNPACKED)) {
           const path = `${name}/${file.name}`;

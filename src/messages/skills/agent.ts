@@ -1,4 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
+import { type Ended, endedBecause } from './ended.ts';
 
 /** Why an agent gave no answer. */
 export type AgentFault =
@@ -8,9 +9,7 @@ export type AgentFault =
   | { kind: 'no_head'; detail: string }
   | { kind: 'head_too_large'; what: string }
   | { kind: 'not_started'; detail: string }
-  | { kind: 'timed_out'; ms: number }
-  | { kind: 'too_much_memory'; mb: number }
-  | { kind: 'too_much_output'; limit: number }
+  | Ended
   | { kind: 'died'; detail: string; refused?: string | undefined }
   | { kind: 'no_answer'; detail: string };
 
@@ -30,11 +29,9 @@ export function describeAgentFault(diagnostic: AgentFault): string {
     case 'not_started':
       return `the agent could not be started: ${diagnostic.detail}`;
     case 'timed_out':
-      return `the agent took longer than ${diagnostic.ms / 1_000} s and was ended`;
     case 'too_much_memory':
-      return `the agent took more than ${diagnostic.mb} MB of memory and was ended`;
     case 'too_much_output':
-      return `the agent wrote more than ${diagnostic.limit} bytes and was ended`;
+      return endedBecause('the agent', diagnostic);
     case 'died':
       return diagnostic.refused === undefined
         ? `the agent ended with ${diagnostic.detail}`

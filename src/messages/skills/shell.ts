@@ -1,9 +1,7 @@
+import { type Ended, endedBecause } from './ended.ts';
+
 /** Why a command did not run to its end. */
-type Fault =
-  | { kind: 'not_started' | 'died'; detail: string }
-  | { kind: 'timed_out'; ms: number }
-  | { kind: 'too_much_memory'; mb: number }
-  | { kind: 'too_much_output'; limit: number };
+type Fault = { kind: 'not_started' | 'died'; detail: string } | Ended;
 
 export const SHELL_OFF =
   'commands are turned off on this server; its operator turns them on with COUNTERSIGN_SHELL=allow';
@@ -19,11 +17,9 @@ export function shellFault(fault: Fault): string {
     case 'not_started':
       return `the command could not be started: ${fault.detail}`;
     case 'timed_out':
-      return `the command took longer than ${fault.ms / 1_000} s and was ended`;
     case 'too_much_memory':
-      return `the command took more than ${fault.mb} MB of memory and was ended`;
     case 'too_much_output':
-      return `the command wrote more than ${fault.limit} bytes and was ended`;
+      return endedBecause('the command', fault);
     case 'died':
       return `the sandbox of the command ended with ${fault.detail}`;
   }

@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/chain.ts';
+import { chainNamed, chainsForHeads, holdOf } from '../chain/chain-list.ts';
 import type { HeldChain } from '../chain/stored.ts';
 import { type TriggerFacts, type TriggerMatch, triggerMatches } from '../chain/trigger.ts';
 import { followsPullRequest, nameOfTrigger, triggersOf } from '../chain/trigger-schema.ts';
@@ -64,7 +65,8 @@ export function planRuns(
   });
   const cancelled = new Set(cancel.map(({ runId }) => runId));
   const known = { runs, cancelled, repository, reopening, held };
-  return { cancel, begin: chains.filter((chain) => decideForHead(chain, pullRequest, known).begins) };
+  const begin = chainsForHeads(chains).filter((chain) => decideForHead(chain, pullRequest, known).begins);
+  return { cancel, begin };
 }
 
 /** Whether a chain begins a run, or why not. */
@@ -95,7 +97,7 @@ export function decideForHead(
   const { runs, cancelled, repository, reopening, held } = known;
   if (pullRequest.state === 'closed')
     return { begins: false, why: 'closed', because: 'the pull request is closed' };
-  const hold = held.find(({ name }) => name === chain.name);
+  const hold = holdOf(held, chain.name);
   if (hold) return { begins: false, why: 'held', hold };
   const triggers = triggersOf(chain);
   if (!triggers.some(followsPullRequest)) {
@@ -175,7 +177,8 @@ export function outdatedBecause(
     return reason('run.cancelled.retargeted', `the base changed from ${run.baseRef} to ${now.baseRef}`);
   }
   if (run.event.kind === 'manual.fired') return undefined;
-  if (chains.some((chain) => chain.name === run.chain && fires(chain, now, repository))) return undefined;
+  const chain = chainNamed(chains, run.chain);
+  if (chain && fires(chain, now, repository)) return undefined;
   return now.draft && fires(run.definition, { ...now, draft: false }, repository)
     ? reason('run.cancelled.draft', 'the pull request is a draft now')
     : reason('run.cancelled.not_triggered', 'its chain is not for this pull request any more');

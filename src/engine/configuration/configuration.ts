@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { foldContracts } from '../../domain/artifact/contract.ts';
@@ -29,7 +30,7 @@ import {
 import { resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
 import type { GitHub, GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
 import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
-import { type ChainSource, chainSource, createScopeFiles } from './scope-files.ts';
+import { type ChainSource, chainSource, createScopeFiles, type Scope } from './scope-files.ts';
 import { type SettingsScopes, unknownIn } from './settings-source.ts';
 
 interface BrokenFile {
@@ -145,6 +146,11 @@ export function createConfigurationLoader(deps: {
   const files = createScopeFiles({ clock, memory });
   const definitions = new WeakMap<StoredChain, ChainSource>();
   const tips = new Map<string, Promise<string | undefined>>();
+  const resolvedFrom = new LRUCache<Scope, { from: Sources; resolved: Resolved }>({
+    max: MAX_RESOLVED,
+    maxSize: MAX_COPIED_CHAINS,
+    sizeCalculation: ({ resolved }) => 1 + resolved.copied,
+  });
 
   /** Parsed once for each row, as the files are. */
   function storedSource(row: StoredChain): ChainSource | undefined {
@@ -182,14 +188,15 @@ export function createConfigurationLoader(deps: {
 
   /**
    * The chain with the packages that its steps name, as a run stores it: content ids and default artifacts.
-   * The packages are stored before the run: an orphaned package does no harm, but a run needs its packages.
+   * @param kept gets the packages that must be stored before such a run
    */
-  async function withPackages(
+  function withPackages(
     chain: Chain,
     skills: readonly SkillInForce[],
     { leastTrust = 'sandbox', gates }: Pick<Settings, 'leastTrust' | 'gates'>,
     ofAccount: readonly SkillInForce[],
-  ): Promise<Chain> {
+    kept: Set<SkillInForce>,
+  ): Chain {
     const callable = skills.map(({ skill }) => skill).filter(({ name }) => !names.skills.includes(name));
     const usedIn = (skill: SkillPackage) => usedBy(skill, callable);
     const leastReference = (skill: SkillPackage, used: readonly SkillPackage[]) => {
@@ -221,10 +228,10 @@ export function createConfigurationLoader(deps: {
     for (const step of chain.steps) {
       for (const found of [packageOf(step) ?? [], candidatesOf(step) ?? []].flat()) {
         const used = new Set(usedIn(found.skill));
-        for (const kept of [found, ...skills.filter(({ skill }) => used.has(skill))])
-          await deps.keepSkill(kept);
+        kept.add(found);
+        for (const other of skills.filter(({ skill }) => used.has(skill))) kept.add(other);
       }
-      for (const { found } of ofGates(step)) await deps.keepSkill(found);
+      for (const { found } of ofGates(step)) kept.add(found);
     }
     const folded = foldContracts(chain, (step) => {
       const found = packageOf(step);
@@ -306,6 +313,28 @@ export function createConfigurationLoader(deps: {
       communitySkills(),
       storedChains(repo),
     ]);
+    const { configuration, kept } = resolve({
+      owner: repo.owner,
+      repository,
+      organisation,
+      community,
+      stored,
+    });
+    // An orphaned package does no harm, but a run needs its packages.
+    for (const skill of kept) await deps.keepSkill(skill);
+    return { branch, sha, ...configuration };
+  }
+
+  /** Resolved once from the same sources, because every event asks again and a repository can have thousands of chains. */
+  function resolve(sources: Sources): Resolved {
+    const known = resolvedFrom.get(sources.repository);
+    if (known && isSame(known.from, sources)) return known.resolved;
+    const resolved = resolveNow(sources);
+    resolvedFrom.set(sources.repository, { from: sources, resolved });
+    return resolved;
+  }
+
+  function resolveNow({ owner, repository, organisation, community, stored }: Sources): Resolved {
     const account = { organisation: organisation.skills, shipped: shippedSkills, community };
     const here = resolveSkills({ workspace: repository.skills, ...account }, names.skills);
     const { skills } = here;
@@ -342,16 +371,9 @@ export function createConfigurationLoader(deps: {
         ...(organisation.outOfSight ? { outOfSight: true } : {}),
         diagnostics: [...settingsDiagnostics, ...unknown],
       });
-      return {
-        branch,
-        sha,
-        chains: [],
-        settings: defaultSettings,
-        names: known,
-        read: sources,
-        skills,
-        broken,
-      };
+      const nothing = { chains: [], settings: defaultSettings };
+      const configuration = { ...nothing, names: known, read: sources, skills, broken };
+      return { configuration, kept: new Set(), copied: 0 };
     }
     if (unknown[0]) broken.push({ file: unknown[0].file, kind: 'chain', diagnostics: unknown });
     const held = heldIn(stored);
@@ -359,14 +381,49 @@ export function createConfigurationLoader(deps: {
     const inForce = resolved.chains.filter(
       ({ name }) => isChosen(name, settings, resolved.onlyIfNamed) && !disabled.includes(name),
     );
-    const chains = await Promise.all(
-      inForce.map((chain) => withPackages(withTeams(chain, repo), skills, settings, inAccount.skills)),
+    const kept = new Set<SkillInForce>();
+    const chains = inForce.map((chain) =>
+      withPackages(withTeams(chain, owner), skills, settings, inAccount.skills, kept),
     );
-    return { branch, sha, chains, settings, names: known, read: sources, skills, broken, held };
+    const copied = chains.filter((chain, index) => chain !== inForce[index]).length;
+    const configuration = { chains, settings, names: known, read: sources, skills, broken, held };
+    return { configuration, kept, copied };
   }
 }
 
-function withTeams(chain: Chain, { owner }: Repo): Chain {
+/** What a configuration is made of, apart from what is the same for all. */
+interface Sources {
+  owner: string;
+  repository: Scope;
+  organisation: Scope;
+  community: readonly ParsedPackage[];
+  stored: readonly StoredChain[];
+}
+
+interface Resolved {
+  configuration: Omit<Configuration, 'branch' | 'sha' | 'insteadOf'>;
+  /** The packages that runs of its chains need. */
+  kept: ReadonlySet<SkillInForce>;
+  /** How many chains are copies of their own, and not the parsed files that all share. */
+  copied: number;
+}
+
+/** How many configurations are kept, and how many chains of their own they have together. */
+const MAX_RESOLVED = 500;
+const MAX_COPIED_CHAINS = 20_000;
+
+function isSame(one: Sources, other: Sources): boolean {
+  return (
+    one.owner === other.owner &&
+    one.repository === other.repository &&
+    one.organisation === other.organisation &&
+    one.community === other.community &&
+    one.stored === other.stored
+  );
+}
+
+function withTeams(chain: Chain, owner: string): Chain {
+  if (!chain.steps.some(({ approval }) => approval?.teams)) return chain;
   const steps = chain.steps.map((step) =>
     step.approval?.teams ? { ...step, approval: withOwner(step.approval, owner) } : step,
   );

@@ -37,7 +37,7 @@ const MAX_TRUSTED_PATHS = 200;
 const ORGANISATION_TTL_MS = 60_000;
 
 /** The configuration of one scope: a repository, or an organisation for all its repositories. */
-interface Scope {
+export interface Scope {
   chains: readonly ChainSource[];
   skills: readonly ParsedPackage[];
   settings: SettingsSource;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { applyingTo, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Repo } from '../../ports/github.ts';
 import type { JobRunner } from '../../ports/jobs.ts';
@@ -7,6 +8,8 @@ import type { ReadTx } from '../../ports/storage.ts';
  * What the operator says about chains, kept in memory: every event asks for it, and it hardly ever changes. The
  * command line changes it in another process, and leaves a job that has it read again.
  */
+const MAX_REPOSITORIES = 500;
+
 export interface StoredChains {
   of(repo: Repo): Promise<readonly StoredChain[]>;
   /** Has the rows read again. */
@@ -16,15 +19,23 @@ export interface StoredChains {
 
 export function createStoredChains({ read }: { read: Pick<ReadTx, 'chains'> }): StoredChains {
   let rows: Promise<readonly StoredChain[]> | undefined;
+  // Of the same rows, a repository always gets the same list, by which the configuration knows that nothing changed.
+  let applying = new LRUCache<string, readonly StoredChain[]>({ max: MAX_REPOSITORIES });
   const forget = () => {
     rows = undefined;
+    applying = new LRUCache({ max: MAX_REPOSITORIES });
   };
   return {
     async of(repo) {
       const reading = rows ?? read.chains.all();
       rows = reading;
       try {
-        return applyingTo(await reading, repo);
+        const lists = applying;
+        const all = await reading;
+        const key = `${repo.owner}/${repo.name}`.toLowerCase();
+        const list = lists.get(key) ?? applyingTo(all, repo);
+        lists.set(key, list);
+        return list;
       } catch (error) {
         if (rows === reading) forget();
         throw error;

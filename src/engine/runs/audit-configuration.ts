@@ -21,10 +21,11 @@ export async function auditConfiguration(
   tx: Tx,
   { repository }: RepositoryEvent,
   baseRef: string,
-  { sha, chains, settings, broken }: Configuration,
+  configuration: Configuration,
   by: Actor,
 ): Promise<void> {
-  const digest = contentHash({ chains, settings, broken: broken.map(({ file }) => file) });
+  const { sha } = configuration;
+  const digest = digestOf(configuration);
   if ((await tx.audit.lastConfiguration(repository.id, baseRef)) === digest) return;
   await tx.audit.record({
     kind: 'configuration.changed',
@@ -37,6 +38,20 @@ export async function auditConfiguration(
     run_id: null,
     digest,
   });
+}
+
+/** By the list of chains, which the loader keeps between events and which can be long. */
+const digests = new WeakMap<
+  Configuration['chains'],
+  Pick<Configuration, 'settings' | 'broken'> & { digest: string }
+>();
+
+function digestOf({ chains, settings, broken }: Configuration): string {
+  const known = digests.get(chains);
+  if (known?.settings === settings && known.broken === broken) return known.digest;
+  const digest = contentHash({ chains, settings, broken: broken.map(({ file }) => file) });
+  digests.set(chains, { settings, broken, digest });
+  return digest;
 }
 
 /** Records a push that changed configuration files, with the person who pushed. */

@@ -1,3 +1,4 @@
+import { chainNamed } from '../../domain/chain/chain-list.ts';
 import { explainTriggers } from '../../domain/chain/trigger.ts';
 import { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { Event, EventOf } from '../../domain/event/event.ts';
@@ -40,7 +41,7 @@ async function explainHead(
     loader.forPullRequest(installationId, repo, pullRequest),
     reader.pullRequestFiles(repo, number),
   ]);
-  const chain = configuration?.chains.find((one) => one.name === name);
+  const chain = configuration && chainNamed(configuration.chains, name);
   if (!configuration || !chain) return { configuration };
   const now = pullRequestNow(pullRequest, listed);
   const repository = repositoryFacts(event, pullRequest.defaultBranch);

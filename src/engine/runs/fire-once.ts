@@ -2,13 +2,20 @@ import { unreachable } from '../../core/errors.ts';
 import { redactValue } from '../../core/redact/redact.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import {
+  chainNamed,
+  chainsWaitingFor,
+  chainsWithPullRequestComposites,
+  hasPullRequestComposite,
+  holdOf,
+} from '../../domain/chain/chain-list.ts';
+import {
   explainTriggers,
   type TriggerDecision,
   type TriggerFacts,
   triggerMatches,
 } from '../../domain/chain/trigger.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
-import { type ONE_TIME_EVENTS, sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
+import type { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { MAX_DEPTH } from '../../domain/run/child.ts';
@@ -24,7 +31,7 @@ import type { Configuration, ConfigurationLoader } from '../configuration/config
 import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
-import { hasPullRequestComposite, placeOfPullRequest } from './listening.ts';
+import { placeOfPullRequest } from './listening.ts';
 import {
   branchHere,
   governedBy,
@@ -88,8 +95,7 @@ async function firingOfEvent(
 
 /** The chains that run and wait for such events, alone or as a part. */
 function waitingFor({ chains, held }: Configuration, kind: OneTimeEvent['kind']): Chain[] {
-  const isHeld = (chain: Chain) => held?.some(({ name }) => name === chain.name);
-  return chains.filter((chain) => sourcesOfChain(chain).includes(kind) && !isHeld(chain));
+  return chainsWaitingFor(chains, kind).filter(({ name }) => !holdOf(held, name));
 }
 
 /**
@@ -115,7 +121,7 @@ async function firingInPullRequests(
       pullRequest,
     );
     if (!configuration) continue;
-    deps.listening.learn(place, configuration.chains.filter(hasPullRequestComposite));
+    deps.listening.learn(place, chainsWithPullRequestComposites(configuration.chains));
     const chains = waitingFor(configuration, event.kind).filter(hasPullRequestComposite);
     if (chains.length === 0) continue;
     found.push(async () => {
@@ -237,7 +243,7 @@ async function occurrenceOf(
 
 /** What the chain makes of the event, apart from earlier runs. */
 function decideByTrigger(chain: Chain, { event, subject, repository, configuration }: Occurrence): Decision {
-  const hold = configuration.held?.find(({ name }) => name === chain.name);
+  const hold = holdOf(configuration.held, chain.name);
   if (hold) return { begins: false, why: 'held', hold };
   const match = triggerMatches(chain, factsOf({ event, subject, repository }));
   return match.matches ? { begins: true } : { begins: false, why: 'not_triggered', because: match.because };
@@ -269,7 +275,7 @@ export async function explainOnce(
   name: string,
 ): Promise<ChainExplained> {
   const configuration = await governing(deps, event);
-  const chain = configuration?.chains.find((one) => one.name === name);
+  const chain = configuration && chainNamed(configuration.chains, name);
   if (!configuration || !chain) return { configuration };
   const occurrence = await occurrenceOf(deps, event, configuration);
   if (!occurrence) return { configuration };

@@ -1,11 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
-import {
-  compositesOf,
-  isAboutPullRequests,
-  sourcesOfChain,
-  type TriggerSource,
-} from '../../domain/chain/trigger-schema.ts';
+import { sourcesOfChains } from '../../domain/chain/chain-list.ts';
+import type { TriggerSource } from '../../domain/chain/trigger-schema.ts';
 
 /** How long a branch's answer is used, in milliseconds. A push that changes chains ends it at once, if it is not missed. */
 const KNOWN_MS = 3_600_000;
@@ -32,16 +28,11 @@ export function placeOfPullRequest(repositoryId: number, number: number): Place 
   return { repositoryId, branch: `:pull/${number}` };
 }
 
-/** Whether checks can be parts of the chain for a pull request. */
-export function hasPullRequestComposite(chain: Chain): boolean {
-  return compositesOf(chain).some(({ composite }) => isAboutPullRequests(composite));
-}
-
 /** How many places of a repository are remembered. */
 const MAX_PLACES = 1_000;
 
 export function createListening(clock: Clock): Listening {
-  const known = new Map<number, Map<string, { sources: Set<TriggerSource>; until: number }>>();
+  const known = new Map<number, Map<string, { sources: ReadonlySet<TriggerSource>; until: number }>>();
   return {
     mayWait({ repositoryId, branch }, source) {
       const found = known.get(repositoryId)?.get(branch);
@@ -49,9 +40,11 @@ export function createListening(clock: Clock): Listening {
     },
     learn({ repositoryId, branch }, chains) {
       const ofRepository = known.get(repositoryId) ?? new Map();
-      const sources = new Set(chains.flatMap(sourcesOfChain));
       ofRepository.delete(branch);
-      ofRepository.set(branch, { sources, until: clock.now().getTime() + KNOWN_MS });
+      ofRepository.set(branch, {
+        sources: sourcesOfChains(chains),
+        until: clock.now().getTime() + KNOWN_MS,
+      });
       const [oldest] = ofRepository.keys();
       if (oldest !== undefined && ofRepository.size > MAX_PLACES) ofRepository.delete(oldest);
       known.set(repositoryId, ofRepository);

@@ -2,14 +2,16 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { type Chain, merges } from '../../domain/chain/chain.ts';
+import {
+  anyMerges,
+  chainsCountingHeads,
+  chainsForHeads,
+  chainsWithPullRequestComposites,
+  holdOf,
+  sourcesOfChains,
+} from '../../domain/chain/chain-list.ts';
 import type { Settings } from '../../domain/chain/settings.ts';
 import { mentionsPaths, type TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
-import {
-  compositesOf,
-  followsPullRequest,
-  sourcesOfChain,
-  triggersOf,
-} from '../../domain/chain/trigger-schema.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import type { ReasonCode } from '../../domain/explanation/reason.ts';
@@ -39,7 +41,7 @@ import type { Outbox } from '../effects/outbox.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { countForComposites, type Subject } from './composites.ts';
 import type { Engine } from './engine.ts';
-import { hasPullRequestComposite, type Listening, placeOfPullRequest } from './listening.ts';
+import { type Listening, placeOfPullRequest } from './listening.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
 import { unreadableBecause } from './what-changed.ts';
@@ -98,7 +100,7 @@ export async function onPullRequest(
     deps.listening.learn(place, configuration.chains);
     deps.listening.learn(
       placeOfPullRequest(event.repository.id, event.pull_request),
-      configuration.chains.filter(hasPullRequestComposite),
+      chainsWithPullRequestComposites(configuration.chains),
     );
   }
   const configurationChecks = configuration
@@ -224,10 +226,8 @@ async function countHead(
   const { headSha, baseRef, defaultBranch, number } = pullRequest;
   const isAgain = AGAIN_ACTIONS.includes(event.action);
   if (!isAgain && !HEAD_ACTIONS.includes(event.action) && row?.headSha === headSha) return [];
-  const { held = [], chains } = configuration;
-  const counted = chains.filter(
-    (chain) => compositesOf(chain).length > 0 && !held.some(({ name }) => name === chain.name),
-  );
+  const { held, chains } = configuration;
+  const counted = chainsCountingHeads(chains).filter(({ name }) => !holdOf(held, name));
   const paths = counted.map((chain) => pathsFor(chain, configuration.settings, now)).find((list) => list);
   const { trigger } = runFactsOf(event, pullRequest, facts, paths);
   const subject: Subject = {
@@ -264,9 +264,9 @@ export async function runsFollowing(
 ): Promise<Run[]> {
   const runs = await tx.runs.current(subject);
   const hidden = new Map<string, Run>();
-  for (const chain of chains) {
+  for (const chain of chainsForHeads(chains)) {
     const newest = runs.find((run) => run.chain === chain.name);
-    if (!newest || isAboutTheHead(newest) || !triggersOf(chain).some(followsPullRequest)) continue;
+    if (!newest || isAboutTheHead(newest)) continue;
     const ofHead = await tx.runs.list({ ...subject, headSha, chain: chain.name });
     for (const run of ofHead.filter(isAboutTheHead)) hidden.set(run.id, run);
   }
@@ -293,7 +293,7 @@ function withoutUnknown(plan: Plan, runs: readonly Run[], configuration: Configu
  * may.
  */
 function isGated({ chains, broken }: Configuration): boolean {
-  return broken.length > 0 || chains.some(merges);
+  return broken.length > 0 || anyMerges(chains);
 }
 
 /**
@@ -567,7 +567,7 @@ export function governedBy({
 }: Configuration): Pick<RunFacts, 'governed' | 'heard'> {
   return {
     ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
-    ...(chains.some((chain) => sourcesOfChain(chain).includes('invocation.completed')) && { heard: true }),
+    ...(sourcesOfChains(chains).has('invocation.completed') && { heard: true }),
   };
 }
 

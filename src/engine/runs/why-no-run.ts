@@ -1,4 +1,5 @@
 import { formatDiagnostic } from '../../core/diagnostic.ts';
+import { chainsForHeads } from '../../domain/chain/chain-list.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
 import { governedCriterion } from '../../domain/run/explain.ts';
 import { decideForHead, type PullRequestNow } from '../../domain/run/plan.ts';
@@ -39,7 +40,12 @@ export function whyNoRun(
     .filter(({ status }) => status === 'disabled')
     .map((hold) => criterion('unmet', heldBecause(hold)));
   reasons.push(...disabled);
-  const chains = configuration.chains.map((chain) => {
+  // There can be thousands, of which only some are shown.
+  const { chains } = configuration;
+  const isPending = chainsForHeads(chains).some(
+    (chain) => decideForHead(chain, pullRequest, { ...NO_RUNS, repository, held }).begins,
+  );
+  const shown = chains.slice(0, MAX_LISTED).map((chain) => {
     const decision = decideForHead(chain, pullRequest, { ...NO_RUNS, repository, held });
     if (decision.begins)
       return criterion('pending', `${chain.name} is for this pull request, and begins with its next event`);
@@ -52,25 +58,25 @@ export function whyNoRun(
         return criterion('unmet', `${chain.name} is not for it: ${declinedBecause(decision)}`);
     }
   });
-  if (chains.some(({ status }) => status === 'pending')) {
-    return criterion(
-      'pending',
-      'no chain has run for this pull request as it is now',
-      limited([...chains, ...reasons]),
-    );
+  const all = [...shown, ...reasons];
+  const more = chains.length - shown.length;
+  if (isPending) {
+    const because = 'no chain has run for this pull request as it is now';
+    return criterion('pending', because, limited(all, more));
   }
-  if (chains.length > 0) return none('no chain is for this pull request', [...chains, ...reasons]);
+  if (chains.length > 0) return none('no chain is for this pull request', all, more);
   return configuration.settings.chains?.length === 0
     ? none(`the settings on ${branch} choose no chain: \`chains: []\``, reasons)
     : none(`no chain is in force on ${branch}`, reasons);
 }
 
-function none(because: string, reasons: readonly Explanation[]): Explanation {
-  return criterion('unmet', `no chain runs: ${because}`, limited(reasons));
+function none(because: string, reasons: readonly Explanation[], more = 0): Explanation {
+  return criterion('unmet', `no chain runs: ${because}`, limited(reasons, more));
 }
 
-function limited(reasons: readonly Explanation[]): Explanation[] {
-  const rest = reasons.length - MAX_LISTED;
+/** @param more how many are not in the list */
+function limited(reasons: readonly Explanation[], more = 0): Explanation[] {
+  const rest = reasons.length + more - MAX_LISTED;
   return rest > 0
     ? [...reasons.slice(0, MAX_LISTED), criterion('unknown', `and ${rest} more`)]
     : [...reasons];

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import { chainNamed } from '../../domain/chain/chain-list.ts';
 import { renderText, renderWith } from '../../domain/expression/template.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
@@ -107,7 +108,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         const at = { sha: run.baseSha, branch: governingBranch(run) };
         const configuration = await deps.configuration.atCommit(run.installationId, repoOf(run), at);
         const because = notInForce(configuration, name);
-        const chain = configuration.chains.find((candidate) => candidate.name === name);
+        const chain = chainNamed(configuration.chains, name);
         return chain && because === undefined ? { chain } : { because: because ?? '' };
       },
       round: async () => roundOf(state, await ofChain()),
@@ -139,7 +140,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       async configurationNow(base, how) {
         const { installationId } = run;
         const configuration = await deps.configuration.forPullRequest(installationId, repoOf(run), base, how);
-        const chain = configuration?.chains.find(({ name }) => name === run.chain);
+        const chain = configuration && chainNamed(configuration.chains, run.chain);
         return { configuration, chain: chain && asBegun(chain, deps) };
       },
       async mergeBegun() {

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { merges } from '../../domain/chain/chain.ts';
+import { anyMerges } from '../../domain/chain/chain-list.ts';
 import type { EffectOf } from '../../domain/effect/effect.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { criterion, type Explanation } from '../../domain/explanation/explanation.ts';
@@ -95,7 +96,7 @@ export function createMergeGroups(deps: {
     const { defaultBranch } = await github.reader(installation_id).repository(repository);
     const base = { baseRef: base_ref, defaultBranch };
     const found = await configuration.forPullRequest(installation_id, repository, base);
-    if (found && (found.broken.length > 0 || found.chains.some(merges))) return true;
+    if (found && (found.broken.length > 0 || anyMerges(found.chains))) return true;
     const required = await github.reader(installation_id).requiredChecks(repository, base_ref);
     return gateProtection(required, base_ref, github.appId) !== 'open';
   }

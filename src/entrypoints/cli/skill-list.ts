@@ -5,7 +5,7 @@ import { localSkills } from './skill-files.ts';
 
 /** The packages of indexes, and the newer version of each, as far as the last check of its index knows. */
 interface OfIndexes {
-  packages: ParsedPackage[];
+  packages: readonly ParsedPackage[];
   available: ReadonlyMap<string, string>;
 }
 

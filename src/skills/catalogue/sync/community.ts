@@ -4,10 +4,13 @@ import type { Skills } from '../../../ports/storage.ts';
 
 /**
  * Reads the adopted packages of indexes. Called with every event, so it reads and parses only new ones: a
- * package's content never changes under its id.
+ * package's content never changes under its id. The list is the same one as long as they are the same.
  */
-export function communitySkills(skills: Pick<Skills, 'adopted' | 'get'>): () => Promise<ParsedPackage[]> {
+export function communitySkills(
+  skills: Pick<Skills, 'adopted' | 'get'>,
+): () => Promise<readonly ParsedPackage[]> {
   let known = new Map<string, ParsedPackage>();
+  let last: readonly ParsedPackage[] = [];
   return async () => {
     const adopted = await skills.adopted();
     const inForce = new Map<string, ParsedPackage>();
@@ -15,7 +18,10 @@ export function communitySkills(skills: Pick<Skills, 'adopted' | 'get'>): () => 
       inForce.set(id, known.get(id) ?? (await read(id, name, marketplaceId)));
     }
     known = inForce;
-    return [...inForce.values()];
+    const list = [...inForce.values()];
+    const isSame = list.length === last.length && list.every((one, index) => one === last[index]);
+    if (!isSame) last = list;
+    return last;
   };
 
   async function read(id: string, name: string, marketplaceId: string): Promise<ParsedPackage> {

@@ -1,13 +1,14 @@
 import { rmSync } from 'node:fs';
-import { isMap, parseDocument } from 'yaml';
 import { type Pretence, withoutWriting } from '../adapters/dry-run/github.ts';
 import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
+import { notAllowed } from '../core/diagnostic.ts';
 import { silentLog } from '../core/log.ts';
 import type { Chain } from '../domain/chain/chain.ts';
-import { CHAINS_FOLDER, SETTINGS_FILE } from '../domain/chain/configuration-files.ts';
+import { CHAINS_FOLDER } from '../domain/chain/configuration-files.ts';
 import { nameOfChain } from '../domain/chain/parse.ts';
+import { resolveChains } from '../domain/chain/scope.ts';
 import { triggerMatches } from '../domain/chain/trigger.ts';
 import {
   compositesOf,
@@ -21,6 +22,7 @@ import { eventsOf, exampleOf, type Happening, type HappensAt } from '../domain/c
 import type { EffectRow } from '../domain/effect/effect.ts';
 import type { Event } from '../domain/event/event.ts';
 import { criterion, type Explanation } from '../domain/explanation/explanation.ts';
+import { childRunId } from '../domain/run/child.ts';
 import { triggerFacts } from '../domain/run/plan.ts';
 import type { Run, RunState } from '../domain/run/run.ts';
 import { createOutagePolicy } from '../engine/jobs/outage-policy.ts';
@@ -31,7 +33,7 @@ import { firingJob } from '../engine/runs/firing-job.ts';
 import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunRequest } from '../entrypoints/cli/context.ts';
-import type { Played } from '../messages/cli/dry-run.ts';
+import type { Course, Played } from '../messages/cli/dry-run.ts';
 import type { Chat } from '../ports/chat.ts';
 import type { Firing } from '../ports/firings.ts';
 import type { GitHub, PullRequest, Repo } from '../ports/github.ts';
@@ -139,7 +141,7 @@ export async function play({
     );
     const skills = await createSkills(platform.config, platform, { shell, ...overrides });
     stopSkills = skills.stop;
-    const parts = buildEngine(platform, skills);
+    const parts = buildEngine(platform, skills, chain.name);
     queue.start(workerOf(buildJobs(platform, parts), { outagePolicy: createOutagePolicy(platform) }));
     const refused = new Map<number | null, Refused>();
     const examples = new Map<number, readonly Happening[]>();
@@ -268,10 +270,12 @@ export async function play({
       return cannotFire(configuration, pullRequest, asked);
     }
 
+    /** Without those that are steps of others. */
     async function runsOf(pullRequest: PullRequest | null): Promise<Run[]> {
       // What happens in a case may also begin a run without its pull request.
       const of = pullRequest && !story ? { pullRequest: pullRequest.number } : {};
-      return storage.read.runs.list({ repositoryId: id, ...of });
+      const runs = await storage.read.runs.list({ repositoryId: id, ...of });
+      return runs.filter(({ facts }) => !facts.parent);
     }
 
     async function runOf(pullRequest: PullRequest | null): Promise<RunState | undefined> {
@@ -296,26 +300,41 @@ export async function play({
         return { ...about, kind: 'not_run', because: criterion('unmet', because), ...of };
       }
       if (!state) return { ...about, kind: 'not_run', because: await whyNot(number) };
+      return { ...about, kind: 'ran', runs: (await runsOf(pullRequest)).length, ...(await courseOf(state)) };
+    }
+
+    async function courseOf(state: RunState): Promise<Course> {
       const approvals = await storage.read.approvals.ofRun(state.run.id);
       const effects = await storage.read.effects.ofRun(state.run.id);
+      const calls = await Promise.all(
+        (await childrenOf(state)).map(async ({ step, child }) => ({ step, ...(await courseOf(child)) })),
+      );
       return {
-        ...about,
-        kind: 'ran',
         state,
-        runs: (await runsOf(pullRequest)).length,
         approval: approvals.at(-1) ?? null,
         effects: effects.filter(isWritten).map(({ effect }) => effect),
+        calls,
       };
     }
 
-    /** The list of chains is this command's own, so what is wrong with it is no mistake in a file. */
+    /** The runs that steps of the run began, of the last attempt at each. */
+    async function childrenOf({ invocations }: RunState): Promise<{ step: string; child: RunState }[]> {
+      const found = await Promise.all(
+        invocations.map(async ({ stepId: step, sessionId }) => {
+          const child = sessionId ? await storage.read.runs.load(childRunId(sessionId)) : undefined;
+          return child ? [{ step, child }] : [];
+        }),
+      );
+      return found.flat();
+    }
+
     async function unknownName(pullRequest: PullRequest | null): Promise<string | undefined> {
       const subject = pullRequest ?? { baseRef: defaultBranch, defaultBranch };
       const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, subject);
-      const listed = configuration?.broken.filter(({ file }) => file === SETTINGS_FILE) ?? [];
-      return listed
-        .flatMap(({ diagnostics }) => diagnostics)
-        .find(({ message }) => message.startsWith(`there is no chain "${chain.name}"`))?.message;
+      const names = configuration && resolveChains(configuration.read.chains).names;
+      return !names || names.includes(chain.name)
+        ? undefined
+        : notAllowed(`there is no chain "${chain.name}"`, names, chain.name);
     }
 
     async function whyNot(number: number | null): Promise<Explanation> {
@@ -324,11 +343,12 @@ export async function play({
       if (number === null) return criterion('unmet', 'the run has not begun');
       const pullRequest = await reader.pullRequest(repo, number);
       const listed = await reader.pullRequestFiles(repo, number);
-      const configuration = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      const all = await parts.configuration.forPullRequest(INSTALLATION, repo, pullRequest);
+      const chains = all?.chains.filter(({ name }) => name === chain.name) ?? [];
       const facts = { full_name: `${repo.owner}/${repo.name}`, ...repo, default_branch: defaultBranch };
       const now = pullRequestNow(pullRequest, listed);
-      const waiting = configuration?.chains.find(({ name }) => name === chain.name);
-      if (!ended.has(number) || !waiting) return whyNoRun(now, configuration, facts);
+      const [waiting] = chains;
+      if (!ended.has(number) || !waiting) return whyNoRun(now, all && { ...all, chains }, facts);
       const event = pullRequest.merged ? 'pr.merged' : 'pr.closed';
       const match = triggerMatches(waiting, { event, repository: facts, pull_request: triggerFacts(now) });
       return criterion('unmet', `${chain.name} is not for it: ${match.matches ? event : match.because}`);
@@ -354,7 +374,10 @@ export async function play({
         const due = await storage.read.jobs.nextDue(clock.now());
         if (!due) return;
         const runs = await storage.read.runs.list({ repositoryId: id, active: true });
-        if (!isLast && runs.every(({ status }) => status === 'waiting_approval')) {
+        // A step that runs a chain waits for what that chain waits for.
+        const callers = new Set(runs.map(({ facts }) => facts.parent?.run));
+        const leaves = runs.filter((run) => !callers.has(run.id));
+        if (!isLast && leaves.every(({ status }) => status === 'waiting_approval')) {
           isLast = true;
           left = Math.min(left, LAST_WRITES_MS);
         }
@@ -369,8 +392,13 @@ export async function play({
     async function report(): Promise<void> {
       for (const pullRequest of played) {
         const state = await runOf(pullRequest);
-        if (state) onProgress(state);
+        if (state) await reportAll(state);
       }
+    }
+
+    async function reportAll(state: RunState): Promise<void> {
+      onProgress(state);
+      for (const { child } of await childrenOf(state)) await reportAll(child);
     }
   } finally {
     await queue.stop(0);
@@ -397,27 +425,15 @@ function skippingClock(from = new Date(), isStill = false): Clock & { skip(ms: n
   };
 }
 
-/** The repository's own files, with this chain, and with settings that choose no other. */
-function pretend(repo: Repo, { name, file }: DryRunRequest['chain'], ended: ReadonlySet<number>): Pretence {
+/** The repository's own files, with the given ones. */
+function pretend(repo: Repo, { files = [] }: DryRunRequest['chain'], ended: ReadonlySet<number>): Pretence {
   return {
     repo,
     ended,
-    settings: (text = '') => withOnlyChain(text, name),
-    ...(file !== undefined && {
-      chain: {
-        path: `${CHAINS_FOLDER}/${name}.yaml`,
-        text: file,
-        replaces: (text: string) => nameOfChain(text) === name,
-      },
-    }),
+    chains: files.map(({ name, text }) => ({
+      path: `${CHAINS_FOLDER}/${name}.yaml`,
+      text,
+      replaces: (other: string) => nameOfChain(other) === name,
+    })),
   };
-}
-
-/** Settings with errors stay as they are, so that the app says what is wrong with them. */
-function withOnlyChain(settings: string, name: string): string {
-  const document = parseDocument(settings);
-  if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents)))
-    return settings;
-  document.set('chains', [name]);
-  return document.toString();
 }

@@ -45,8 +45,15 @@ export interface EngineParts {
   schedules: JobRunner<'schedules'>;
 }
 
-/** Builds the engine and its dependencies. */
-export function buildEngine(platform: Platform, { registry, activation, shell }: Skills): EngineParts {
+/**
+ * Builds the engine and its dependencies.
+ * @param only the only chain that events and times start; by default, each chain in force
+ */
+export function buildEngine(
+  platform: Platform,
+  { registry, activation, shell }: Skills,
+  only?: string,
+): EngineParts {
   const { config, storage, blobs, github, queue, clock, ids } = platform;
   const { skills, actions, outcomes, inputOf } = registry;
   const names = { skills, actions, outcomes, inputOf };
@@ -68,6 +75,7 @@ export function buildEngine(platform: Platform, { registry, activation, shell }:
     communitySkills: communitySkills(storage.read.skills),
     storedChains: storedChains.of,
     keepSkill,
+    ...(only !== undefined && { only }),
     memory: createOrganisationMemory(storage, clock),
   });
   const contextOf = createContextOf({

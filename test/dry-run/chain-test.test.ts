@@ -297,3 +297,25 @@ test('chain test of a chain without cases says so', async () => {
   const nothing = await countersign(['chain', 'test'], { cwd });
   expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining('There are no cases here') });
 });
+
+test('chain test plays the chains that steps run, and compares their steps and writes', async () => {
+  const files = {
+    '.github/countersign/chains/outer.yaml':
+      'name: outer\ntrigger: { event: pr.opened }\nsteps: [{ id: sub, action: chain, with: { chain: inner } }]\n',
+    '.github/countersign/chains/inner.yaml':
+      'name: inner\ntrigger: { event: pr.opened }\nsteps: [{ id: say, action: gh-comment, with: { body: Hello. } }]\n',
+    '.github/countersign/tests/flow.yml': `chain: outer
+cases:
+  - name: it says hello
+    expect: { result: done, runs: 1, steps: { sub: completed, sub.say: completed }, writes: Hello. }
+  - name: it does not
+    expect: { steps: { sub.say: skipped, say: completed, say.sub: completed } }
+`,
+  };
+  const { code, stdout } = await cases('', { files });
+  expect(code).toBe(1);
+  expect(stdout).toContain('ok      outer: it says hello');
+  expect(stdout).toContain('step sub.say: expected "skipped", got "completed"');
+  expect(stdout).toContain('step say: expected "completed", got nothing');
+  expect(stdout).toContain('step say.sub: expected "completed", got nothing');
+});

@@ -413,3 +413,113 @@ test('a dry run executes no command', async () => {
   expect(stdout).toContain('shell');
   expect(existsSync(mark)).toBe(false);
 });
+
+const CALLS = (name: string, called: string, more = '') => `name: ${name}
+trigger: { event: pr.opened }
+steps:
+  - { id: sub, action: chain, with: { chain: ${called} } }
+${more}`;
+const SAYS = (name: string, body: string) => COMMENTS(body).replace('greeting', name);
+
+test('a dry run plays the chains that steps run, of the file, the repository and the organisation', async () => {
+  github.addRepository({
+    owner: 'octo',
+    name: '.github',
+    files: { 'countersign/chains/of-all.yaml': SAYS('of-all', 'From the organisation.') },
+  });
+  const chains = '.github/countersign/chains';
+  await github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: {
+      '.github/countersign.yml': 'chains: [of-repository, of-all, beside]\n',
+      [`${chains}/of-repository.yaml`]: CALLS('of-repository', 'of-all'),
+      [`${chains}/beside.yaml`]: SAYS('beside', 'The old one.'),
+    },
+  });
+  const own = mkdtempSync(join(folder, 'own-'));
+  const second = '  - { id: second, action: chain, with: { chain: of-repository } }\n';
+  writeFileSync(join(own, 'outer.yaml'), CALLS('outer', 'beside', second));
+  writeFileSync(join(own, 'beside.yml'), SAYS('beside', 'The new one.'));
+  const number = await open({ 'l.md': 'l\n' });
+  const { code, stdout, stderr } = await dryRun(join(own, 'outer.yaml'), '--pr', `${REPO}#${number}`);
+  expect(code).toBe(0);
+  const rows = stdout.match(/^STEP.*?\n\n/ms)?.[0];
+  expect(rows?.split('\n').map((line) => line.replace(/(?<=\S) {2}.*/, ''))).toEqual([
+    'STEP',
+    'sub',
+    '  gh-comment',
+    'second',
+    '  sub',
+    '    gh-comment',
+    '',
+    '',
+  ]);
+  expect(stdout).toMatch(/The step sub runs beside:.*│ The new one\..*The step second runs of-repository:/s);
+  expect(stdout).toMatch(/The step second > sub runs of-all:.*│ From the organisation\./s);
+  // Though all of them wait for pull requests.
+  expect(stdout, 'none begins by itself').toContain('Check "countersign / outer" on');
+  expect(stdout).not.toContain('The old one.');
+  expect(stdout).toContain('Check "countersign / outer / sub" on');
+  expect(stderr).toContain(`#${number} sub > gh-comment: done`);
+  expect(stderr).toContain('With beside from the files beside it.');
+  expect(writes).toEqual([]);
+});
+
+test('a dry run in JSON has the run of a step at that step, and a question there counts as asked', async () => {
+  const own = mkdtempSync(join(folder, 'own-'));
+  writeFileSync(join(own, 'outer.yaml'), CALLS('outer', 'merging'));
+  const merge = 'steps: [{ id: merge, action: gh-merge, requires_approval: true }]\n';
+  writeFileSync(join(own, 'merging.yaml'), `name: merging\ntrigger: { event: manual.fired }\n${merge}`);
+  await github.push({ repo: REPO, branch: 'main', author: 'mia', files: { '.github/countersign.yml': '' } });
+  const number = await open({ 'm.md': 'm\n' }, 'success');
+  const { stdout } = await dryRun(join(own, 'outer.yaml'), '--pr', `${REPO}#${number}`, '--json');
+  const [played] = JSON.parse(stdout).pull_requests;
+  expect(played).toMatchObject({
+    result: 'asked',
+    because: expect.stringContaining('merge waits for a countersign'),
+    steps: [
+      {
+        id: 'sub',
+        status: 'waiting_until',
+        runs: {
+          chain: 'merging',
+          result: 'asked',
+          steps: [{ id: 'merge', status: 'waiting_approval' }],
+          would_write: expect.arrayContaining([expect.objectContaining({ kind: 'comment', issue: number })]),
+        },
+      },
+    ],
+  });
+  expect(writes).toEqual([]);
+});
+
+test('a dry run says that a step cannot run a chain that the settings leave out, as the app would', async () => {
+  await github.push({
+    repo: REPO,
+    branch: 'main',
+    author: 'mia',
+    files: {
+      '.github/countersign.yml': 'chains: [pr-review]\n',
+      '.github/countersign/chains/left-out.yaml': SAYS('left-out', 'Hello.'),
+    },
+  });
+  writeFileSync(join(folder, 'calling.yaml'), CALLS('calling', 'left-out'));
+  const number = await open({ 'n.md': 'n\n' });
+  const { stdout } = await dryRun('calling.yaml', '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('the chain "left-out" does not run here: name it under "chains"');
+  expect(stdout).not.toContain('Hello.');
+});
+
+test('a dry run follows chains that run one another up to the limit', { tags: 'slow' }, async () => {
+  const own = mkdtempSync(join(folder, 'own-'));
+  for (let nth = 0; nth < 7; nth++)
+    writeFileSync(join(own, `level-${nth}.yaml`), CALLS(`level-${nth}`, `level-${nth + 1}`));
+  await github.push({ repo: REPO, branch: 'main', author: 'mia', files: { '.github/countersign.yml': '' } });
+  const number = await open({ 'o.md': 'o\n' });
+  const { stdout } = await dryRun(join(own, 'level-0.yaml'), '--pr', `${REPO}#${number}`);
+  expect(stdout).toContain('The step sub > sub > sub > sub > sub runs level-5:');
+  expect(stdout).not.toContain('runs level-6:');
+  expect(stdout).toContain('level-6 does not begin: 5 runs have started one another already');
+});

@@ -1,11 +1,6 @@
 import { contentHash } from '../../core/canonical.ts';
 import { textOfFile } from '../../core/text.ts';
-import {
-  CHAINS_FOLDER,
-  FOLDER,
-  MAX_CONFIGURATION_BYTES,
-  SETTINGS_FILE,
-} from '../../domain/chain/configuration-files.ts';
+import { CHAINS_FOLDER, FOLDER, MAX_CONFIGURATION_BYTES } from '../../domain/chain/configuration-files.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
 import {
   type CheckRunFacts,
@@ -25,15 +20,13 @@ export interface Pretence {
   repo: Repo;
   /** The closed pull requests that count as closed, because the chain waits for their end. */
   ended: ReadonlySet<number>;
-  /** The settings file instead of the given one; `undefined` if there is none. */
-  settings(text: string | undefined): string;
-  chain?: {
+  chains: readonly {
     /** In the folder of chains. */
     path: string;
     text: string;
     /** Whether it replaces a chain file of the repository with that text. */
     replaces(text: string): boolean;
-  };
+  }[];
 }
 
 /** How the app's own checks are named. Those of an installed app are not CI. */
@@ -157,8 +150,9 @@ function asIfOpen(pullRequest: PullRequest): PullRequest {
 /** The methods by which the app reads configuration: a folder, its tree, and blobs. */
 function configurationOver(
   real: GitHubReader,
-  { repo, settings, chain }: Pretence,
-): Pick<GitHubReader, 'folder' | 'tree' | 'blob'> {
+  { repo, chains }: Pretence,
+): Partial<Pick<GitHubReader, 'folder' | 'tree' | 'blob'>> {
+  if (chains.length === 0) return {};
   const isHere = ({ owner, name }: Repo) => owner === repo.owner && name === repo.name;
   /** The real trees behind the names that `folder` gave to those of the countersign folder. */
   const trees = new Map<string, string | undefined>();
@@ -179,31 +173,32 @@ function configurationOver(
       const found = await real.folder(from, path, ref);
       if (!isHere(from) || path !== '.github') return found;
       const entries = found ?? [];
-      const written = entries.find(({ path, type }) => type === 'file' && path === SETTINGS_FILE);
       const inside = entries.find(({ path, type }) => type === 'dir' && path === FOLDER);
       const sha = `dry-run:tree:${inside?.sha ?? ''}`;
       trees.set(sha, inside?.sha);
       return [
-        ...entries.filter((entry) => entry !== written && entry !== inside),
-        entryOf(SETTINGS_FILE, settings(written && (await textOf(written)))),
-        ...(inside || chain ? [{ path: FOLDER, type: 'dir' as const, sha, size: 0 }] : []),
+        ...entries.filter((entry) => entry !== inside),
+        { path: FOLDER, type: 'dir' as const, sha, size: 0 },
       ];
     },
     async tree(from, ref) {
       if (!isHere(from) || !trees.has(ref)) return real.tree(from, ref);
       const sha = trees.get(ref);
       const found = sha === undefined ? [] : await real.tree(from, sha);
-      if (!chain || !found) return found;
+      if (!found) return found;
       const kept = await Promise.all(
         found.map(async (entry) => {
           const isChain = entry.type === 'file' && entry.path.startsWith(CHAINS);
-          const isReplaced =
-            `${FOLDER}/${entry.path}` === chain.path ||
-            (isChain && chain.replaces((await textOf(entry)) ?? ''));
+          const text = isChain ? ((await textOf(entry)) ?? '') : undefined;
+          const isReplaced = chains.some(
+            ({ path, replaces }) =>
+              `${FOLDER}/${entry.path}` === path || (text !== undefined && replaces(text)),
+          );
           return isReplaced ? [] : [entry];
         }),
       );
-      return [...kept.flat(), entryOf(chain.path.slice(FOLDER.length + 1), chain.text)];
+      const added = chains.map(({ path, text }) => entryOf(path.slice(FOLDER.length + 1), text));
+      return [...kept.flat(), ...added];
     },
     blob: async (from, sha, maxBytes) => {
       const known = isHere(from) ? blobs.get(sha) : undefined;

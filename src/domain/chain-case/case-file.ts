@@ -39,7 +39,9 @@ const expected = z
     steps: z
       .record(z.string(), z.enum(STEP_STATUSES))
       .optional()
-      .describe('The state of steps, by id; others are not compared.'),
+      .describe(
+        'The state of steps, by id; others are not compared. A step of a chain that a step runs is named after both: sub.say.',
+      ),
     runs: z.int().min(0).max(100).optional().describe('How many runs begin.'),
     writes: listOrOne(words).optional().describe('Words of a comment, check run or label that is written.'),
     writes_not: listOrOne(words).optional().describe('Words that nothing written has.'),

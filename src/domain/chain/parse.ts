@@ -79,6 +79,15 @@ export function nameOfChain(text: string): string | undefined {
   return readYaml(text, '').peek('name');
 }
 
+/** The names of the chains that the steps of a chain file run, even if the rest of the file is broken. */
+export function calledBy(text: string): string[] {
+  const steps = outlineSteps(readYaml(text, '').value);
+  return steps.flatMap(({ action, with: inputs }) => {
+    const name = action === 'chain' ? memberOf(inputs, 'chain') : undefined;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
+
 /**
  * What is allowed in a chain file and probably a mistake: steps that can never run, or not for all triggers, and a chain that
  * fires itself. Empty for a file with

@@ -127,6 +127,8 @@ export function createConfigurationLoader(deps: {
   storedChains?: (repo: Repo) => Promise<readonly StoredChain[]>;
   /** The packages of indexes that are in force now; none by default. */
   communitySkills?: () => Promise<readonly ParsedPackage[]>;
+  /** The only chain that events and times start, as if the settings named it. The others run only as its steps. */
+  only?: string;
   /**
    * Stores a package that a chain in force names, so that a run can start with it. Called often, for few
    * packages.
@@ -142,6 +144,7 @@ export function createConfigurationLoader(deps: {
     communitySkills = async () => [],
     storedChains = async () => [],
     memory = NO_MEMORY,
+    only,
   } = deps;
   const files = createScopeFiles({ clock, memory });
   const definitions = new WeakMap<StoredChain, ChainSource>();
@@ -379,12 +382,13 @@ export function createConfigurationLoader(deps: {
     const held = heldIn(stored);
     const disabled = held.filter(({ status }) => status === 'disabled').map(({ name }) => name);
     const inForce = resolved.chains.filter(
-      ({ name }) => isChosen(name, settings, resolved.onlyIfNamed) && !disabled.includes(name),
+      ({ name }) =>
+        (name === only || isChosen(name, settings, resolved.onlyIfNamed)) && !disabled.includes(name),
     );
     const kept = new Set<SkillInForce>();
-    const chains = inForce.map((chain) =>
-      withPackages(withTeams(chain, owner), skills, settings, inAccount.skills, kept),
-    );
+    const chains = inForce
+      .map((chain) => (only === undefined || chain.name === only ? chain : { ...chain, ...NEVER_BY_ITSELF }))
+      .map((chain) => withPackages(withTeams(chain, owner), skills, settings, inAccount.skills, kept));
     const copied = chains.filter((chain, index) => chain !== inForce[index]).length;
     const configuration = { chains, settings, names: known, read: sources, skills, broken, held };
     return { configuration, kept, copied };
@@ -421,6 +425,8 @@ function isSame(one: Sources, other: Sources): boolean {
     one.stored === other.stored
   );
 }
+
+const NEVER_BY_ITSELF = { trigger: { event: 'manual.fired', filter: {} } } satisfies Partial<Chain>;
 
 function withTeams(chain: Chain, owner: string): Chain {
   if (!chain.steps.some(({ approval }) => approval?.teams)) return chain;

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
-import { nameOfChain } from '../../domain/chain/parse.ts';
+import { calledBy, nameOfChain } from '../../domain/chain/parse.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import { noSuchPath, notAChainName, notFired, unreadableFile } from '../../messages/cli/cli.ts';
 import {
@@ -22,6 +22,7 @@ import {
   rateLimitReached,
   stepProgress,
   TOKEN_REFUSED,
+  withFilesBeside,
   withoutName,
 } from '../../messages/cli/dry-run.ts';
 import { GitHubError, SignInRefused } from '../../ports/github.ts';
@@ -55,6 +56,8 @@ export async function chainRun(
     ...(options.actor !== undefined && { fire: { actor: options.actor, inputs: options.input ?? {} } }),
   };
   progress(dryRunBegins(repository, options.against));
+  const [, ...beside] = chain.files ?? [];
+  if (beside.length > 0) progress(withFilesBeside(beside.map((file) => file.name)));
   const results = await tools.dryRun(request).catch((error: unknown) => {
     if (error instanceof SignInRefused) throw new CountersignError('cli.token_refused', TOKEN_REFUSED);
     if (!(error instanceof GitHubError)) throw error;
@@ -115,7 +118,44 @@ function chainOf(cwd: string, subject: string): DryRunRequest['chain'] {
   const name = nameOfChain(file);
   if (name === undefined || !CHAIN_NAME.test(name))
     throw new CountersignError('cli.no_chain_name', withoutName(subject));
-  return { name, file };
+  return { name, files: withCalled({ name, text: file }, path) };
+}
+
+interface NamedFile {
+  name: string;
+  text: string;
+}
+
+/** The file, and those beside it of the chains that its steps run, which may be as new. */
+function withCalled(file: NamedFile, path: string): NamedFile[] {
+  const folder = dirname(path);
+  const beside = new Map<string, string>();
+  if (calledBy(file.text).length > 0) {
+    for (const entry of readdirSync(folder).sort()) {
+      const text = /\.ya?ml$/.test(entry) ? readable(join(folder, entry)) : undefined;
+      const name = text === undefined ? undefined : nameOfChain(text);
+      if (text !== undefined && name !== undefined && CHAIN_NAME.test(name)) beside.set(name, text);
+    }
+  }
+  const found = new Map([[file.name, file.text]]);
+  const add = (text: string) => {
+    for (const name of calledBy(text)) {
+      const called = beside.get(name);
+      if (called === undefined || found.has(name)) continue;
+      found.set(name, called);
+      add(called);
+    }
+  };
+  add(file.text);
+  return [...found].map(([name, text]) => ({ name, text }));
+}
+
+function readable(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Says each change of a step's state once. */

@@ -139,8 +139,8 @@ export interface DryRunRequest {
   repo: Repo;
   /** The newest ones, or these; `null` stands for a run without a pull request. */
   pullRequests: { numbers: readonly (number | null)[] } | { last: number };
-  /** By name, or with the text of a file that is not in the repository yet. */
-  chain: { name: string; file?: string };
+  /** By name, with the files of chains that join the repository's or replace them: its own, and of those that its steps run. */
+  chain: { name: string; files?: readonly { name: string; text: string }[] };
   /** Fired by hand, whatever the chain's trigger. */
   fire?: { actor: string; inputs: Readonly<Record<string, string | number | boolean>> };
   /** Called again and again while runs proceed. */

@@ -3,7 +3,7 @@ import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
 import { diagnosticLines } from './diagnostics.ts';
-import { judged, type Played, written } from './dry-run.ts';
+import { type Course, courses, judged, type Played, written } from './dry-run.ts';
 
 export const NO_CHAIN_CASES =
   'There are no cases here: they are in .github/countersign/tests/*.yml, and docs/chains.md shows how to write them.';
@@ -40,16 +40,23 @@ export function caseDifferences({ expect }: ChainCase, played: Played): CaseDiff
     differences.push({ what: 'because', expected: expect.because, actual: because });
   const runs = played.kind === 'ran' ? played.runs : 0;
   compare('runs', expect.runs?.toString(), `${runs}`);
-  const steps = played.kind === 'ran' ? played.state.invocations : [];
   for (const [id, status] of Object.entries(expect.steps ?? {}))
-    compare(`step ${id}`, status, steps.find(({ stepId }) => stepId === id)?.status ?? null);
-  const texts = played.kind === 'ran' ? played.effects.map((effect) => written(effect).join('\n')) : [];
+    compare(`step ${id}`, status, played.kind === 'ran' ? statusOf(played, id.split('.')) : null);
+  const effects = played.kind === 'ran' ? courses(played).flatMap((course) => course.effects) : [];
+  const texts = effects.map((effect) => written(effect).join('\n'));
   const isWritten = (words: string) => texts.some((text) => text.includes(words));
   for (const words of [expect.writes ?? []].flat())
     if (!isWritten(words)) differences.push({ what: 'writes', expected: words, actual: null });
   for (const words of [expect.writes_not ?? []].flat())
     if (isWritten(words)) differences.push({ what: 'writes', expected: null, actual: words });
   return differences;
+}
+
+/** @param path the step, after the steps that run its chain */
+function statusOf({ state, calls }: Course, [id, ...inner]: readonly string[]): string | null {
+  if (inner.length === 0) return state.invocations.find(({ stepId }) => stepId === id)?.status ?? null;
+  const call = calls.find(({ step }) => step === id);
+  return call ? statusOf(call, inner) : null;
 }
 
 /** `chain test`: a line for each case with its differences below, and a line with the totals. */

@@ -21,10 +21,19 @@ export type Played = {
   /** What a composite waits for, and what was played as if it had happened. */
   asIf: readonly Happening[];
 } /** The newest of so many runs. */ & (
-  | { kind: 'ran'; runs: number; state: RunState; approval: Approval | null; effects: readonly Effect[] }
+  | ({ kind: 'ran'; runs: number } & Course)
   /** `of`: it would run with other inputs, or no place has a chain of that name. */
   | { kind: 'not_run'; because: Explanation; of?: 'inputs' | 'name' }
 );
+
+/** What a run did, and the runs of its steps with `action: chain`. */
+export interface Course {
+  state: RunState;
+  approval: Approval | null;
+  effects: readonly Effect[];
+  calls: readonly Call[];
+}
+type Call = Course & { step: string };
 
 export const NO_TOKEN =
   'A dry run reads GitHub with a token: set GITHUB_TOKEN to one that can read the repository, its pull requests and checks.';
@@ -74,11 +83,17 @@ export function dryRunBegins(repository: string, count: number | undefined): str
   return `Reading ${what}${plainLine(repository)} …`;
 }
 
+/** @param chains that steps of the given file run, and that are in its folder */
+export function withFilesBeside(chains: readonly string[]): string {
+  return `With ${listed(chains, 'and')} from the files beside it.`;
+}
+
 /** A line for each change of a step, while the dry run works. */
-export function stepProgress({ pullRequest }: Run, step: Invocation): string {
+export function stepProgress({ pullRequest, facts }: Run, step: Invocation): string {
   const reason = step.reason ? `: ${step.reason.summary}` : '';
   const of = pullRequest === null ? '' : `#${pullRequest} `;
-  return plainLine(`${of}${step.stepId}: ${face(step).words}${reason}`);
+  const under = facts.parent ? `${facts.parent.step} > ` : '';
+  return plainLine(`${of}${under}${step.stepId}: ${face(step).words}${reason}`);
 }
 
 /** The whole course for one pull request, with everything that would be written. */
@@ -96,18 +111,38 @@ export function dryRunText(repository: string, chain: string, played: Played): s
 /** The steps, the reasons and what would be written. */
 export function courseText(played: Played): string {
   if (played.kind === 'not_run') return explainText(played.because);
-  const { state, approval, effects } = played;
+  return [table(['STEP', 'STATE', 'REASON'], stepRows(played)), '', ...endLines(played)].join('\n');
+}
+
+/** The steps of each chain that a step runs are below that step. */
+function stepRows({ state, calls }: Course, indent = ''): string[][] {
+  return state.invocations.flatMap((step) => [
+    [`${indent}${step.stepId}`, face(step).words, step.reason?.summary ?? ''],
+    ...callsOf(calls, step).flatMap((call) => stepRows(call, `${indent}  `)),
+  ]);
+}
+
+function callsOf(calls: readonly Call[], { stepId }: Pick<Invocation, 'stepId'>): readonly Call[] {
+  return calls.filter(({ step }) => step === stepId);
+}
+
+/** The reasons and what would be written, of a run and then of those of its steps. */
+function endLines({ state, approval, effects, calls }: Course, path: readonly string[] = []): string[] {
   return [
-    table(
-      ['STEP', 'STATE', 'REASON'],
-      state.invocations.map((step) => [step.stepId, face(step).words, step.reason?.summary ?? '']),
-    ),
-    '',
     explainText(explain(state, approval)),
     '',
     effects.length === 0 ? 'It would write nothing.' : 'It would write:',
     ...effects.flatMap((effect) => ['', ...written(effect)]),
-  ].join('\n');
+    ...calls.flatMap(({ step, ...call }) => {
+      const here = [...path, step];
+      return ['', `The step ${here.join(' > ')} runs ${call.state.run.chain}:`, '', ...endLines(call, here)];
+    }),
+  ];
+}
+
+/** A run and those of its steps, nearest first. */
+export function courses(course: Course): Course[] {
+  return [course, ...course.calls.flatMap(courses)];
 }
 
 function subject({ pullRequest }: Played): string {
@@ -179,12 +214,20 @@ const RESULTS: Readonly<Record<CaseResult, string>> = {
 
 /** What became of it, and the sentence why. */
 export function judged(played: Played): { result: CaseResult; because: string } {
-  if (played.kind === 'not_run') return { result: 'not_run', because: innermost(played.because) };
-  const { state, approval } = played;
+  return played.kind === 'not_run'
+    ? { result: 'not_run', because: innermost(played.because) }
+    : judgedCourse(played);
+}
+
+/** A step that runs a chain waits for what that chain waits for. */
+function judgedCourse({ state, approval, calls }: Course): { result: CaseResult; because: string } {
   const { status } = state.run;
   const because = explain(state, approval).summary;
   if (status === 'waiting_approval') return { result: 'asked', because };
-  if (!isRunOver(status)) return { result: 'waits', because };
+  if (!isRunOver(status)) {
+    const inner = calls.filter((call) => !isRunOver(call.state.run.status)).map(judgedCourse);
+    return inner.find(({ result }) => result === 'asked') ?? inner[0] ?? { result: 'waits', because };
+  }
   return { result: status === 'completed' ? 'done' : 'stopped', because };
 }
 
@@ -206,17 +249,26 @@ export function dryRunJson(played: Played): Record<string, unknown> {
     result,
     because,
     as_if: played.asIf,
-    steps:
-      played.kind === 'ran'
-        ? played.state.invocations.map(({ stepId, status, reason, outcome }) => ({
-            id: stepId,
-            status,
-            reason: reason?.summary ?? null,
-            outcome,
-          }))
-        : [],
-    why: whyJson(played.kind === 'ran' ? explain(played.state, played.approval) : played.because),
-    would_write: played.kind === 'ran' ? played.effects.map(effectJson) : [],
+    ...(played.kind === 'ran'
+      ? courseJson(played)
+      : { steps: [], why: whyJson(played.because), would_write: [] }),
+  };
+}
+
+function courseJson(course: Course): Record<string, unknown> {
+  const { state, approval, effects, calls } = course;
+  return {
+    steps: state.invocations.map((step) => ({
+      id: step.stepId,
+      status: step.status,
+      reason: step.reason?.summary ?? null,
+      outcome: step.outcome,
+      ...callsOf(calls, step).map((call) => ({
+        runs: { chain: call.state.run.chain, ...judgedCourse(call), ...courseJson(call) },
+      }))[0],
+    })),
+    why: whyJson(explain(state, approval)),
+    would_write: effects.map(effectJson),
   };
 }
 

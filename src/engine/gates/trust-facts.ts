@@ -6,6 +6,7 @@ import {
 } from '../../domain/policy/trust.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
+import { isOnBranch } from './branch-history.ts';
 
 /** The part of a run that determines its trust. */
 export type TrustSubject = Pick<Run, 'repository' | 'pullRequest' | 'headSha' | 'event'> & {
@@ -53,7 +54,8 @@ export async function readTrustContext(
       case 'ci.changed': {
         // A commit of another branch can come from anybody who may push, and one without a branch from a fork.
         const { branch, default_branch: byDefault } = event.ended ?? {};
-        return branch !== undefined && branch === byDefault ? { kind: 'branch', branch } : undefined;
+        if (branch === undefined || branch !== byDefault) return undefined;
+        return (await isOnBranch(reader, repo, branch, headSha)) ? { kind: 'branch', branch } : undefined;
       }
       default:
         return undefined;

@@ -29,6 +29,7 @@ import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { type CausedBy, causedBy } from '../effects/caused-by.ts';
+import { isOnBranch } from '../gates/branch-history.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
 import { placeOfPullRequest } from './listening.ts';
@@ -505,7 +506,9 @@ async function subjectOf(deps: DecisionDeps, event: OneTimeEvent): Promise<Subje
       };
     case 'ci.changed': {
       if (!event.ended) return undefined;
-      const { id, name, conclusion, branch, default_branch: defaultBranch } = event.ended;
+      const { id, name, conclusion, branch: named, default_branch: defaultBranch } = event.ended;
+      const isNamed = named !== undefined && (await isOnBranch(reader, repo, named, event.head_sha));
+      const branch = isNamed ? named : undefined;
       return {
         pullRequest: null,
         headSha: event.head_sha,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { RepositoryRole } from '../../../src/domain/policy/role.ts';
 import { trustOf } from '../../../src/domain/policy/trust.ts';
 import { readTrustContext, type TrustSubject } from '../../../src/engine/gates/trust-facts.ts';
-import { GitHubError, type GitHubReader, type PullRequest } from '../../../src/ports/github.ts';
+import { type Commit, GitHubError, type GitHubReader, type PullRequest } from '../../../src/ports/github.ts';
 import { chainOfSteps, HEAD, manualEvent, pullRequestEvent, runState } from '../../support/builders.ts';
 
 const REPO = { owner: 'acme', name: 'shop' };
@@ -96,6 +96,30 @@ describe('the facts for trust', () => {
     const levelOf = async (event: TrustSubject['event']) =>
       trustOf(await readTrustContext(reader, REPO, subject({ pullRequest: null, event }))).level;
     expect([await levelOf(issue), await levelOf(push)]).toEqual(['sandbox', 'standard']);
+  });
+
+  test('include the default branch of a check only if that branch has the commit', async () => {
+    const ended = { id: 3, name: 'build', conclusion: 'success', branch: 'main', default_branch: 'main' };
+    const repository = { id: 2, ...REPO };
+    const event = { kind: 'ci.changed' as const, installation_id: 1, repository, head_sha: HEAD, ended };
+    const levelWith = async (...shas: string[]) => {
+      const reader: Pick<GitHubReader, 'branchTip' | 'history'> = {
+        branchTip: async () => shas[0],
+        history: async () => shas.map((sha) => ({ sha }) as Commit),
+      };
+      const context = readTrustContext(
+        reader as GitHubReader,
+        REPO,
+        subject({ pullRequest: null, headSha: HEAD, event }),
+      );
+      return trustOf(await context).level;
+    };
+    expect([
+      await levelWith(HEAD),
+      await levelWith('b', HEAD),
+      await levelWith('b', 'c'),
+      await levelWith(),
+    ]).toEqual(['standard', 'standard', 'sandbox', 'sandbox']);
   });
 
   test('are empty for a run about nothing that is known', async () => {

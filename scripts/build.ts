@@ -17,7 +17,14 @@ import { fileURLToPath } from 'node:url';
 import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
 
 /** What Node or a Probot server loads. They stay in their places, and load the rest from the bundle. */
-const PROGRAMS = ['main.js', 'intake-thread.js', 'engine-thread.js', 'cli.js', 'probot.js'];
+const PROGRAMS = [
+  'main.js',
+  'intake-thread.js',
+  'engine-thread.js',
+  'studio-thread.js',
+  'cli.js',
+  'probot.js',
+];
 /** So small that each program has its own. */
 const UNBUNDLED = 'core/package-root.js';
 
@@ -33,6 +40,7 @@ const WHOLE = [
   'ai',
   'better-sqlite3',
   'dockerfilelint',
+  'htmx.org',
   'markdownlint',
   'minijinja-js',
   'oxlint',

@@ -285,6 +285,26 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       };
       return serve(given);
     },
+    async studio({ database, port }) {
+      const [{ openStudio }, { withDatabase }, { readBaseConfig }, { badSettings }, { studioAt }] =
+        await Promise.all([
+          import('./composition/studio/run.ts'),
+          import('./composition/cli-database.ts'),
+          import('./config/config.ts'),
+          import('./messages/cli/process.ts'),
+          import('./messages/studio/words.ts'),
+        ]);
+      const databaseUrl = await urlOf(database);
+      // Says clearly that there is no database, or an older one.
+      await withDatabase(databaseUrl, 'read', async () => undefined);
+      const read = readBaseConfig({ ...env, DATABASE_URL: databaseUrl });
+      if (!read.ok) throw new CountersignError('config.invalid', badSettings(read.diagnostics).trimEnd());
+      const { url, stop } = await openStudio(read.config, port);
+      process.stderr.write(studioAt(url));
+      const end = () => void stop().finally(() => process.exit());
+      process.once('SIGTERM', end);
+      process.once('SIGINT', end);
+    },
     demoFile() {
       // Beside src/ in a checkout, beside dist/ in a build. The package does not contain it.
       const file = join(PACKAGE_ROOT, 'demo/main.ts');

@@ -20,6 +20,7 @@ import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
 import { type SkillIndexesConfig, skillIndexesSchema } from './skill-indexes.ts';
+import { type StudioConfig, studioSchema } from './studio.ts';
 import { type WebhooksConfig, webhooksSchema } from './webhooks.ts';
 import { type Workers, workersSchema } from './workers.ts';
 
@@ -171,6 +172,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     skillIndexes?: SkillIndexesConfig;
     /** Without it, the queue's own limits. */
     workers?: Workers;
+    /** The browser interface; without it, there is none. */
+    studio?: StudioConfig;
   };
 type Registration = z.infer<typeof registrationSchema>;
 
@@ -227,7 +230,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const webhooks = webhooksSchema.safeParse(env);
   const workers = workersSchema.safeParse(env);
   const skillIndexes = skillIndexesSchema.safeParse(env);
-  const parts = [base, artifacts, model, agents, metrics, retention, webhooks, workers, skillIndexes];
+  const studio = studioSchema.safeParse(env);
+  const parts = [base, artifacts, model, agents, metrics, retention, webhooks, workers, skillIndexes, studio];
   if (
     base.success &&
     artifacts.success &&
@@ -237,7 +241,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     retention.success &&
     webhooks.success &&
     workers.success &&
-    skillIndexes.success
+    skillIndexes.success &&
+    studio.success
   ) {
     return {
       ok: true,
@@ -251,6 +256,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
         ...webhooks.data,
         ...workers.data,
         ...skillIndexes.data,
+        ...studio.data,
       },
     };
   }

@@ -196,6 +196,8 @@ export interface RunFilter {
   installationId?: number;
   repository?: string;
   repositoryId?: number;
+  /** One of these. */
+  repositoryIds?: readonly number[];
   pullRequest?: number;
   headSha?: string;
   chain?: string;

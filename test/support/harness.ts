@@ -60,6 +60,7 @@ export interface HarnessOptions {
   secondaryLimits?: StandInOptions['secondaryLimits'];
   rateLimit?: StandInOptions['rateLimit'];
   retention?: AppConfig['retention'];
+  studio?: AppConfig['studio'];
   chat?: AppConfig['chat'];
   workers?: AppConfig['workers'];
   skillIndexes?: AppConfig['skillIndexes'];
@@ -125,6 +126,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),
     ...(options.chat ? { chat: options.chat } : {}),
+    ...(options.studio ? { studio: options.studio } : {}),
     ...(options.workers ? { workers: options.workers } : {}),
     ...(options.skillIndexes ? { skillIndexes: options.skillIndexes } : {}),
     ...(options.retention ? { retention: options.retention } : {}),

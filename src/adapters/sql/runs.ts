@@ -531,6 +531,7 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
   if (filter.installationId !== undefined) query = query.where('installation_id', '=', filter.installationId);
   if (filter.repository !== undefined) query = query.where('repository', '=', filter.repository);
   if (filter.repositoryId !== undefined) query = query.where('repository_id', '=', filter.repositoryId);
+  if (filter.repositoryIds !== undefined) query = query.where('repository_id', 'in', filter.repositoryIds);
   if (filter.pullRequest !== undefined) query = query.where('pull_request', '=', filter.pullRequest);
   if (filter.headSha !== undefined) query = query.where('head_sha', '=', filter.headSha);
   if (filter.chain !== undefined) query = query.where('chain', '=', filter.chain);

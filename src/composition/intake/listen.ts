@@ -8,6 +8,7 @@ import { close, listen } from '../../entrypoints/webhook/listen.ts';
 import { countAnswers, createMetricsServer } from '../../entrypoints/webhook/metrics-page.ts';
 import { createHttpServer, type EngineReports } from '../../entrypoints/webhook/server.ts';
 import { noMetrics } from '../../messages/cli/process.ts';
+import type { StudioGate } from '../studio/gate.ts';
 
 export interface Listening {
   /** The address for webhooks. */
@@ -28,6 +29,8 @@ export interface IntakeParts {
   engine: EngineReports;
   /** Called after each commit of new deliveries. */
   onRecorded?(): void;
+  /** Without it, there is no browser interface. */
+  studio?: StudioGate | undefined;
   clock: Clock;
   log: Log;
 }
@@ -39,7 +42,7 @@ export interface IntakeParts {
  */
 export async function listenForRequests(
   { webhookSecret, metricsAccess, ...address }: IntakeSettings,
-  { recorder, check, engine, onRecorded, clock, log }: IntakeParts,
+  { recorder, check, engine, onRecorded, studio, clock, log }: IntakeParts,
 ): Promise<Listening> {
   const answers = countAnswers();
   const { own, token } = metricsAccess;
@@ -50,6 +53,7 @@ export async function listenForRequests(
     engine,
     answers,
     metricsToken: token,
+    otherwise: studio?.answer,
     log,
   });
   const ownMetrics =
@@ -60,7 +64,11 @@ export async function listenForRequests(
     return {
       url,
       metricsUrl: ownMetrics?.url,
-      close: async () => void (await Promise.all(servers.map(close))),
+      async close() {
+        // Its streams of live updates would keep the server open.
+        await studio?.close();
+        await Promise.all(servers.map(close));
+      },
     };
   } catch (error) {
     if (ownMetrics) await close(ownMetrics.server);

@@ -1,5 +1,6 @@
 import type { LogLevel } from '../../core/log.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
+import type { StudioStart } from '../studio/messages.ts';
 import type { IntakeSettings } from './listen.ts';
 
 /** What both threads share. */
@@ -14,6 +15,8 @@ export interface Shared {
 export interface IntakeStart extends Shared {
   settings: IntakeSettings;
   logLevel: LogLevel;
+  /** Without it, there is no browser interface. */
+  studio?: StudioStart | undefined;
   /** The app's secrets by name, so that no line of the thread's log shows one. */
   secrets: Readonly<Record<string, string>>;
 }

@@ -5,6 +5,7 @@ import { createLog } from '../../core/log-lines.ts';
 import { withoutRepeats } from '../../core/outage-log.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import type { Recorder } from '../../entrypoints/webhook/delivery/intake.ts';
+import { startStudioThread, studioGate } from '../studio/gate.ts';
 import { openIntakeEnd } from './intake-end.ts';
 import { type Listening, listenForRequests } from './listen.ts';
 import type { Close, FromEngine, FromIntake, FromThread, IntakeStart } from './messages.ts';
@@ -21,7 +22,7 @@ export interface IntakeOverrides {
  * tells it to close.
  */
 export async function runIntake(
-  { settings, logLevel, secrets, ...shared }: IntakeStart,
+  { settings, logLevel, secrets, studio, ...shared }: IntakeStart,
   port: MessagePort,
   overrides: IntakeOverrides = {},
 ): Promise<void> {
@@ -41,6 +42,7 @@ export async function runIntake(
       const { url, metricsUrl, ...listening } = await listenForRequests(settings, {
         ...end,
         recorder,
+        studio: studio && studioGate(() => startStudioThread(studio)),
         clock,
         log,
       });

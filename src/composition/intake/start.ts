@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { openInbox, readInbox } from '../../adapters/sqlite/inbox.ts';
-import type { BaseConfig } from '../../config/config.ts';
+import type { AppConfig } from '../../config/config.ts';
 import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
 import { createDrain, type Drain, takenFrom } from '../../entrypoints/webhook/delivery/drain.ts';
 import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
@@ -11,8 +11,10 @@ import type { EngineReports } from '../../entrypoints/webhook/server.ts';
 import { indexStatus } from '../../skills/catalogue/sync/check.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
+import { studioGate } from '../studio/gate.ts';
+import { startStudioHere } from '../studio/run.ts';
 import { answerIntake, beat, createHeartbeat, type TakeFromIntake } from './engine-end.ts';
-import { type IntakeSettings, type Listening, listenForRequests } from './listen.ts';
+import { type Listening, listenForRequests } from './listen.ts';
 import type { Close, FromEngine, FromIntake, IntakeStart } from './messages.ts';
 import { giveWay } from './niceness.ts';
 import { startThread } from './thread.ts';
@@ -55,7 +57,7 @@ export async function startIntake(
     secrets,
     place = {},
   }: {
-    config: IntakeSettings & Pick<BaseConfig, 'databaseUrl' | 'logLevel'>;
+    config: AppConfig;
     secrets: Readonly<Record<string, string>>;
     place?: IntakePlace | undefined;
   },
@@ -68,6 +70,7 @@ export async function startIntake(
       recorder: recordIn(storage, queue),
       check: () => storage.check(),
       engine: { ...engineReports(platform, outagePolicy), silentMs: () => 0 },
+      studio: config.studio && studioGate(() => startStudioHere({ config, secrets }, platform)),
       clock,
       log,
     });
@@ -75,7 +78,8 @@ export async function startIntake(
   return takeOver(inboxPath, platform, outagePolicy, (take) => {
     const { host, port, webhookSecret, metricsAccess, logLevel } = config;
     const settings = { host, port, webhookSecret, metricsAccess };
-    return startIntakeThread({ settings, logLevel, secrets, inboxPath }, place, take);
+    const studio = config.studio && { config, secrets };
+    return startIntakeThread({ settings, logLevel, secrets, studio, inboxPath }, place, take);
   });
 }
 

@@ -131,6 +131,11 @@ export interface Tools {
    * @throws UsageError if the settings file cannot be read
    */
   serve(options: ServeOptions): Promise<{ ok: true } | { ok: false; code: string; message: string }>;
+  /**
+   * Resolves once Studio listens on this machine and its link is printed. It then runs until a signal to stop.
+   * @throws CountersignError if the port is taken, or there is no database
+   */
+  studio(options: StudioOptions): Promise<void>;
   /** The path of the demo, if this is a checkout. */
   demoFile(): string | undefined;
 }
@@ -191,6 +196,10 @@ export interface DatabaseOption {
 export interface ServeOptions extends DatabaseOption {
   /** A file with more settings. The environment takes precedence. */
   settings?: string;
+}
+
+export interface StudioOptions extends DatabaseOption {
+  port: number;
 }
 
 /** Runs a command in its environment and writes its result. */

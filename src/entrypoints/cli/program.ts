@@ -1,5 +1,5 @@
-import { Command, Option, type OutputConfiguration } from 'commander';
-import type { Perform, ServeOptions } from './context.ts';
+import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 'commander';
+import type { Perform, ServeOptions, StudioOptions } from './context.ts';
 import { example } from './help.ts';
 
 /** The nouns of the command line, in the order of the help. */
@@ -52,6 +52,16 @@ export async function buildProgram(
     );
   example(serve, 'countersign serve --settings .env');
 
+  const studio = program
+    .command('studio')
+    .description('read runs, artifacts and chains in a browser on this machine')
+    .option('--port <number>', 'the port on 127.0.0.1', port, 3_210)
+    .addOption(new Option('--database <url>', 'the database, instead of DATABASE_URL'))
+    .action((options: StudioOptions) =>
+      perform(async (context) => (await import('./studio.ts')).studio(context, options)),
+    );
+  example(studio, 'countersign studio --port 3210');
+
   const demo = program
     .command('demo')
     .description('show a pull request from opened to merged on an embedded GitHub; needs a checkout')
@@ -68,4 +78,12 @@ export async function buildProgram(
     else (await import('./commands.ts')).VERBS[name]?.(noun, perform);
   }
   return program;
+}
+
+/** Here, because the other options of commands load more than `--help` needs. */
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new InvalidArgumentError('A port is a whole number from 0 (any free port) to 65535.');
+  }
+  return Number(text);
 }

@@ -15,13 +15,21 @@ export interface Route {
 
 export const READ: readonly string[] = ['GET', 'HEAD'];
 
+/** Answers a request for no route of this server. */
+export type Otherwise = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
 /**
  * A server for these routes. It does not listen yet.
  * @param requestTimeoutMs the time for a whole request to arrive
+ * @param otherwise by default, such a request is refused as not found
  */
 export function serveRoutes(
   routes: ReadonlyMap<string, Route>,
-  { log, requestTimeoutMs }: { log: Log; requestTimeoutMs: number },
+  {
+    log,
+    requestTimeoutMs,
+    otherwise,
+  }: { log: Log; requestTimeoutMs: number; otherwise?: Otherwise | undefined },
 ): Server {
   return createServer(
     {
@@ -34,7 +42,7 @@ export function serveRoutes(
       keepAliveTimeout: 75_000,
     },
     (request, response) => {
-      answer(routes, request, response).catch((err) => {
+      answer(routes, request, response, otherwise).catch((err) => {
         log.error({ err }, 'request failed');
         if (!response.headersSent) refuse(response, REFUSALS.broken);
         else response.destroy();
@@ -47,9 +55,12 @@ async function answer(
   routes: ReadonlyMap<string, Route>,
   request: IncomingMessage,
   response: ServerResponse,
+  otherwise?: Otherwise,
 ): Promise<void> {
   const isOurs = await answerIfRouted(routes, request, response);
-  if (!isOurs) refuse(response, REFUSALS.notFound);
+  if (isOurs) return;
+  if (otherwise) await otherwise(request, response);
+  else refuse(response, REFUSALS.notFound);
 }
 
 /** Answers a request for one of the routes. Returns `false` for any other, and leaves it alone. */

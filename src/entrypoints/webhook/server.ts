@@ -8,7 +8,7 @@ import { type AnswerCounts, METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from
 import { type Checks, failedChecks, publicNames, type Readiness } from './readiness.ts';
 import { createReceiver } from './receive.ts';
 import { engineIsSilent, notReady } from './refusals.ts';
-import { READ, type Route, refuse, send, serveRoutes } from './routes.ts';
+import { type Otherwise, READ, type Route, refuse, send, serveRoutes } from './routes.ts';
 
 /**
  * GitHub's own limit for a payload:
@@ -45,6 +45,8 @@ export interface ServerParts extends PageParts {
   secret: string;
   intake: Intake;
   maxBodyBytes?: number;
+  /** Answers requests for other paths, such as Studio's. */
+  otherwise?: Otherwise | undefined;
   /** The time for a whole request to arrive, in milliseconds. GitHub itself stops after 10 seconds. */
   requestTimeoutMs?: number;
   /** A monotonic clock in milliseconds, for the age of incomplete bodies. */
@@ -79,8 +81,8 @@ const NO_ENGINE: EngineReports = {
  * HTTP with signature check and parsing 10,000, and it keeps the signed bytes.
  */
 export function createHttpServer(parts: ServerParts): Server {
-  const { log, maxBodyBytes = MAX_BODY_BYTES, requestTimeoutMs = 15_000 } = parts;
-  return serveRoutes(routesOf(parts, maxBodyBytes), { log, requestTimeoutMs });
+  const { log, maxBodyBytes = MAX_BODY_BYTES, requestTimeoutMs = 15_000, otherwise } = parts;
+  return serveRoutes(routesOf(parts, maxBodyBytes), { log, requestTimeoutMs, otherwise });
 }
 
 function routesOf(parts: ServerParts, maxBodyBytes: number): ReadonlyMap<string, Route> {

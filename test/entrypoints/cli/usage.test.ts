@@ -33,6 +33,7 @@ const noTools: Tools = {
   model: untouched,
   withSkillRunner: untouched,
   serve: untouched,
+  studio: untouched,
   demoFile: () => undefined,
 };
 

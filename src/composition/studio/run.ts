@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
+import { getRequestListener } from '@hono/node-server';
+import type { BaseConfig } from '../../config/config.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { createLog } from '../../core/log-lines.ts';
+import { neverShow } from '../../core/redact/redact.ts';
+import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
+import { createStudio } from '../../entrypoints/studio/studio.ts';
+import { listen } from '../../entrypoints/webhook/listen.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { openStorage } from '../storage.ts';
+import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
+
+/** The settings that Studio reads. */
+type StudioPlaces = Pick<BaseConfig, 'studio' | 'publicUrl' | 'githubApiUrl'>;
+
+interface StudioPlatform {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+}
+
+/** Studio's thread. Runs until the thread that started it says so. */
+export async function runStudio({ config, secrets }: StudioStart, port: MessagePort): Promise<void> {
+  for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
+  const log = createLog(config.logLevel);
+  const storage = await openStorage(config.databaseUrl, { clock: systemClock });
+  const studio = await startStudioHere({ config, secrets }, { storage, clock: systemClock, log });
+  const closed = new Promise<void>((resolve) => port.once('message', () => resolve()));
+  port.postMessage({ kind: 'listening', socketPath: studio.socketPath } satisfies FromStudio);
+  await closed;
+  await studio.stop();
+  await storage.close();
+  port.close();
+}
+
+/** Studio in this thread, on a Unix socket that only this user can reach. */
+export async function startStudioHere(
+  { config }: StudioStart,
+  { storage, clock, log }: StudioPlatform,
+): Promise<RunningStudio> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-studio-'));
+  const socketPath = join(folder, 'http.sock');
+  const { server, stop } = serveStudio(config, { storage, clock, log });
+  const ended = Promise.withResolvers<void>();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, () => resolve());
+  });
+  return {
+    socketPath,
+    ended: ended.promise,
+    async stop() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+      ended.resolve();
+    },
+  };
+}
+
+/** The server of Studio. It does not listen yet. */
+export function serveStudio(
+  config: StudioPlaces,
+  { storage, clock, log }: StudioPlatform,
+  link?: OneTimeLink,
+): { server: Server; stop(): Promise<void> } {
+  const studio = createStudio({
+    config: config.studio ?? { isPublic: false, operators: [] },
+    publicUrl: config.publicUrl,
+    githubApiUrl: config.githubApiUrl,
+    ...(link && { link }),
+    storage,
+    clock,
+    log,
+  });
+  const server = createServer(getRequestListener(studio.fetch));
+  return {
+    server,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/**
+ * Serves Studio on this machine alone, for whoever opens the link.
+ * @returns the link, and how to stop
+ * @throws CountersignError if the port is taken
+ */
+export async function openStudio(
+  config: StudioPlaces & Pick<BaseConfig, 'databaseUrl' | 'logLevel'>,
+  port: number,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const storage = await openStorage(config.databaseUrl);
+  const link = oneTimeLink();
+  const { server, stop } = serveStudio(
+    config,
+    { storage, clock: systemClock, log: createLog(config.logLevel) },
+    link,
+  );
+  try {
+    const url = await listen(server, { host: '127.0.0.1', port });
+    return { url: `${url}${link.path}`, stop: () => stop().finally(() => storage.close()) };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { html } from 'hono/html';
+
+/** Text for a browser. Values in its template are escaped; nested ones are not escaped again. */
+export type Html = ReturnType<typeof html>;
+
+/** Where a page links to its style and scripts. */
+export interface PageAssets {
+  style: string;
+  scripts: readonly string[];
+}
+
+/** Who looks at a page, as its header says. */
+export type ShownViewer =
+  | { kind: 'nobody'; canSignIn: boolean }
+  /** Somebody on the server's own machine. */
+  | { kind: 'machine' }
+  | { kind: 'person'; login: string; isOperator: boolean; csrf: string };
+
+export interface PageParts {
+  title: string;
+  viewer: ShownViewer;
+  /** The path of this page, which marks its entry in the navigation. */
+  path: string;
+  assets: PageAssets;
+  /** Of this answer; htmx ignores what does not carry it. */
+  nonce: string;
+  main: Html;
+}
+
+const PAGES = [
+  ['/', 'Inbox'],
+  ['/runs', 'Runs'],
+  ['/artifacts', 'Artifacts'],
+  ['/chains', 'Chains'],
+  ['/skills', 'Skills'],
+  ['/insight', 'Insight'],
+] as const;
+const OPERATIONS = ['/operations', 'Operations'] as const;
+
+/**
+ * htmx without evaluating code and without styles of its own, which the content security policy refuses.
+ * https://four.htmx.org/reference/config/
+ */
+const HTMX = JSON.stringify({
+  extensions: 'hx-csp,sse',
+  includeIndicatorCSS: false,
+  history: false,
+});
+
+/** A whole page. */
+export function page({ title, viewer, path, assets, nonce, main }: PageParts): Html {
+  const isOperator = viewer.kind === 'machine' || (viewer.kind === 'person' && viewer.isOperator);
+  const entries = isOperator ? [...PAGES, OPERATIONS] : PAGES;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="htmx-config" content="${HTMX}">
+<title>${title} · Countersign</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets.style}">
+${assets.scripts.map((address) => html`<script src="${address}" nonce="${nonce}" defer></script>\n`)}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top">
+<a class="brand" href="/">Countersign</a>
+<nav aria-label="Pages"><ul>
+${entries.map(
+  ([address, name]) =>
+    html`<li><a href="${address}"${isHere(address, path) ? html` aria-current="page"` : ''}>${name}</a></li>\n`,
+)}
+</ul></nav>
+${account(viewer)}
+</header>
+<main id="main" tabindex="-1">
+${main}
+</main>
+</body>
+</html>`;
+}
+
+function isHere(address: string, path: string): boolean {
+  return address === '/' ? path === '/' : path === address || path.startsWith(`${address}/`);
+}
+
+function account(viewer: ShownViewer): Html {
+  switch (viewer.kind) {
+    case 'nobody':
+      return viewer.canSignIn ? html`<a class="account" href="/sign-in">Sign in</a>` : html``;
+    case 'machine':
+      return html`<span class="account">Read-only, on this machine</span>`;
+    case 'person':
+      return html`<form class="account" method="post" action="/sign-out">
+<input type="hidden" name="csrf" value="${viewer.csrf}">
+<span>${viewer.login}</span> <button>Sign out</button>
+</form>`;
+  }
+}
+
+/** A page that says one thing, such as an error. */
+export function notice({ title, text }: { title: string; text: string }): Html {
+  return html`<h1>${title}</h1>\n<p>${text}</p>`;
+}

@@ -1,0 +1,1 @@
+// Small helpers of Studio's pages. Every page works without this file.

@@ -19,6 +19,7 @@ import {
 import { limited } from './limited.ts';
 import { type PlayResult, play, type Story } from './play.ts';
 import {
+  calling,
   commands,
   confirmed,
   findings,
@@ -84,6 +85,7 @@ async function describeLongForm(): Promise<void> {
     confirmed,
     prompted,
     together,
+    calling,
   };
   const told = await Promise.all(
     Object.entries(stories).map(async ([name, story]) => ({
@@ -195,6 +197,21 @@ function describeShortForm(): void {
       const { end } = await undisturbed();
       expect(end.comments.filter((body) => body.includes('Ships'))).toHaveLength(1);
       expect(end.rows.firings).toEqual([{ chain: 'ship', status: 'fired', reason: null, count: 1 }]);
+    });
+  });
+
+  describe('a step that runs another chain', () => {
+    const undisturbed = undisturbedPlay(calling);
+    // The second insert is that of the other run, together with the record that the step waits.
+    const begins = (when: When): KillPoint => ({ at: 'write', when, name: '*runs.insert', nth: 2 });
+    expectSameEnd(calling, undisturbed, [
+      [begins('before')],
+      [begins('after'), around('after', COMMENT)],
+      [around('while', COMMENT)],
+    ]);
+    test.concurrent('runs it once', { timeout: TIMEOUT_MS }, async () => {
+      const { end } = await undisturbed();
+      expect(end.comments.filter((body) => body.includes('Welcome'))).toHaveLength(1);
     });
   });
 

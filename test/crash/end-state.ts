@@ -98,9 +98,10 @@ export function readEndState(github: GitHubStandIn, folder: string, subject: Sub
         return `${author}: ${timeless(body)} [${shown.join(', ')}]`;
       })
       .sort(),
-    checkRuns: [...newest.values()].map(({ id: _id, externalId: _externalId, ...shown }) =>
-      timelessIn(shown),
-    ),
+    // Those of two runs can be created in either order.
+    checkRuns: [...newest.values()]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ id: _id, externalId: _externalId, ...shown }) => timelessIn(shown)),
     ...readDatabase(github, folder, ours),
   };
 }
@@ -146,7 +147,7 @@ function timelessIn(value: unknown): unknown {
 export function timeless(text: string): string {
   return (
     text
-      .replaceAll(/\b(run|inv|ses|art|eff|apr)_[0-9a-z]{20,}/g, '$1_id')
+      .replaceAll(/\b(run(?:_of)?|inv|ses|art|eff|apr)_[0-9a-z]{20,}/g, '$1_id')
       .replaceAll(/sha256:[0-9a-f]{64}/g, 'hash')
       // The analyzers' log contains times.
       .replaceAll(/sha256 [0-9a-f]{12}\b/g, 'hash')

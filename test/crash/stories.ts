@@ -221,6 +221,37 @@ export const together: Story = {
   },
 };
 
+const CALLING = `
+name: pr-review
+trigger: { event: pr.opened }
+steps:
+  - { id: sub, action: chain, with: { chain: greet, inputs: { whom: "{{ trigger.author }}" } } }
+  - { id: after, action: gh-comment, with: { body: "It {{ steps.sub.outcome.details.status }}." } }
+`;
+
+const CALLED = `
+name: greet
+trigger: { event: manual.fired }
+inputs: { whom: { required: true } }
+steps:
+  - { id: greet, action: gh-comment, with: { body: "Welcome, {{ inputs.whom }}." } }
+`;
+
+/** A step runs another chain, and the next step says how that ended. */
+export const calling: Story = {
+  base: {
+    '.github/countersign/chains/pr-review.yaml': CALLING,
+    '.github/countersign/chains/greet.yaml': CALLED,
+  },
+  async tell({ github, until }) {
+    const opened = await open({ github, until }, {});
+    await until('the comment after it', () =>
+      github.comments(REPO, opened.number).find(({ body }) => body.includes('It completed')),
+    );
+    return opened;
+  },
+};
+
 const CONFIRMED = `
 name: pr-review
 trigger: { event: pr.opened }

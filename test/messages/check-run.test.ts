@@ -46,6 +46,7 @@ describe('a check run', () => {
       a merge held up by a gate → in_progress · Not merging: gate owners is not passed · [review cancel pause]
       a step waits for a gate → in_progress · Step changes waits: gate freeze is not passed: no freeze: Nobody is on call (frozen until 2025-03-03 (Europe/Berlin)) · [review cancel pause]
       a step waits until an expression holds → in_progress · Step changes waits: until 'ready' in pr.labels (pr.labels is []) · [review cancel pause]
+      a step waits for its run of another chain → in_progress · Step changes waits: until its run of the chain deploy has ended · [review cancel pause]
       a step that merges nothing asks → in_progress · Waiting for a maintainer to countersign · [approve:b9d07109d693 cancel pause]
       a gate blocked a step → failure · Step review failed: gate odd (repository) is not passed: judging the gate (it failed inside Countersign) · [rerun]
       superseded by a push → cancelled · Superseded by a newer push · []
@@ -59,6 +60,7 @@ describe('a check run', () => {
       no longer triggered → skipped · Stopped: this chain is not for the pull request as it is now · []
       settings changed → cancelled · Stopped: the settings on the governing branch changed · []
       chain changed → cancelled · Stopped: the chain changed on the governing branch · []
+      the step that ran it ended → cancelled · Stopped: the step sub of outer, which ran it, has ended · []
       cancelled by a person → cancelled · Cancelled by alice · [review]
       app shut out → cancelled · Stopped: GitHub refuses this app here · [review]
       app removed → cancelled · Stopped: the app was removed from this repository · []"

@@ -4,6 +4,7 @@ import type { FailurePolicy } from '../../src/domain/gate/gate.ts';
 import type { GateScope } from '../../src/domain/gate/placed.ts';
 import type { Criterion, GateVerdict } from '../../src/domain/outcome/gate-verdict.ts';
 import { conditionOf, unjudged, verdictOf } from '../../src/domain/policy/gate/verdict.ts';
+import { waitsForChain } from '../../src/messages/run/chain-step.ts';
 import { at, check, done, ends, makeApproval, makeCi, makeReview, makeState } from './builders.ts';
 import type { Scene } from './scenes.ts';
 
@@ -118,6 +119,20 @@ export const GATES: Record<string, Scene> = {
         changes: {
           status: 'waiting_until',
           reason: reason('step.waiting.until', "until 'ready' in pr.labels (pr.labels is [])"),
+          startedAt: at('12:03'),
+        },
+      },
+    ),
+    approval: null,
+  },
+  'a step waits for its run of another chain': {
+    state: makeState(
+      { status: 'waiting_until' },
+      {
+        review,
+        changes: {
+          status: 'waiting_until',
+          reason: reason('step.waiting.chain', waitsForChain('deploy')),
           startedAt: at('12:03'),
         },
       },

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import {
+  chainEnded,
+  stepEndedFirst,
+  tooDeepForChain,
+  waitsForChain,
+} from '../../src/messages/run/chain-step.ts';
 import { fitting } from '../../src/messages/text/fitting.ts';
 import { link } from '../../src/messages/text/link.ts';
 import {
@@ -73,4 +80,27 @@ describe('link', () => {
   ])('of %s is %s', (address, expected) => {
     expect(link('x', address)).toBe(expected);
   });
+});
+
+it('the words about a step that runs a chain are unchanged', () => {
+  const because = reason('run.failed.step', 'step say failed: it has no body');
+  const ends = (['completed', 'failed', 'timed_out', 'aborted', 'cancelled'] as const).map((status) =>
+    chainEnded({ chain: 'inner', status, reason: status === 'completed' ? null : because }),
+  );
+  const words = [
+    waitsForChain('inner'),
+    ...ends,
+    stepEndedFirst('outer', 'sub'),
+    tooDeepForChain('inner', 5),
+  ];
+  expect(words.join('\n')).toMatchInlineSnapshot(`
+    "until its run of the chain inner has ended
+    inner completed
+    inner failed: step say failed: it has no body
+    inner timed out: step say failed: it has no body
+    inner was aborted: step say failed: it has no body
+    inner was cancelled: step say failed: it has no body
+    the step sub of outer, which ran it, has ended
+    inner does not begin: 5 runs have started one another already, and no more may"
+  `);
 });

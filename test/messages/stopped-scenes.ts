@@ -3,6 +3,7 @@ import { type ReasonCode, reason } from '../../src/domain/explanation/reason.ts'
 import type { Approval } from '../../src/domain/policy/approval.ts';
 import { mergedByChain, newerRun } from '../../src/domain/run/plan.ts';
 import type { RunStatus } from '../../src/domain/run/run.ts';
+import { stepEndedFirst } from '../../src/messages/run/chain-step.ts';
 import {
   at,
   check,
@@ -83,6 +84,7 @@ export const STOPPED: Record<string, Scene> = {
       ]),
     },
   ),
+  'the step that ran it ended': cancelled('run.cancelled.parent_ended', stepEndedFirst('outer', 'sub'), {}),
   'cancelled by a person': (() => {
     const scene = cancelled('run.cancelled.by_person', 'cancelled by alice', {});
     scene.state.run.reason = reason('run.cancelled.by_person', 'cancelled by alice', [

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ChainStatus } from '../../src/domain/chain/stored.ts';
 import { REPO } from '../support/harness.ts';
-import { chainComments } from './support-chains.ts';
+import { chainComments, store } from './support-chains.ts';
 import { CHAINS, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
@@ -83,7 +84,7 @@ test('a step whose chain fails has not passed, and the chain goes on', async () 
 test('a push ends the run of a step together with the run that it belongs to', async () => {
   const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
   await scene.open();
-  expect(await said(scene)).toBe('waits until its run of the chain inner has ended');
+  expect(await said(scene)).toBe('until its run of the chain inner has ended');
   await scene.github.push({
     repo: REPO,
     branch: 'change',
@@ -186,4 +187,91 @@ test('the configuration check of a pull request names chains that would run each
   expect(scene.check(headSha, 'configuration')?.summary).toContain(
     'these chains run each other: inner → outer → inner',
   );
+});
+
+test.each<[ChainStatus, string]>([
+  ['paused', 'inner was paused by the operator on 2026-03-02 09:00 UTC'],
+  ['disabled', 'inner was disabled by the operator on 2026-03-02 09:00 UTC'],
+])('a step does not run a chain that the operator %s, and says so', async (status, because) => {
+  const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
+  await store(scene, { name: 'inner', status });
+  await scene.open();
+  await scene.advance(5_000);
+  expect(await step(scene)).toMatchObject({ status: 'failed' });
+  expect(await said(scene)).toContain(because);
+  expect(await scene.runs('inner')).toEqual([]);
+});
+
+test('a step that takes too long ends the run of its chain, which says why', async () => {
+  const timed = outer().replace('id: sub,', 'id: sub, timeout: 10m,');
+  const scene = await start(only({ outer: timed, inner: inner(WAITS) }));
+  const { headSha } = await scene.open();
+  await scene.advance(11 * 60_000);
+  expect((await loaded(scene, 'outer')).run.status).toBe('timed_out');
+  expect((await loaded(scene, 'inner')).run).toMatchObject({
+    status: 'cancelled',
+    reason: { code: 'run.cancelled.parent_ended' },
+  });
+  expect(scene.check(headSha, 'outer / sub')).toMatchObject({
+    conclusion: 'cancelled',
+    title: 'Stopped: the step sub of outer, which ran it, has ended',
+    actions: [],
+  });
+});
+
+const IF_NOT =
+  '  - { action: gh-comment, condition: "{{ not steps.sub.outcome.passed }}", with: { body: "{{ steps.sub.outcome.details.status }}" } }\n';
+
+test('a step whose chain takes too long has not passed', async () => {
+  const timed = inner(WAITS.replace('action: wait,', 'action: wait, timeout: 10m,'));
+  const scene = await start(only({ outer: outer('', IF_NOT), inner: timed }));
+  const { number } = await scene.open();
+  await scene.advance(11 * 60_000);
+  expect((await step(scene))?.outcome).toMatchObject({ passed: false, details: { status: 'timed_out' } });
+  expect(await said(scene)).toContain('inner timed out: wait');
+  expect(chainComments(scene, number)).toEqual(['timed\\_out']);
+});
+
+test('the cancel button of the run of a step cancels both runs of the pull request', async () => {
+  const scene = await start(only({ outer: outer('', IF_NOT), inner: inner(WAITS) }));
+  const { number, headSha } = await scene.open();
+  await scene.github.clickAction(REPO, scene.check(headSha, 'outer / sub')?.id ?? 0, 'will', 'cancel');
+  await scene.advance(5_000);
+  const ended = { status: 'cancelled', reason: { code: 'run.cancelled.by_person' } };
+  expect((await loaded(scene, 'outer')).run).toMatchObject(ended);
+  expect((await loaded(scene, 'inner')).run).toMatchObject(ended);
+  expect(chainComments(scene, number)).toEqual([]);
+});
+
+/** Without a pull request: the chain runs about the newest commit of the default branch. */
+async function hourly(steps: string, chains: Record<string, string>) {
+  const scheduled = `name: outer\ntrigger: { schedule: every 1h }\nsteps:\n${steps}`;
+  const scene = await start(only({ outer: scheduled, ...chains }));
+  const pushed = { repo: REPO, branch: 'main', author: 'mia', files: { 'a.txt': 'a\n' } };
+  const sha = await scene.github.push(pushed);
+  await scene.advance(3_600_000 + 60_000);
+  return { scene, sha };
+}
+const STEP = '  - { id: sub, action: chain, with: { chain: inner } }\n';
+
+test('without a pull request, a step runs a chain, and goes on if somebody cancels that run alone', async () => {
+  const { scene, sha } = await hourly(
+    `${STEP}  - { action: gh-status, with: { context: said, state: success, description: "{{ steps.sub.outcome.details.status }}" } }\n`,
+    { inner: inner(WAITS) },
+  );
+  expect(await scene.runs('inner')).toMatchObject([{ pullRequest: null, headSha: sha }]);
+  await scene.github.clickAction(REPO, scene.check(sha, 'outer / sub')?.id ?? 0, 'will', 'cancel');
+  await scene.advance(5_000);
+  expect((await loaded(scene, 'inner')).run).toMatchObject({ status: 'cancelled' });
+  expect(await said(scene)).toBe('inner was cancelled: cancelled by will');
+  expect((await step(scene))?.outcome).toMatchObject({ passed: false, details: { status: 'cancelled' } });
+  expect((await loaded(scene, 'outer')).run.status).toBe('completed');
+  expect(scene.github.statuses(REPO, sha)).toMatchObject([{ description: 'cancelled' }]);
+});
+
+test('without a pull request, a step does not run a chain that needs one, and says so', async () => {
+  const { scene } = await hourly(STEP, { inner: inner('  - { action: gh-label, with: { labels: [new] } }') });
+  expect((await loaded(scene, 'outer')).run.status).toBe('failed');
+  expect(await said(scene)).toContain('in the chain "inner", ');
+  expect(await scene.runs('inner')).toEqual([]);
 });

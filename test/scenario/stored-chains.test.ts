@@ -1,31 +1,12 @@
 import { expect, test } from 'vitest';
-import type { ChainStatus, StoredChain } from '../../src/domain/chain/stored.ts';
+import type { ChainStatus } from '../../src/domain/chain/stored.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import { REPO } from '../support/harness.ts';
+import { store } from './support-chains.ts';
 import { labelChain } from './support-configuration.ts';
-import { CI_AND_MERGE, only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
-
-/** What `countersign chain …` stores from another process. */
-async function store(scene: Scene, chain: Partial<StoredChain> & { name: string }): Promise<void> {
-  const at = scene.clock.now();
-  const row: StoredChain = {
-    id: `chn_${chain.name}`,
-    owner: 'octo',
-    repository: 'app',
-    definition: null,
-    status: 'active',
-    createdAt: at,
-    updatedAt: at,
-    ...chain,
-  };
-  await scene.app.storage.transaction(async (tx) => {
-    await tx.chains.put(row);
-    await scene.app.queue.enqueue(tx, { kind: 'chains', key: 'chains', payload: {} });
-  });
-  await scene.settle();
-}
 
 test('a paused chain starts no run, and the gate check and `why` say so until it is resumed', async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));

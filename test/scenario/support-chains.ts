@@ -1,3 +1,4 @@
+import type { StoredChain } from '../../src/domain/chain/stored.ts';
 import { REPO } from '../support/harness.ts';
 import { only, type Scene } from './support-scene.ts';
 
@@ -16,4 +17,24 @@ export function chainComments(scene: Scene, number: number): string[] {
     .comments(REPO, number)
     .filter(({ body }) => body.includes('countersign:comment'))
     .map(({ body }) => body.replace(/^<!--.*?-->\n/, ''));
+}
+
+/** What `countersign chain …` stores from another process. */
+export async function store(scene: Scene, chain: Partial<StoredChain> & { name: string }): Promise<void> {
+  const at = scene.clock.now();
+  const row: StoredChain = {
+    id: `chn_${chain.name}`,
+    owner: 'octo',
+    repository: 'app',
+    definition: null,
+    status: 'active',
+    createdAt: at,
+    updatedAt: at,
+    ...chain,
+  };
+  await scene.app.storage.transaction(async (tx) => {
+    await tx.chains.put(row);
+    await scene.app.queue.enqueue(tx, { kind: 'chains', key: 'chains', payload: {} });
+  });
+  await scene.settle();
 }

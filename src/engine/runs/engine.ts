@@ -35,6 +35,7 @@ import {
   type Signal,
   transition,
 } from '../../domain/run/transition.ts';
+import { stepEndedFirst } from '../../messages/run/chain-step.ts';
 import { repositoryEventJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
@@ -248,11 +249,9 @@ export function createEngine(
     by: Actor,
   ): Promise<void> {
     if (!runsChain(run.definition.steps[stepIndex])) return;
-    const because = reason(
-      'run.cancelled.parent_ended',
-      `the step ${stepId} of ${run.chain} ended before it`,
-      [{ kind: 'run', id: run.id, label: run.chain }],
-    );
+    const because = reason('run.cancelled.parent_ended', stepEndedFirst(run.chain, stepId), [
+      { kind: 'run', id: run.id, label: run.chain },
+    ]);
     await signal(tx, childRunId(sessionId), { kind: 'end', status: 'cancelled', reason: because }, by);
   }
 

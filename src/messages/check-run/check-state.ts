@@ -64,6 +64,7 @@ const PRESENTATION: Readonly<Record<RunSummary['kind'], Presentation>> = {
   not_triggered: { conclusion: 'skipped', mark: '⏭️', buttons: [] },
   settings_changed: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
   chain_changed: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
+  parent_ended: { conclusion: 'cancelled', mark: '⏭️', buttons: [] },
   stopped: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },
   installation_gone: { conclusion: 'cancelled', mark: '🚫', buttons: [] },
   shut_out: { conclusion: 'cancelled', mark: '🚫', buttons: ['review'] },

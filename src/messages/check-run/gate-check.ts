@@ -71,6 +71,7 @@ const CLOSED_AS: Readonly<Record<RunSummary['kind'], ClosedAs>> = {
   not_triggered: 'pending',
   settings_changed: 'pending',
   chain_changed: 'pending',
+  parent_ended: 'pending',
   stopped: 'failing',
   installation_gone: 'failing',
   shut_out: 'failing',

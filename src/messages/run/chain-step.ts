@@ -2,7 +2,7 @@ import type { Run } from '../../domain/run/run.ts';
 
 /** What a step waits for that runs another chain. */
 export function waitsForChain(chain: string): string {
-  return `waits until its run of the chain ${chain} has ended`;
+  return `until its run of the chain ${chain} has ended`;
 }
 
 /** How the run of a step ended. */
@@ -15,6 +15,11 @@ const ENDED: Partial<Record<Run['status'], string>> = {
   aborted: 'was aborted',
   cancelled: 'was cancelled',
 };
+
+/** Why the run of a step ended, as a clause. */
+export function stepEndedFirst(chain: string, step: string): string {
+  return `the step ${step} of ${chain}, which ran it, has ended`;
+}
 
 export function tooDeepForChain(chain: string, most: number): string {
   return `${chain} does not begin: ${most} runs have started one another already, and no more may`;

@@ -79,6 +79,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'merged_elsewhere':
       return 'Stopped: somebody merged the pull request by hand';
     case 'merged_by_chain':
+    case 'parent_ended':
       return `Stopped: ${where.because}`;
     case 'draft':
       return 'Stopped: the pull request is a draft';
@@ -219,6 +220,8 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       return 'The chains that are for the pull request start again under the new settings; one that was fired by hand is fired again by hand.';
     case 'chain_changed':
       return 'The chains that are for the pull request now start by themselves; one that was fired by hand is fired again by hand.';
+    case 'parent_ended':
+      return 'If that step runs again, this chain runs again with it.';
     case 'stopped':
       return '`/countersign review` starts again.';
     case 'merged':

@@ -1,5 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
-import type { Reason } from '../../domain/explanation/reason.ts';
+import type { Reason, ReasonCode } from '../../domain/explanation/reason.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { CiResult } from '../../domain/outcome/ci-result.ts';
 import type { Outcome, OutcomeKind } from '../../domain/outcome/outcome.ts';
@@ -8,6 +8,12 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { actionNamed } from '../../domain/policy/capability.ts';
 import { endsChain } from '../../domain/run/completed.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState } from '../../domain/run/run.ts';
+
+const WAITS_FOR_MORE_THAN_TIME: readonly ReasonCode[] = [
+  'step.waiting.gate',
+  'step.waiting.until',
+  'step.waiting.chain',
+];
 
 /**
  * The state of a run in as many kinds as readers need to distinguish. The run's own statuses are too coarse:
@@ -51,6 +57,8 @@ export type RunSummary =
   | { kind: 'not_triggered' }
   | { kind: 'settings_changed' }
   | { kind: 'chain_changed' }
+  /** It was a step of another run, and the step ended first. */
+  | { kind: 'parent_ended'; because: string }
   | { kind: 'stopped'; by: readonly string[] }
   | { kind: 'installation_gone' }
   | { kind: 'shut_out' };
@@ -72,7 +80,7 @@ function unfinished({ run, invocations }: RunState, approval: Approval | null): 
   if (later && isConflicting(later)) return conflict(later);
   if (later?.reason?.code === 'step.waiting.mergeability')
     return { kind: 'held_back', because: later.reason.summary };
-  if (later?.reason?.code === 'step.waiting.gate' || later?.reason?.code === 'step.waiting.until')
+  if (later?.reason && WAITS_FOR_MORE_THAN_TIME.includes(later.reason.code))
     return { kind: 'held_back', because: `step ${later.stepId} waits: ${later.reason.summary}` };
   return later ? { kind: 'waiting_retry', step: later } : { kind: 'queued' };
 }
@@ -216,6 +224,8 @@ function stopped(reason: Reason | null, by: readonly string[]): RunSummary {
       return { kind: 'settings_changed' };
     case 'run.cancelled.chain_changed':
       return { kind: 'chain_changed' };
+    case 'run.cancelled.parent_ended':
+      return { kind: 'parent_ended', because: reason.summary };
     case 'run.aborted.installation_gone':
     case 'run.aborted.repository_gone':
       return { kind: 'installation_gone' };

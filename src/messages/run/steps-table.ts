@@ -42,7 +42,8 @@ export function stepsList(state: RunState, limit: { items: number; bytes: number
 /** The mark and words of a step's status. A completed step that has not passed must not look as if it had. */
 export function face({ status, outcome, reason }: Invocation): { mark: string; words: string } {
   if (reason?.code === 'step.waiting.gate') return { mark: '✋', words: 'waiting for a gate' };
-  if (reason?.code === 'step.waiting.until') return { mark: '⏳', words: 'waiting' };
+  if (reason?.code === 'step.waiting.until' || reason?.code === 'step.waiting.chain')
+    return { mark: '⏳', words: 'waiting' };
   if (reason?.code === 'step.waiting.conflict') return { mark: '✋', words: 'held up' };
   if (reason?.code === 'step.waiting.github' || reason?.code === 'step.waiting.mergeability')
     return { mark: '⏳', words: 'waiting for GitHub' };

@@ -35,6 +35,28 @@ export async function startAppProcess(github: GitHubStandIn, folder: string): Pr
   return { url, databaseUrl, artifactsUrl, logFile, stop: () => stop(child) };
 }
 
+/** Starts Studio beside the app, on the same database, and reads its link. */
+export async function startStudioProcess(
+  app: Pick<AppProcess, 'databaseUrl' | 'artifactsUrl'>,
+): Promise<{ link: string; stop(): Promise<void> }> {
+  const command = ['studio', '--port', '0', '--database', app.databaseUrl];
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli.ts'), ...command], {
+    cwd: ROOT,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, ARTIFACTS_URL: app.artifactsUrl, LOG_LEVEL: 'error' },
+  });
+  const link = await new Promise<string>((resolve, reject) => {
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const found = /http:\S+/.exec(said);
+      if (found && said.includes('\n')) resolve(found[0]);
+    });
+    child.once('exit', () => reject(new Error(`Studio did not start: ${said}`)));
+  });
+  return { link, stop: () => stop(child) };
+}
+
 async function ready(child: ChildProcess, url: string, logFile: string): Promise<void> {
   for (let attempt = 0; attempt < 600; attempt++) {
     if (child.exitCode !== null) throw new Error(`the app ended at once; its log is ${logFile}`);

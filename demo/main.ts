@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startGitHub } from '../test/support/github/stand-in.ts';
-import { startAppProcess } from './app-process.ts';
+import { startAppProcess, startStudioProcess } from './app-process.ts';
 import { cleanChange, type Expected, pushedAgain, redCi, riskyChange } from './cases.ts';
 import { readBack, type Verdict } from './read-back.ts';
 import { createTeller } from './tell.ts';
@@ -49,7 +49,10 @@ async function main(): Promise<void> {
     const verdicts = await readBack(github, app.databaseUrl, expectations);
     summarise(verdicts);
     process.exitCode = verdicts.every((verdict) => verdict.diagnostics.length === 0) ? 0 : 1;
-    if (values.keep) await untilInterrupted();
+    if (values.keep) {
+      const studio = await startStudioProcess(app);
+      await untilInterrupted(studio.link).finally(studio.stop);
+    }
   } catch (error) {
     tell.say(`The demo failed: ${error instanceof Error ? error.message : String(error)}`, {
       log: app.logFile,
@@ -90,9 +93,11 @@ async function main(): Promise<void> {
     );
   }
 
-  async function untilInterrupted(): Promise<void> {
+  async function untilInterrupted(studio: string): Promise<void> {
     tell.say(
-      `\nEverything is left running: GitHub's API at ${github.url}, the app at ${app.url}. Ctrl-C ends it.`,
+      `\nEverything is left running: GitHub's API at ${github.url}, the app at ${app.url}. Ctrl-C ends it.\n` +
+        `See the four pull requests in a browser, by a link that works once: ${studio}`,
+      { studio },
     );
     await new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
   }

@@ -257,6 +257,7 @@ export async function play({
         summary: null,
         count: 1,
         runId: platform.ids.next('run'),
+        pullRequest: null,
         dueAt: clock.now(),
         updatedAt: clock.now(),
       };

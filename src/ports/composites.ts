@@ -13,6 +13,17 @@ export interface CompositePlace {
   key: string;
 }
 
+/** The key of a composite that counts for a pull request, or for one head of it. */
+export function keyOfPullRequest(pullRequest: number, headSha?: string): string {
+  return headSha === undefined ? `#${pullRequest}` : `#${pullRequest} ${headSha}`;
+}
+
+/** The pull request of such a key. */
+export function pullRequestOfKey(key: string): number | null {
+  const [, number] = /^#(\d+)/.exec(key) ?? [];
+  return number === undefined ? null : Number(number);
+}
+
 /** What a composite has seen for one key. */
 export interface CompositeRow extends CompositePlace {
   installationId: number;
@@ -26,6 +37,8 @@ export interface CompositeRow extends CompositePlace {
 
 export interface Composites {
   get(place: CompositePlace): Promise<CompositeRow | undefined>;
+  /** What waits for a pull request, or for one of its heads. */
+  ofPullRequest(of: { repositoryId: number; pullRequest: number }): Promise<CompositeRow[]>;
   put(row: CompositeRow): Promise<void>;
   remove(place: CompositePlace): Promise<void>;
   /** The rows that have expired, oldest first. */

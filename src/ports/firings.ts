@@ -61,6 +61,8 @@ export interface Firing {
   count: number;
   /** The run that it begins; of one by the outcome of a run that does not happen, that run. */
   runId: string;
+  /** What it was about, if that was a pull request. */
+  pullRequest: number | null;
   dueAt: Date;
   updatedAt: Date;
 }
@@ -75,7 +77,9 @@ export interface Firings {
   /** Newest first. */
   list(filter: {
     repository?: string;
+    of?: { repositoryId: number; pullRequest: number };
     chain?: string;
+    status?: Firing['status'];
     runIds?: readonly string[];
     limit: number;
   }): Promise<Firing[]>;

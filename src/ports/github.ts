@@ -424,6 +424,8 @@ export interface GitHubReader {
 /** Requests about the app itself, authenticated as the app and not as an installation. */
 export interface GitHubApp {
   installations(): Promise<{ id: number; suspended: boolean }[]>;
+  /** The installation that covers a repository; refused with `not_found` if there is none. */
+  installationOf(repo: Repo): Promise<number>;
   /**
    * A page of the attempts of the last three days or so, newest first; `next` leads to older ones.
    * @param cursor from the previous page; GitHub refuses one that it no longer knows (`invalid`)

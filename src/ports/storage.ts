@@ -410,6 +410,13 @@ export interface PullRequests {
   /** Pull requests that are not known to be closed and whose last seen head is this commit. */
   openWithHead(repositoryId: number, headSha: string): Promise<{ number: number; pausedBy: string | null }[]>;
   get(repositoryId: number, number: number): Promise<PullRequestRow | undefined>;
+  /**
+   * Where a repository was last seen with a pull request.
+   * @param repository `owner/name`
+   */
+  ofRepository(
+    repository: string,
+  ): Promise<Pick<PullRequestRow, 'repositoryId' | 'installationId'> | undefined>;
   /** @param seen its state on GitHub, as for `sawState` */
   upsert(row: PullRequestRow, seen?: { state: PullRequestState; at: Date }): Promise<void>;
   /** Stores its state on GitHub and since when it has it; for an open one, when it was last seen. */

@@ -275,3 +275,59 @@ test('of more than 10,000 keys of a chain, the one that expires first is forgott
   await green(scene, first);
   expect(await scene.runs('flow')).toEqual([]);
 });
+
+test('why shows which parts of a composite came, what it waits for and until when, and the chains that did not fire', async () => {
+  const scene = await start({
+    ...composite('all_of', [LABEL, GREEN]),
+    '.github/countersign/chains/picky.yaml':
+      'name: picky\ntrigger: { event: pr.opened, filter: { labels: urgent } }\nsteps: [{ skill: ci }]\n',
+    '.github/countersign.yml': 'chains: [flow, picky]\n',
+  });
+  const opened = await scene.open();
+  await label(scene, opened);
+  const ask = async () => {
+    const id = await scene.say(opened.number, 'otto', '/countersign why');
+    return scene.replies(opened.number, id)[0];
+  };
+  expect(await ask()).toMatchInlineSnapshot(`
+    "\`\`\`
+    ✘ no chain runs: no chain is for this pull request
+      … flow waits for all_of (pr.labeled, ci.changed) within 1 d
+        … all_of (pr.labeled, ci.changed) within 1 d: pr.labeled happened at 2026-03-02 09:00 UTC, and not ci.changed; it waits until 2026-03-03 09:00 UTC
+      ✘ picky is not for it: the labels are deploy, and the filter wants urgent
+    \`\`\`"
+  `);
+  await scene.advance(26 * HOUR);
+  expect(await ask()).toMatchInlineSnapshot(`
+    "\`\`\`
+    ✘ no chain runs: no chain is for this pull request
+      ✘ flow waits for all_of (pr.labeled, ci.changed) within 1 d
+        ✘ 2026-03-03 10:00 UTC: all_of (pr.labeled, ci.changed) within 1 d did not fire for pull request #1: pr.labeled happened at 2026-03-02 09:00 UTC, and not ci.changed
+      ✘ picky is not for it: the labels are deploy, and the filter wants urgent
+    \`\`\`"
+  `);
+});
+
+test('why shows chains that did not fire beside one that ran', async () => {
+  const scene = await start({
+    ...composite('all_of', [LABEL, GREEN]),
+    '.github/countersign/chains/ran.yaml':
+      'name: ran\ntrigger: { event: pr.opened }\nsteps: [{ skill: ci }]\n',
+    '.github/countersign.yml': 'chains: [flow, ran]\n',
+  });
+  const opened = await scene.open();
+  await label(scene, opened);
+  const id = await scene.say(opened.number, 'otto', '/countersign why');
+  expect(scene.replies(opened.number, id)[0]).toMatchInlineSnapshot(`
+    "\`\`\`
+    … not done: ci waits for CI: no check has reported yet
+      … ci waits for CI: no check has reported yet
+    \`\`\`
+
+    \`\`\`
+    … chains without a run for this pull request as it is now
+      … flow waits for all_of (pr.labeled, ci.changed) within 1 d
+        … all_of (pr.labeled, ci.changed) within 1 d: pr.labeled happened at 2026-03-02 09:00 UTC, and not ci.changed; it waits until 2026-03-03 09:00 UTC
+    \`\`\`"
+  `);
+});

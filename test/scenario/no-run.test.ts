@@ -104,6 +104,7 @@ test('why and status say it above runs for an earlier state of the pull request,
   await github.convertToDraft(REPO, number, 'ada');
   await ask('a draft now');
   await github.readyForReview(REPO, number, 'ada');
+  await scene.settle();
   await ask('ready again');
 
   await github.push({
@@ -150,7 +151,7 @@ test('why and status say it above runs for an earlier state of the pull request,
         "… not merging yet: ci waits for CI: no check has reported yet",
       ],
       "ready again": [
-        "… not merging yet: ci is running",
+        "… not merging yet: ci waits for CI: no check has reported yet",
       ],
     }
   `);

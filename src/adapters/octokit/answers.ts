@@ -137,6 +137,8 @@ export const installedRepositoriesSchema = z
     })),
   );
 
+export const installationSchema = z.object({ id: z.int() });
+
 export const installationsSchema = z.array(
   z
     .object({ id: z.int(), suspended_at: z.string().nullish() })

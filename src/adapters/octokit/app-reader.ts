@@ -1,12 +1,24 @@
 import { neverShowForNow } from '../../core/redact/redact.ts';
 import type { GitHubApp } from '../../ports/github.ts';
-import { anythingSchema, deliveryAttemptsSchema, installationsSchema, tokenSchema } from './answers.ts';
+import {
+  anythingSchema,
+  deliveryAttemptsSchema,
+  installationSchema,
+  installationsSchema,
+  tokenSchema,
+} from './answers.ts';
 import type { Client } from './client.ts';
 
 /** @param client authenticated as the app; installations cannot use these routes */
 export function createAppReader(client: Client): GitHubApp {
   return {
     installations: () => client.list('GET /app/installations', {}, installationsSchema),
+
+    /** https://docs.github.com/en/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app */
+    async installationOf({ owner, name }) {
+      const route = 'GET /repos/{owner}/{repo}/installation';
+      return (await client.request(route, { owner, repo: name }, installationSchema)).id;
+    },
 
     async deliveryAttempts(cursor) {
       const parameters = cursor === undefined ? {} : { cursor };

@@ -1,5 +1,10 @@
 import type { Kysely } from 'kysely';
-import type { CompositePlace, CompositeRow, Composites } from '../../ports/composites.ts';
+import {
+  type CompositePlace,
+  type CompositeRow,
+  type Composites,
+  keyOfPullRequest,
+} from '../../ports/composites.ts';
 import { parseJson, toDate, toText } from './columns.ts';
 import type { CompositesTable, Database } from './schema.ts';
 
@@ -16,6 +21,22 @@ export function compositesTable(db: Kysely<Database>): Composites {
     async get(place) {
       const row = await ofPlace(place).executeTakeFirst();
       return row && rowIn(row);
+    },
+
+    async ofPullRequest({ repositoryId, pullRequest }) {
+      const key = keyOfPullRequest(pullRequest);
+      const rows = await db
+        .selectFrom('composites')
+        .selectAll()
+        .where('repository_id', '=', repositoryId)
+        // The key itself, or the key, a space and a commit: `!` follows the space.
+        .where('key', '>=', key)
+        .where('key', '<', `${key}!`)
+        .orderBy('chain')
+        .orderBy('position')
+        .orderBy('key')
+        .execute();
+      return rows.map(rowIn);
     },
 
     async put(row) {

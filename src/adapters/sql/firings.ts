@@ -111,10 +111,13 @@ export function firingsTable(db: Kysely<Database>): Firings {
       return rows.map(firingIn);
     },
 
-    async list({ repository, chain, runIds, limit }) {
+    async list({ repository, of, chain, status, runIds, limit }) {
       let query = db.selectFrom('firings').selectAll();
       if (repository !== undefined) query = query.where('repository', '=', repository);
+      if (of !== undefined)
+        query = query.where('repository_id', '=', of.repositoryId).where('pull_request', '=', of.pullRequest);
       if (chain !== undefined) query = query.where('chain', '=', chain);
+      if (status !== undefined) query = query.where('status', '=', status);
       if (runIds !== undefined) query = query.where('run_id', 'in', runIds);
       const rows = await query.orderBy('due_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
       return rows.map(firingIn);
@@ -138,6 +141,7 @@ function rowOf(firing: Firing): FiringsTable {
     summary: firing.summary,
     count: firing.count,
     run_id: firing.runId,
+    pull_request: firing.pullRequest,
     due_at: toText(firing.dueAt),
     updated_at: toText(firing.updatedAt),
   };
@@ -157,6 +161,7 @@ function firingIn(row: FiringsTable): Firing {
     summary: row.summary,
     count: row.count,
     runId: row.run_id,
+    pullRequest: row.pull_request,
     dueAt: toDate(row.due_at),
     updatedAt: toDate(row.updated_at),
   };

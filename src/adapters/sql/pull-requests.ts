@@ -99,6 +99,17 @@ export function pullRequestsTable(db: Kysely<Database>, known?: KnownRows): Pull
       );
     },
 
+    async ofRepository(repository) {
+      const row = await db
+        .selectFrom('pull_requests')
+        .select(['repository_id', 'installation_id'])
+        .where('repository', '=', repository)
+        .orderBy('updated_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && { repositoryId: row.repository_id, installationId: row.installation_id };
+    },
+
     async openWithHead(repositoryId, headSha) {
       const rows = await rowsOnHead(repositoryId, headSha);
       return rows.map(({ number, paused_by }) => ({ number, pausedBy: paused_by }));

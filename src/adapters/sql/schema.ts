@@ -100,6 +100,7 @@ export interface FiringsTable {
   summary: string | null;
   count: number;
   run_id: string;
+  pull_request: number | null;
   due_at: string;
   updated_at: string;
 }

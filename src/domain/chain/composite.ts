@@ -148,6 +148,8 @@ export interface Progress {
   parts: { event: string; at: Date | undefined }[];
   /** Each part has happened, but not in this order or not close enough in time. */
   isComplete: boolean;
+  /** Until when what is missing can happen and count with what happened. */
+  until: Date;
 }
 
 /**
@@ -162,5 +164,10 @@ export function progressOf(composite: Composite, { pending, spent }: CompositeSt
     const at = last(part);
     return { event, at: at === undefined ? undefined : new Date(at) };
   });
-  return { parts, isComplete: parts.every(({ at }) => at !== undefined) };
+  const isComplete = parts.every(({ at }) => at !== undefined);
+  const times = parts.flatMap(({ at }) => at?.getTime() ?? []);
+  // What completes it must be close to all the others, or follow the first.
+  const first = composite.kind === 'sequence' ? (last(0) ?? 0) : Math.min(...times);
+  const from = isComplete ? Math.max(...times) : first;
+  return { parts, isComplete, until: new Date(from + composite.withinMs) };
 }

@@ -30,7 +30,7 @@ import {
   compositeTooDeep,
   progressOfComposite,
 } from '../../messages/run/composite.ts';
-import type { CompositeRow } from '../../ports/composites.ts';
+import { type CompositeRow, keyOfPullRequest, pullRequestOfKey } from '../../ports/composites.ts';
 import type { Firing, SkippedBecause } from '../../ports/firings.ts';
 import type { ReadTx, Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -172,11 +172,11 @@ function keyOf(
 ): string | undefined {
   switch (composite.key) {
     case 'pull_request':
-      return pullRequest === null ? undefined : `#${pullRequest}`;
+      return pullRequest === null ? undefined : keyOfPullRequest(pullRequest);
     case 'commit':
       if (headSha === '' || headThen !== headSha) return undefined;
       if (!isAboutPullRequests(composite)) return headSha;
-      return pullRequest === null ? undefined : `#${pullRequest} ${headSha}`;
+      return pullRequest === null ? undefined : keyOfPullRequest(pullRequest, headSha);
     case 'repository':
       return 'repository';
     default:
@@ -261,6 +261,7 @@ function firingOf(row: CompositeRow, occasion: string, at: Date, ids: Ids, now: 
     summary: null,
     count: 1,
     runId: ids.next('run'),
+    pullRequest: pullRequestOfKey(key),
     dueAt: at,
     updatedAt: now,
   };

@@ -1,5 +1,6 @@
 import { formatDiagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
+import { chainNamed } from '../../domain/chain/chain-list.ts';
 import { SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import { readFired } from '../../domain/chain/fired-inputs.ts';
 import { nameOf } from '../../domain/chain/scope.ts';
@@ -7,14 +8,14 @@ import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
-import { actorOf } from '../../domain/run/actor.ts';
+import { actorOf, OPERATOR } from '../../domain/run/actor.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { newerRun } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import { commandReply } from '../../messages/comments/command-reply.ts';
 import { type NotBegun, notBegun } from '../../messages/comments/not-begun.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
-import type { GitHub, PullRequest } from '../../ports/github.ts';
+import { type GitHub, GitHubError, type PullRequest, type Repo } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
@@ -42,9 +43,20 @@ export async function fireByHand(
   if (event.pull_request === null) return fireForBranch(deps, event, cause);
   const repo = event.repository;
   const reader = deps.github.reader(event.installation_id, 'person');
-  const pullRequest = await reader.pullRequest(repo, event.pull_request);
+  const pullRequest = await reader.pullRequest(repo, event.pull_request).catch((error) => {
+    // An operator can name one that does not exist. A command in a comment names one that does.
+    if (event.actor === OPERATOR && error instanceof GitHubError && error.kind === 'not_found')
+      return undefined;
+    throw error;
+  });
+  if (!pullRequest) {
+    const because = noSuchPullRequest(repo, event.pull_request);
+    log.warn({ chain: event.chain, pull_request: event.pull_request, because }, 'the fired chain cannot run');
+    await deps.storage.transaction((tx) => auditRefusal(tx, event, deliveryId, { because }));
+    return;
+  }
   const configuration = await deps.configuration.forPullRequest(event.installation_id, repo, pullRequest);
-  const chain = configuration?.chains.find((candidate) => candidate.name === event.chain);
+  const chain = configuration && chainNamed(configuration.chains, event.chain);
   const refused = cannotFire(configuration, pullRequest, event);
   const inputs = chain && readFired(chain, event.inputs, { again: event.again !== undefined });
   if (!configuration || !chain || refused || !inputs || 'problem' in inputs) {
@@ -206,6 +218,7 @@ async function recordRefusal(
     summary: because,
     count: 1,
     runId: event.run_id ?? again ?? ids.next('run'),
+    pullRequest: event.pull_request,
     dueAt: now,
     updatedAt: now,
   });
@@ -298,6 +311,11 @@ function cannotRun(
   return 'problem' in read
     ? { because: `the chain "${name}" cannot run with these inputs: ${read.problem}`, of: 'inputs' }
     : undefined;
+}
+
+/** Why nothing can be fired for a pull request, as a clause. */
+export function noSuchPullRequest({ owner, name }: Repo, number: number): string {
+  return `there is no pull request ${number} in ${owner}/${name}`;
 }
 
 /** Why no run of the chain can begin, as a clause: it is held, broken or not there; `undefined` if one can. */

@@ -391,6 +391,7 @@ async function recordDeclined(
     summary: declined.because,
     count: 1,
     runId: by.runId ?? ids.next('run'),
+    pullRequest: subject.pullRequest,
     dueAt: now,
     updatedAt: now,
   };

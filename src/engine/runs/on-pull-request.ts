@@ -371,8 +371,8 @@ function causeOf({ repository, pull_request }: PullRequestEvent, { author }: Pul
 
 /** The other facts for choosing chains. Not read for a closed pull request, for which no chain starts. */
 export async function governing(
-  { github, configuration }: Pick<PullRequestDeps, 'github' | 'configuration'>,
-  { installation_id, repository }: RepositoryEvent,
+  { github, configuration }: { github: Pick<GitHub, 'reader'>; configuration: ConfigurationLoader },
+  { installation_id, repository }: Pick<RepositoryEvent, 'installation_id' | 'repository'>,
   { number, state, ...base }: PullRequest,
   how: HowFresh = {},
 ): Promise<{
@@ -554,7 +554,10 @@ export function pullRequestNow(
   };
 }
 
-export function repositoryFacts(event: RepositoryEvent, defaultBranch: string): RunFacts['repo'] {
+export function repositoryFacts(
+  event: Pick<RepositoryEvent, 'repository'>,
+  defaultBranch: string,
+): RunFacts['repo'] {
   const { owner, name } = event.repository;
   return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
 }

@@ -97,6 +97,7 @@ function firingOf(
     occasion,
     ...fresh,
     runId: ids.next('run'),
+    pullRequest: null,
     dueAt: at,
     updatedAt: now,
   };

@@ -11,6 +11,7 @@ import {
   branchToFire,
   cannotFire,
   cannotFireForBranch,
+  noSuchPullRequest,
   type Refused,
 } from '../../engine/runs/fire-by-hand.ts';
 import { fireAsked, fireBegun, notAChainName, notFired } from '../../messages/cli/cli.ts';
@@ -60,7 +61,7 @@ export function chainFire(
   const inputs = given.reduce((before, one) => asUsage(() => input(one, before)), options.input ?? {});
   const { pr = null, ref, repo } = options;
   return tools.withDatabase(options.database, 'write', async (storage) => {
-    const found = await findInstallation(storage.read, repo, options.pr);
+    const found = await findInstallation(context, storage.read, repo, options.pr);
     const known = await knownBefore(context, storage.read, { ...found, pr, ref, chain, inputs });
     if (known) throw notFiredError(known);
     const queue = await tools.enqueuer(storage);
@@ -173,10 +174,8 @@ async function knownBefore(
     const found = await configuration.forPullRequest(installationId, repository, pullRequest);
     return cannotFire(found, pullRequest, asked);
   } catch (error) {
-    if (error instanceof GitHubError && error.kind === 'not_found')
-      return {
-        because: `there is no pull request ${asked.pr} in ${asked.repository.owner}/${asked.repository.name}`,
-      };
+    if (error instanceof GitHubError && error.kind === 'not_found' && asked.pr !== null)
+      return { because: noSuchPullRequest(asked.repository, asked.pr) };
     // The app can ask, or will say why it cannot.
     if (error instanceof CountersignError || error instanceof GitHubError) return undefined;
     throw error;

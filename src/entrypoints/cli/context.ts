@@ -92,7 +92,7 @@ export interface Tools {
    * @throws CountersignError if the App's settings are missing or invalid, because GitHub requires them
    */
   policy(read?: Pick<ReadTx, 'chains'>): Promise<{
-    github: Pick<GitHub, 'appId' | 'reader'>;
+    github: Pick<GitHub, 'app' | 'appId' | 'reader'>;
     configuration: ConfigurationLoader;
     useOf: Registry['useOf'];
     policy: PolicyEngine;

@@ -18,11 +18,12 @@ export interface SimulateOptions extends DatabaseOption {
  * What the governing chains could do for a pull request now: started by their triggers, or each fired by a
  * given person. Read-only: the database is opened that way, and GitHub is available only as a reader.
  */
-export function policySimulate({ tools }: Context, options: SimulateOptions): Promise<Output> {
+export function policySimulate(context: Context, options: SimulateOptions): Promise<Output> {
+  const { tools } = context;
   const { repo: name, pr: number, actor, head, database } = options;
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const access = await tools.policy(read);
-    const { installationId, repository } = await findInstallation(read, name, number);
+    const { installationId, repository } = await findInstallation(context, read, name, number);
     const reader = access.github.reader(installationId, 'person');
     const missing = new CountersignError('cli.unknown_pull_request', noPullRequest(name, number));
     const pullRequest = await readingGitHub(() => reader.pullRequest(repository, number), missing);
@@ -33,7 +34,7 @@ export function policySimulate({ tools }: Context, options: SimulateOptions): Pr
       headSha,
       event: eventOf({ installation_id: installationId, repository }, number, actor),
     };
-    const [context, configuration] = await readingGitHub(() =>
+    const [trust, configuration] = await readingGitHub(() =>
       Promise.all([
         readTrustContext(reader, repository, subject),
         access.configuration.forPullRequest(installationId, repository, pullRequest),
@@ -46,7 +47,7 @@ export function policySimulate({ tools }: Context, options: SimulateOptions): Pr
     const mandatory = configuration?.settings.gates ?? [];
     const chains = could.map((chain) => ({
       chain: chain.name,
-      steps: decideSteps(chain, context, access, mandatory),
+      steps: decideSteps(chain, trust, access, mandatory),
     }));
     return {
       text: simulated({ repository: name, pullRequest: number, headSha, actor }, chains),

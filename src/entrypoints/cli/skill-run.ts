@@ -50,11 +50,11 @@ export async function skillRun(context: Context, name: string, options: SkillRun
   });
 }
 
-async function onGitHub({ tools }: Context, { pr, database }: SkillRunOptions): Promise<Subject> {
+async function onGitHub(context: Context, { pr, database }: SkillRunOptions): Promise<Subject> {
   if (!pr) throw new UsageError(ONE_SUBJECT);
-  const world = await tools.policy();
-  return tools.withDatabase(database, 'read', async ({ read }) => {
-    const { installationId, repository } = await findInstallation(read, pr.repository, pr.number);
+  const world = await context.tools.policy();
+  return context.tools.withDatabase(database, 'read', async ({ read }) => {
+    const { installationId, repository } = await findInstallation(context, read, pr.repository, pr.number);
     const reader = world.github.reader(installationId, 'person');
     const pullRequest = await readingGitHub(() => reader.pullRequest(repository, pr.number), missing({ pr }));
     const { owner, name } = repository;

@@ -44,6 +44,8 @@ export interface CommandContext {
   governed: Governed | undefined;
   /** Why the current pull request has no run. Read only if a command asks about runs. */
   noRun: Explanation | undefined;
+  /** Why other chains than those with a run did not begin. Read only if a command asks why. */
+  others: Explanation | undefined;
   /** The author of the command as a possible approver. Read only if a command needs it. */
   respondent: Respondent | undefined;
   /** When the command was given, in the order of all commands. */

@@ -108,6 +108,7 @@ async function whyNot(context: CommandContext): Promise<Reply> {
   for (const state of states) {
     texts.push(codeBlock(explainText(explain(state, await approvalOf(context, state.run)))));
   }
+  if (context.others) texts.push(codeBlock(explainText(context.others)));
   return textReply(texts.join('\n\n'));
 }
 

@@ -4,12 +4,11 @@ import { AUDITED_VERBS, type AuditedVerb } from '../../domain/audit/entry.ts';
 import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../../domain/command/order.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf } from '../../domain/event/event.ts';
-import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
 import { isAboutNow } from '../../domain/run/plan.ts';
 import { isRunOver } from '../../domain/run/run.ts';
 import { governing, pullRequestNow, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
-import { whyNoRun } from '../../engine/runs/why-no-run.ts';
+import { recordedOf, whyNoRun, whyOthersDidNotRun } from '../../engine/runs/why-no-run.ts';
 import { commandReply } from '../../messages/comments/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
@@ -81,9 +80,13 @@ export function createCommandHandler(
         )
       : undefined;
 
-    const noRun = commands.some((parsed) => 'ok' in parsed && asksAboutRuns(parsed.ok))
-      ? await readNoRun(deps, event, pullRequest)
-      : undefined;
+    const asked = commands.flatMap((parsed) =>
+      'ok' in parsed && asksAboutRuns(parsed.ok) ? [parsed.ok] : [],
+    );
+    const { noRun, others } =
+      asked.length > 0
+        ? await readNotRun(deps, event, pullRequest, { others: asked.some(({ verb }) => verb === 'why') })
+        : {};
 
     const governed = commands.some((parsed) => 'ok' in parsed && mayRestart(parsed.ok))
       ? await readGoverned(deps, event, pullRequest)
@@ -108,6 +111,7 @@ export function createCommandHandler(
             configuration,
             governed,
             noRun,
+            others,
             respondent,
             given: (verb: OrderedVerb) => givenOf(event, cause, verb, line, deps.clock.now()),
           };
@@ -176,23 +180,32 @@ async function readGoverned(
 }
 
 /**
- * Why the current pull request has no run, from GitHub. `undefined` if it has one, or if any run is active:
- * one for an earlier state is about to be ended by an event.
+ * Why the current pull request has no run, from GitHub. Not said if it has one, or if any run is active: one for an
+ * earlier state is about to be ended by an event. Then only the other chains are explained, if somebody wants that.
  */
-async function readNoRun(
+async function readNotRun(
   deps: CommandDeps,
   event: CommandEvent,
   pullRequest: PullRequest,
-): Promise<Explanation | undefined> {
+  wanted: { others: boolean },
+): Promise<Partial<Pick<CommandContext, 'noRun' | 'others'>>> {
   const { repository, pull_request } = event;
   const runs = await deps.storage.read.runs.current({
     repositoryId: repository.id,
     pullRequest: pull_request,
   });
-  if (runs.some((run) => !isRunOver(run.status) || isAboutNow(run, pullRequest))) return undefined;
+  const hasRun = runs.some((run) => !isRunOver(run.status) || isAboutNow(run, pullRequest));
+  if (hasRun && !wanted.others) return {};
   const { configuration, listed } = await governing(deps, event, pullRequest);
   const now = pullRequestNow(pullRequest, listed);
-  return whyNoRun(now, configuration, repositoryFacts(event, pullRequest.defaultBranch));
+  const facts = repositoryFacts(event, pullRequest.defaultBranch);
+  const of = { repositoryId: repository.id, pullRequest: pull_request };
+  const recorded = await recordedOf(deps.storage.read, of, deps.clock.now());
+  if (!hasRun) return { noRun: whyNoRun(now, configuration, facts, recorded) };
+  const ran = new Set(runs.map(({ chain }) => chain));
+  return {
+    others: whyOthersDidNotRun({ pullRequest: now, configuration, repository: facts }, ran, recorded),
+  };
 }
 
 function answerKey(event: CommandEvent): string | undefined {

@@ -71,11 +71,16 @@ export function notAChainName(chain: string): string {
   return `${plainLine(chain)} is no name of a chain: small letters, digits and - are, and a letter comes first.`;
 }
 
-export function unknownRepository(repository: string): string {
+/** @param because a sentence */
+export function unknownRepository(repository: string, because: string): string {
   return (
-    `Nothing has run for ${repository} yet, so it is not known which installation of the App it belongs to; ` +
-    'let one pull request be opened there first, or comment /countersign fire on it.'
+    `Nothing has run for ${repository} yet, and GitHub does not say which installation of the App it belongs to. ${because} ` +
+    'Run this command where the App’s settings are, or open a pull request there first.'
   );
+}
+
+export function withoutInstallation(repository: string): string {
+  return `The App is not installed on ${repository}, or there is no such repository. Install it there, on the App’s page on GitHub.`;
 }
 
 /** @param waitedMs how long the command has waited in vain */

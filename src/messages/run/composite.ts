@@ -1,6 +1,7 @@
 import type { Progress } from '../../domain/chain/composite.ts';
 import { type Composite, nameOfComposite } from '../../domain/chain/trigger-schema.ts';
 import { plainLine } from '../../domain/run/explain.ts';
+import type { Firing } from '../../ports/firings.ts';
 import { listed, utc } from '../text/pretty.ts';
 
 /** What the parts of a composite have in common, as its row says it: see `keyOf` of `engine/runs/composites.ts`. */
@@ -18,6 +19,18 @@ export function progressOfComposite(composite: Composite, { parts, isComplete }:
   if (!isComplete) return `${listed(happened, 'and')}, and not ${listed(missing, 'or')}`;
   const because = composite.kind === 'sequence' ? 'not in this order' : 'not close enough in time';
   return `${listed(happened, 'and')}, ${because}`;
+}
+
+/** What a composite that has begun waits for, and until when. */
+export function compositeWaits(composite: Composite, progress: Progress, now: Date): string {
+  const { until } = progress;
+  const when = until > now ? `it waits until ${utc(until)}` : `its time was over at ${utc(until)}`;
+  return plainLine(`${nameOfComposite(composite)}: ${progressOfComposite(composite, progress)}; ${when}`);
+}
+
+/** A firing that did not happen, when it would have. */
+export function firingSkipped({ trigger, dueAt, summary }: Firing): string {
+  return plainLine(`${utc(dueAt)}: ${summary ?? `${trigger} did not fire`}`);
 }
 
 /** Why a composite did not fire. */

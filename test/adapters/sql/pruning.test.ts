@@ -414,6 +414,7 @@ describe('a firing', () => {
       summary: null,
       count: 1,
       runId: `run-${id}`,
+      pullRequest: null,
       dueAt: ago(days),
       updatedAt: ago(days),
     });

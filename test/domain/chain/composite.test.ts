@@ -185,6 +185,7 @@ describe('what is left of a composite that did not fire', () => {
         { event: 'ci.changed', at: undefined },
       ],
       isComplete: false,
+      until: new Date(26 * HOUR),
     });
     expect(expiryOf(of, state)).toEqual(new Date(27 * HOUR));
   });

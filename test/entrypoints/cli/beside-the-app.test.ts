@@ -96,6 +96,12 @@ test('a running app does what the command line asks', { tags: 'slow' }, async ()
     stderr: 'Not fired: there is no chain "pr-reviw": did you mean "pr-review"? Allowed: pr-review.\n',
   });
   await eventually(async () => (await runsOf('pr-review')).length === 2);
+  // Only the app can ask GitHub, and it answers at once.
+  const absent = await run('chain', 'fire', 'pr-review', '--repo', 'octo/app', '--pr', '999');
+  expect(absent).toMatchObject({
+    code: 1,
+    stderr: 'Not fired: there is no pull request 999 in octo/app.\n',
+  });
 
   await github.push({
     repo: 'octo/app',

@@ -184,3 +184,60 @@ describe('chain explain', () => {
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('There is no delivery') });
   });
 });
+
+describe('run why for a pull request', () => {
+  test('shows the chains that did not fire beside those that ran, and needs no run', async () => {
+    const { code, out } = await countersign('run', 'why', `${REPO}#${opened.number}`);
+    expect(code).toBe(0);
+    expect(out.replaceAll(/run_\d+/g, '<run>')).toMatchInlineSnapshot(`
+      "ping (<run>)
+      ✔ every step is done; this chain merges nothing
+        ✔ gh-comment: asks for a comment on #1
+
+      ship (<run>)
+      ✔ every step is done; this chain merges nothing
+        ✔ gh-comment: asks for a comment on #1
+
+      ✘ chains without a run for this pull request as it is now
+        ✘ ping, apart from its runs
+          ✘ 2026-03-02 09:00 UTC: the step gh-comment of ping starts no chain: 5 runs have started one another, and at most 5 may
+        ✘ picky was paused by the operator on 2026-03-02 09:01 UTC, and starts no run until countersign chain resume
+      "
+    `);
+  });
+});
+
+describe('chain fire', () => {
+  test('says at once that a pull request does not exist', async () => {
+    const { code, err } = await countersign('chain', 'fire', 'ship', '--repo', REPO, '--pr', '999');
+    expect(code).toBe(1);
+    expect(err).toMatchInlineSnapshot(`
+      "Not fired: there is no pull request 999 in octo/app.
+      "
+    `);
+  });
+
+  test('finds a repository where nothing has run, by the installation of the App', async () => {
+    harness.github.addRepository({ owner: 'octo', name: 'fresh', files: FILES });
+    const answer = await countersign('chain', 'fire', 'ship', '--repo', 'octo/fresh', '--no-wait');
+    expect(answer).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "err": "Not fired: the chain "ship" is fired for a branch, and the step "gh-comment" cannot run: gh-comment needs a pull request or an issue.
+      ",
+        "out": "",
+      }
+    `);
+  });
+
+  test('says what to do where the App is not installed', async () => {
+    const { code, err } = await countersign('chain', 'fire', 'ship', '--repo', 'octo/nothing');
+    expect({ code, err }).toMatchInlineSnapshot(`
+      {
+        "code": 1,
+        "err": "The App is not installed on octo/nothing, or there is no such repository. Install it there, on the App’s page on GitHub.
+      ",
+      }
+    `);
+  });
+});

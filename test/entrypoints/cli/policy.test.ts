@@ -323,10 +323,10 @@ describe('policy simulate', () => {
     });
   });
 
-  it('fails for a repository in which nothing has run', async () => {
+  it('fails for a repository on which the App is not installed', async () => {
     const { code, err } = await countersign('policy simulate --repo octo/nothing --pr 1');
     expect(code).toBe(1);
-    expect(err).toContain('Nothing has run for octo/nothing yet');
+    expect(err).toContain('The App is not installed on octo/nothing');
   });
 });
 

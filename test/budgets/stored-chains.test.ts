@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { open, start } from '../scenario/support.ts';
-import { countCalls } from '../support/calls.ts';
 import { REPO } from '../support/harness.ts';
+import { watchLongLists } from '../support/long-lists.ts';
 import { watchDatabases } from '../support/statements.ts';
 
 /**
@@ -11,7 +11,8 @@ import { watchDatabases } from '../support/statements.ts';
  */
 async function workBeside(chains: number) {
   const watch = watchDatabases();
-  const calls = countCalls();
+  const lists = watchLongLists();
+  onTestFinished(lists.stop);
   const harness = await start();
   await harness.app.storage.transaction(async (tx) => {
     const at = harness.clock.now();
@@ -36,14 +37,14 @@ async function workBeside(chains: number) {
   const measured = async <T>(work: () => Promise<T>) => {
     await harness.settle();
     watch.reset();
-    calls.taken();
+    lists.taken();
     const before = process.cpuUsage();
     const result = await work();
     await harness.settle();
     const { user, system } = process.cpuUsage(before);
     const { statements, commits } = watch.work();
     const ms = Math.round((user + system) / 1_000);
-    return { result, statements, commits, calls: calls.taken(), most: calls.mostCalled(), ms };
+    return { result, statements, commits, entries: lists.taken(), ms };
   };
   const read = await measured(() => harness.github.createIssue(REPO, 'otto', 'A question'));
   const label = (name: string) => measured(() => harness.github.addLabel(REPO, read.result, 'will', name));
@@ -52,7 +53,7 @@ async function workBeside(chains: number) {
   const heard = await label('theirs-5');
   await open(harness, { draft: true });
   const opened = await measured(() => open(harness, { branch: 'later', draft: true }));
-  calls.stop();
+  lists.stop();
   watch.stop();
   const runs = await harness.app.storage.read.runs.list({});
   return { read, unheard, heard, opened, runs: runs.map(({ chain }) => chain) };
@@ -65,10 +66,10 @@ test('What a delivery costs beside 10,000 stored chains depends on those that wa
   const many = await workBeside(10_000);
   if (process.env.COUNTERSIGN_FIGURES) console.log(JSON.stringify({ few, many }, null, 1));
   expect(many.runs).toEqual(['chain-5']);
-  const waiting = 1_000;
-  expect(many.opened.calls, many.opened.most.join('\n')).toBeLessThan(few.opened.calls + 1_000);
-  expect(many.unheard.calls, many.unheard.most.join('\n')).toBeLessThan(few.unheard.calls + 60 * waiting);
-  expect(many.heard.calls, many.heard.most.join('\n')).toBeLessThan(few.heard.calls + 60 * waiting);
+  // None for a pull request, and a few passes over those that wait for labels.
+  expect(many.opened.entries).toBe(0);
+  expect(many.unheard.entries).toBeLessThanOrEqual(5_000);
+  expect(many.heard.entries).toBeLessThanOrEqual(5_000);
   // How many jobs share a transaction depends on the machine.
   expect(many.unheard.statements).toBeLessThan(few.unheard.statements + 30);
   expect(many.heard.statements).toBeLessThan(few.heard.statements + 30);

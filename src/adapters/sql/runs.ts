@@ -334,7 +334,10 @@ export function runsTable(
     },
 
     async list(filter) {
-      const rows = listKnown(filter) ?? (await listBy(filter)(db, filter)).rows;
+      const rows =
+        filter.repositoryIds === undefined
+          ? (listKnown(filter) ?? (await listBy(filter)(db, filter)).rows)
+          : await matching(db, filter).execute();
       return rows.map((row) => runOf(keep(runs, row.id, row)));
     },
 

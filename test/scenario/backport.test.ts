@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { REPO } from '../support/harness.ts';
+import { approvalOf, countersign } from './support.ts';
 import { flowChain } from './support-chains.ts';
-import { type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
+import { only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
 
@@ -257,4 +258,65 @@ test('a pull request that is not merged is not copied', async () => {
   await scene.open();
   await scene.advance(UPDATES_SHOWN_MS);
   expect(await outcome(scene)).toContain('is not merged, so there is nothing to copy');
+});
+
+test('a pull request that somebody else opened from that branch is not taken for the copy', async () => {
+  const scene = await start(backport());
+  await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
+  const { number } = await scene.open();
+  await scene.github.addLabel(REPO, number, 'will', 'backport release-1.x');
+  const forged = await scene.github.openPullRequest({
+    repo: REPO,
+    author: 'otto',
+    branch: `backport/${number}-to-release-1.x`,
+    base: 'release-1.x',
+    title: '[release-1.x] Change something',
+    files: { 'evil.txt': 'e\n' },
+  });
+  await scene.github.mergePullRequest(REPO, number, 'mia', 'squash');
+  await scene.advance(10_000);
+  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+  const [comment] = scene.github
+    .comments(REPO, number)
+    .filter(({ body }) => body.includes('countersign:backport'));
+  expect(comment?.body).toContain(`Somebody else has opened #&#8203;${forged.number} from`);
+});
+
+eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
+  'a person who only pushed what was merged by %s may not countersign its copy',
+  async (method) => {
+    const scene = await start(
+      only({
+        flow: 'name: flow\ntrigger: { event: pr.merged, filter: { base: main } }\nsteps: [{ action: gh-backport, with: { branches: release-1.x } }]\n',
+        ship: 'name: ship\ntrigger: { event: pr.opened, filter: { base: release-1.x } }\nsteps: [{ action: gh-merge, requires_approval: true }]\n',
+      }),
+    );
+    await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
+    const { number } = await scene.open({ pusher: 'mia', files: { 'a.txt': 'a\n' } });
+    await scene.github.mergePullRequest(REPO, number, 'will', method);
+    await scene.advance(10_000);
+    const copy = copies(scene)[0]?.number ?? 0;
+    const isMerged = () => scene.github.merges.some((merge) => merge.number === copy);
+    await countersign(scene, copy, 'mia');
+    expect([approvalOf(scene, copy).body, isMerged()]).toEqual([
+      expect.stringContaining('mia reacted, but pushed some of the commits'),
+      false,
+    ]);
+    await countersign(scene, copy, 'max');
+    expect(isMerged()).toBe(true);
+  },
+);
+
+test('a copy of what nobody knows who pushed needs one more countersign', { tags: 'slow' }, async () => {
+  const scene = await start(backport('{ branches: release-1.x }'));
+  await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
+  scene.github.fail(({ path }) => path.includes('/activity'), {
+    status: 403,
+    body: { message: 'Forbidden' },
+  });
+  const { number } = await scene.open({ fork: 'ada/app', files: { 'a.txt': 'a\n' } });
+  await scene.github.mergePullRequest(REPO, number, 'mia', 'squash');
+  await scene.advance(10_000);
+  const { message } = scene.github.commit(REPO, `backport/${number}-to-release-1.x`);
+  expect(message).toMatch(/\nPushed-by: unknown\n\(cherry picked from/);
 });

@@ -3,6 +3,7 @@ import type { EffectOf } from '../../domain/effect/effect.ts';
 import { type Backported, type GitCommit, GitHubError, type Repo } from '../../ports/github.ts';
 import type { Client } from './client.ts';
 import { isAbsent, RequestFailure } from './failure.ts';
+import { readOwnAccount } from './own.ts';
 
 /**
  * Copies a change to another branch with GitHub's own merge, as tibdex/github-cherry-pick does. GitHub merges on the server
@@ -96,14 +97,23 @@ export async function backport(
     if (message.startsWith(TEMPORARY)) await deleteBranch(branch);
   }
 
-  /** In any state: one that a person closed is not opened again. */
+  /**
+   * Ours in any state: one that a person closed is not opened again. Anybody who can write can open one from that branch before us,
+   * with other commits, and must not have it taken for the copy.
+   */
   async function findPullRequest(): Promise<Backported | undefined> {
-    const [found] = await client.request(
+    const found = await client.request(
       'GET /repos/{owner}/{repo}/pulls',
-      { ...at, state: 'all', head: `${repo.owner}:${change.branch}`, base: change.onto, per_page: 1 },
+      { ...at, state: 'all', head: `${repo.owner}:${change.branch}`, base: change.onto, per_page: 100 },
       pullRequestsSchema,
     );
-    return found;
+    const ownId = found.some(({ user }) => user?.type === 'Bot') ? await readOwnAccount(client) : undefined;
+    const own = found.find(({ user }) => user?.type === 'Bot' && user.id === ownId);
+    if (own) return { result: 'opened', number: own.number, url: own.html_url };
+    const other = found.find(({ state }) => state === 'open');
+    if (other)
+      throw new GitHubError('invalid', 0, `Somebody else has opened #${other.number} from ${change.branch}.`);
+    return undefined;
   }
 
   async function openPullRequest(): Promise<Backported> {
@@ -154,7 +164,14 @@ const refSchema = z.object({ object: z.object({ sha: z.string() }) });
 const openedSchema = z
   .object({ number: z.int(), html_url: z.string() })
   .transform(({ number, html_url: url }) => ({ result: 'opened' as const, number, url }));
-const pullRequestsSchema = z.array(openedSchema);
+const pullRequestsSchema = z.array(
+  z.object({
+    number: z.int(),
+    html_url: z.string(),
+    state: z.string(),
+    user: z.object({ id: z.int(), type: z.string() }).nullable(),
+  }),
+);
 
 const commitSchema = z
   .object({

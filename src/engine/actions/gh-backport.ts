@@ -3,9 +3,10 @@ import { contentHash } from '../../core/canonical.ts';
 import { listOrOne } from '../../domain/chain/shape.ts';
 import type { EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import { reason } from '../../domain/explanation/reason.ts';
-import { isWebFlow } from '../../domain/policy/authorship.ts';
+import { type Contributors, isWebFlow, NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
 import { type BackportResult, backportComment, backportText } from '../../messages/comments/backport.ts';
 import type { Commit, GitCommit, PullRequest } from '../../ports/github.ts';
+import { pushedBy, readContributors, withoutPushers } from '../approvals/contributors.ts';
 import { placeOfEffect } from '../runs/run-view.ts';
 import type { StepContext } from '../steps/step.ts';
 import { keyOf, plainAction } from './action.ts';
@@ -63,7 +64,7 @@ export const ghBackport = plainAction({
     if (onto.length === 0)
       return { kind: 'does', summary: `#${number} names no branch to copy it to`, details, effects: [] };
     const change = await changeOf(context, pullRequest, mergeCommitSha);
-    if ('problem' in change) return cannot(change.problem);
+    if ('problem' in change) return cannot(change.problem, change.again);
     return {
       kind: 'does',
       summary: `copies #${number} to ${onto.join(', ')}`,
@@ -154,10 +155,11 @@ type Change = Pick<EffectOf<'backport'>, 'picked' | 'parent' | 'how' | 'author' 
  * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/about-merge-methods-on-github
  */
 async function changeOf(
-  { reader, repo }: StepContext,
+  context: StepContext,
   pullRequest: PullRequest,
   sha: string,
-): Promise<Change | { problem: string }> {
+): Promise<Change | { problem: string; again?: boolean }> {
+  const { reader, repo } = context;
   const { number, title, headSha } = pullRequest;
   const landed = await reader.commit(repo, sha);
   const [parent] = landed.parents;
@@ -165,9 +167,11 @@ async function changeOf(
   const { commits, truncated } = await reader.pullRequestCommits(repo, number);
   if (truncated)
     return { problem: `GitHub does not list all commits of #${number}, so not all authors are known` };
+  const contributors = await readContributors(context, pullRequest, headSha);
   const change = (text: string, by: GitCommit, how: Change['how'], start = parent) => {
-    const message = messageOf(text, by, commits, pullRequest, sha);
+    const message = messageOf(text, by, commits, pullRequest, sha, contributors ?? NO_CONTRIBUTORS);
     if (message === undefined) return { problem: `#${number} has more than ${MAX_CO_AUTHORS} authors` };
+    if (!contributors) return { problem: `GitHub does not say who contributed to #${number}`, again: true };
     return { picked: sha, parent: start, how, author: by.author, message };
   };
   const titled = `${title} (#${number})`;
@@ -197,7 +201,7 @@ async function startOfRebase(
 }
 
 /**
- * Names everybody who opened, wrote, co-wrote or committed the change, because they cannot countersign their own work, and the copy is
+ * Names everybody who opened, wrote, co-wrote, committed or pushed the change, because they cannot countersign their own work, and the copy is
  * opened and pushed by this app. A countersign was for the merge, so its trailers stay behind.
  * @returns `undefined` if they are too many, as some of them could then countersign
  */
@@ -207,8 +211,11 @@ function messageOf(
   commits: readonly Commit[],
   { author: opener }: PullRequest,
   sha: string,
+  { pushers, unattributed }: Contributors,
 ): string | undefined {
-  const lines = text.split('\n').filter((line) => !/^countersigned-by:/i.test(line));
+  const lines = withoutPushers(text)
+    .split('\n')
+    .filter((line) => !/^countersigned-by:/i.test(line));
   const kept = lines
     .filter((line) => !CREDIT.test(line))
     .join('\n')
@@ -238,7 +245,9 @@ function messageOf(
     add(email, creditOf(opener.login, email));
   }
   if (credits.size > MAX_CO_AUTHORS) return undefined;
-  return [kept, [...credits.values(), `(cherry picked from commit ${sha})`].join('\n')].join('\n\n');
+  const others = pushers.filter((id) => id !== opener.id && !named.has(id));
+  const trailers = [...credits.values(), ...pushedBy({ pushers: others, unattributed })];
+  return [kept, [...trailers, `(cherry picked from commit ${sha})`].join('\n')].join('\n\n');
 }
 
 const CREDIT = /^co-authored-by:(?:[^<]*<([^<>]+)>)?/i;
@@ -247,11 +256,11 @@ function creditOf(name: string, email: string): string {
   return `Co-authored-by: ${name} <${email}>`;
 }
 
-function cannot(because: string) {
+function cannot(because: string, retryable = false) {
   return {
     kind: 'failed' as const,
     reason: reason('step.failed.error', `gh-backport cannot run: ${because}`),
-    retryable: false,
+    retryable,
   };
 }
 

@@ -3,7 +3,6 @@ import type { EffectOf } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { AnsweringPerson, Approval } from '../../domain/policy/approval.ts';
-import type { Push } from '../../domain/policy/authorship.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { OwnMerge } from '../../domain/run/plan.ts';
 import type { GitHubReader, PullRequest } from '../../ports/github.ts';
@@ -53,8 +52,6 @@ export interface ApprovalContext extends GateContext {
   pausedBy(): Promise<string | null>;
   /** The operator has switched merging off on this server. */
   readonly mergingOff: boolean;
-  /** The pushes of these commits that webhooks reported. */
-  pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
   earlierRejections(): Promise<EarlierRejections>;
   readonly merge: MergeOnce;
   /** What is written in the transaction that records the result of the attempt, before it. */

@@ -33,6 +33,39 @@ const PERHAPS_TRAILER = /^[ \t]*co-authored-by\b.*$/gim;
  */
 const NAMES_ACCOUNT = /^co-authored-by:[^<>]*<(?:\d+\+)?[a-z0-9-]+@users\.noreply\.github\.com>[ \t\r]*$/i;
 
+const PUSHED_BY = /^pushed-by:((?:[ ,]*(?:\d{1,15}|unknown))+)[ \t\r]*$/gim;
+
+/**
+ * The line of a copy's message that names who pushed what it copies, by the numbers of their accounts: the app pushes the copy, and
+ * they must not countersign it either. In anybody else's commit, it excludes as a trailer does.
+ */
+export function pushedBy({
+  pushers,
+  unattributed,
+}: Pick<Contributors, 'pushers' | 'unattributed'>): string[] {
+  const isUnknown = unattributed.some(({ lacks }) => lacks === 'pusher');
+  const all = [...pushers, ...(isUnknown ? ['unknown'] : [])];
+  return all.length === 0 ? [] : [`Pushed-by: ${all.join(', ')}`];
+}
+
+/** Without the lines that name who pushed. */
+export function withoutPushers(message: string): string {
+  return message.replaceAll(PUSHED_BY, '');
+}
+
+function saidPushers(commits: readonly Commit[]): Pick<Contributors, 'pushers' | 'unattributed'> {
+  const said = commits.flatMap(({ sha, message }) =>
+    [...message.matchAll(PUSHED_BY)].flatMap(([, names = '']) =>
+      (names.match(/\w+/g) ?? []).map((name) => ({ sha, name })),
+    ),
+  );
+  const isUnknown = ({ name }: { name: string }) => !/^\d/.test(name);
+  return {
+    pushers: said.filter((one) => !isUnknown(one)).map(({ name }) => Number(name)),
+    unattributed: said.filter(isUnknown).map(({ sha }) => ({ lacks: 'pusher', sha })),
+  };
+}
+
 /**
  * Everybody who wrote, committed, co-wrote or pushed the commits of a pull request, and what could not be
  * attributed to anybody. `undefined` if not even that is known, because GitHub lists too many commits or
@@ -57,12 +90,13 @@ export async function readContributors(
   const named = namedBy(commits);
   const credited = unclear.flatMap((commit) => creditOf(commit)?.authors ?? []);
   const { pushers, unattributed } = await readPushers(source, pullRequest, headSha, commits);
+  const said = saidPushers(commits);
   const withCredit = commits.map((commit) => ({ ...commit, unknownAuthors: creditOf(commit)?.unknown ?? 0 }));
   return {
     ids: [...named.ids, ...credited.map(({ id }) => id)],
     logins: [...named.logins, ...credited.map(({ login }) => login)],
-    pushers,
-    unattributed: [...unattributedCommits(withCredit), ...unattributed],
+    pushers: [...new Set([...pushers, ...said.pushers])],
+    unattributed: [...unattributedCommits(withCredit), ...unattributed, ...said.unattributed],
   };
 }
 

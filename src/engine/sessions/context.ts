@@ -94,6 +94,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       reader: github.reader(run.installationId, urgencyOf(invocation, because)),
       urgentReader: github.reader(run.installationId, 'person'),
       appId: github.appId,
+      pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
       hasWebhook: chat.has,
       shell: deps.shell,
       clock,
@@ -160,7 +161,6 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         const sharing = await othersAtGate(storage.read, run);
         return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
       },
-      pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
       earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
       merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id, recordingOf),
       gate: gateHandle(deps, run, session, withResult),

@@ -11,6 +11,7 @@ import type { Reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
+import type { Push } from '../../domain/policy/authorship.ts';
 import type { Capability } from '../../domain/policy/capability.ts';
 import type { Invocation, RunState, Session, WaitingFor } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
@@ -74,6 +75,8 @@ export interface StepContext {
   /** `time`: no event has arrived, so the attempt should be cheap. */
   readonly because: 'time' | 'event';
   readonly appId: number;
+  /** The pushes of these commits that webhooks reported. */
+  pushesTold(repositoryIds: readonly number[], shas: readonly string[]): Promise<Push[]>;
   /** Whether the operator of this server has named such a webhook. */
   hasWebhook(name: string): boolean;
   readonly shell: Shell;

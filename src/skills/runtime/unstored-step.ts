@@ -37,6 +37,7 @@ export function unstoredStep(
       finishedAt: null,
     },
     because: 'event',
+    pushesTold: async () => [],
     hasWebhook: () => false,
     shell: NO_SHELL,
     round: async () => 1,

@@ -1,5 +1,5 @@
 import { gitHubPages } from '../config/addresses.ts';
-import type { Event } from '../domain/event/event.ts';
+import type { Event, EventOf } from '../domain/event/event.ts';
 import { createQuestionPoller } from '../engine/approvals/question-poller.ts';
 import {
   type ConfigurationLoader,
@@ -11,7 +11,7 @@ import { createGateChecks } from '../engine/effects/gate-check.ts';
 import { createOutbox } from '../engine/effects/outbox.ts';
 import { createEngine, type Engine } from '../engine/runs/engine.ts';
 import { createListening } from '../engine/runs/listening.ts';
-import { onEvent } from '../engine/runs/on-event.ts';
+import { onEvent, onEventWithin } from '../engine/runs/on-event.ts';
 import { createPublisher } from '../engine/runs/publish.ts';
 import { scheduleJobs } from '../engine/runs/schedules.ts';
 import { createSessionArtifacts } from '../engine/sessions/artifacts.ts';
@@ -23,6 +23,7 @@ import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
 import { type Cause, type JobRunner, reconcileJob } from '../ports/jobs.ts';
+import type { Tx } from '../ports/storage.ts';
 import { askJobs } from '../skills/ask/ask.ts';
 import { createSkillKeeper } from '../skills/catalogue/keep.ts';
 import { communitySkills } from '../skills/catalogue/sync/community.ts';
@@ -36,6 +37,7 @@ export interface EngineParts {
   configuration: ConfigurationLoader;
   /** @param cause the delivery of the event; `null` if it has none */
   onEvent(event: Event, cause: Cause | null): Promise<void>;
+  onEventWithin(tx: Tx, event: EventOf<'pr.merged' | 'ci.changed'>, deliveryId: number): Promise<boolean>;
   sessions: JobRunner<'session' | 'review'>;
   mergeGroups: JobRunner<'merge_group'>;
   ask: JobRunner<'ask'>;
@@ -122,6 +124,7 @@ export function buildEngine(
     engine,
     configuration,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),
+    onEventWithin: (tx, event, deliveryId) => onEventWithin(eventDeps, tx, event, deliveryId),
     sessions: sessionJobs({
       ...platform,
       artifacts,

@@ -15,11 +15,22 @@ import type { Platform } from './platform.ts';
  */
 export function buildJobs(
   platform: Platform,
-  { engine, onEvent, sessions, mergeGroups, questions, notify, chains, schedules, ask }: EngineParts,
+  {
+    engine,
+    onEvent,
+    onEventWithin,
+    sessions,
+    mergeGroups,
+    questions,
+    notify,
+    chains,
+    schedules,
+    ask,
+  }: EngineParts,
 ): JobRunners {
   const { config, github, retention } = platform;
   return {
-    delivery: deliveryJobs({ ...platform, appId: github.appId, onEvent }),
+    delivery: deliveryJobs({ ...platform, appId: github.appId, onEvent, onEventWithin }),
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
     session: sessions,
     review: sessions,

@@ -185,10 +185,10 @@ export interface JobRunner<K extends JobKind, Prepared = unknown> {
    */
   prepare?(tx: Tx, payload: JobPayload<K>): Promise<Prepared | undefined>;
   /**
-   * Does the whole job in the transaction that takes it: the first attempt at a job that needs only the
-   * database. If it fails, nothing of it is kept, and the job is run.
+   * What does the whole job in one transaction, which shares the commit of the one that takes it; `undefined` if the job
+   * needs more than the database. If that resolves to false, having written nothing, or rejects, the job is run.
    */
-  finish?(tx: Tx, payload: JobPayload<K>): Promise<void>;
+  finish?(payload: JobPayload<K>, prepared?: Prepared): ((tx: Tx) => Promise<boolean>) | undefined;
   /** The last attempt failed. Reports this to the people or steps that wait for the result. */
   onRetriesExhausted(payload: JobPayload<K>, error: unknown): Promise<void>;
   /** Another process died while it ran the job. Called in the transaction that takes the job over. */

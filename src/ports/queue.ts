@@ -13,10 +13,11 @@ export interface Worker {
    */
   prepare?(tx: Tx, job: Job): Promise<unknown>;
   /**
-   * Called for a due job in a transaction that has no other work. @returns whether it did the job, as most cannot;
-   * if it rejects, the transaction fails, and the job is handled
+   * Called for a job's first attempt, after `prepare`. @returns what does the whole job in one transaction, which shares the
+   * commit of the one that takes it; `undefined` if the job needs more than the database. If that resolves to false or
+   * rejects, the job is handled, and what it wrote must be nothing.
    */
-  finish?(tx: Tx, job: Job): Promise<boolean>;
+  finish?(job: Job): ((tx: Tx) => Promise<boolean>) | undefined;
   /** Called for each job whose process died, in the transaction that takes the job over. */
   onInterrupted?(tx: Tx, job: Job): Promise<void>;
   /**

@@ -497,7 +497,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
   });
 
-  describe('a job that a worker can do in the transaction that takes it', () => {
+  describe('a job that a worker can do with the transaction that takes it', () => {
     /** Starts the queue on jobs that wait already. @returns the keys that came to their handler */
     async function finishing(finish: NonNullable<Worker['finish']>): Promise<string[]> {
       const run: string[] = [];
@@ -521,7 +521,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     }
 
     it('is over with it, and its handler never runs', async () => {
-      const run = await finishing(async (tx, { key }) => {
+      const run = await finishing(({ key }) => async (tx) => {
         if (key === 'b') return false;
         await tx.cursors.set('finished:a', true, bench.clock.now());
         return true;
@@ -532,7 +532,7 @@ export function queueContract(open: OpenDatabase, create: CreateQueue): void {
     });
 
     it('is run by its handler if it fails there, and nothing of the failed attempt is kept', async () => {
-      const run = await finishing(async (tx, { key }) => {
+      const run = await finishing(({ key }) => async (tx) => {
         await tx.cursors.set(`finished:${key}`, true, bench.clock.now());
         if (key === 'b') throw new Error('no');
         return true;

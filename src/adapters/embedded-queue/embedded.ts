@@ -81,8 +81,6 @@ class EmbeddedQueue implements Queue {
   /** Jobs that a transaction has claimed and that begin when it commits. */
   readonly #claiming = new Set<JobRow>();
   readonly #claimed = new WeakSet<Tx>();
-  /** Jobs that a turn could not do itself. */
-  readonly #toBeRun = new Set<number>();
   /** When the next waiting job is due, as far as is known; in ms since 1970. */
   #nextDue = 0;
   /** Whether something may have been recorded that has no job yet. */
@@ -160,7 +158,10 @@ class EmbeddedQueue implements Queue {
     });
   }
 
-  /** Prepares jobs that this transaction has taken, and begins them as soon as it has committed. */
+  /**
+   * Prepares jobs that this transaction has taken, and begins them as soon as it has committed. Those that need only
+   * the database are done in a transaction that shares its commit.
+   */
   async #beginAfter(
     tx: Tx,
     worker: Worker,
@@ -170,40 +171,73 @@ class EmbeddedQueue implements Queue {
   ): Promise<void> {
     for (const row of rows) this.#claiming.add(row);
     const prepared = new Map<JobRow, unknown>();
+    const finished = new Map<JobRow, Promise<boolean>>();
     tx.afterwards((committed) => {
-      for (const row of rows) this.#claiming.delete(row);
-      if (!committed) return;
       const renewAt = now.getTime() + this.#leaseMs / 3;
-      for (const row of rows)
+      const begin = (row: JobRow) => {
+        this.#claiming.delete(row);
         this.#outside(() => this.#begin(worker, row, token, renewAt, prepared.get(row)));
+      };
+      for (const row of rows) {
+        const isDone = finished.get(row);
+        if (!committed) this.#claiming.delete(row);
+        else if (isDone) void isDone.then((done) => (done ? this.#leave(row) : begin(row)));
+        else begin(row);
+      }
     });
-    for (const row of rows) prepared.set(row, await this.#prepare(tx, worker, row));
-  }
-
-  /**
-   * Does those of the claimed jobs that this transaction can do itself, once for each: a failure undoes everything of
-   * the turn, which is then taken again. @returns the others
-   */
-  async #unfinished(tx: Tx, worker: Worker, claimed: readonly JobRow[]): Promise<JobRow[]> {
-    const left: JobRow[] = [];
-    for (const row of claimed) {
-      const isDone =
-        row.attempts === 0 && !this.#toBeRun.delete(row.id) && (await this.#finish(tx, worker, row));
-      if (isDone && row.leaseToken !== null) await tx.jobs.complete(row.id, row.leaseToken);
-      else left.push(row);
+    for (const row of rows) {
+      const job = { ...toJob(row), prepared: await this.#prepare(tx, worker, row) };
+      prepared.set(row, job.prepared);
+      const finish = row.attempts === 0 ? this.#finishOf(worker, job) : undefined;
+      if (finish)
+        finished.set(
+          row,
+          this.#outside(() => this.#finish(row, token, finish)),
+        );
     }
-    return left;
   }
 
-  async #finish(tx: Tx, worker: Worker, row: JobRow): Promise<boolean> {
+  #finishOf(worker: Worker, job: Job): ReturnType<NonNullable<Worker['finish']>> {
     try {
-      return (await worker.finish?.(tx, toJob(row))) ?? false;
-    } catch (error) {
-      this.#toBeRun.add(row.id);
-      this.#polls = true;
-      this.#woken = true;
-      throw error;
+      return worker.finish?.(job);
+    } catch (err) {
+      this.#log.debug({ kind: job.kind, key: job.key, err }, 'a job could not be read before it is run');
+      return undefined;
     }
+  }
+
+  /** @returns whether the job is done. It may also have to be run, and then nothing of this was kept */
+  async #finish(row: JobRow, token: string, finish: (tx: Tx) => Promise<boolean>): Promise<boolean> {
+    const onEnd = (tx: Tx) => this.#claimNext(tx, row.key);
+    try {
+      return await this.#storage.fenced({ jobId: row.id, token, onEnd }, () =>
+        this.#storage.transaction(async (tx) => {
+          const isDone = await finish(tx);
+          if (isDone) tx.endJob();
+          return isDone;
+        }),
+      );
+    } catch (err) {
+      this.#log.debug(
+        { kind: row.kind, key: row.key, err },
+        'a job could not be done with its claim, and is run',
+      );
+      return false;
+    }
+  }
+
+  /** A job that was claimed has ended without having been run. */
+  #leave(row: JobRow): void {
+    const wasFull = this.#free().others === 0;
+    this.#claiming.delete(row);
+    this.#blocked.delete(row.key);
+    const isWaitedFor = this.#waitingForIdle.length > 0 || this.#state !== 'working';
+    if (wasFull || isWaitedFor) this.#wake();
+  }
+
+  /** In the transaction that ends a job. */
+  #claimNext(tx: Tx, key: string): void {
+    if (this.#backlog || this.#blocked.has(key)) tx.beforeCommit(() => this.#claimWithin(tx));
   }
 
   /** A job that cannot be prepared must not stop the others. It reads everything itself, and may fail alone. */
@@ -292,9 +326,12 @@ class EmbeddedQueue implements Queue {
     }
     const inserted = await tx.jobs.insert(...rows);
     taken.push(...inserted.filter(({ leaseToken }) => leaseToken === token));
+    for (const key of [
+      ...[...this.#underWay].map(({ job }) => job.key),
+      ...[...this.#claiming].map((row) => row.key),
+    ])
+      if (rows.some((row) => row.key === key)) this.#blocked.add(key);
     if (this.#worker && taken.length > 0) await this.#beginAfter(tx, this.#worker, taken, token, now);
-    for (const { job } of this.#underWay)
-      if (rows.some(({ key }) => key === job.key)) this.#blocked.add(job.key);
     for (const { runAt } of jobs) if (runAt) this.#expect(runAt);
     return left;
   }
@@ -382,8 +419,7 @@ class EmbeddedQueue implements Queue {
       try {
         await this.#turn(worker);
       } catch (error) {
-        if (this.#toBeRun.size > 0) this.#log.debug({ err: error }, 'a job could not be done in its turn');
-        else this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
+        this.#log.error({ err: error }, `the queue could not reach its database: ${messageOf(error)}`);
       }
     }
     // In the same synchronous step as the last check of `woken`, so that no wake is missed.
@@ -438,7 +474,7 @@ class EmbeddedQueue implements Queue {
         const next = this.#backlog ? await jobs.nextDue(now) : first;
         this.#nextDue = next?.getTime() ?? Number.POSITIVE_INFINITY;
       }
-      await this.#beginAfter(tx, worker, await this.#unfinished(tx, worker, claimed), token, now);
+      await this.#beginAfter(tx, worker, claimed, token, now);
       return { lost, fresh, claims, looked: looks && others > 0, due };
     });
 
@@ -477,7 +513,7 @@ class EmbeddedQueue implements Queue {
     };
     this.#underWay.add(work);
     const onEnd = (tx: Tx) => {
-      if (this.#backlog || this.#blocked.has(job.key)) tx.beforeCommit(() => this.#claimWithin(tx));
+      this.#claimNext(tx, job.key);
       tx.afterwards((committed) => {
         work.ended = committed;
       });

@@ -24,11 +24,10 @@ export function workerOf(
       return prepare(job.kind);
     },
 
-    async finish(tx, job) {
-      const finish = <K extends JobKind>(kind: K) => runners[kind].finish?.(tx, payloadOf(kind, job));
-      const done = finish(job.kind);
-      await done;
-      return done !== undefined;
+    finish(job) {
+      const finish = <K extends JobKind>(kind: K) =>
+        runners[kind].finish?.(payloadOf(kind, job), job.prepared);
+      return finish(job.kind);
     },
     onRetriesExhausted: (job, error) => {
       const exhausted = <K extends JobKind>(kind: K) =>

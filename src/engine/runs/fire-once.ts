@@ -32,7 +32,7 @@ import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { isOnBranch } from '../gates/branch-history.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
-import { placeOfPullRequest } from './listening.ts';
+import { placeOfCommit, placeOfPullRequest } from './listening.ts';
 import {
   branchHere,
   governedBy,
@@ -77,6 +77,25 @@ export async function firing(
   return async () => {
     for (const fire of found) await fire();
   };
+}
+
+/** Whether no chain waits for the event, as far as is known without GitHub. */
+export async function firesNothing(
+  { listening }: Pick<PullRequestDeps, 'listening'>,
+  tx: ReadTx,
+  event: EventOf<'pr.merged' | 'ci.changed'>,
+): Promise<boolean> {
+  const repositoryId = event.repository.id;
+  if (event.kind === 'pr.merged') {
+    const [run] = await tx.runs.list({ repositoryId, pullRequest: event.pull_request, limit: 1 });
+    if (!run) return false;
+    const place = placeOfCommit(repositoryId, { branch: governingBranch(run), sha: run.baseSha });
+    return !listening.mayWait(place, event.kind);
+  }
+  if (!event.ended) return true;
+  if (listening.mayWait({ repositoryId, branch: event.ended.default_branch }, event.kind)) return false;
+  const open = await tx.pullRequests.openWithHead(repositoryId, event.head_sha);
+  return !open.some(({ number }) => listening.mayWait(placeOfPullRequest(repositoryId, number), event.kind));
 }
 
 async function firingOfEvent(

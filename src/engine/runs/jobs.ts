@@ -52,7 +52,10 @@ export function runJobs(deps: {
         });
         return { kind: 'done' };
       },
-      finish: wake,
+      finish: (payload) => async (tx) => {
+        await wake(tx, payload);
+        return true;
+      },
       onRetriesExhausted: onRetriesExhausted('wake'),
     },
   };

@@ -28,6 +28,11 @@ export function placeOfPullRequest(repositoryId: number, number: number): Place 
   return { repositoryId, branch: `:pull/${number}` };
 }
 
+/** The place of a commit's configuration, which governs what happens to a run that began with it. */
+export function placeOfCommit(repositoryId: number, { branch, sha }: { branch: string; sha: string }): Place {
+  return { repositoryId, branch: `:commit/${sha}/${branch}` };
+}
+
 /** How many places of a repository are remembered. */
 const MAX_PLACES = 1_000;
 

@@ -2,9 +2,12 @@ import type { EventOf } from '../../domain/event/event.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import { outdatedBecause } from '../../domain/run/plan.ts';
 import type { Run } from '../../domain/run/run.ts';
+import type { Signal } from '../../domain/run/transition.ts';
 import type { Cause } from '../../ports/jobs.ts';
-import type { ReadTx } from '../../ports/storage.ts';
+import type { ReadTx, Tx } from '../../ports/storage.ts';
 import { governing, type PullRequestDeps, pullRequestNow, repositoryFacts } from './on-pull-request.ts';
+
+const CI_CHANGED: Signal = { kind: 'wake', for: ['ci', 'approval', 'until'] };
 
 /**
  * Rechecks everything that waits for a commit's CI. A run that had ended because of CI continues where it
@@ -23,7 +26,7 @@ export async function onCi(
     const stopped: Run[] = [];
     for (const run of runs) {
       if ((await failedCiStep(tx, run)) !== undefined) stopped.push(run);
-      else await engine.signal(tx, run.id, { kind: 'wake', for: ['ci', 'approval', 'until'] }, by);
+      else await engine.signal(tx, run.id, CI_CHANGED, by);
     }
     if (stopped.length === 0) await cause?.end?.(tx);
     return stopped;
@@ -37,6 +40,22 @@ export async function onCi(
       if (stepIndex !== undefined) await engine.signal(tx, run.id, { kind: 'rerun', stepIndex }, by);
     });
   }
+}
+
+/**
+ * The same with the database alone. @returns whether that was possible: nothing was written if a run may continue, which
+ * only GitHub can show
+ */
+export async function onCiWithin(
+  { engine }: Pick<PullRequestDeps, 'engine'>,
+  tx: Tx,
+  event: EventOf<'ci.changed'>,
+  by: Actor,
+): Promise<boolean> {
+  const runs = await tx.runs.current({ repositoryId: event.repository.id, headSha: event.head_sha });
+  for (const run of runs) if ((await failedCiStep(tx, run)) !== undefined) return false;
+  for (const run of runs) await engine.signal(tx, run.id, CI_CHANGED, by);
+  return true;
 }
 
 /** The CI step at which a finished run stopped before its merge. New CI results may let the run continue. */

@@ -6,15 +6,15 @@ import { governingBranch } from '../../domain/run/run.ts';
 import type { Changed, Repo } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { Storage, Tx } from '../../ports/storage.ts';
 import type { StoredChains } from '../configuration/stored-chains.ts';
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
-import { fireOnce, firing } from './fire-once.ts';
-import { onCi } from './on-ci.ts';
+import { fireOnce, firesNothing, firing } from './fire-once.ts';
+import { onCi, onCiWithin } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
-import { onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
+import { onlyOurMerges, onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
 import { onRunRequested } from './on-run-requested.ts';
 import { fireScheduled, followSchedulesJob, organisationName } from './schedules.ts';
 
@@ -83,6 +83,25 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
     default:
       return unreachable(event);
   }
+}
+
+/**
+ * Handles an event with the database alone. @returns whether that was possible; otherwise nothing was written, and
+ * `onEvent` handles it
+ */
+export async function onEventWithin(
+  deps: EventDeps,
+  tx: Tx,
+  event: EventOf<'pr.merged' | 'ci.changed'>,
+  deliveryId: number,
+): Promise<boolean> {
+  if (!(await firesNothing(deps, tx, event))) return false;
+  const changed = changedBy(event);
+  if (changed) deps.github.changed(event.installation_id, changed.repository, changed);
+  const by = actorOf(event, deliveryId);
+  return event.kind === 'ci.changed'
+    ? onCiWithin(deps, tx, event, by)
+    : onlyOurMerges(deps, tx, event, by, null);
 }
 
 /** What the event says that has changed on GitHub. */

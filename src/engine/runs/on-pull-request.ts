@@ -41,7 +41,7 @@ import type { Outbox } from '../effects/outbox.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { countForComposites, type Subject } from './composites.ts';
 import type { Engine } from './engine.ts';
-import { type Listening, placeOfPullRequest } from './listening.ts';
+import { type Listening, placeOfCommit, placeOfPullRequest } from './listening.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
 import { unreadableBecause } from './what-changed.ts';
@@ -77,7 +77,10 @@ export async function onPullRequest(
   const { storage, github, engine, clock } = deps;
   const deliveryId = cause?.deliveryId ?? null;
   const by = actorOf(event, deliveryId);
-  if (event.kind === 'pr.merged' && (await onlyOurMerges(deps, event, by, cause))) return;
+  if (event.kind === 'pr.merged') {
+    const isOurs = await storage.transaction((tx) => onlyOurMerges(deps, tx, event, by, cause));
+    if (isOurs) return;
+  }
   const repo = event.repository;
   const reader = github.reader(event.installation_id);
   const isOlder = ({ updatedAt }: PullRequest) =>
@@ -98,6 +101,7 @@ export async function onPullRequest(
   if (configuration) {
     const place = { repositoryId: event.repository.id, branch: configuration.branch };
     deps.listening.learn(place, configuration.chains);
+    deps.listening.learn(placeOfCommit(event.repository.id, configuration), configuration.chains);
     deps.listening.learn(
       placeOfPullRequest(event.repository.id, event.pull_request),
       chainsWithPullRequestComposites(configuration.chains),
@@ -391,29 +395,26 @@ export async function governing(
  * reports our own merge. The session that merges records it; in case it crashed with GitHub's answer, it is
  * woken.
  */
-async function onlyOurMerges(
-  deps: PullRequestDeps,
+export async function onlyOurMerges(
+  { engine, clock }: Pick<PullRequestDeps, 'engine' | 'clock'>,
+  tx: Tx,
   event: PullRequestEvent,
   by: Actor,
-  cause: Cause | null,
+  cause: Pick<Cause, 'end'> | null,
 ): Promise<boolean> {
-  return deps.storage.transaction(async (tx) => {
-    const unfinished = await tx.runs.list({
-      repositoryId: event.repository.id,
-      pullRequest: event.pull_request,
-      active: true,
-    });
-    for (const run of unfinished) {
-      if (!(await expectsMerge(tx, run))) return false;
-    }
-    if (unfinished.length === 0 && !(await isOurMerge(tx, event))) return false;
-    await sawState(tx, event, { merged: true, state: 'closed' }, deps.clock.now());
-    for (const run of unfinished) {
-      await deps.engine.signal(tx, run.id, RECHECK, by);
-    }
-    await cause?.end?.(tx);
-    return true;
+  const unfinished = await tx.runs.list({
+    repositoryId: event.repository.id,
+    pullRequest: event.pull_request,
+    active: true,
   });
+  for (const run of unfinished) {
+    if (!(await expectsMerge(tx, run))) return false;
+  }
+  if (unfinished.length === 0 && !(await isOurMerge(tx, event))) return false;
+  await sawState(tx, event, { merged: true, state: 'closed' }, clock.now());
+  for (const run of unfinished) await engine.signal(tx, run.id, RECHECK, by);
+  await cause?.end?.(tx);
+  return true;
 }
 
 /**

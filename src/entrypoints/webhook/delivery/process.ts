@@ -1,12 +1,19 @@
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, unreachable } from '../../../core/errors.ts';
 import type { Log } from '../../../core/log.ts';
-import type { Event } from '../../../domain/event/event.ts';
+import type { Event, EventOf } from '../../../domain/event/event.ts';
 import type { GitHub, Urgency } from '../../../ports/github.ts';
 import type { Cause, JobResult, JobRunner } from '../../../ports/jobs.ts';
 import type { Delivery, ReadTx, Storage, Tx } from '../../../ports/storage.ts';
 import { type Reading, runBehind, toEvents } from '../event/from-webhook.ts';
 import { pushOf } from '../event/push-of.ts';
+
+/** What a delivery says. Its body is not kept while events are worked on. */
+interface Prepared {
+  delivery: Omit<Delivery, 'body'>;
+  read: Reading;
+  push: ReturnType<typeof pushOf>;
+}
 
 /** What a recorded delivery says. */
 export async function readDelivery(
@@ -27,17 +34,26 @@ export function deliveryJobs(deps: {
   clock: Clock;
   log: Log;
   onEvent(event: Event, cause: Cause): Promise<void>;
-}): JobRunner<'delivery', Delivery> {
-  const { storage, github, appId, clock, log, onEvent } = deps;
+  /** @returns whether it handled the event; otherwise nothing was written */
+  onEventWithin(tx: Tx, event: EventOf<'pr.merged' | 'ci.changed'>, deliveryId: number): Promise<boolean>;
+}): JobRunner<'delivery', Prepared> {
+  const { storage, github, appId, clock, log, onEvent, onEventWithin } = deps;
 
-  async function attempt(deliveryId: number, prepared: Delivery | undefined): Promise<JobResult> {
-    const delivery = prepared ?? (await storage.read.deliveries.get(deliveryId));
-    if (!delivery || delivery.status === 'done') return { kind: 'done' };
-    const fields = { delivery: delivery.guid, event: delivery.event, action: delivery.action };
-    const { read, payload } = await readDelivery(delivery, { appId, runs: storage.read.runs });
+  async function prepare(tx: ReadTx, deliveryId: number): Promise<Prepared | undefined> {
+    const delivery = await tx.deliveries.get(deliveryId);
+    if (!delivery || delivery.status === 'done') return undefined;
+    const { body, ...about } = delivery;
+    const { read, payload } = await readDelivery(delivery, { appId, runs: tx.runs });
+    return { delivery: about, read, push: pushOf(delivery.event, payload) };
+  }
+
+  async function attempt(deliveryId: number, prepared: Prepared | undefined): Promise<JobResult> {
+    const found = prepared ?? (await prepare(storage.read, deliveryId));
+    if (!found) return { kind: 'done' };
+    const { delivery, read, push } = found;
+    const fields = fieldsOf(delivery);
     switch (read.kind) {
       case 'events': {
-        const push = pushOf(delivery.event, payload);
         if (push) await storage.transaction((tx) => tx.pushes.record(push, clock.now()));
         const later = turnOf(delivery.guid, read.events);
         if (later) return { kind: 'defer', at: later };
@@ -56,8 +72,7 @@ export function deliveryJobs(deps: {
         return { kind: 'done' };
       }
       case 'ignored':
-        await mark(deliveryId, 'done');
-        log.debug({ ...fields, because: read.because }, 'delivery is not for this app');
+        await storage.transaction((tx) => ignore(tx, deliveryId, fields, read.because));
         return { kind: 'done' };
       case 'unreadable':
         await mark(deliveryId, 'failed', read.because);
@@ -68,6 +83,11 @@ export function deliveryJobs(deps: {
     }
   }
 
+  async function ignore(tx: Tx, id: number, fields: object, because: string): Promise<void> {
+    await endAs(tx, id, 'done');
+    log.debug({ ...fields, because }, 'delivery is not for this app');
+  }
+
   /** When the delivery should be processed instead, if its installation has no points left now. */
   function turnOf(job: string, [event]: readonly Event[]): Date | undefined {
     return event && github.turn(event.installation_id, { job, urgency: urgencyOf(event), points: POINTS });
@@ -76,7 +96,7 @@ export function deliveryJobs(deps: {
   /**
    * The time of GitHub's first attempt. A missed delivery that was requested again was first sent earlier.
    */
-  async function firstSent({ guid, receivedAt }: Delivery): Promise<Date> {
+  async function firstSent({ guid, receivedAt }: Prepared['delivery']): Promise<Date> {
     const missed = await storage.read.missedDeliveries.get(guid);
     return missed && missed.deliveredAt < receivedAt ? missed.deliveredAt : receivedAt;
   }
@@ -92,7 +112,7 @@ export function deliveryJobs(deps: {
   }
 
   /** So that people see which deliveries were tried and are not done. */
-  async function process(deliveryId: number, prepared: Delivery | undefined): Promise<JobResult> {
+  async function process(deliveryId: number, prepared: Prepared | undefined): Promise<JobResult> {
     try {
       return await attempt(deliveryId, prepared);
     } catch (error) {
@@ -107,13 +127,35 @@ export function deliveryJobs(deps: {
 
   return {
     run: ({ deliveryId }, _signal, prepared) => process(deliveryId, prepared),
-    prepare: (tx, { deliveryId }) => tx.deliveries.get(deliveryId),
+    prepare: (tx, { deliveryId }) => prepare(tx, deliveryId),
+    /** Most deliveries are about the app's own writes, or about checks for which something waits at most. */
+    finish({ deliveryId }, prepared) {
+      if (!prepared) return undefined;
+      const { delivery, read } = prepared;
+      if (read.kind === 'ignored')
+        return async (tx) => {
+          await ignore(tx, deliveryId, fieldsOf(delivery), read.because);
+          return true;
+        };
+      const [event, another] = read.kind === 'events' ? read.events : [];
+      if (another || (event?.kind !== 'pr.merged' && event?.kind !== 'ci.changed')) return undefined;
+      return async (tx) => {
+        if (!(await onEventWithin(tx, event, deliveryId))) return false;
+        await endAs(tx, deliveryId, 'done');
+        log.debug({ ...fieldsOf(delivery), events: [event.kind] }, 'delivery is done');
+        return true;
+      };
+    },
     /** Marked as failed, so that a redelivery is processed again. */
     async onRetriesExhausted({ deliveryId }, error) {
       await mark(deliveryId, 'failed', messageOf(error));
       log.error({ delivery: deliveryId, err: error }, 'gave up on a delivery');
     },
   };
+}
+
+function fieldsOf({ guid, event, action }: Pick<Delivery, 'guid' | 'event' | 'action'>): object {
+  return { delivery: guid, event, action };
 }
 
 /** Roughly what processing costs of the installation's points. */

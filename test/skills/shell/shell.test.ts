@@ -70,6 +70,15 @@ test.skipIf(!here)(
   },
 );
 
+test.skipIf(!here)('a command cannot raise its limit of processes, which stops a fork bomb', async () => {
+  const seen = await runs('grep "Max processes" /proc/self/limits; prlimit --pid $$ --nproc=unlimited');
+  expect(seen).toMatchObject({
+    kind: 'exited',
+    code: 1,
+    log: expect.stringMatching(/^Max processes +2048 +2048 /),
+  });
+});
+
 test.skipIf(!here).each([
   ['sleep 60', { timeoutMs: 1_500 }, 'the command took longer than 1.5 s and was ended'],
   ['yes', {}, 'the command wrote more than 16000000 bytes and was ended'],

@@ -60,6 +60,12 @@ const NAMESPACES = [
 ];
 
 /**
+ * Processes and threads together. Small processes take so little memory that its limit does not stop a fork bomb. Since Linux 5.14, the
+ * kernel counts those of the namespace, and before that all of the user: https://lkml.kernel.org/r/c5286a8aa16d2d698c222f7532f3d735c82bc6bc.1619094428.git.legion@kernel.org
+ */
+const MAX_PROCESSES = 2_048;
+
+/**
  * Builds the root for the agent from memory and read-only folders, and enters it permanently. Root in this
  * user namespace has no rights outside. The script drops all capabilities before the agent starts.
  *
@@ -92,7 +98,7 @@ pivot_root . old
 umount -l /old
 rmdir /old
 cd ${INSIDE.work}
-exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs env -i "$@"
+exec prlimit --nproc=${MAX_PROCESSES} setpriv --bounding-set=-all --inh-caps=-all --no-new-privs env -i "$@"
 `;
 
 /**

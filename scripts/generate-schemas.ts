@@ -40,6 +40,8 @@ function jsonSchemaOf(schema: z.ZodType) {
     override({ jsonSchema }) {
       delete jsonSchema.text;
       delete jsonSchema.literal;
+      delete jsonSchema.placeholders;
+      delete jsonSchema.elsewhere;
       delete jsonSchema.values;
       if (!jsonSchema.listOrOne) return;
       const { listOrOne, description, ...list } = jsonSchema;

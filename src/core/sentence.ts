@@ -42,7 +42,10 @@ function sentence(issue: z.core.$ZodRawIssue, name: string): string | undefined 
     }
     case 'unrecognized_keys': {
       const allowed = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-      return issue.keys.map((key) => notAllowed(`unknown key "${key}"`, allowed, key)).join('\n');
+      const meant = issue.inst instanceof z.ZodObject ? issue.inst.meta()?.elsewhere : undefined;
+      return issue.keys
+        .map((key) => memberOf(meant, key) ?? notAllowed(`unknown key "${key}"`, allowed, key))
+        .join('\n');
     }
     case 'invalid_key':
       return issue.issues[0]?.message;

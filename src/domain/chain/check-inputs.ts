@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import { isMapping, memberOf } from '../../core/mapping.ts';
 import { holdsExpression } from '../expression/template.ts';
 import type { KnownNames } from './known-names.ts';
@@ -9,8 +9,8 @@ import type { Path, YamlSource } from './positions.ts';
 import { checkShape } from './shape.ts';
 
 /**
- * Diagnostics of the `with:` of actions. Where a value is an expression, it is checked when it is rendered. A key that the
- * action does not know is allowed if a rule of `validate:` reads it.
+ * Diagnostics of the `with:` of actions and built-in skills. Where a value is an expression, it is checked when it is rendered. A key that the
+ * action or skill does not know is allowed if a rule of `validate:` reads it.
  */
 export function checkInputs(
   source: YamlSource,
@@ -19,22 +19,33 @@ export function checkInputs(
 ): Diagnostic[] {
   return steps.flatMap((step) => {
     // A step with both has its own diagnostic.
-    const action = step.skill === undefined ? step.action : undefined;
-    const schema = action === undefined ? undefined : known.inputOf?.(action);
+    if (step.skill !== undefined && step.action !== undefined) return [];
+    const kind = step.skill === undefined ? 'action' : 'skill';
+    const name = step.skill ?? step.action;
+    const schema = name === undefined ? undefined : known.inputOf?.({ kind, name });
     const value = step.with ?? {};
     if (!schema || !isMapping(value)) return [];
-    const at: Path = ['steps', step.index, step.with === undefined ? 'action' : 'with'];
+    const at: Path = ['steps', step.index, step.with === undefined ? kind : 'with'];
     const { diagnostics } = checkShape(
       withValidated(schema, step),
       {
         value,
         diagnostic: (path, message, options) =>
-          source.diagnostic(step.with === undefined ? at : [...at, ...path], message, options),
+          source.diagnostic(
+            step.with === undefined ? at : [...at, ...path],
+            aboutInput(path, message),
+            options,
+          ),
       },
       (issue) => !isExpression(value, issue) || isLiteral(schema, issue),
     );
-    return diagnostics;
+    return [...diagnostics, ...unknownPlaceholders(source, at, schema, value)];
   });
+}
+
+/** The requirements of built-in skills are clauses without a subject, because a step's reason has one. */
+function aboutInput(path: Path, message: string): string {
+  return /^(is|can) /.test(message) ? `"${String(path[0])}" ${message}` : message;
 }
 
 function withValidated(schema: z.ZodObject, { validate }: StepOutline): z.ZodObject {
@@ -44,6 +55,25 @@ function withValidated(schema: z.ZodObject, { validate }: StepOutline): z.ZodObj
   return more.length === 0
     ? schema
     : schema.safeExtend(Object.fromEntries(more.map((key) => [key, z.unknown().optional()])));
+}
+
+/** Words in single braces that the action would leave as they are. */
+function unknownPlaceholders(
+  source: YamlSource,
+  at: Path,
+  { shape }: z.ZodObject,
+  given: { readonly [key: string]: Json },
+): Diagnostic[] {
+  return Object.entries(given).flatMap(([key, value]) => {
+    const field = shape[key] as z.ZodType | undefined;
+    const allowed = field?.meta()?.placeholders as readonly string[] | undefined;
+    // Without a finding of its own, the issue has nothing to put there.
+    if (!allowed || typeof value !== 'string' || given.per === 'run') return [];
+    const words = value.replaceAll(/\{\{.*?\}\}/gs, '').matchAll(/\{(\w+)\}/g);
+    return [...new Set([...words].flatMap(([, word]) => word ?? []))]
+      .filter((word) => !allowed.includes(word))
+      .map((word) => source.diagnostic([...at, key], notAllowed(`there is no {${word}}`, allowed, word)));
+  });
 }
 
 /** An input that cannot be an expression. */

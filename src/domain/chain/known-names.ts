@@ -6,8 +6,8 @@ import type { OutcomeKind } from '../outcome/outcome.ts';
 export interface KnownNames {
   skills: readonly string[];
   actions: readonly string[];
-  /** The `with:` of each action. A function, because names are compared as JSON. */
-  inputOf?: (action: string) => z.ZodObject | undefined;
+  /** The `with:` of each action and built-in skill. A function, because names are compared as JSON. */
+  inputOf?: (uses: { kind: 'action' | 'skill'; name: string }) => z.ZodObject | undefined;
   /** The skills that a gate can use: the built-in ones. All skills if left out. */
   builtIn?: readonly string[];
   /** Skills that only describe something. A step that names one would fail when it runs. */

@@ -20,7 +20,7 @@ import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
 import { readYaml } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
-import { ownStepThatFires } from './trigger.ts';
+import { stepThatFires } from './trigger.ts';
 import {
   COMPOSITE_KINDS,
   type Composite,
@@ -90,7 +90,7 @@ export function calledBy(text: string): string[] {
 
 /**
  * What is allowed in a chain file and probably a mistake: steps that can never run, or not for all triggers, and a chain that
- * fires itself. Empty for a file with
+ * fires itself, or one of the others that fires it. Empty for a file with
  * errors. Only lint and the check of a change ask, because the search takes longer than reading the file.
  */
 export function chainWarnings(
@@ -98,6 +98,7 @@ export function chainWarnings(
   file: string,
   known: KnownNames,
   budget = searchBudget(),
+  others: readonly Chain[] = [],
 ): Diagnostic[] {
   const { chain } = parseChain(text, file, known);
   if (!chain) return [];
@@ -112,14 +113,40 @@ export function chainWarnings(
     ),
   );
   for (const [index, trigger] of triggersOf(chain).entries()) {
-    const own = ownStepThatFires(trigger, chain, known.outcomes ?? {});
+    const own = stepThatFires(trigger, chain, known.outcomes ?? {});
+    const isList = Array.isArray(memberOf(source.value, 'trigger'));
+    for (const { other, step, back } of own === undefined ? firedInTurn(trigger, chain, others, known) : []) {
+      const message = `this chain and ${other} can fire each other: the step "${step}" of ${other} completes with what this trigger waits for, and ${other} waits for the step "${back}" of this chain. Leave one out with the filter chain: "!${other}", or name the chains that should fire it`;
+      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
+    }
     if (own === undefined) continue;
     const message = `this chain can fire itself: its own step "${own}" completes with what this trigger waits for. Leave it out with the filter chain: "!${chain.name}", or name the chains that should fire it`;
-    const isList = Array.isArray(memberOf(source.value, 'trigger'));
     warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
   }
   warnings.push(...checkSubjects(source, steps, known, originsOf(memberOf(source.value, 'trigger')), 'some'));
   return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
+}
+
+/** With so many chains that wait for steps, only the first are compared, so that the work is bounded. */
+const MAX_COMPARED = 200;
+
+function firedInTurn(
+  trigger: Trigger,
+  chain: Chain,
+  others: readonly Chain[],
+  { outcomes = {} }: KnownNames,
+): { other: string; step: string; back: string }[] {
+  const isHearing = (one: Trigger) => 'event' in one && one.event === 'invocation.completed';
+  if (!isHearing(trigger)) return [];
+  return others
+    .filter((one) => one.name !== chain.name && triggersOf(one).some(isHearing))
+    .slice(0, MAX_COMPARED)
+    .flatMap((one) => {
+      const step = stepThatFires(trigger, one, outcomes);
+      if (step === undefined) return [];
+      const [back] = triggersOf(one).flatMap((theirs) => stepThatFires(theirs, chain, outcomes) ?? []);
+      return back === undefined ? [] : [{ other: one.name, step, back }];
+    });
 }
 
 function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { notAllowed } from '../../core/diagnostic.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { globProblem } from '../../core/glob.ts';
 import { MAX_PATTERN_LENGTH } from '../rule/rule.ts';
@@ -240,44 +241,58 @@ const parts = z
   .optional();
 
 /** What fires a chain, as people write it. Rules across keys are in `check-trigger.ts`. */
-export const triggerInFileSchema = z.strictObject({
-  event: z
-    .enum(TRIGGER_EVENTS)
-    .optional()
-    .describe('pr.opened also fires on pr.updated, superseding the older run.'),
-  filter: filterSchema.optional(),
-  schedule: z
-    .string()
-    .max(100)
-    .optional()
-    .describe('Five fields of cron, such as "0 6 * * 1-5", or "every 6h".'),
-  timezone: z
-    .string()
-    .max(64)
-    .optional()
-    .describe('The time zone of the cron fields, such as Europe/Berlin. Left out, UTC.'),
-  catchup: z
-    .enum(CATCHUPS)
-    .optional()
-    .describe('Which firings happen later that came due while the app was down. Left out, last.'),
-  catchup_window: duration('31d')
-    .optional()
-    .describe('How old a missed firing may be to happen later. Left out, 1d.'),
-  overlap: z
-    .enum(OVERLAPS)
-    .optional()
-    .describe('What happens while an earlier run of the schedule is under way. Left out, skip.'),
-  all_of: parts.describe('Fires when each of these events has happened, in any order.'),
-  any_of: parts.describe('Fires for the first of these events, and then rests for the time of within.'),
-  sequence: parts.describe('Fires when these events have happened one after the other.'),
-  within: duration('31d').optional().describe('The time within which the parts must happen, such as 24h.'),
-  key: z
-    .enum(COMPOSITE_KEYS)
-    .optional()
-    .describe(
-      'What the parts must be about: the same pull request, the same commit, or only the repository.',
-    ),
-});
+export const triggerInFileSchema = z.strictObject(
+  {
+    event: z
+      .enum(TRIGGER_EVENTS)
+      .optional()
+      .describe('pr.opened also fires on pr.updated, superseding the older run.'),
+    filter: filterSchema.optional(),
+    schedule: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('Five fields of cron, such as "0 6 * * 1-5", or "every 6h".'),
+    timezone: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('The time zone of the cron fields, such as Europe/Berlin. Left out, UTC.'),
+    catchup: z
+      .enum(CATCHUPS)
+      .optional()
+      .describe('Which firings happen later that came due while the app was down. Left out, last.'),
+    catchup_window: duration('31d')
+      .optional()
+      .describe('How old a missed firing may be to happen later. Left out, 1d.'),
+    overlap: z
+      .enum(OVERLAPS)
+      .optional()
+      .describe('What happens while an earlier run of the schedule is under way. Left out, skip.'),
+    all_of: parts.describe('Fires when each of these events has happened, in any order.'),
+    any_of: parts.describe('Fires for the first of these events, and then rests for the time of within.'),
+    sequence: parts.describe('Fires when these events have happened one after the other.'),
+    within: duration('31d').optional().describe('The time within which the parts must happen, such as 24h.'),
+    key: z
+      .enum(COMPOSITE_KEYS)
+      .optional()
+      .describe(
+        'What the parts must be about: the same pull request, the same commit, or only the repository.',
+      ),
+  },
+  { error: noMapping },
+);
+
+function noMapping({ code, input }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'invalid_type' || typeof input !== 'string') return undefined;
+  return TRIGGER_EVENTS.some((event) => event === input)
+    ? `a trigger is a mapping; write "trigger: { event: ${input} }"`
+    : notAllowed(
+        `a trigger is a mapping such as "{ event: pr.opened }", and no event is named "${input.slice(0, 50)}"`,
+        TRIGGER_EVENTS,
+        input,
+      );
+}
 
 export const MAX_TRIGGERS = 20;
 

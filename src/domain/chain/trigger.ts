@@ -118,10 +118,10 @@ export function partsFilledBy(facts: TriggerFacts, { parts }: Composite, chain: 
 }
 
 /**
- * The step of the chain whose outcome can fire this trigger of the same chain again.
+ * The step of the chain whose outcome can fire this trigger, of the same chain or another.
  * @param outcomes the kind that each skill states; a step whose kind is unknown matches no filter on it
  */
-export function ownStepThatFires(
+export function stepThatFires(
   trigger: Trigger,
   chain: Chain,
   outcomes: Readonly<Record<string, string>>,

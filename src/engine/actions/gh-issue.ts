@@ -60,7 +60,9 @@ export const ghIssue = plainAction({
           'One issue for each finding, which is the default, or one for all. The issue for an outcome without findings is open while it has not passed.',
         ),
       severity: severityInput,
-      title: text(`The title. With one issue for each finding, it can hold ${placeholders}.`, 200).optional(),
+      title: text(`The title. With one issue for each finding, it can hold ${placeholders}.`, 200)
+        .optional()
+        .meta({ placeholders: PLACEHOLDERS }),
       body: text(
         'The text, in Markdown. With one issue for each finding, it replaces the finding and can hold the same words as `title`; otherwise it comes before the findings.',
       ).optional(),

@@ -71,35 +71,46 @@ export const ghMerge: AnsweredAction = {
   name: 'gh-merge',
   about: 'Merges the pull request of the run, once people have countersigned it.',
   permissions: ['contents: write', 'pull_requests: write', 'merge_queues: write'],
-  input: z.strictObject({
-    ...pullRequestInput,
-    method: z
-      .enum(['merge', 'squash', 'rebase', 'queue'])
-      .optional()
-      .describe(
-        'Left out, `merge.method` of the settings. `queue` adds it to GitHub’s merge queue, which chooses the method and words the commit, so `title`, `message` and `trailers` have no effect. With `merge.by: people` or `queue` in the settings, whoever merges chooses.',
-      ),
-    title: text(
-      'The title of the merge commit. Left out: GitHub’s own, and for a squash the title and number of the pull request.',
-      200,
-    ).optional(),
-    message: text(
-      'The rest of the merge commit’s message. Left out: GitHub’s own. Values of expressions appear on one line, and cause no mention, reference or skipped workflow.',
-      10_000,
-    ).optional(),
-    trailers: z
-      .boolean()
-      .optional()
-      .describe(
-        'Adds a line `Countersigned-by: login` for each person. Without `message`, these lines replace GitHub’s own message.',
-      ),
-    delete_branch: z
-      .boolean()
-      .optional()
-      .describe(
-        'Deletes the branch of the pull request once it is merged, if nobody has pushed to it since. A branch of a fork stays.',
-      ),
-  }),
+  input: z
+    .strictObject({
+      ...pullRequestInput,
+      method: z
+        .enum(['merge', 'squash', 'rebase', 'queue'])
+        .optional()
+        .describe(
+          'Left out, `merge.method` of the settings. `queue` adds it to GitHub’s merge queue, which chooses the method and words the commit, so `title`, `message` and `trailers` cannot be given. With `merge.by: people` or `queue` in the settings, whoever merges chooses.',
+        ),
+      title: text(
+        'The title of the merge commit. Left out: GitHub’s own, and for a squash the title and number of the pull request.',
+        200,
+      ).optional(),
+      message: text(
+        'The rest of the merge commit’s message. Left out: GitHub’s own. Values of expressions appear on one line, and cause no mention, reference or skipped workflow.',
+        10_000,
+      ).optional(),
+      trailers: z
+        .boolean()
+        .optional()
+        .describe(
+          'Adds a line `Countersigned-by: login` for each person. Without `message`, these lines replace GitHub’s own message.',
+        ),
+      delete_branch: z
+        .boolean()
+        .optional()
+        .describe(
+          'Deletes the branch of the pull request once it is merged, if nobody has pushed to it since. A branch of a fork stays.',
+        ),
+    })
+    .superRefine((given, context) => {
+      if (given.method !== 'queue') return;
+      for (const key of ['title', 'message', 'trailers'] as const)
+        if (given[key] !== undefined && given[key] !== false)
+          context.addIssue({
+            code: 'custom',
+            path: [key],
+            message: `"${key}" has no effect with "method: queue": the merge queue words the commit`,
+          });
+    }),
   once: 'one merge for each run and head; after an uncertain answer, the pull request is read before anything else',
   capability: CAPABILITIES['gh-merge'],
   async onAnswer(context, answer) {

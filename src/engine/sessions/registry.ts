@@ -19,8 +19,8 @@ import { type Attempt, attemptStep, judgeMergeStep, type StepParts } from './pip
 export interface Registry {
   readonly skills: string[];
   readonly actions: string[];
-  /** The `with:` of an action; `undefined` if there is no such action. */
-  inputOf(action: string): z.ZodObject | undefined;
+  /** The `with:` of an action or built-in skill; `undefined` if there is none of that name. */
+  inputOf(uses: Pick<Step['uses'], 'kind' | 'name'>): z.ZodObject | undefined;
   /** The kind of outcome of each skill that declares one. */
   readonly outcomes: Readonly<Record<string, OutcomeKind>>;
   /** @throws CountersignError if there is no such skill or action */
@@ -97,7 +97,7 @@ export function createRegistry(
   return {
     skills: [...skills.keys()].sort(),
     actions: [...actions.keys()].sort(),
-    inputOf: (action) => actions.get(action)?.input,
+    inputOf: ({ kind, name }) => (kind === 'action' ? actions.get(name)?.input : skills.get(name)?.inputs),
     outcomes: Object.fromEntries(skillHandlers.flatMap(outcomeOfHandler)),
     useOf(step) {
       const { capability } = found(step);

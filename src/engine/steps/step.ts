@@ -121,6 +121,8 @@ export interface StepHandler extends StepDeclaration {
    * current state.
    */
   readonly refresh?: (context: StepContext) => Promise<Outcome | undefined>;
+  /** The `with:` of a built-in skill, for lint; it reads its inputs itself. */
+  readonly inputs?: z.ZodObject;
   /** Replaces it in steps that ask for a countersign first, which may do more. Gates never use it. */
   readonly countersigned?: StepHandler;
 }

@@ -139,7 +139,10 @@ export function checkFiles(
     const diagnostics = [...own, ...calls];
     const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
-    const warnings = diagnostics.length === 0 ? chainWarnings(textOf(cwd, file) ?? '', file, known) : [];
+    const warnings =
+      diagnostics.length === 0
+        ? chainWarnings(textOf(cwd, file) ?? '', file, known, undefined, callable)
+        : [];
     return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, warnings, contracts };
   });
 }

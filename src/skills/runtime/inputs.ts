@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { reason } from '../../domain/explanation/reason.ts';
 import type { StepContext, StepResult } from '../../engine/steps/step.ts';
 import { wrongInput } from '../../messages/skills/skill-inputs.ts';
@@ -18,4 +18,9 @@ export function readInputs<T>(
   const because = reason('step.failed.invalid_input', problems.join('; '));
   // Not retryable: the inputs belong to the run, so another attempt would have the same.
   return { ok: false, result: { kind: 'failed', reason: because, retryable: false } };
+}
+
+/** What lint allows in the `with:` of a built-in skill: its inputs, and `pr`, which names the subject for readers. */
+export function writtenInputs({ shape }: z.ZodObject): z.ZodObject {
+  return z.strictObject({ pr: z.unknown().optional(), ...shape });
 }

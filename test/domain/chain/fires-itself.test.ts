@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { chainWarnings } from '../../../src/domain/chain/parse.ts';
-import { errorsOf, KNOWN } from '../../support/chains.ts';
+import { chainOf, errorsOf, KNOWN } from '../../support/chains.ts';
 
 function warningsOf(filter: string): string[] {
   const text = `name: after\ntrigger:\n  - event: pr.opened\n  - event: invocation.completed\n    filter: ${filter}\nsteps:\n  - { id: review, skill: ci }\n`;
@@ -28,4 +28,26 @@ test.each([
   ['a verdict that its steps do not have', '{ verdict: APPROVE }'],
 ])('lint does not warn of a chain that waits for %s', (_, filter) => {
   expect(warningsOf(filter)).toEqual([]);
+});
+
+const hears = (name: string, filter: string) =>
+  `name: ${name}\ntrigger: { event: invocation.completed, filter: ${filter} }\nsteps:\n  - { id: go-${name}, skill: ci }\n`;
+
+const warningsBeside = (filter: string, others: readonly string[]) =>
+  chainWarnings(hears('one', filter), 'one.yaml', KNOWN, undefined, others.map(chainOf)).map(
+    formatDiagnostic,
+  );
+
+test('lint warns of a chain that fires another one, which fires it again', () => {
+  expect(warningsBeside('{ chain: two }', [hears('two', '{ chain: one, kind: ci_result }')])).toEqual([
+    'one.yaml:2:10: warning: this chain and two can fire each other: the step "go-two" of two completes with what this trigger waits for, and two waits for the step "go-one" of this chain. Leave one out with the filter chain: "!two", or name the chains that should fire it',
+  ]);
+});
+
+test.each([
+  ['the other does not wait for it', '{ chain: two }', '{ chain: three }'],
+  ['it does not wait for the other', '{ chain: three }', '{ chain: one }'],
+  ['the other has no such outcome', '{ chain: two, kind: review_verdict }', '{ chain: one }'],
+])('lint does not warn of two chains if %s', (_, filter, others) => {
+  expect(warningsBeside(filter, [hears('two', others)])).toEqual([]);
 });

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { errorsOf, withSteps } from '../../support/chains.ts';
+import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
+import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { createRegistry } from '../../../src/engine/sessions/registry.ts';
+import { SHIPPED_SKILLS } from '../../../src/skills/builtin/shipped.ts';
+import { errorsOf, KNOWN, withSteps } from '../../support/chains.ts';
 
 /** The errors of a step with this `with:`, without file and position. */
 function of(action: string, inputs: string): string[] {
@@ -25,6 +29,9 @@ describe('lint of the inputs of actions', () => {
     ['gh-status', '{ context: a, state: "{{ trigger.title }}", target_url: "{{ trigger.title }}" }'],
     ['gh-request-reviewers', '{ people: "{{ trigger.author }}" }'],
     ['gh-issue', '{ per: run, title: "{{ trigger.title }}" }'],
+    ['gh-issue', '{ per: run, title: "Use {braces}" }'],
+    ['gh-issue', '{ outcome: "{{ trigger.title }}", title: "{severity}: {{ trigger.title }}" }'],
+    ['gh-merge', '{ method: queue, trailers: false, delete_branch: true }'],
     ['notify', '{ to: [team-chat, deploys], text: "{{ trigger.title }}" }'],
   ])('accepts for %s: %s', (action, inputs) => {
     expect(of(action, inputs)).toEqual([]);
@@ -33,6 +40,17 @@ describe('lint of the inputs of actions', () => {
   test.each([
     ['gh-merge', '{ metod: rebase }', 'unknown key "metod": did you mean "method"?'],
     ['gh-merge', '{ method: sqash }', '"method" cannot be "sqash": did you mean "squash"?'],
+    [
+      'gh-merge',
+      '{ method: queue, title: New }',
+      '"title" has no effect with "method: queue": the merge queue words the commit',
+    ],
+    ['gh-merge', '{ method: queue, trailers: true }', '"trailers" has no effect with "method: queue"'],
+    [
+      'gh-issue',
+      '{ outcome: "{{ trigger.title }}", title: "{severty}: {file}" }',
+      'there is no {severty}: did you mean "severity"? Allowed: severity, category, description, suggestion, file, line, rule',
+    ],
     ['gh-merge', '{ method: true }', '"method" cannot be true'],
     ['gh-merge', '{ pr: seven }', '"pr" is the number of the run’s own pull request'],
     ['gh-merge', '{ pr: 0 }', '"pr" is the number of the run’s own pull request'],
@@ -109,4 +127,62 @@ describe('lint of the inputs of actions', () => {
   test('asks for inputs at the action of a step without `with:`', () => {
     expect(errorsOf(withSteps('  - action: gh-label\n'))).toEqual(['chain.yaml:5:13: "labels" is missing']);
   });
+});
+
+describe('lint of the inputs of built-in skills', () => {
+  const known = { ...KNOWN, inputOf: createRegistry(SHIPPED_SKILLS).inputOf };
+  const of = (skill: string, inputs: string) =>
+    parseChain(withSteps(`  - skill: ${skill}\n    with: ${inputs}\n`), 'chain.yaml', known)
+      .diagnostics.map(formatDiagnostic)
+      .map((line) => line.replace(/^chain\.yaml:\d+:\d+: /, ''));
+
+  test.each([
+    ['ci', '{}'],
+    ['ci', '{ scope: full, artifacts: "{{ trigger.labels }}" }'],
+    ['pr-review', '{ pr: "{{ trigger.pr_number }}", effort: high, model: false }'],
+  ])('accepts for %s: %s', (skill, inputs) => {
+    expect(of(skill, inputs)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'ci',
+      '{ artifact: [log] }',
+      'unknown key "artifact": did you mean "artifacts"? Allowed: pr, scope, artifacts',
+    ],
+    [
+      'ci',
+      '{ scope: required }',
+      '"scope" can only be "full": every check counts, and settings say which ones to ignore',
+    ],
+    ['pr-review', '{ effort: hihg }', '"effort" is one of "low", "medium" and "high"'],
+  ])('refuses for %s: %s', (skill, inputs, message) => {
+    expect(of(skill, inputs)).toEqual([message]);
+  });
+});
+
+test.each([
+  [
+    'name: a\non: pr.opened\ntrigger: { event: pr.opened }\nsteps: [{ skill: ci }]\n',
+    'a chain has no "on"; write what starts it as "trigger: { event: pr.opened }"',
+  ],
+  [
+    'name: a\ntrigger: pr.opened\nsteps: [{ skill: ci }]\n',
+    'a trigger is a mapping; write "trigger: { event: pr.opened }"',
+  ],
+  [
+    'name: a\ntrigger: [pr.opend]\nsteps: [{ skill: ci }]\n',
+    'a trigger is a mapping such as "{ event: pr.opened }", and no event is named "pr.opend": did you mean "pr.opened"?',
+  ],
+  [
+    withSteps('  - { skill: ci, if: "{{ true }}" }\n'),
+    'a step has no "if"; write the expression as "condition: ..."',
+  ],
+  [
+    withSteps('  - { skill: ci, needs: build }\n'),
+    'a step has no "needs"; write the ids of the steps to wait for as "depends_on: [...]"',
+  ],
+  [withSteps('  - { uses: ci }\n'), 'a step has no "uses"; write "skill: <name>" or "action: <name>"'],
+])('lint shows the right form of what GitHub Actions spells otherwise: %j', (text, message) => {
+  expect(errorsOf(text).join('\n')).toContain(message);
 });

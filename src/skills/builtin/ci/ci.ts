@@ -7,7 +7,7 @@ import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
 import type { CheckRunFacts, CheckSuiteFacts, RequiredCheck } from '../../../ports/github.ts';
-import { readInputs } from '../../runtime/inputs.ts';
+import { readInputs, writtenInputs } from '../../runtime/inputs.ts';
 import { ciArtifacts } from './artifacts.ts';
 import { readCommands } from './commands.ts';
 import { type CiFacts, type CiJudgement, judgeCi } from './judge.ts';
@@ -44,6 +44,7 @@ const inputsSchema = z.object({
 /** Waits for the checks that other apps and services report on the head, and summarises them. */
 export const ci: StepHandler = {
   name: 'ci',
+  inputs: writtenInputs(inputsSchema),
   capability: CAPABILITIES.ci,
   artifactDefaults: [
     { kind: 'outcome', id: 'ci-result', outcome: 'ci_result', required: true, source: 'skill' },

@@ -4,7 +4,7 @@ import type { PolicyEngine } from '../../../domain/policy/engine.ts';
 import { notPermitted } from '../../../engine/gates/permission.ts';
 import type { StepContext, StepHandler, StepResult } from '../../../engine/steps/step.ts';
 import { NO_CODEX, REVIEWED_BY_CODEX, reviewedWithoutCodex } from '../../../messages/skills/codex-review.ts';
-import { readInputs } from '../../runtime/inputs.ts';
+import { readInputs, writtenInputs } from '../../runtime/inputs.ts';
 import { inputsSchema } from './pr-review.ts';
 
 /** The agent of the shipped package `codex-pr-review`. */
@@ -41,6 +41,7 @@ export function codexPrReview(builtIn: StepHandler, codex: CodexReview | undefin
   };
   const handler: StepHandler = {
     name: REVIEW.name,
+    inputs: writtenInputs(inputsSchema),
     capability: REVIEW,
     isReview: true,
     artifactDefaults: [

@@ -16,7 +16,7 @@ import { NO_MODEL_ASKED, NO_MODEL_WANTED } from '../../../messages/cards/review.
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
 import type { PromptDeps } from '../../kinds/prompt/handler.ts';
 import { withContents } from '../../runtime/contents.ts';
-import { readInputs } from '../../runtime/inputs.ts';
+import { readInputs, writtenInputs } from '../../runtime/inputs.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { EFFORTS } from './model/budget.ts';
 import type { QuestionTraces } from './model/questions.ts';
@@ -58,6 +58,7 @@ export interface PrReviewDeps extends PromptDeps {
 export function prReview(deps: PrReviewDeps): StepHandler {
   return {
     name: 'pr-review',
+    inputs: writtenInputs(inputsSchema),
     capability: CAPABILITIES['pr-review'],
     isReview: true,
     artifactDefaults: [

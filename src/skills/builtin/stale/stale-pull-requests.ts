@@ -5,7 +5,7 @@ import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import type { StepHandler } from '../../../engine/steps/step.ts';
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
 import { staleEntry, staleSummary } from '../../../messages/skills/stale.ts';
-import { readInputs } from '../../runtime/inputs.ts';
+import { readInputs, writtenInputs } from '../../runtime/inputs.ts';
 
 const KIND = 'countersign/stale-pull-requests';
 const DAY_MS = 86_400_000;
@@ -31,6 +31,7 @@ const inputsSchema = z.object({
  */
 export const stalePullRequests: StepHandler = {
   name: 'stale-pull-requests',
+  inputs: writtenInputs(inputsSchema),
   capability: CAPABILITIES['stale-pull-requests'],
   artifactDefaults: [
     { kind: 'outcome', id: 'stale-pull-requests', outcome: KIND, required: true, source: 'skill' },

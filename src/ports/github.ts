@@ -133,6 +133,8 @@ export interface CheckSuiteFacts {
 }
 
 export interface StatusFacts {
+  /** Left out where it was read by GraphQL, which does not show it. */
+  id?: number;
   context: string;
   state: 'error' | 'failure' | 'pending' | 'success';
   description: string | null;

@@ -331,3 +331,47 @@ test('why shows chains that did not fire beside one that ran', async () => {
     \`\`\`"
   `);
 });
+
+test('a check that ended before the app has processed the opening counts, whichever delivery comes first', async () => {
+  const scene = await start(
+    composite(
+      'sequence',
+      ['{ event: pr.opened, filter: { draft: false } }', GREEN],
+      'within: 24h, key: commit',
+    ),
+  );
+  scene.github.holdDeliveries();
+  const opened = await scene.github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch: 'change',
+    title: 'A change',
+    files: { 'a.txt': 'a\n' },
+  });
+  await scene.github.setStatus(REPO, opened.headSha, { context: 'build', state: 'success' });
+  await scene.github.releaseDeliveries('reverse');
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(await scene.runs('flow')).toMatchObject([{ headSha: opened.headSha, pullRequest: opened.number }]);
+});
+
+test('a check that was found on GitHub is the same one when its delivery comes', async () => {
+  const scene = await start(composite('all_of', [LABEL, GREEN]));
+  scene.github.holdDeliveries();
+  const opened = await scene.github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch: 'change',
+    title: 'A change',
+    files: { 'a.txt': 'a\n' },
+  });
+  await green(scene, opened);
+  await scene.github.releaseDeliveries('reverse');
+  await scene.advance(UPDATES_SHOWN_MS);
+  await label(scene, opened);
+  expect(await scene.runs('flow')).toHaveLength(1);
+  const deliveries = await scene.app.storage.read.deliveries.list({ limit: 50 });
+  await scene.github.redeliver(deliveries.find(({ event }) => event === 'status')?.guid ?? '');
+  await scene.github.removeLabel(REPO, opened.number, 'will', 'deploy');
+  await label(scene, opened);
+  expect(await scene.runs('flow')).toHaveLength(1);
+});

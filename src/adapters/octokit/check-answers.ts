@@ -188,6 +188,7 @@ export const statusesSchema = z
 export const createdStatusesSchema = z.array(
   z
     .object({
+      id: z.int().optional(),
       context: z.string(),
       state: z.enum(['error', 'failure', 'pending', 'success']),
       description: z.string().nullish(),
@@ -195,8 +196,9 @@ export const createdStatusesSchema = z.array(
       created_at: dateOrNull,
       creator: accountSchema.nullish(),
     })
-    .transform(({ description, target_url, created_at, creator, ...status }) => ({
+    .transform(({ id, description, target_url, created_at, creator, ...status }) => ({
       ...status,
+      ...(id !== undefined && { id }),
       description: description ?? null,
       url: target_url ?? null,
       createdAt: created_at,

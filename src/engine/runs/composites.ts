@@ -59,6 +59,8 @@ export interface Subject {
 export interface Happening {
   event: EventOf<TriggerEvent>;
   deliveryId: number | null;
+  /** When it happened, if no delivery says so: with the delivery before it, and GitHub's times of both. */
+  after?: { deliveryId: number | null; at: Date | undefined; ended: Date | null };
   /** How many runs started one another until the event. */
   depth: number;
   configuration: Configuration;
@@ -104,7 +106,9 @@ export async function countForComposites(
       if (!subject || key === undefined) continue;
       const parts = partsFilledBy({ event: event.kind, repository, ...subject.facts }, composite, chain.name);
       if (parts.length === 0) continue;
-      moment ??= await momentOf(tx, happening.deliveryId, clock.now());
+      moment ??= happening.after
+        ? await momentAfter(tx, happening.after, clock.now())
+        : await momentOf(tx, happening.deliveryId, clock.now());
       const place = {
         repositoryId: event.repository.id,
         chain: chain.name,
@@ -195,6 +199,23 @@ async function momentOf(
   const missed = await tx.missedDeliveries.get(delivery.guid);
   const arrived = delivery.receivedAt.getTime();
   return { at: Math.min(arrived, missed?.deliveredAt.getTime() ?? arrived), order: deliveryId };
+}
+
+/** GitHub gives times in whole seconds, and when it happened within them is not known. */
+const SECOND_MS = 999;
+
+/**
+ * When something happened that was found on GitHub beside a delivery. What ended after the delivery's event counts after it,
+ * however late the app received that.
+ */
+async function momentAfter(
+  tx: Tx,
+  { deliveryId, at, ended }: NonNullable<Happening['after']>,
+  now: Date,
+): Promise<Pick<Happened, 'at' | 'order'>> {
+  const time = Math.min(now.getTime(), ended === null ? now.getTime() : ended.getTime() + SECOND_MS);
+  if (at && time < at.getTime()) return { at: time };
+  return { at: Math.max(time, (await momentOf(tx, deliveryId, now)).at) };
 }
 
 interface Fired {

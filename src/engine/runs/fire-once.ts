@@ -35,6 +35,7 @@ import { countForComposites, type Happening, type Subject, seenByComposites } fr
 import { placeOfCommit, placeOfPullRequest } from './listening.ts';
 import {
   branchHere,
+  type CountedHead,
   governedBy,
   type PullRequestDeps,
   pullRequestNow,
@@ -150,11 +151,81 @@ async function firingInPullRequests(
       const happening = happeningOf(occurrence, deliveryId, chains);
       const inPullRequest = subjectIn(event, pullRequest, occurrence.subject);
       await deps.storage.transaction(async (tx) => {
-        await countForComposites(deps, tx, { ...happening, alone: undefined, inPullRequest });
+        await countForComposites(deps, tx, { ...happening, ...inOnly(inPullRequest) });
       });
     });
   }
   return found;
+}
+
+/** A check in a pull request, told from others by itself: what GitHub says of its branch differs between webhooks and answers. */
+function inOnly(inPullRequest: Subject): Pick<Happening, 'of' | 'alone' | 'inPullRequest'> {
+  return { of: `${inPullRequest.headSha} check ${inPullRequest.occasion}`, alone: undefined, inPullRequest };
+}
+
+/**
+ * Counts the checks and statuses of a head that have ended, for composites in its pull request. Of those that ended before the app
+ * knew the head, the deliveries belonged to no pull request. If a delivery comes still, it is the same event.
+ */
+export async function countEndedChecks(
+  deps: PullRequestDeps,
+  event: EventOf<'pr.opened' | 'pr.updated'>,
+  deliveryId: number | null,
+  { pullRequest, configuration }: CountedHead,
+): Promise<void> {
+  const { installation_id, repository } = event;
+  const { headSha, defaultBranch } = pullRequest;
+  const reader = deps.github.reader(installation_id);
+  const [checks, statuses] = await Promise.all([
+    reader.checkRuns(repository, headSha),
+    reader.statuses(repository, headSha),
+  ]);
+  const branch = branchHere(pullRequest)?.branch;
+  const about = { ...(branch !== undefined && { branch }), default_branch: defaultBranch };
+  const ended = [
+    ...checks.flatMap(({ id, name, conclusion, appId, completedAt, workflowRunId }) =>
+      conclusion === null || appId === deps.github.appId
+        ? []
+        : [
+            {
+              at: completedAt,
+              ended: {
+                ...about,
+                id,
+                name,
+                conclusion,
+                ...(workflowRunId !== null && { workflow_run: workflowRunId }),
+              },
+            },
+          ],
+    ),
+    ...statuses.flatMap(({ id, context, state, createdAt, isOwn }) =>
+      id === undefined || state === 'pending' || isOwn
+        ? []
+        : [{ at: createdAt, ended: { ...about, id, name: context, conclusion: state } }],
+    ),
+  ].toSorted((one, other) => (one.at?.getTime() ?? 0) - (other.at?.getTime() ?? 0));
+  const chains = waitingFor(configuration, 'ci.changed').filter(hasPullRequestComposite);
+  const opened = event.updated_at === undefined ? undefined : new Date(event.updated_at);
+  const happenings: Happening[] = [];
+  for (const check of ended) {
+    const changed = {
+      kind: 'ci.changed',
+      installation_id,
+      repository,
+      head_sha: headSha,
+      ended: check.ended,
+    } as const;
+    const occurrence = await occurrenceOf(deps, changed, configuration);
+    if (!occurrence) continue;
+    const happening = happeningOf(occurrence, null, chains);
+    const inPullRequest = subjectIn(changed, pullRequest, occurrence.subject);
+    const after = { deliveryId, at: opened, ended: check.at };
+    happenings.push({ ...happening, ...inOnly(inPullRequest), after });
+  }
+  await deps.storage.transaction(async (tx) => {
+    for (const happening of happenings) await countForComposites(deps, tx, happening);
+  });
 }
 
 /** The same event as that of a pull request. */

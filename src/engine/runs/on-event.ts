@@ -11,7 +11,7 @@ import type { StoredChains } from '../configuration/stored-chains.ts';
 import { auditPush } from './audit-configuration.ts';
 import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
-import { fireOnce, firesNothing, firing } from './fire-once.ts';
+import { countEndedChecks, fireOnce, firesNothing, firing } from './fire-once.ts';
 import { onCi, onCiWithin } from './on-ci.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { onlyOurMerges, onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
@@ -41,11 +41,16 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
   if (changed) deps.github.changed(event.installation_id, changed.repository, changed);
   switch (event.kind) {
     case 'pr.opened':
-    case 'pr.updated':
-      return onPullRequest(deps, event, cause);
+    case 'pr.updated': {
+      const counted = await onPullRequest(deps, event, cause);
+      if (counted) await countEndedChecks(deps, event, deliveryId, counted);
+      return;
+    }
     case 'pr.merged':
     case 'pr.closed':
-      return thenFiring(deps, event, cause, (ending) => onPullRequest(deps, event, ending));
+      return thenFiring(deps, event, cause, async (ending) => {
+        await onPullRequest(deps, event, ending);
+      });
     case 'ci.changed':
       if (!event.ended) return onCi(deps, event, by, cause);
       return thenFiring(deps, event, cause, (ending) => onCi(deps, event, by, ending));

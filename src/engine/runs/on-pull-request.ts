@@ -6,7 +6,9 @@ import {
   anyMerges,
   chainsCountingHeads,
   chainsForHeads,
+  chainsWaitingFor,
   chainsWithPullRequestComposites,
+  hasPullRequestComposite,
   holdOf,
   sourcesOfChains,
 } from '../../domain/chain/chain-list.ts';
@@ -73,13 +75,13 @@ export async function onPullRequest(
   deps: PullRequestDeps,
   event: PullRequestEvent,
   cause: Cause | null,
-): Promise<void> {
+): Promise<CountedHead | undefined> {
   const { storage, github, engine, clock } = deps;
   const deliveryId = cause?.deliveryId ?? null;
   const by = actorOf(event, deliveryId);
   if (event.kind === 'pr.merged') {
     const isOurs = await storage.transaction((tx) => onlyOurMerges(deps, tx, event, by, cause));
-    if (isOurs) return;
+    if (isOurs) return undefined;
   }
   const repo = event.repository;
   const reader = github.reader(event.installation_id);
@@ -118,7 +120,7 @@ export async function onPullRequest(
     ? await causedBy(storage.read, event, branchHere(pullRequest))
     : { depth: 0 };
 
-  await storage.transaction(async (tx) => {
+  return storage.transaction(async (tx) => {
     const subject = { repositoryId: event.repository.id, pullRequest: event.pull_request };
     const runs = await runsFollowing(tx, subject, pullRequest.headSha, configuration?.chains ?? []);
     const facts = repositoryFacts(event, pullRequest.defaultBranch);
@@ -177,16 +179,11 @@ export async function onPullRequest(
       );
       await engine.begin(tx, state);
     }
+    const isCounted = configuration !== undefined && countsHead(event, pullRequest, row);
+    const known = { pullRequest, now, facts, depth };
     const begun = [
       ...plan.begin,
-      ...(await countHead(deps, tx, event, deliveryId, {
-        pullRequest,
-        row,
-        configuration,
-        now,
-        facts,
-        depth,
-      })),
+      ...(isCounted ? await countHead(deps, tx, event, deliveryId, { ...known, configuration }) : []),
     ];
     await closeUnaskedGate(deps, tx, event, pullRequest, { plan, begun, runs, configuration, now, facts });
     await wakeRemaining(deps, tx, plan, runs, by);
@@ -198,13 +195,40 @@ export async function onPullRequest(
         cause: causeOf(event, pullRequest),
       });
     }
+    const counted = isCounted ? { pullRequest, configuration } : undefined;
+    if (counted && waitsForChecks(counted)) return counted;
     await cause?.end?.(tx);
+    return undefined;
   });
+}
+
+/** A head that composites counted, some of which also wait for checks. */
+export interface CountedHead {
+  pullRequest: PullRequest;
+  configuration: Configuration;
+}
+
+function waitsForChecks({ configuration: { chains, held } }: CountedHead): boolean {
+  return chainsWaitingFor(chains, 'ci.changed').some(
+    (chain) => hasPullRequestComposite(chain) && !holdOf(held, chain.name),
+  );
 }
 
 /** Webhooks that report a head for the first time, or that the pull request is open for review again. */
 const HEAD_ACTIONS: readonly string[] = ['opened', 'synchronize'];
 const AGAIN_ACTIONS: readonly string[] = ['reopened', 'ready_for_review'];
+
+type HeadEvent = EventOf<'pr.opened' | 'pr.updated'>;
+
+function countsHead(
+  event: PullRequestEvent,
+  { state, headSha }: PullRequest,
+  row: PullRequestRow | undefined,
+): event is HeadEvent {
+  if ((event.kind !== 'pr.opened' && event.kind !== 'pr.updated') || state === 'closed') return false;
+  const { action } = event;
+  return AGAIN_ACTIONS.includes(action) || HEAD_ACTIONS.includes(action) || row?.headSha !== headSha;
+}
 
 /**
  * Counts a head for composites: once, when it is first seen, and once for each time that the pull request is reopened or
@@ -213,23 +237,19 @@ const AGAIN_ACTIONS: readonly string[] = ['reopened', 'ready_for_review'];
 async function countHead(
   deps: PullRequestDeps,
   tx: Tx,
-  event: PullRequestEvent,
+  event: HeadEvent,
   deliveryId: number | null,
   known: {
     pullRequest: PullRequest;
-    row: PullRequestRow | undefined;
-    configuration: Configuration | undefined;
+    configuration: Configuration;
     now: PullRequestNow;
     facts: RunFacts['repo'];
     depth: number;
   },
 ): Promise<Chain[]> {
-  if (event.kind !== 'pr.opened' && event.kind !== 'pr.updated') return [];
-  const { pullRequest, row, configuration, now, facts, depth } = known;
-  if (!configuration || pullRequest.state === 'closed') return [];
+  const { pullRequest, configuration, now, facts, depth } = known;
   const { headSha, baseRef, defaultBranch, number } = pullRequest;
   const isAgain = AGAIN_ACTIONS.includes(event.action);
-  if (!isAgain && !HEAD_ACTIONS.includes(event.action) && row?.headSha === headSha) return [];
   const { held, chains } = configuration;
   const counted = chainsCountingHeads(chains).filter(({ name }) => !holdOf(held, name));
   const paths = counted.map((chain) => pathsFor(chain, configuration.settings, now)).find((list) => list);

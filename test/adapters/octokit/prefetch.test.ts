@@ -73,7 +73,8 @@ async function everything(reader: GitHubReader, commentId: number) {
     checkRuns,
     reviews: await reader.pullRequestReviews(REPO, number),
     commits: await reader.pullRequestCommits(REPO, number),
-    statuses: await reader.statuses(REPO, headSha),
+    // GraphQL does not show the ids of statuses.
+    statuses: (await reader.statuses(REPO, headSha)).map(({ id: _, ...status }) => status),
     suites: await reader.checkSuites(REPO, headSha, checkRuns[0]?.appId ?? 0),
     reactions: await reader.reactions(REPO, commentId),
     tip: await reader.branchTip(REPO, 'main'),

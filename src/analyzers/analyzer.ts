@@ -1,4 +1,5 @@
 import type { Language } from './changed-file.ts';
+import type { Edit } from './fix.ts';
 
 /** A file as an analyzer sees it: text without its path. Findings refer to it by `index`. */
 export interface SourceFile {
@@ -24,6 +25,8 @@ export interface RawFinding {
   wholeFile?: true;
   /** The analyzer's message, for the `{message}` in a rule's description. */
   message?: string;
+  /** How the analyzer would correct it. */
+  edits?: readonly Edit[];
 }
 
 export interface Analysis {

@@ -3,6 +3,7 @@ import { type Finding, SEVERITIES, type Severity } from '../domain/outcome/findi
 import { familyOf } from '../domain/outcome/fingerprint.ts';
 import type { AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer.ts';
+import { type Edit, fixOf } from './fix.ts';
 import { shown } from './mask.ts';
 import type { Rule } from './rules.ts';
 
@@ -26,6 +27,7 @@ interface LocatedFinding {
   rule: string;
   text: Rule;
   message: string;
+  edits: readonly Edit[];
   rank: number;
 }
 
@@ -53,14 +55,14 @@ export function conclude(
   const located: LocatedFinding[] = [];
   for (const [turn, { analyzer, rules, findings }] of found.entries()) {
     const ranks = new Map(Object.keys(rules).map((rule, index) => [rule, turn * 1_000 + index]));
-    for (const { file: index, rule, message = '', ...raw } of findings) {
+    for (const { file: index, rule, message = '', edits = [], ...raw } of findings) {
       const file = files[index];
       const text = Object.hasOwn(rules, rule) ? rules[rule] : undefined;
       const place = file && positionIn(raw, file);
       if (file === undefined || text === undefined || place === undefined) continue;
       const severity = (file.test ? text.severity_in_tests : undefined) ?? text.severity;
       const rank = ranks.get(rule) ?? 0;
-      located.push({ file, ...place, severity, analyzer, rule, text, message, rank });
+      located.push({ file, ...place, severity, analyzer, rule, text, message, edits, rank });
     }
   }
   const kept = distinct(located.sort(compare));
@@ -123,12 +125,13 @@ function distinct(sorted: readonly LocatedFinding[]): LocatedFinding[] {
 }
 
 function withText(
-  { file, line, endLine, severity, analyzer, rule, text, message }: LocatedFinding,
+  { file, line, endLine, severity, analyzer, rule, text, message, edits }: LocatedFinding,
   mask: ((text: string) => string) | undefined,
 ): Finding {
   const show = (words: string) => (mask && words.length <= MAX_SHOWN ? shown(mask(words)) : undefined);
   const shownMessage = show(message)?.replace(/\.$/, '') ?? 'not shown, since it could hold a secret';
   const evidence = show(file.lines[line - 1] ?? '');
+  const fix = fixOf(edits, file.lines, { line, endLine });
   return {
     severity,
     category: text.category,
@@ -137,6 +140,8 @@ function withText(
     ...(endLine > line && { end_line: endLine }),
     description: text.description.replace('{message}', () => shownMessage),
     suggestion: text.suggestion,
+    // A mask would be committed instead of the secret.
+    ...(fix !== undefined && mask?.(fix) === fix && { fix }),
     rule: `${analyzer}/${rule}`,
     ...(evidence && { evidence }),
   };

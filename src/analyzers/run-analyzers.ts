@@ -3,6 +3,7 @@ import type { AnalyzerReport } from '../domain/outcome/review-verdict.ts';
 import type { Admission, AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer.ts';
 import { conclude } from './findings.ts';
+import type { Edit } from './fix.ts';
 import { masker, shown } from './mask.ts';
 import { type AnalyzerPool, createAnalyzerPool } from './pool.ts';
 import type { Analysis } from './report.ts';
@@ -31,7 +32,14 @@ export interface ExternalFindings {
   version: string;
   rules: Readonly<Record<string, Rule>>;
   /** Without a line, the finding applies to the whole file. */
-  findings: readonly { path: string; rule: string; line?: number; endLine?: number; message: string }[];
+  findings: readonly {
+    path: string;
+    rule: string;
+    line?: number;
+    endLine?: number;
+    message: string;
+    edits?: readonly Edit[];
+  }[];
 }
 
 export interface Limits {
@@ -128,12 +136,12 @@ function inTurn(analyzers: readonly Analyzer[]): Analyzer[] {
 /** A finding on a whole file moves to the first changed line. Findings on unchanged files are dropped. */
 function positioned({ findings }: ExternalFindings, files: readonly AdmittedFile[]): RawFinding[] {
   const byPath = new Map(files.map((file, index) => [file.path, { index, file }]));
-  return findings.flatMap(({ path, rule, message, line, endLine }) => {
+  return findings.flatMap(({ path, rule, message, line, endLine, edits }) => {
     const known = byPath.get(path);
     if (!known) return [];
     const { index, file } = known;
     const [from, to] = line === undefined ? [1, file.lines.length] : [line, endLine ?? line];
-    return [{ file: index, rule, line: from, endLine: to, message }];
+    return [{ file: index, rule, line: from, endLine: to, message, ...(edits && { edits }) }];
   });
 }
 

@@ -181,3 +181,36 @@ test('a chain files issues only on a condition, and not for a pull request of an
   expect(harness.github.issues(REPO)).toEqual([]);
   expect(ownCheck(harness, headSha).summary).toContain('standard');
 });
+
+/** The first linter of a process takes seconds to load. */
+test('a fix of a linter becomes a suggestion for exactly its lines', {
+  tags: 'slow',
+}, async () => {
+  const reviewing = chain(REVIEW).replace('skill: todo', 'skill: pr-review, with: { model: false }');
+  const harness = await start({ chain: reviewing });
+  const { github } = harness;
+  const files = { 'src/a.py': 'import os\nx = 1\nif x is 7:\n    print("seven")\n' };
+  const { number } = await open(harness, { files });
+  await harness.advance(5_000);
+  const [review] = github.reviews(REPO, number);
+  const shown = review?.comments.map(({ line, body }) => [line, /```suggestion\n(.*?)```/s.exec(body)?.[1]]);
+  // The first is to be removed.
+  expect(shown?.sort()).toEqual([
+    [1, ''],
+    [3, 'if x == 7:\n'],
+  ]);
+});
+
+test('a fix of a linter is left out of a file whose comments tell linters what to ignore', {
+  tags: 'slow',
+}, async () => {
+  const harness = await start({
+    chain: chain(REVIEW).replace('skill: todo', 'skill: pr-review, with: { model: false }'),
+  });
+  const files = { 'src/a.py': 'x = 1\nif x is 7:  # noqa\n    print("seven")\n' };
+  const { number } = await open(harness, { files });
+  await harness.advance(5_000);
+  const [review] = harness.github.reviews(REPO, number);
+  expect(review?.comments.map(({ line }) => line)).toEqual([2]);
+  expect(JSON.stringify(review)).not.toContain('suggestion\\n');
+});

@@ -178,3 +178,53 @@ test('a redirecting store is not followed, and its address is not shown', async 
   const [run] = await scene.runs('flow');
   expect(JSON.stringify([logged, run, scene.check(headSha, 'flow')])).not.toContain('only-for-you');
 });
+
+test('a fix in a report becomes a suggestion that replaces exactly the lines of its finding', async () => {
+  const flow =
+    'name: flow\ntrigger: { event: pr.opened }\nsteps:\n  - { id: report, skill: ci-report }\n  - { action: gh-review, with: { outcome: "{{ steps.report.outcome }}" } }\n';
+  const scene = await startScene({ ...FILES, [`${CHAINS}/flow.yaml`]: flow });
+  const { number, headSha } = await opened(scene);
+  const at = (line: number) => ({
+    physicalLocation: { artifactLocation: { uri: 'src/a.ts' }, region: { startLine: line } },
+  });
+  const fixed = (uri: string, startLine: number, text: string) => ({
+    artifactChanges: [
+      {
+        artifactLocation: { uri },
+        replacements: [
+          { deletedRegion: { startLine, startColumn: 1, endColumn: 4 }, insertedContent: { text } },
+        ],
+      },
+    ],
+  });
+  const result = (ruleId: string, fix: object) => ({
+    ruleId,
+    message: { text: 'It is wrong' },
+    locations: [at(2)],
+    fixes: [fix],
+  });
+  const results = [
+    result('right', fixed('src/a.ts', 2, '2')),
+    result('other-file', fixed('src/b.ts', 2, '2')),
+    result('other-line', fixed('src/a.ts', 3, '3')),
+    result('broken', { artifactChanges: 'all' }),
+    result('hidden', fixed('src/a.ts', 2, '2\u202E')),
+  ];
+  const report = { version: '2.1.0', runs: [{ tool: { driver: { name: 'CodeQL' } }, results }] };
+  store.archive = zip([{ name: 'out/result.sarif', content: JSON.stringify(report) }]);
+  leave(scene, headSha);
+  await ciEnds(scene, headSha);
+  const [review] = scene.github.reviews(REPO, number);
+  const suggested = review?.comments.map(({ line, body }) => [
+    line,
+    /codeql\/([\w-]+)/.exec(body)?.[1],
+    /```suggestion\n(.*?)\n```/s.exec(body)?.[1],
+  ]);
+  expect(suggested?.sort()).toEqual([
+    [2, 'broken', undefined],
+    [2, 'hidden', undefined],
+    [2, 'other-file', undefined],
+    [2, 'other-line', undefined],
+    [2, 'right', '2 changed'],
+  ]);
+});

@@ -1,8 +1,9 @@
 import { BLOCKING, SEVERITIES, type Severity } from '../../domain/outcome/finding.ts';
 import { CI_SAYS, LOOK_AT_THE_TOOL } from '../../messages/skills/sarif.ts';
+import type { Edit } from '../fix.ts';
 import type { Rule } from '../rules.ts';
 import { pathOf } from './path-of.ts';
-import type { SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';
+import type { SarifChange, SarifLevel, SarifResult, SarifRule, SarifRun } from './report.ts';
 import { ruleIdOf, rulesOf } from './rule-of.ts';
 
 /** A result before it is known whether the pull request changed its lines. */
@@ -13,6 +14,7 @@ interface ReportedFinding {
   line?: number;
   endLine?: number;
   message: string;
+  edits?: Edit[];
 }
 
 export interface ReportedFindings {
@@ -55,7 +57,9 @@ export function findingsOf(runs: readonly SarifRun[], levels: Levels): ReportedF
       if (places.length > 0) rules[rule] = worse(rules[rule], severity);
       // The message can be stored with the rule and referenced by its id.
       const message = result.message?.text || result.message?.markdown || rule;
-      findings.push(...places.map((place) => ({ rule, message, ...place })));
+      findings.push(
+        ...places.map((place) => ({ rule, message, ...place, ...editsOf(result, run, place.path) })),
+      );
     }
   }
   return { rules, findings, nowhere };
@@ -88,6 +92,21 @@ function placesOf(
     const { startLine: line, endLine } = physicalLocation?.region ?? {};
     return [{ path, ...(line === undefined ? {} : { line, ...(endLine === undefined ? {} : { endLine }) }) }];
   });
+}
+
+/** Of the first fix, if it changes only that file, by lines and columns. */
+function editsOf({ fixes }: SarifResult, run: SarifRun, path: string): { edits?: Edit[] } {
+  const [change, ...more] = fixes?.[0]?.artifactChanges ?? [];
+  if (!change || more.length > 0 || pathOf(change.artifactLocation, run) !== path) return {};
+  const edits = change.replacements.map(editOf);
+  return edits.every((edit) => edit !== undefined) ? { edits } : {};
+}
+
+/** A region without columns could mean its last line feed or not. Sections 3.30 and 3.57 of SARIF 2.1.0. */
+function editOf({ deletedRegion, insertedContent }: SarifChange['replacements'][number]): Edit | undefined {
+  const { startLine: line, startColumn: column = 1, endLine = line, endColumn } = deletedRegion;
+  if (line === undefined || endLine === undefined || endColumn === undefined) return undefined;
+  return { line, column, endLine, endColumn, text: insertedContent?.text ?? '' };
 }
 
 /** A rule's name in safe characters: a report can contain anything. */

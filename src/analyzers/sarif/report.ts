@@ -28,6 +28,25 @@ const component = z.object({
   rules: z.array(rule).max(20_000).optional(),
 });
 
+const position = z.int().min(1).optional();
+const artifactChange = z.object({
+  artifactLocation: place.optional(),
+  replacements: z
+    .array(
+      z.object({
+        deletedRegion: z.object({
+          startLine: position,
+          startColumn: position,
+          endLine: position,
+          endColumn: position,
+        }),
+        insertedContent: z.object({ text: text.optional() }).optional(),
+      }),
+    )
+    .max(100),
+});
+export type SarifChange = z.infer<typeof artifactChange>;
+
 const result = z.object({
   ruleId: z.string().max(500).optional(),
   ruleIndex: z.int().optional(),
@@ -47,6 +66,12 @@ const result = z.object({
     .array(z.object({ status: z.string().max(50).optional() }))
     .max(100)
     .nullish(),
+  /** Section 3.55. A fix that we cannot read is none: the finding counts without it. */
+  fixes: z
+    .array(z.object({ artifactChanges: z.array(artifactChange).max(100) }))
+    .max(100)
+    .optional()
+    .catch(undefined),
   locations: z
     .array(
       z.object({

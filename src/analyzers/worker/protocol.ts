@@ -36,6 +36,10 @@ const rawFindingSchema = z.object({
   alsoAt: z.array(line).readonly().optional(),
   wholeFile: z.literal(true).optional(),
   message: z.string().optional(),
+  edits: z
+    .array(z.object({ line, column: line, endLine: line, endColumn: line, text: z.string() }))
+    .readonly()
+    .optional(),
 });
 
 /** The worker's answer: one line of JSON on descriptor 3 as each analyzer ends. */

@@ -59,6 +59,8 @@ function body(introduction: string, findings: readonly Finding[]): string {
  * Nobody should commit what cannot be seen.
  */
 function suggestionOf({ fix }: Finding): string[] {
+  // A block without a line removes the lines; an empty line would take their place: https://github.com/reviewdog/reviewdog/pull/2761
+  if (fix === '') return ['```suggestion\n```'];
   return fix === undefined || visible(fix) !== fix ? [] : [codeBlock(fix, 'suggestion')];
 }
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
  * The kind of row that an id belongs to. As a prefix, it makes an id in a log or a URL say what it
  * identifies.
  */
-type IdPrefix = 'chn' | 'run' | 'inv' | 'ses' | 'art' | 'eff' | 'apr' | 'ask' | 'fir';
+type IdPrefix = 'chn' | 'run' | 'inv' | 'ses' | 'art' | 'eff' | 'apr' | 'ask' | 'fir' | 'tok';
 
 /** Makes new ids. Injected, so that tests get readable ones. */
 export interface Ids {

@@ -14,6 +14,7 @@ import type { PastTransition } from '../domain/run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../domain/run/run.ts';
 import type { SkillChoice } from '../domain/skill/decision.ts';
 import type { SkillArtifact } from '../domain/skill/skill.ts';
+import type { ApiTokens } from './api-tokens.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Composites } from './composites.ts';
 import type { Firings, Schedules } from './firings.ts';
@@ -86,6 +87,7 @@ export interface Tx {
   readonly skills: Skills;
   readonly skillCalls: SkillCalls;
   readonly skillTraces: SkillTraces;
+  readonly apiTokens: ApiTokens;
   readonly audit: AuditLog;
   readonly appliedCommands: AppliedCommands;
   readonly pruning: Pruning;
@@ -206,6 +208,8 @@ export interface RunFilter {
   status?: RunStatus;
   /** Only unfinished runs. */
   active?: boolean;
+  /** Only those that began before this one. */
+  before?: { createdAt: Date; id: string };
   limit?: number;
 }
 

@@ -42,6 +42,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   skillTraces: ['ofRun', 'page'],
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
+  apiTokens: ['byHash', 'all'],
   audit: ['lastConfiguration', 'page'],
   pruning: ['page', 'unknownPullRequests', 'blobsToDelete'],
 };

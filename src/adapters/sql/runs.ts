@@ -335,7 +335,7 @@ export function runsTable(
 
     async list(filter) {
       const rows =
-        filter.repositoryIds === undefined
+        filter.repositoryIds === undefined && filter.before === undefined
           ? (listKnown(filter) ?? (await listBy(filter)(db, filter)).rows)
           : await matching(db, filter).execute();
       return rows.map((row) => runOf(keep(runs, row.id, row)));
@@ -542,6 +542,11 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.active === true) query = query.where('status', 'in', ACTIVE);
   if (filter.active === false) query = query.where('status', 'not in', ACTIVE);
+  if (filter.before !== undefined) {
+    const { createdAt, id } = filter.before;
+    const at = toText(createdAt);
+    query = query.where(({ eb, refTuple, tuple }) => eb(refTuple('created_at', 'id'), '<', tuple(at, id)));
+  }
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   return query;
 }

@@ -71,7 +71,20 @@ export interface Database {
   skill_execution_traces: SkillExecutionTracesTable;
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
+  api_tokens: ApiTokensTable;
   fired_once: { repository_id: number; head_sha: string; chain: string; subject: string; fired_at: string };
+}
+
+export interface ApiTokensTable {
+  id: string;
+  name: string;
+  hash: string;
+  scopes_json: string;
+  repositories_json: string;
+  created_at: string;
+  expires_at: string;
+  revoked_at: string | null;
+  used_at: string | null;
 }
 
 export interface CompositesTable {

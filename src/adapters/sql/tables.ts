@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
 import type { Tx } from '../../ports/storage.ts';
+import { apiTokensTable } from './api-tokens.ts';
 import { appliedCommandsTable } from './applied-commands.ts';
 import { approvalsTable } from './approvals.ts';
 import { archivesOn } from './archives.ts';
@@ -59,6 +60,7 @@ export function tablesOn(
     skills: skillsTable(db),
     skillCalls: skillCallsTable(db),
     skillTraces: skillTracesTable(db),
+    apiTokens: apiTokensTable(db),
     audit: auditTable(db, clock, unit),
     appliedCommands: appliedCommandsTable(db),
     pruning: pruningTable(db, archives, unit),

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { getRequestListener } from '@hono/node-server';
+import { gitHubPages } from '../../config/addresses.ts';
 import type { BaseConfig } from '../../config/config.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
+import { createApi } from '../../entrypoints/api/api.ts';
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
@@ -69,7 +71,9 @@ export function serveStudio(
   { storage, clock, log }: StudioPlatform,
   link?: OneTimeLink,
 ): { server: Server; stop(): Promise<void> } {
+  const pages = { github: gitHubPages(config.githubApiUrl) };
   const studio = createStudio({
+    ...(!link && { api: createApi({ storage, pages, clock, log }) }),
     config: config.studio ?? { isPublic: false, operators: [] },
     publicUrl: config.publicUrl,
     githubApiUrl: config.githubApiUrl,

@@ -6,9 +6,9 @@ import { notInForce } from '../../engine/runs/fire-by-hand.ts';
 import type { ChainExplained } from '../../engine/runs/fire-once.ts';
 import { type Explained, explainedText, firingExplainedJson } from '../../messages/cli/chain-explain.ts';
 import { deliveryWithoutBody, notAChainName, unknownDelivery } from '../../messages/cli/cli.ts';
+import { deliveryJson } from '../../messages/cli/delivery-json.ts';
 import type { Delivery, ReadTx } from '../../ports/storage.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
-import { deliveryJson } from './json.ts';
 import { readingGitHub } from './policy-steps.ts';
 
 export interface ChainExplainOptions extends DatabaseOption {

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { API_SCOPES } from '../../domain/api-token/api-token.ts';
 import { RUN_STATUSES } from '../../domain/run/run.ts';
 import { MAX_LISTED } from '../../messages/cli/cli.ts';
 import { DELIVERY_STATUSES } from '../../ports/storage.ts';
@@ -31,6 +32,7 @@ import {
 import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
+import type { TokenCreateOptions } from './token.ts';
 
 const DEFAULT_LISTED = 20;
 
@@ -43,6 +45,7 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   artifact: addArtifact,
   state: addState,
   audit: addAudit,
+  token: addToken,
   organisation: addOrganisation,
   db: addDb,
 };
@@ -441,6 +444,48 @@ function addOrganisation(organisation: Command, perform: Perform): void {
     );
   example(forget, 'countersign organisation forget octo');
 }
+
+function addToken(token: Command, perform: Perform): void {
+  const create = token
+    .command('create')
+    .description('make a token for the API, which is shown once')
+    .argument('<name>', 'what you call it, such as the program that uses it')
+    .addOption(
+      new Option('--scope <scope>', 'operate also reads deliveries').choices(API_SCOPES).default('read'),
+    )
+    .addOption(
+      new Option('--repo <owner/name...>', 'only these repositories (default: all)').argParser(
+        (text: string, before: readonly string[] = []) => [...before, repository(text)],
+      ),
+    )
+    .addOption(new Option('--expires <after>', 'such as 30d').argParser(duration).default(DAYS_90, '90d'))
+    .addOption(databaseOption())
+    .action((name: string, options: TokenCreateOptions) =>
+      perform(async (context) => (await import('./token.ts')).tokenCreate(context, name, options)),
+    );
+  example(create, 'countersign token create dashboard --repo octo/app --expires 30d');
+
+  const list = token
+    .command('list')
+    .description('list all tokens, newest first, without the tokens themselves')
+    .addOption(databaseOption())
+    .action((options: DatabaseOption) =>
+      perform(async (context) => (await import('./token.ts')).tokenList(context, options)),
+    );
+  example(list, 'countersign token list');
+
+  const revoke = token
+    .command('revoke')
+    .description('end a token at once')
+    .argument('<id>', 'the id of a token')
+    .addOption(databaseOption())
+    .action((id: string, options: DatabaseOption) =>
+      perform(async (context) => (await import('./token.ts')).tokenRevoke(context, id, options)),
+    );
+  example(revoke, 'countersign token revoke tok_01k2x7');
+}
+
+const DAYS_90 = 90 * 24 * 3_600_000;
 
 function addDb(db: Command, perform: Perform): void {
   const migrate = db

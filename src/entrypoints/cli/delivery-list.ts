@@ -1,7 +1,7 @@
 import { deliveryTable } from '../../messages/cli/cli.ts';
+import { deliveryJson } from '../../messages/cli/delivery-json.ts';
 import type { DeliveryStatus } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
-import { deliveryJson } from './json.ts';
 
 export interface DeliveryListOptions extends DatabaseOption {
   status?: DeliveryStatus;

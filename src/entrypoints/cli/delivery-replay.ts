@@ -6,8 +6,8 @@ import {
   replayAsked,
   unknownDelivery,
 } from '../../messages/cli/cli.ts';
+import { deliveryJson } from '../../messages/cli/delivery-json.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
-import { deliveryJson } from './json.ts';
 
 /** Resets a finished delivery to new and enqueues it, in one transaction. */
 export function deliveryReplay(

@@ -1,25 +1,10 @@
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { Scope } from '../../domain/chain/scope.ts';
-import type { DeliverySummary } from '../../ports/storage.ts';
 
 /*
  * The shapes of `--json` that `messages/run-json.ts` does not have. Fields are listed one by one, so that
  * renaming an internal field does not change people's scripts.
  */
-
-export function deliveryJson(delivery: DeliverySummary) {
-  return {
-    id: delivery.id,
-    guid: delivery.guid,
-    event: delivery.event,
-    action: delivery.action,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    error: delivery.error,
-    received_at: delivery.receivedAt.toISOString(),
-    finished_at: delivery.finishedAt?.toISOString() ?? null,
-  };
-}
 
 export function chainJson(chain: Chain, scope: Scope, file: string) {
   return {

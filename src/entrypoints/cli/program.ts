@@ -12,6 +12,7 @@ const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['artifact', 'list, show, print and prune what steps left'],
   ['state', 'show single attempts at steps'],
   ['audit', 'export who did what and when'],
+  ['token', 'make, list and revoke tokens for the API'],
   ['organisation', 'forget an organisation’s settings'],
   ['db', 'migrate, back up and shrink the database'],
 ];

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
+import { gitHubPages } from '../../config/addresses.ts';
 import type { StudioConfig } from '../../config/studio.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -21,15 +22,17 @@ interface StudioSettings {
   storage: Storage;
   clock: Clock;
   log: Log;
+  /** The JSON API, which has its own access. */
+  api?: Hono;
   /** Instead of sign-in. */
   link?: OneTimeLink;
 }
 
 /** The browser interface: pages, and what they are made from. */
-export function createStudio({ storage, clock, log, githubApiUrl, link }: StudioSettings): Hono<Env> {
+export function createStudio({ storage, clock, log, githubApiUrl, link, api }: StudioSettings): Hono<Env> {
   const access = link?.access ?? CLOSED;
   const assets = readAssets();
-  const parts: StudioParts = { storage, clock, log, access, assets, githubUrl: pagesUrl(githubApiUrl) };
+  const parts: StudioParts = { storage, clock, log, access, assets, githubUrl: gitHubPages(githubApiUrl) };
   const studio = new Hono<Env>();
 
   studio.use(compress());
@@ -39,6 +42,7 @@ export function createStudio({ storage, clock, log, githubApiUrl, link }: Studio
   });
   studio.use(secureHeaders);
   studio.route('/', assets.routes);
+  if (api) studio.route('/api/v1', api);
   if (link) {
     studio.use(link.guard);
     studio.route('/', link.routes);
@@ -64,9 +68,4 @@ export function createStudio({ storage, clock, log, githubApiUrl, link }: Studio
 
 function asPage(words: { title: string; text: string }) {
   return { title: words.title, main: notice(words) };
-}
-
-/** https://docs.github.com/en/enterprise-server@latest/rest/using-the-rest-api/getting-started-with-the-rest-api */
-function pagesUrl(apiUrl: string): string {
-  return apiUrl === 'https://api.github.com' ? 'https://github.com' : apiUrl.replace(/\/api\/v3$/, '');
 }

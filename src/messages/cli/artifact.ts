@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Json } from '../../core/canonical.ts';
 import { notAllowed } from '../../core/diagnostic.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
@@ -58,6 +59,20 @@ function passedWord({ content }: Artifact): string {
   const { passed } = JSON.parse(content) as { passed?: unknown };
   return passed === true ? 'yes' : passed === false ? 'no' : '-';
 }
+
+export const artifactJsonSchema = z.strictObject({
+  id: z.string(),
+  run_id: z.string(),
+  invocation_id: z.string(),
+  session_id: z.string(),
+  /** The kind of an outcome, or `file`, `log` or `analyzer_output`. */
+  kind: z.string(),
+  name: z.string(),
+  /** Of an outcome; `null` for a file. */
+  content: z.json().nullable(),
+  file_path: z.string().nullable(),
+  created_at: z.iso.datetime(),
+});
 
 export function artifactJson({
   id,

@@ -1,0 +1,95 @@
+import { Hono } from 'hono';
+import { etag } from 'hono/etag';
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { type ApiToken, hashOfApiToken, isUsable } from '../../domain/api-token/api-token.ts';
+import { API_WORDS, badQuery, missingScope } from '../../messages/api/words.ts';
+import type { Pages } from '../../messages/run/evidence.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { Visible } from '../../ports/visible.ts';
+import { describeApi } from './openapi.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes.ts';
+
+interface ApiParts {
+  storage: Storage;
+  pages: Pages;
+  clock: Clock;
+  log: Log;
+}
+
+/** How often the use of a token is written. */
+const USED_EVERY_MS = 60_000;
+
+/** The JSON API, for paths below `/api/v1`. Its errors have the form of those of the command line. */
+export function createApi({ storage, pages, clock, log }: ApiParts): Hono {
+  const api = new Hono();
+  api.use(async (context, next) => {
+    await next();
+    context.header('cache-control', 'private, no-cache');
+    context.header('x-content-type-options', 'nosniff');
+    context.header('vary', 'authorization');
+  });
+  api.use(etag());
+  api.get('/openapi.json', (context) => context.json(describeApi(ROUTES)));
+  for (const one of ROUTES) {
+    api.get(one.at.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+      const token = await tokenOf(context.req.header('authorization'));
+      if (!token) {
+        context.header('www-authenticate', 'Bearer realm="countersign"');
+        return context.json(API_WORDS.noToken, 401);
+      }
+      if (!token.scopes.includes(one.scope)) return context.json(missingScope(one.scope), 403);
+      const path = one.path.safeParse(context.req.param());
+      if (!path.success) return context.json(API_WORDS.notFound, 404);
+      try {
+        const found = await one.handle({
+          path: path.data,
+          query: one.query.parse(context.req.query()),
+          read: storage.read,
+          visible: visibleTo(token),
+          pages,
+          now: clock.now(),
+        });
+        return found === undefined ? context.json(API_WORDS.notFound, 404) : context.json(found);
+      } catch (error) {
+        if (error instanceof z.ZodError) return context.json(badQuery(sentencesOf(error, one)), 400);
+        throw error;
+      }
+    });
+  }
+  api.notFound((context) => context.json(API_WORDS.notFound, 404));
+  api.onError((err, context) => {
+    log.error({ err, path: context.req.path }, 'a request to the API failed');
+    return context.json(API_WORDS.broken, 500);
+  });
+  return api;
+
+  async function tokenOf(header: string | undefined): Promise<ApiToken | undefined> {
+    const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
+    const hash = given === undefined ? undefined : hashOfApiToken(given);
+    const token = hash === undefined ? undefined : await storage.read.apiTokens.byHash(hash);
+    const now = clock.now();
+    if (!token || !isUsable(token, now)) return undefined;
+    if (token.usedAt === null || now.getTime() - token.usedAt.getTime() >= USED_EVERY_MS) {
+      await storage.transaction((tx) => tx.apiTokens.used(token.id, now));
+    }
+    return token;
+  }
+}
+
+function visibleTo({ repositoryIds }: ApiToken): Visible {
+  return repositoryIds === null ? Visible.everything() : Visible.only(repositoryIds);
+}
+
+function sentencesOf(error: z.ZodError, { query }: Route): string[] {
+  const known = Object.keys(query.shape);
+  return error.issues.map((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      const allowed = known.length === 0 ? 'none is' : `allowed are ${known.join(', ')}`;
+      return `unknown: ${issue.keys.join(', ')}; ${allowed}`;
+    }
+    return `${issue.path.join('.')}: ${issue.message}`;
+  });
+}

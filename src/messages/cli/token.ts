@@ -1,0 +1,41 @@
+import { type ApiToken, isUsable } from '../../domain/api-token/api-token.ts';
+import { plainLine } from '../../domain/run/explain.ts';
+import { utc } from '../text/pretty.ts';
+import { ago, table } from './terminal.ts';
+
+/** `token create`: the only time that the token is shown. */
+export function tokenCreated({ id, expiresAt }: ApiToken, secret: string): string {
+  return `${secret}\n\nKeep it now: it is not shown again. It expires at ${utc(expiresAt)}; "countersign token revoke ${id}" ends it earlier.`;
+}
+
+export function tokenTable(tokens: readonly ApiToken[], now: Date): string {
+  if (tokens.length === 0) return 'There are no tokens; "countersign token create" makes one.';
+  return table(
+    ['id', 'name', 'scopes', 'repositories', 'state', 'last used'],
+    tokens.map((token) => [
+      token.id,
+      plainLine(token.name),
+      token.scopes.join(', '),
+      token.repositoryIds === null ? 'all' : String(token.repositoryIds.length),
+      stateOf(token, now),
+      token.usedAt === null ? 'never' : ago(token.usedAt, now),
+    ]),
+  );
+}
+
+function stateOf(token: ApiToken, now: Date): string {
+  if (token.revokedAt !== null) return 'revoked';
+  return isUsable(token, now) ? `until ${utc(token.expiresAt)}` : 'expired';
+}
+
+export function tokenRevoked(id: string): string {
+  return `The token ${plainLine(id)} no longer works.`;
+}
+
+export function noToken(id: string): string {
+  return `There is no token ${plainLine(id)} that still works; countersign token list shows all.`;
+}
+
+export function noRepository(name: string): string {
+  return `Nothing has run in a repository ${plainLine(name)} yet, so no token can be limited to it.`;
+}

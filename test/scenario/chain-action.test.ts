@@ -275,3 +275,26 @@ test('without a pull request, a step does not run a chain that needs one, and sa
   expect(await said(scene)).toContain('in the chain "inner", ');
   expect(await scene.runs('inner')).toEqual([]);
 });
+
+test('steps that run chains of such steps begin at most a hundred runs, and say why', {
+  tags: 'slow',
+}, async () => {
+  const chain = (name: string, step: string, count: number) =>
+    `name: ${name}\ntrigger: { event: ${name === 'outer' ? 'pr.opened' : 'manual.fired'} }\nsteps:\n${`  - { depends_on: [], ${step} }\n`.repeat(count)}`;
+  const runs = (next: string) => `action: chain, with: { chain: ${next} }`;
+  const waits = 'action: wait, with: { for: 1s }';
+  const scene = await start(
+    only({
+      outer: chain('outer', runs('middle'), 2),
+      middle: chain('middle', runs('inner'), 50),
+      inner: chain('inner', runs('last'), 2),
+      last: chain('last', waits, 1),
+    }),
+  );
+  await scene.open();
+  await scene.advance(120_000);
+  expect([(await scene.runs('inner')).length, (await scene.runs('last')).length]).toEqual([100, 0]);
+  expect((await loaded(scene, 'inner')).invocations[0]?.reason?.summary).toContain(
+    'last does not begin: with the chains that run it, it could begin more than 100 times',
+  );
+});

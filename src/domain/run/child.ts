@@ -4,6 +4,18 @@ import type { Run } from './run.ts';
 /** How many runs may start one another, so that chains that fire or run each other end. */
 export const MAX_DEPTH = 5;
 
+/** How many runs, as many steps deep, the steps of chains may begin for one run. */
+export const MAX_AMONG = 100;
+
+/**
+ * How many runs as deep as those of its steps there are, if each step of each run above them begins one. Without a limit, a few chains
+ * of fifty steps that run each other would begin millions.
+ */
+export function childrenAmong({ definition, facts }: Pick<Run, 'definition' | 'facts'>): number {
+  const steps = definition.steps.filter(({ uses }) => uses.kind === 'action' && uses.name === 'chain');
+  return (facts.parent?.among ?? 1) * Math.max(1, steps.length);
+}
+
 const PREFIX = 'run_of_';
 
 /**

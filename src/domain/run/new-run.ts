@@ -4,6 +4,7 @@ import type { Chain } from '../chain/chain.ts';
 import { defaultInputs, type InputValues } from '../chain/chain-inputs.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { RepositoryEvent } from '../event/event.ts';
+import { childrenAmong } from './child.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
 export interface NewRun {
@@ -85,6 +86,7 @@ export function newChildRun(
 ): RunState {
   const { id, parent, step, chain, values, members } = from;
   const { repo, trigger, governed, heard, depth = 0, parent: above } = parent.facts;
+  const among = childrenAmong(parent);
   const given = Object.entries(trigger).filter(([key]) => !key.startsWith('input_'));
   const facts: RunFacts = {
     repo,
@@ -93,7 +95,13 @@ export function newChildRun(
     ...(governed && { governed }),
     ...(heard && { heard }),
     depth: depth + 1,
-    parent: { run: parent.id, chain: parent.chain, step, above: above ? [above.run, ...above.above] : [] },
+    parent: {
+      run: parent.id,
+      chain: parent.chain,
+      step,
+      above: above ? [above.run, ...above.above] : [],
+      ...(among > 1 && { among }),
+    },
   };
   // Only events of a repository begin runs.
   const event = parent.event as RepositoryEvent;

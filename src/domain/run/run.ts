@@ -109,6 +109,8 @@ export interface RunFacts {
     step: string;
     /** The runs above that one, from the nearest. */
     above: readonly string[];
+    /** How many runs like this there can be, of all steps of the runs above; absent if this is the only one. */
+    among?: number;
   };
 }
 

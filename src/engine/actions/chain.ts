@@ -3,9 +3,14 @@ import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { readFired } from '../../domain/chain/fired-inputs.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { reason } from '../../domain/explanation/reason.ts';
-import { childRunId, MAX_DEPTH } from '../../domain/run/child.ts';
+import { childRunId, childrenAmong, MAX_AMONG, MAX_DEPTH } from '../../domain/run/child.ts';
 import { isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
-import { chainEnded, tooDeepForChain, waitsForChain } from '../../messages/run/chain-step.ts';
+import {
+  chainEnded,
+  tooDeepForChain,
+  tooManyForChain,
+  waitsForChain,
+} from '../../messages/run/chain-step.ts';
 import type { StepContext, StepResult } from '../steps/step.ts';
 import { type Plan, plainAction } from './action.ts';
 import { invalidInput } from './inputs.ts';
@@ -37,6 +42,7 @@ export const chain = plainAction({
     if (begun) return isRunOver(begun.run.status) ? ended(begun) : waits(context, begun.run.chain);
     const { run } = context.state;
     if ((run.facts.depth ?? 0) >= MAX_DEPTH) return invalidInput('chain', tooDeepForChain(name, MAX_DEPTH));
+    if (childrenAmong(run) > MAX_AMONG) return invalidInput('chain', tooManyForChain(name, MAX_AMONG));
     const found = await context.chainInForce(name);
     if ('because' in found) return invalidInput('chain', found.because);
     const unfit = cannotWorkOn(subjectOf(run), found.chain.steps.map(workingOfStep));

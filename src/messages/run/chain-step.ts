@@ -21,6 +21,10 @@ export function stepEndedFirst(chain: string, step: string): string {
   return `the step ${step} of ${chain}, which ran it, has ended`;
 }
 
+export function tooManyForChain(chain: string, most: number): string {
+  return `${chain} does not begin: with the chains that run it, it could begin more than ${most} times`;
+}
+
 export function tooDeepForChain(chain: string, most: number): string {
   return `${chain} does not begin: ${most} runs have started one another already, and no more may`;
 }

@@ -54,7 +54,9 @@ export function duration(longest: string): z.ZodType<number, string> {
     .transform((text, context) => {
       const ms = parseDuration(text);
       if (ms !== undefined && ms <= limit) return ms;
-      context.issues.push({ code: 'custom', message, input: text });
+      const isZero = /^0+[smhd]$/.test(text);
+      const zero = `${text} is no time at all: the shortest is 1s, and the longest ${longest}`;
+      context.issues.push({ code: 'custom', message: isZero ? zero : message, input: text });
       return z.NEVER;
     });
 }

@@ -322,7 +322,7 @@ describe('the parser of chain files', () => {
       'a duration of zero',
       withSteps('  - skill: ci\n    timeout: 0m'),
       [
-        'chain.yaml:6:14: a length of time is a number and a unit, such as 90s, 30m, 2h or 7d, and at most 7d',
+        'chain.yaml:6:14: 0m is no time at all: the shortest is 1s, and the longest 7d',
       ],
     ],
     [

@@ -96,9 +96,13 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         ]);
       const { skills, actions, outcomes, inputOf, artifactDefaultsOf } = createRegistry(SHIPPED_SKILLS);
       const known = { skills, actions, outcomes, inputOf };
+      let shipped: ReturnType<typeof shippedChains> | undefined;
       return {
         known,
-        shipped: shippedChains(known),
+        get shipped() {
+          shipped ??= shippedChains(known);
+          return shipped;
+        },
         foldContracts: (chain, packages) =>
           foldContracts(chain, (step) => {
             const isPackage = step.uses.kind === 'skill' && !skills.includes(step.uses.name);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { bounded, conditional, createAnswerCache, type Fetch } from '../../src/adapters/octokit/transport.ts';
+import { nextAfter, scheduleProblem, timezoneProblem } from '../../src/domain/chain/schedule.ts';
 import { loadedBy } from '../support/loaded-modules.ts';
 
 /*
@@ -78,4 +79,20 @@ it('the timer of a request ends with its answer, so that it keeps nothing of the
   timers.push(vi.getTimerCount());
 
   expect(timers).toEqual([1, 0]);
+});
+
+it('a schedule in UTC is read and evaluated without the data of time zones, which takes 7 MB to load', () => {
+  const { DateTimeFormat } = Intl;
+  const unused = () => {
+    throw new Error('the data of time zones was loaded');
+  };
+  Object.assign(Intl, { DateTimeFormat: unused });
+  try {
+    expect(scheduleProblem('17 3 * * 1-5')).toBeUndefined();
+    expect(timezoneProblem('UTC')).toBeUndefined();
+    const next = nextAfter({ schedule: '18 3 * * 1-5', timezone: 'UTC' }, new Date('2026-11-20T12:00:00Z'));
+    expect(next).toEqual(new Date('2026-11-23T03:18:00Z'));
+  } finally {
+    Object.assign(Intl, { DateTimeFormat });
+  }
 });

@@ -12,7 +12,6 @@ import { indexStatus } from '../../skills/catalogue/sync/check.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
 import { studioGate } from '../studio/gate.ts';
-import { startStudioHere } from '../studio/run.ts';
 import { answerIntake, beat, createHeartbeat, type TakeFromIntake } from './engine-end.ts';
 import { type Listening, listenForRequests } from './listen.ts';
 import type { Close, FromEngine, FromIntake, IntakeStart } from './messages.ts';
@@ -70,7 +69,11 @@ export async function startIntake(
       recorder: recordIn(storage, queue),
       check: () => storage.check(),
       engine: { ...engineReports(platform, outagePolicy), silentMs: () => 0 },
-      studio: config.studio && studioGate(() => startStudioHere({ config, secrets }, platform)),
+      studio:
+        config.studio &&
+        studioGate(async () =>
+          (await import('../studio/run.ts')).startStudioHere({ config, secrets }, platform),
+        ),
       clock,
       log,
     });

@@ -15,12 +15,14 @@ export function checkCalls(
   text: string,
   chain: Chain,
   file: string,
-  others: readonly Chain[],
+  others: () => readonly Chain[],
   { isComplete }: { isComplete: boolean },
 ): Diagnostic[] {
+  const calls = chain.steps.filter(runsChain);
+  if (calls.length === 0) return [];
   const source = readYaml(text, file);
-  const known = new Map([...others, chain].map((one) => [one.name, one]));
-  return chain.steps.filter(runsChain).flatMap((step) => {
+  const known = new Map([...others(), chain].map((one) => [one.name, one]));
+  return calls.flatMap((step) => {
     const at: Path = ['steps', step.index, 'with'];
     const name = String(step.with.chain);
     const called = known.get(name);

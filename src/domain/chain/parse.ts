@@ -88,6 +88,14 @@ export function calledBy(text: string): string[] {
   });
 }
 
+/** What is known of a text already, so that it is not read again, and how long the search may take. */
+interface ChainOfText {
+  chain?: Chain | undefined;
+  budget?: ReturnType<typeof searchBudget>;
+  /** The chains beside it. */
+  others?: () => readonly Chain[];
+}
+
 /**
  * What is allowed in a chain file and probably a mistake: steps that can never run, or not for all triggers, and a chain that
  * fires itself, or one of the others that fires it. Empty for a file with
@@ -97,10 +105,12 @@ export function chainWarnings(
   text: string,
   file: string,
   known: KnownNames,
-  budget = searchBudget(),
-  others: readonly Chain[] = [],
+  {
+    chain = parseChain(text, file, known).chain,
+    budget = searchBudget(),
+    others = () => [],
+  }: ChainOfText = {},
 ): Diagnostic[] {
-  const { chain } = parseChain(text, file, known);
   if (!chain) return [];
   const source = readYaml(text, file);
   const steps = source.value === undefined ? [] : outlineSteps(source.value);
@@ -133,12 +143,12 @@ const MAX_COMPARED = 200;
 function firedInTurn(
   trigger: Trigger,
   chain: Chain,
-  others: readonly Chain[],
+  others: () => readonly Chain[],
   { outcomes = {} }: KnownNames,
 ): { other: string; step: string; back: string }[] {
   const isHearing = (one: Trigger) => 'event' in one && one.event === 'invocation.completed';
   if (!isHearing(trigger)) return [];
-  return others
+  return others()
     .filter((one) => one.name !== chain.name && triggersOf(one).some(isHearing))
     .slice(0, MAX_COMPARED)
     .flatMap((one) => {

@@ -64,7 +64,7 @@ export function diagnosticsAfterMerge(
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
     ...changes.flatMap(({ chain: { chain, file } = { file: '' }, text = '' }) =>
       chain && chains.chains.includes(chain)
-        ? checkCalls(text, chain, file, chains.chains, { isComplete: chains.broken.length === 0 })
+        ? checkCalls(text, chain, file, () => chains.chains, { isComplete: chains.broken.length === 0 })
         : [],
     ),
     ...unknownIn(settings, chains.names).filter(

@@ -124,7 +124,7 @@ async function readChanged(
         chain,
         text: text ?? '',
         diagnostics: [],
-        warnings: chainWarnings(text ?? '', path, names, budget),
+        warnings: chainWarnings(text ?? '', path, names, { budget }),
       }
     : { path, diagnostics: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.diagnostics] };
 }

@@ -106,7 +106,7 @@ export function checkFiles(
   cwd: string,
   paths: readonly string[],
   known: KnownNames,
-  shipped: readonly ParsedChain[],
+  shipped: () => readonly ParsedChain[],
   foldContracts: (chain: Chain) => Chain,
 ): CheckedFile[] {
   const files = [
@@ -122,11 +122,11 @@ export function checkFiles(
     // Two files in a folder with the same name conflict, which neither shows alone.
     (siblings) => resolveChains({ repository: siblings, organisation: [], stored: [], shipped: [] }).broken,
   );
-  const callable = [...shipped, ...chains].flatMap(({ chain }) => chain ?? []);
+  const callable = () => [...shipped(), ...chains].flatMap(({ chain }) => chain ?? []);
   return files.map((file) => {
     const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);
     if (!parsed) {
-      const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped].map(nameOf);
+      const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped()].map(nameOf);
       const diagnostics = settingsDiagnostics(cwd, file, known, [...new Set(there)].sort());
       return { file, chain: null, diagnostics, warnings: [], contracts: [] };
     }
@@ -141,7 +141,7 @@ export function checkFiles(
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
     const warnings =
       diagnostics.length === 0
-        ? chainWarnings(textOf(cwd, file) ?? '', file, known, undefined, callable)
+        ? chainWarnings(textOf(cwd, file) ?? '', file, known, { chain: parsed.chain, others: callable })
         : [];
     return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, warnings, contracts };
   });

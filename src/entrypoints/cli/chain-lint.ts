@@ -9,9 +9,15 @@ export async function chainLint(
   paths: readonly string[],
   { strict = false }: { strict?: boolean },
 ): Promise<Output> {
-  const { known, shipped, foldContracts } = await tools.chains();
-  const names = await namesKnownIn(cwd, paths, known, tools);
-  const files = checkFiles(cwd, paths, names, shipped, (chain) => foldContracts(chain, names.packages));
+  const chains = await tools.chains();
+  const names = await namesKnownIn(cwd, paths, chains.known, tools);
+  const files = checkFiles(
+    cwd,
+    paths,
+    names,
+    () => chains.shipped,
+    (chain) => chains.foldContracts(chain, names.packages),
+  );
   const fails = ({ diagnostics, warnings }: (typeof files)[number]) =>
     diagnostics.length > 0 || (strict && warnings.length > 0);
   return {

@@ -23,7 +23,7 @@ function said(text: string, others: readonly string[], isComplete = true) {
     return chain;
   });
   return own
-    ? checkCalls(text, own, 'a.yaml', rest, { isComplete }).map(
+    ? checkCalls(text, own, 'a.yaml', () => rest, { isComplete }).map(
         ({ line, message }) => `${line}: ${message.split('; its inputs')[0]}`,
       )
     : [];

@@ -34,7 +34,7 @@ const hears = (name: string, filter: string) =>
   `name: ${name}\ntrigger: { event: invocation.completed, filter: ${filter} }\nsteps:\n  - { id: go-${name}, skill: ci }\n`;
 
 const warningsBeside = (filter: string, others: readonly string[]) =>
-  chainWarnings(hears('one', filter), 'one.yaml', KNOWN, undefined, others.map(chainOf)).map(
+  chainWarnings(hears('one', filter), 'one.yaml', KNOWN, { others: () => others.map(chainOf) }).map(
     formatDiagnostic,
   );
 

@@ -321,9 +321,7 @@ describe('the parser of chain files', () => {
     [
       'a duration of zero',
       withSteps('  - skill: ci\n    timeout: 0m'),
-      [
-        'chain.yaml:6:14: 0m is no time at all: the shortest is 1s, and the longest 7d',
-      ],
+      ['chain.yaml:6:14: 0m is no time at all: the shortest is 1s, and the longest 7d'],
     ],
     [
       'a dependency on an unknown step',

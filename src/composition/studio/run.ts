@@ -94,7 +94,7 @@ export function serveStudio(
 }
 
 /**
- * Serves Studio on this machine alone, for whoever opens the link.
+ * Serves Studio on this machine alone, for the person who opens the link.
  * @returns the link, and how to stop
  * @throws CountersignError if the port is taken
  */

@@ -19,7 +19,7 @@ export interface OneTimeLink {
 }
 
 /**
- * Access for whoever reads the link where it was printed: they can read the database's file, too. The link works once,
+ * Access for people who read the link where it was printed: they can read the database's file, too. The link works once,
  * so that it is worth nothing in the history of a browser or a terminal. Everything is read-only.
  */
 export function oneTimeLink(random: () => string = () => randomBytes(24).toString('base64url')): OneTimeLink {

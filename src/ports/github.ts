@@ -227,6 +227,8 @@ export interface InstalledRepository extends Repo {
   id: number;
   /** GitHub accepts no writes: archived, or disabled by GitHub. */
   readOnly: boolean;
+  /** Everybody who can reach the server may read it. */
+  isPublic: boolean;
 }
 
 /** A pull request in GitHub's list, with enough data to see whether it changed. */

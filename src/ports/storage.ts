@@ -21,6 +21,7 @@ import type { Firings, Schedules } from './firings.ts';
 import type { ModelCalls } from './model-calls.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
+import type { StudioCommands, StudioSessions } from './studio-sessions.ts';
 
 /**
  * The database as the engine sees it. Every write happens inside `transaction`. State that belongs together
@@ -90,6 +91,8 @@ export interface Tx {
   readonly apiTokens: ApiTokens;
   readonly audit: AuditLog;
   readonly appliedCommands: AppliedCommands;
+  readonly studioSessions: StudioSessions;
+  readonly studioCommands: StudioCommands;
   readonly pruning: Pruning;
   /**
    * Calls `work` at the end of the transaction, before it commits: for what many callers contribute to, and

@@ -43,6 +43,8 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
   apiTokens: ['byHash', 'all'],
+  studioSessions: ['find'],
+  studioCommands: ['get'],
   audit: ['lastConfiguration', 'page'],
   pruning: ['page', 'unknownPullRequests', 'blobsToDelete'],
 };

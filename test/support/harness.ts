@@ -97,8 +97,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   validator ??= createRequestValidator();
   const validate = validator;
   github.onRequest(({ method, path, body }) => {
-    // GitHub itself gives addresses by id, in redirects.
-    if (!path.startsWith('/repositories/')) faultyRequests.push(...validate({ method, path, body }));
+    // GitHub itself gives addresses by id, in redirects. Its description has no pages.
+    if (!path.startsWith('/repositories/') && !path.startsWith('/login/'))
+      faultyRequests.push(...validate({ method, path, body }));
   });
 
   github.addOrganization('octo');

@@ -125,15 +125,18 @@ export const installedRepositoriesSchema = z
         owner: z.object({ login: z.string() }),
         archived: z.boolean().default(false),
         disabled: z.boolean().default(false),
+        // Internal repositories of an enterprise are private, too.
+        private: z.boolean().default(true),
       }),
     ),
   })
   .transform(({ repositories }) =>
-    repositories.map(({ id, name, owner, archived, disabled }) => ({
+    repositories.map(({ id, name, owner, archived, disabled, private: isPrivate }) => ({
       id,
       owner: owner.login,
       name,
       readOnly: archived || disabled,
+      isPublic: !isPrivate,
     })),
   );
 

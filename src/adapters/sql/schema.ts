@@ -72,6 +72,15 @@ export interface Database {
   audit_log: AuditLogTable;
   blobs_to_delete: { path: string };
   api_tokens: ApiTokensTable;
+  studio_sessions: StudioSessionsTable;
+  studio_commands: {
+    id: string;
+    person_id: number;
+    repository_id: number;
+    asked_at: string;
+    ok: number | null;
+    reply: string | null;
+  };
   fired_once: { repository_id: number; head_sha: string; chain: string; subject: string; fired_at: string };
 }
 
@@ -85,6 +94,19 @@ export interface ApiTokensTable {
   expires_at: string;
   revoked_at: string | null;
   used_at: string | null;
+}
+
+export interface StudioSessionsTable {
+  token_hash: string;
+  previous_hash: string | null;
+  previous_until: string | null;
+  person_id: number;
+  login: string;
+  sealed: Uint8Array;
+  signed_in_at: string;
+  rotated_at: string;
+  seen_at: string;
+  expires_at: string;
 }
 
 export interface CompositesTable {

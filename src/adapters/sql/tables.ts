@@ -26,6 +26,7 @@ import type { Database } from './schema.ts';
 import { skillCallsTable } from './skill-calls.ts';
 import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
+import { studioCommandsTable, studioSessionsTable } from './studio.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /**
@@ -63,6 +64,8 @@ export function tablesOn(
     apiTokens: apiTokensTable(db),
     audit: auditTable(db, clock, unit),
     appliedCommands: appliedCommandsTable(db),
+    studioSessions: studioSessionsTable(db),
+    studioCommands: studioCommandsTable(db),
     pruning: pruningTable(db, archives, unit),
     beforeCommit: (work) => within(unit).beforeCommit(work),
     afterwards: (work) => within(unit).afterwards(work),

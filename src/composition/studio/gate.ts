@@ -60,6 +60,10 @@ export function studioGate(start: () => Promise<RunningStudio>): StudioGate {
       );
       // Loaded only now: Node's HTTP client takes 4 MB of a thread.
       const { request: send } = process.getBuiltinModule('node:http');
+      // For limits on attempts. What came before is only what others say.
+      const before = headers['x-forwarded-for'];
+      const peer = request.socket.remoteAddress ?? '';
+      headers['x-forwarded-for'] = before === undefined ? peer : `${before}, ${peer}`;
       const { method, url: path } = request;
       await new Promise<void>((resolve) => {
         const passed = send({ socketPath, method, path, headers, agent: false }, (answer) => {

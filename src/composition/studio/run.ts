@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { getRequestListener } from '@hono/node-server';
 import { gitHubPages } from '../../config/addresses.ts';
-import type { BaseConfig } from '../../config/config.ts';
+import type { AppConfig, BaseConfig } from '../../config/config.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import { createApi } from '../../entrypoints/api/api.ts';
+import type { PublicRepositories } from '../../entrypoints/studio/access.ts';
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
+import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { openStorage } from '../storage.ts';
 import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
@@ -48,7 +50,11 @@ export async function startStudioHere(
 ): Promise<RunningStudio> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-studio-'));
   const socketPath = join(folder, 'http.sock');
-  const { server, stop } = serveStudio(config, { storage, clock, log });
+  const { server, stop } = serveStudio(
+    config,
+    { storage, clock, log },
+    await askingGitHub(config, { clock, log }),
+  );
   const ended = Promise.withResolvers<void>();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -65,11 +71,48 @@ export async function startStudioHere(
   };
 }
 
+/** How Studio asks GitHub who people are and what they may see. */
+interface AskingGitHub {
+  github?: GitHubForPeople;
+  publicRepositories?: PublicRepositories;
+}
+
+/** Loads only what the settings need. */
+async function askingGitHub(
+  { studio, githubApiUrl, appId, privateKey }: AppConfig,
+  { clock, log }: Pick<StudioPlatform, 'clock' | 'log'>,
+): Promise<AskingGitHub> {
+  const asking: AskingGitHub = {};
+  if (studio?.signIn) {
+    const { gitHubForPeople } = await import('../../adapters/octokit/for-people.ts');
+    const pagesUrl = gitHubPages(githubApiUrl);
+    asking.github = await gitHubForPeople({ ...studio.signIn, pagesUrl, apiUrl: githubApiUrl, clock });
+  }
+  if (studio?.isPublic) {
+    const [{ createOctokitGitHub }, { octokitsWithKey }] = await Promise.all([
+      import('../../adapters/octokit/octokit-github.ts'),
+      import('../../adapters/octokit/sign-in.ts'),
+    ]);
+    const source = octokitsWithKey({ appId, privateKey, apiUrl: githubApiUrl });
+    const github = createOctokitGitHub({ source, log, clock });
+    asking.publicRepositories = async () => {
+      const ids: number[] = [];
+      for (const { id, suspended } of await github.app.installations()) {
+        if (suspended) continue;
+        const repositories = await github.reader(id, 'person').repositories();
+        ids.push(...repositories.flatMap((repository) => (repository.isPublic ? [repository.id] : [])));
+      }
+      return ids;
+    };
+  }
+  return asking;
+}
+
 /** The server of Studio. It does not listen yet. */
 export function serveStudio(
   config: StudioPlaces,
   { storage, clock, log }: StudioPlatform,
-  link?: OneTimeLink,
+  { link, ...asking }: { link?: OneTimeLink } & AskingGitHub,
 ): { server: Server; stop(): Promise<void> } {
   const pages = { github: gitHubPages(config.githubApiUrl) };
   const studio = createStudio({
@@ -78,6 +121,7 @@ export function serveStudio(
     publicUrl: config.publicUrl,
     githubApiUrl: config.githubApiUrl,
     ...(link && { link }),
+    ...asking,
     storage,
     clock,
     log,
@@ -107,7 +151,7 @@ export async function openStudio(
   const { server, stop } = serveStudio(
     config,
     { storage, clock: systemClock, log: createLog(config.logLevel) },
-    link,
+    { link },
   );
   try {
     const url = await listen(server, { host: '127.0.0.1', port });

@@ -1,19 +1,152 @@
 import type { Context } from 'hono';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../core/clock.ts';
+import { type GitHubForPeople, TokenRefused } from '../../ports/github-person.ts';
 import { Visible } from '../../ports/visible.ts';
-import type { Viewer } from './viewer.ts';
+import { isMasked, masked } from './forgery.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
+import type { Person, Viewer } from './viewer.ts';
 
 /** Knows who sends a request and what that person may see. */
 export interface Access {
   /** Whether people can sign in at all. */
   canSignIn: boolean;
+  /** Whether somebody who did not sign in sees anything. */
+  isPublic: boolean;
+  /** @throws GitHubError if GitHub had to be asked and did not answer */
   viewer(context: Context): Promise<Viewer>;
-  /** Asks GitHub, or remembers for some minutes what it said. */
+  /** Asks GitHub, or remembers for some minutes what it said. @throws GitHubError */
   visible(viewer: Viewer): Promise<Visible>;
+  /**
+   * Whether a form was made for whoever sends the request; `undefined` for somebody who has no session. Asks the
+   * database only.
+   */
+  isProven(context: Context, token: string): Promise<boolean | undefined>;
+  /**
+   * The person's own token for GitHub, for what they do there themselves.
+   * @throws TokenRefused, GitHubError
+   */
+  tokenOf(person: Person): Promise<string>;
 }
 
-/** Without sign-in, nobody sees anything. */
-export const CLOSED: Access = {
-  canSignIn: false,
-  viewer: async () => ({ kind: 'nobody' }),
-  visible: async () => Visible.only([]),
-};
+/** How long GitHub's answer counts: what it stops showing to a person disappears within that time. */
+const PERSON_MS = 300_000;
+const PUBLIC_MS = 120_000;
+/** Until GitHub is asked again after it did not answer, so that requests do not queue up behind an outage. */
+const FAILED_MS = 5_000;
+
+interface Asked<T> {
+  answer: Promise<T>;
+  until: number;
+}
+
+/** The answer of a question, for so long. */
+function remembered<T>(clock: Clock, forMs: number) {
+  const known = new LRUCache<number, Asked<T>>({ max: 2_000 });
+  return {
+    forget: (key: number) => known.delete(key),
+    get(key: number, ask: () => Promise<T>): Promise<T> {
+      const now = clock.now().getTime();
+      const found = known.get(key);
+      if (found && found.until > now) return found.answer;
+      const asked: Asked<T> = { answer: ask(), until: now + forMs };
+      asked.answer.catch(() => {
+        asked.until = Math.min(asked.until, clock.now().getTime() + FAILED_MS);
+      });
+      known.set(key, asked);
+      return asked.answer;
+    },
+  };
+}
+
+/** What is public, if everybody may read that. */
+export type PublicRepositories = () => Promise<readonly number[]>;
+
+/**
+ * Access by what GitHub says: people see the repositories that both they and the App have access to, and everybody
+ * sees public ones if the operator opened them. Where GitHub does not answer, nobody sees anything.
+ */
+export function accessByGitHub({
+  clock,
+  sessions,
+  github,
+  operators,
+  publicRepositories,
+}: {
+  clock: Clock;
+  /** Absent if nobody can sign in. */
+  sessions: Sessions | undefined;
+  github: GitHubForPeople | undefined;
+  /** In lower case. */
+  operators: readonly string[];
+  publicRepositories: PublicRepositories | undefined;
+}): Access {
+  const shownTo = remembered<{ login: string; ids: readonly number[] }>(clock, PERSON_MS);
+  const shownToAll = remembered<readonly number[]>(clock, PUBLIC_MS);
+  const people = new WeakMap<Person, { signedIn: SignedIn; ids: readonly number[] }>();
+
+  async function ask(signedIn: SignedIn) {
+    const token = await tokenOf(signedIn);
+    if (!github) throw new TokenRefused('nobody can sign in');
+    const [owner, ids] = await Promise.all([github.owner(token), github.repositoryIds(token)]);
+    if (owner.id !== signedIn.row.personId) throw new TokenRefused('the token belongs to somebody else');
+    if (owner.login !== signedIn.row.login) await sessions?.rename(signedIn, owner.login);
+    return { login: owner.login, ids };
+  }
+
+  async function tokenOf(signedIn: SignedIn): Promise<string> {
+    if (!sessions) throw new TokenRefused('nobody can sign in');
+    return sessions.accessToken(signedIn);
+  }
+
+  const publicIds = () =>
+    publicRepositories ? shownToAll.get(0, publicRepositories) : Promise.resolve<readonly number[]>([]);
+
+  return {
+    canSignIn: sessions !== undefined,
+    isPublic: publicRepositories !== undefined,
+
+    async viewer(context) {
+      const signedIn = await sessions?.of(context);
+      if (!signedIn) return { kind: 'nobody' };
+      const id = signedIn.row.personId;
+      try {
+        const { login, ids } = await shownTo.get(id, () => ask(signedIn));
+        const viewer: Person = {
+          kind: 'person',
+          id,
+          login,
+          isOperator: operators.includes(login.toLowerCase()),
+          csrf: masked(signedIn.secrets.form),
+        };
+        people.set(viewer, { signedIn, ids });
+        return viewer;
+      } catch (error) {
+        if (!(error instanceof TokenRefused)) throw error;
+        // Another session of the same person can have a token that GitHub accepts.
+        shownTo.forget(id);
+        await sessions?.end(context, signedIn);
+        return { kind: 'nobody' };
+      }
+    },
+
+    async visible(viewer) {
+      if (viewer.kind === 'nobody') return Visible.only([...(await publicIds())]);
+      const own = (viewer.kind === 'person' && people.get(viewer)?.ids) || [];
+      // Without an answer about what is public, people still see what is theirs.
+      const others = await publicIds().catch((): readonly number[] => []);
+      return Visible.only([...new Set([...own, ...others])]);
+    },
+
+    async isProven(context, token) {
+      const signedIn = await sessions?.of(context);
+      return signedIn && isMasked(token, signedIn.secrets.form);
+    },
+
+    async tokenOf(person) {
+      const known = people.get(person);
+      if (!known) throw new TokenRefused('the person did not sign in');
+      return tokenOf(known.signedIn);
+    },
+  };
+}

@@ -34,6 +34,14 @@ export interface PageContext {
   visible: Visible;
 }
 
+/** Where to sign in and come back to this page; nothing if nobody can. */
+export function signInFrom({ canSignIn }: Pick<Access, 'canSignIn'>, { req }: Request): { signIn?: string } {
+  if (!canSignIn) return {};
+  const { pathname, search } = new URL(req.url);
+  const isPage = req.method === 'GET' && !pathname.startsWith('/sign-in');
+  return { signIn: isPage ? `/sign-in?to=${encodeURIComponent(pathname + search)}` : '/sign-in' };
+}
+
 /** Answers with a whole page. */
 export function answerPage(
   { access, assets }: Pick<StudioParts, 'access' | 'assets'>,
@@ -45,7 +53,7 @@ export function answerPage(
   return context.html(
     page({
       title,
-      viewer: viewer.kind === 'nobody' ? { kind: 'nobody', canSignIn: access.canSignIn } : viewer,
+      viewer: viewer.kind === 'nobody' ? { kind: 'nobody', ...signInFrom(access, context) } : viewer,
       path: context.req.path,
       assets: assets.forPages,
       nonce: context.get('nonce'),

@@ -3,6 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { isLoopback } from '../../core/loopback.ts';
 import { LINK_IS_USED, OTHER_HOST } from '../../messages/studio/words.ts';
+import { TokenRefused } from '../../ports/github-person.ts';
 import { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
 import type { Env } from './frame.ts';
@@ -47,9 +48,14 @@ export function oneTimeLink(random: () => string = () => randomBytes(24).toStrin
     },
     access: {
       canSignIn: false,
+      isPublic: false,
       viewer: async (context) =>
         isSame(getCookie(context, COOKIE) ?? '', session) ? { kind: 'machine' } : { kind: 'nobody' },
       visible: async (viewer) => (viewer.kind === 'machine' ? Visible.everything() : Visible.only([])),
+      isProven: async () => undefined,
+      async tokenOf() {
+        throw new TokenRefused('nobody signs in here');
+      },
     },
   };
 }

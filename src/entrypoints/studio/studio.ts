@@ -6,14 +6,19 @@ import type { StudioConfig } from '../../config/studio.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { notice } from '../../messages/studio/layout.ts';
-import { BROKEN, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
+import { BROKEN, NO_ANSWER, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
+import { GitHubError } from '../../ports/github.ts';
+import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { CLOSED } from './access.ts';
+import { accessByGitHub, type PublicRepositories } from './access.ts';
 import { readAssets } from './assets.ts';
-import { answerPage, type Env, type StudioParts } from './frame.ts';
+import { refuseForgeries } from './forgery.ts';
+import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { runPages } from './pages/runs.ts';
 import { secureHeaders } from './secure-headers.ts';
+import { createSessions } from './sessions.ts';
+import { signInPages } from './sign-in.ts';
 
 interface StudioSettings {
   config: StudioConfig;
@@ -26,11 +31,25 @@ interface StudioSettings {
   api?: Hono;
   /** Instead of sign-in. */
   link?: OneTimeLink;
+  /** For sign-in; absent if nobody can. */
+  github?: GitHubForPeople;
+  /** What everybody may read; absent if that is nothing. */
+  publicRepositories?: PublicRepositories;
 }
 
 /** The browser interface: pages, and what they are made from. */
-export function createStudio({ storage, clock, log, githubApiUrl, link, api }: StudioSettings): Hono<Env> {
-  const access = link?.access ?? CLOSED;
+export function createStudio(settings: StudioSettings): Hono<Env> {
+  const { storage, clock, log, githubApiUrl, link, api, publicUrl } = settings;
+  const signIn = link ? undefined : signInParts(settings);
+  const access =
+    link?.access ??
+    accessByGitHub({
+      clock,
+      sessions: signIn?.sessions,
+      github: signIn?.github,
+      operators: settings.config.operators,
+      publicRepositories: settings.publicRepositories,
+    });
   const assets = readAssets();
   const parts: StudioParts = { storage, clock, log, access, assets, githubUrl: gitHubPages(githubApiUrl) };
   const studio = new Hono<Env>();
@@ -38,6 +57,7 @@ export function createStudio({ storage, clock, log, githubApiUrl, link, api }: S
   studio.use(compress());
   studio.use(async (context, next) => {
     context.set('nonce', randomBytes(16).toString('base64url'));
+    context.set('viewer', { kind: 'nobody' });
     await next();
   });
   studio.use(secureHeaders);
@@ -47,13 +67,23 @@ export function createStudio({ storage, clock, log, githubApiUrl, link, api }: S
     studio.use(link.guard);
     studio.route('/', link.routes);
   }
+  studio.use(refuseForgeries(publicUrl, access.isProven));
+  if (signIn) studio.route('/', signInPages(parts, { ...signIn, publicUrl }));
   studio.use(async (context, next) => {
-    const viewer = await access.viewer(context);
-    context.set('viewer', viewer);
-    if (viewer.kind === 'nobody') {
-      return answerPage(parts, context, asPage(access.canSignIn ? SIGN_IN_NEEDED : NO_SIGN_IN), 401);
+    try {
+      const viewer = await access.viewer(context);
+      context.set('viewer', viewer);
+      const isReading = context.req.method === 'GET' || context.req.method === 'HEAD';
+      if (viewer.kind === 'nobody' && !(access.isPublic && isReading)) {
+        const words = access.canSignIn ? SIGN_IN_NEEDED : NO_SIGN_IN;
+        return answerPage(parts, context, asPage({ ...words, ...signInFrom(access, context) }), 401);
+      }
+      context.set('visible', await access.visible(viewer));
+    } catch (error) {
+      if (!(error instanceof GitHubError)) throw error;
+      log.warn({ err: error }, 'Studio could not ask GitHub what somebody may see');
+      return answerPage(parts, context, asPage(NO_ANSWER), 503);
     }
-    context.set('visible', await access.visible(viewer));
     await next();
   });
   studio.route('/', runPages(parts));
@@ -66,6 +96,14 @@ export function createStudio({ storage, clock, log, githubApiUrl, link, api }: S
   return studio;
 }
 
-function asPage(words: { title: string; text: string }) {
+function signInParts({ config, github, storage, clock, publicUrl }: StudioSettings) {
+  if (!config.signIn || !github) return undefined;
+  const { clientSecret } = config.signIn;
+  const isSecure = publicUrl?.startsWith('https:') === true;
+  const sessions = createSessions({ storage, clock, github, clientSecret, isSecure });
+  return { sessions, github, clientSecret, isSecure };
+}
+
+function asPage(words: { title: string; text: string; signIn?: string }) {
   return { title: words.title, main: notice(words) };
 }

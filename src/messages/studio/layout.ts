@@ -11,7 +11,8 @@ export interface PageAssets {
 
 /** Who looks at a page, as its header says. */
 export type ShownViewer =
-  | { kind: 'nobody'; canSignIn: boolean }
+  /** `signIn`: where to do that, if they can. */
+  | { kind: 'nobody'; signIn?: string }
   /** Somebody on the server's own machine. */
   | { kind: 'machine' }
   | { kind: 'person'; login: string; isOperator: boolean; csrf: string };
@@ -89,7 +90,9 @@ function isHere(address: string, path: string): boolean {
 function account(viewer: ShownViewer): Html {
   switch (viewer.kind) {
     case 'nobody':
-      return viewer.canSignIn ? html`<a class="account" href="/sign-in">Sign in</a>` : html``;
+      return viewer.signIn === undefined
+        ? html``
+        : html`<a class="account" href="${viewer.signIn}">Sign in</a>`;
     case 'machine':
       return html`<span class="account">Read-only, on this machine</span>`;
     case 'person':
@@ -101,6 +104,12 @@ function account(viewer: ShownViewer): Html {
 }
 
 /** A page that says one thing, such as an error. */
-export function notice({ title, text }: { title: string; text: string }): Html {
-  return html`<h1>${title}</h1>\n<p>${text}</p>`;
+export function notice({ title, text, signIn }: { title: string; text: string; signIn?: string }): Html {
+  return html`<h1>${title}</h1>
+<p>${text}</p>${
+    signIn === undefined
+      ? ''
+      : html`
+<p><a class="button" href="${signIn}">Sign in with GitHub</a></p>`
+  }`;
 }

@@ -27,6 +27,34 @@ export const NO_SIGN_IN = {
   text: 'The operator of this server can set GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET, or read on the server itself with the command "countersign studio".',
 };
 
+export const NO_ANSWER = {
+  title: 'GitHub does not answer',
+  text: 'Studio shows only what GitHub lets you see, and GitHub did not say what that is. Try again in a moment.',
+};
+
+export const SIGN_IN_REFUSED = {
+  title: 'You are not signed in',
+  text: 'You did not let Countersign act for you on GitHub. Studio needs that to know what you may see.',
+};
+
+export const SIGN_IN_FAILED = {
+  title: 'You are not signed in',
+  text: 'GitHub did not confirm who you are. The link that GitHub gave works once and for ten minutes; sign in again.',
+};
+
+export const SIGN_IN_ELSEWHERE = {
+  title: 'This sign-in did not begin here',
+  text: 'It began in another browser, or more than ten minutes ago. Sign in again.',
+};
+
+export const TOO_MANY_SIGN_INS = {
+  title: 'Too many sign-ins',
+  text: 'There were too many attempts from your address. Try again in ten minutes.',
+};
+
+export const FORGED =
+  'This form was not sent from a page that Studio made for you, or you have signed in again since. Go back, reload the page and try again.';
+
 export const LINK_IS_USED =
   'This link was used already, or is not the one that was printed. Start "countersign studio" again for a new one.';
 

@@ -1,5 +1,6 @@
 import { randomBytes, verify } from 'node:crypto';
 import { ApiError } from './api-error.ts';
+import type { OAuth, UserToken } from './oauth.ts';
 import type { State } from './state.ts';
 import type { Installation, PermissionLevel, Permissions, Repository } from './world.ts';
 
@@ -10,8 +11,8 @@ const CLOCK_DRIFT_S = 60;
 /** The id of the installation that stands for a person's token. */
 export const READER = 0;
 
-/** Who calls: the app itself with its JWT, or one of its installations with a token. */
-export type Caller = { kind: 'app' } | Token;
+/** Who calls: the app itself with its JWT, one of its installations with a token, or a person with one for the app. */
+export type Caller = { kind: 'app' } | Token | UserToken;
 
 export interface Token {
   readonly kind: 'installation';
@@ -31,8 +32,10 @@ export class Auth {
   readonly #tokens = new Map<string, Token>();
   readonly #publicKey: string;
   readonly #appIds: readonly string[];
+  readonly oauth: OAuth;
 
-  constructor(options: { publicKey: string; appIds: readonly string[] }) {
+  constructor(options: { publicKey: string; appIds: readonly string[]; oauth: OAuth }) {
+    this.oauth = options.oauth;
     this.#publicKey = options.publicKey;
     this.#appIds = options.appIds;
   }
@@ -68,6 +71,8 @@ export class Auth {
       this.#checkJwt(credential);
       return { kind: 'app' };
     }
+    const person = this.oauth.find(credential);
+    if (person) return person;
     const token = this.#tokens.get(credential);
     if (!token || token.expiresAt.getTime() <= Date.now()) throw new ApiError(401, 'Bad credentials');
     return token;

@@ -1,7 +1,7 @@
 import { ApiError, notFound } from './api-error.ts';
 import { type Auth, allows, type Caller, reaches, type Token } from './auth.ts';
 import type { State } from './state.ts';
-import type { PermissionLevel, Repository } from './world.ts';
+import type { Account, PermissionLevel, Repository } from './world.ts';
 
 /** A request as a route sees it. */
 export interface Call {
@@ -53,6 +53,48 @@ export class Router {
     this.#add(method, path, (call) => {
       if (call.caller?.kind !== 'app') throw new ApiError(401, 'A JSON web token could not be decoded');
       return handle(call);
+    });
+  }
+
+  /** A route that needs no token, such as GitHub's own pages. */
+  anybody(method: string, path: string, handle: (call: Call) => Reply): void {
+    this.#add(method, path, handle);
+  }
+
+  /** A route for a person's own token. */
+  person(method: string, path: string, handle: (call: Call & { person: Account }) => Reply): void {
+    this.#add(method, path, (call) => {
+      if (call.caller?.kind !== 'user') throw new ApiError(401, 'Requires authentication');
+      return handle({ ...call, person: call.caller.account });
+    });
+  }
+
+  /**
+   * A route under `/repos/:owner/:repo` that a person's token may use too: it can do what both the person and the App can.
+   * https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-with-a-github-app-on-behalf-of-a-user
+   */
+  repositoryOrPerson(
+    method: string,
+    path: string,
+    needs: Need | readonly Need[],
+    handle: (call: Call & { repository: Repository; by: Account }) => Reply,
+  ): void {
+    this.repository(method, path, needs, (call) => handle({ ...call, by: call.state.app.bot }));
+    const forInstallation = this.#routes.at(-1)?.handle;
+    if (!forInstallation) return;
+    this.#routes.pop();
+    this.#add(method, `/repos/:owner/:repo${path}`, (call) => {
+      const { caller, state, params } = call;
+      if (caller?.kind !== 'user') return forInstallation(call);
+      const repository = state.findRepository(params.owner ?? '', params.repo ?? '');
+      const seen = repository && (!repository.private || state.roleOf(repository, caller.account));
+      if (!repository || !seen) throw notFound();
+      const granted = [needs].flat().some((need) => {
+        const [name = '', level] = need.split(':');
+        return allows(state.app.permissions, name, level as PermissionLevel);
+      });
+      if (!state.installationOf(repository) || !granted) throw forbidden();
+      return handle({ ...call, repository, by: caller.account });
     });
   }
 

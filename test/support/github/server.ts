@@ -180,7 +180,7 @@ export class ApiServer {
   /** Carries out the request; fills `incoming` with the body and the caller once they are known. */
   #answer(incoming: Incoming, text: string, afterFields = Number.POSITIVE_INFINITY): Reply {
     try {
-      incoming.body = parseBody(text);
+      incoming.body = parseBody(text, incoming.headers['content-type']);
       incoming.caller = this.#auth.identify(incoming.headers.authorization);
       if (incoming.caller?.kind === 'installation' && incoming.caller.installation.suspendedAt)
         throw new ApiError(403, 'This installation has been suspended');
@@ -319,8 +319,9 @@ function isAnswer(fault: Fault | undefined): fault is Extract<Fault, { status: n
   return typeof fault === 'object' && 'status' in fault;
 }
 
-function parseBody(text: string): unknown {
+function parseBody(text: string, type: string | undefined): unknown {
   if (text === '') return undefined;
+  if (type?.startsWith('application/x-www-form-urlencoded')) return new URLSearchParams(text);
   try {
     return JSON.parse(text);
   } catch {

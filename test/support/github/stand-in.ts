@@ -3,6 +3,7 @@ import { Auth, READER } from './auth.ts';
 import { type Fault, type FaultMatch, Faults } from './faults.ts';
 import { maySubscribe, readManifest, refuseEventsWithoutPermission } from './manifest.ts';
 import type { MergeRecord, MergeRequest } from './merge-record.ts';
+import { OAUTH_CLIENT, OAuth } from './oauth.ts';
 import { followUp } from './operations/follow-up.ts';
 import { createProtectionDesk, type ProtectionDesk } from './protection.ts';
 import { createReader, type Reader } from './read.ts';
@@ -23,6 +24,7 @@ import { releaseRoutes } from './routes/releases.ts';
 import { repositoryRoutes } from './routes/repositories.ts';
 import { reviewRoutes } from './routes/reviews.ts';
 import { statusRoutes } from './routes/statuses.ts';
+import { userRoutes } from './routes/users.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { type SecondaryLimitOptions, SecondaryLimits } from './secondary-limits.ts';
 import { ApiServer, type ObservedRequest, type ReceivedRequest } from './server.ts';
@@ -51,6 +53,8 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
     /** PEM, RSA; good for this process only. */
     readonly privateKey: string;
     readonly webhookSecret: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
     readonly botLogin: string;
   };
   /** Where webhooks go from now on. Without a URL nothing is sent, nor kept for later. */
@@ -72,6 +76,11 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   /** Invalidates every token of the app's installations; the app can request new ones. */
   revokeTokens(): void;
   setPermission(repo: string, login: string, role: Role | 'none'): void;
+  setPrivate(repo: string, isPrivate: boolean): void;
+  /** Who is signed in to GitHub in the browser that asks next; without a login, they press "Cancel". */
+  signInAs(login: string | undefined): void;
+  /** Ends the person's tokens for the app. */
+  revokeTokensOf(login: string, options?: { keepRefresh?: boolean }): void;
   /**
    * A fine-grained personal access token for all repositories of the owner, which only reads. No App needs to be installed:
    * https://docs.github.com/en/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens
@@ -166,8 +175,10 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
   });
   webhooks.appId = state.app.id;
   const keys = appKeys();
+  const oauth = new OAuth(now);
   const auth = new Auth({
     publicKey: keys.publicKey,
+    oauth,
     appIds: [String(state.app.id), viewApp(state, state.app).client_id],
   });
   const faults = new Faults();
@@ -190,6 +201,7 @@ export async function startGitHub(options: StandInOptions = {}): Promise<GitHubS
       name: state.app.name,
       privateKey: keys.privateKey,
       webhookSecret: secret,
+      ...OAUTH_CLIENT,
       botLogin: state.app.bot.login,
     },
     ...createActions(state),
@@ -234,6 +246,7 @@ function createRouter(): Router {
   issueRoutes(router);
   reactionRoutes(router);
   peopleRoutes(router);
+  userRoutes(router);
   graphqlRoutes(router);
   maintenanceRoutes(router);
   gitRoutes(router);
@@ -252,6 +265,9 @@ type WorldBuilder = Pick<
   | 'unsuspendApp'
   | 'revokeTokens'
   | 'setPermission'
+  | 'setPrivate'
+  | 'signInAs'
+  | 'revokeTokensOf'
   | 'readToken'
 > &
   ProtectionDesk;
@@ -326,6 +342,15 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
       const { id } = state.account(login);
       if (role === 'none') collaborators.delete(id);
       else collaborators.set(id, role);
+    },
+    setPrivate(repo, isPrivate) {
+      state.repository(repo).private = isPrivate;
+    },
+    signInAs(login) {
+      auth.oauth.person = login === undefined ? undefined : state.account(login);
+    },
+    revokeTokensOf(login, options) {
+      auth.oauth.revoke(state.account(login), options);
     },
     ...createProtectionDesk(state),
   };

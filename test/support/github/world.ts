@@ -61,7 +61,7 @@ export interface Repository {
   name: string;
   /** GitHub accepts no writes for it. */
   archived?: boolean;
-  readonly private: boolean;
+  private: boolean;
   readonly defaultBranch: string;
   readonly mergeMethods: ReadonlySet<MergeMethod>;
   /** "Allow auto-merge". */

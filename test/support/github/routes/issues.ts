@@ -3,7 +3,7 @@ import { invalid, notFound } from '../api-error.ts';
 import { createComment, deleteComment, editComment } from '../operations/comments.ts';
 import { addLabels, announceIssue, openIssue, removeLabel, setIssueState } from '../operations/issues.ts';
 import { paginate } from '../pages.ts';
-import { json, numberIn, type RepositoryCall, type Router } from '../router.ts';
+import { type Call, json, numberIn, type RepositoryCall, type Router } from '../router.ts';
 import { viewComment, viewIssue, viewLabel, viewMilestone } from '../views/issue.ts';
 import type { Comment, Issue } from '../world.ts';
 import { pathOf } from './git.ts';
@@ -220,7 +220,7 @@ function issueIn(call: RepositoryCall): Issue {
   return issue;
 }
 
-export function commentIn(call: RepositoryCall): Comment {
+export function commentIn(call: Call & Pick<RepositoryCall, 'repository'>): Comment {
   const comment = call.state.findComment(call.repository, numberIn(call, 'id'));
   if (!comment) throw notFound();
   return comment;

@@ -27,13 +27,13 @@ export function reactionRoutes(router: Router): void {
     },
   );
 
-  router.repository(
+  router.repositoryOrPerson(
     'POST',
     '/issues/comments/:id/reactions',
     ['issues:write', 'pull_requests:write'],
     (call) => {
       const { content } = parse(NewReaction, call.body);
-      const { reaction, created } = react(call.state, commentIn(call), call.state.app.bot, content);
+      const { reaction, created } = react(call.state, commentIn(call), call.by, content);
       return json(viewReaction(call.state, reaction), created ? 201 : 200);
     },
   );

@@ -1,0 +1,18 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../core/clock.ts';
+
+/** Allows so many attempts of each kind of key in a period. In memory: a restart forgets them. */
+export function rateLimit(clock: Clock, { most, perMs }: { most: number; perMs: number }) {
+  const counts = new LRUCache<string, { since: number; count: number }>({ max: 10_000 });
+  return {
+    /** Counts an attempt. Returns whether it is allowed. */
+    allows(key: string): boolean {
+      const now = clock.now().getTime();
+      const known = counts.get(key);
+      const current = known && now - known.since < perMs ? known : { since: now, count: 0 };
+      current.count += 1;
+      counts.set(key, current);
+      return current.count <= most;
+    },
+  };
+}

@@ -19,7 +19,7 @@ export interface BegunSignIn {
 }
 
 /** The account of a token. */
-export interface TokenOwner {
+interface TokenOwner {
   id: number;
   login: string;
 }
@@ -46,7 +46,7 @@ export interface GitHubForPeople {
   react(token: string, repo: Repo, commentId: number, content: string): Promise<ReactionResult>;
 }
 
-export type ReactionResult =
+type ReactionResult =
   | { kind: 'done' }
   /** 403, 404, 422, with GitHub's sentence. */
   | { kind: 'refused'; message: string };

@@ -31,7 +31,7 @@ export interface StudioSessions {
 }
 
 /** A command that somebody gave in Studio, and what became of it. */
-export interface StudioCommand {
+interface StudioCommand {
   id: string;
   /** On GitHub. */
   personId: number;

@@ -16,7 +16,7 @@ export interface Browser {
   send(page: Page, action: string, fields?: Record<string, string>): Promise<Page>;
 }
 
-export interface Page {
+interface Page {
   status: number;
   /** Where it is, after redirects. */
   url: string;
@@ -84,7 +84,7 @@ export async function signedIn(harness: Harness, login: string, to = '/'): Promi
 }
 
 /** The hidden fields of the first form with that action. */
-export function fieldsOf(text: string, action: string): Record<string, string> {
+function fieldsOf(text: string, action: string): Record<string, string> {
   const [, form] =
     [...text.matchAll(/<form\b[^>]*>[\s\S]*?<\/form>/g)]
       .map(([found]) => [/<form\b[^>]*\baction="([^"]*)"/.exec(found)?.[1], found] as const)

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { type GitHubForPeople, TokenRefused } from '../../ports/github-person.ts';
 import { Visible } from '../../ports/visible.ts';
-import { isMasked, masked } from './forgery.ts';
+import { isMasked, masked } from './form-token.ts';
 import type { Sessions, SignedIn } from './sessions.ts';
 import type { Person, Viewer } from './viewer.ts';
 
@@ -18,7 +18,7 @@ export interface Access {
   /** Asks GitHub, or remembers for some minutes what it said. @throws GitHubError */
   visible(viewer: Viewer): Promise<Visible>;
   /**
-   * Whether a form was made for whoever sends the request; `undefined` for somebody who has no session. Asks the
+   * Whether a form was made for the person who sends the request; `undefined` for somebody who has no session. Asks the
    * database only.
    */
   isProven(context: Context, token: string): Promise<boolean | undefined>;

@@ -1,35 +1,6 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { FORGED } from '../../messages/studio/words.ts';
 import type { Env, Request } from './frame.ts';
-
-const SECRET_BYTES = 32;
-
-/** The secret that the forms of a sign-in prove to know. */
-export function newFormSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
-}
-
-/**
- * The secret under a mask that differs in each answer. Answers are compressed and can repeat what a request says, so
- * that their length would otherwise give the secret away bit by bit: https://breachattack.com
- */
-export function masked(secret: string): string {
-  const bytes = Buffer.from(secret, 'base64url');
-  const mask = randomBytes(bytes.length);
-  return Buffer.concat([mask, xor(mask, bytes)]).toString('base64url');
-}
-
-export function isMasked(token: string, secret: string): boolean {
-  const given = Buffer.from(token, 'base64url');
-  const bytes = Buffer.from(secret, 'base64url');
-  if (given.length !== 2 * bytes.length || bytes.length === 0) return false;
-  return timingSafeEqual(xor(given.subarray(0, bytes.length), given.subarray(bytes.length)), bytes);
-}
-
-function xor(one: Uint8Array, other: Uint8Array): Buffer {
-  return Buffer.from(one.map((byte, index) => byte ^ (other[index] ?? 0)));
-}
 
 /** Its requests change nothing. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -39,7 +10,7 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * form comes from (https://fetch.spec.whatwg.org/#origin-header), and the form carries the secret of the sign-in, in
  * its field `csrf` or in the header `X-CSRF-Token`. A request that carries no cookie needs neither, because no browser
  * adds other credentials by itself.
- * @param isProven whether the token belongs to whoever sends the request; `undefined` for somebody without a form
+ * @param isProven whether the token belongs to the person who sends the request; `undefined` for somebody without a form
  * secret
  */
 export function refuseForgeries(

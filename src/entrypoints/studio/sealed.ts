@@ -11,7 +11,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM with a key that HKDF derives from the client secret, a different one for each purpose. Whoever has the
+ * AES-256-GCM with a key that HKDF derives from the client secret, a different one for each purpose. Somebody who has the
  * database alone can read nothing, and a new client secret ends all sessions.
  * https://nvlpubs.nist.gov/nistpubs/Legacy/SP/nistspecialpublication800-38d.pdf https://www.rfc-editor.org/rfc/rfc5869
  */

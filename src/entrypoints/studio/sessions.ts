@@ -7,7 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type GitHubForPeople, type PersonTokens, TokenRefused } from '../../ports/github-person.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { StudioSession } from '../../ports/studio-sessions.ts';
-import { newFormSecret } from './forgery.ts';
+import { newFormSecret } from './form-token.ts';
 import { sealFor } from './sealed.ts';
 
 /** Without a request for so long, a session ends. */

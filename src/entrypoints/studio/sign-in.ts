@@ -35,7 +35,7 @@ const begunSchema = z.strictObject({
 
 /**
  * Signing in with GitHub, and out. What must be the same when the person comes back is in an encrypted cookie of their
- * browser, so that strangers cannot fill the database, and nobody can sign somebody else's browser in.
+ * browser, so that untrusted users cannot fill the database, and nobody can sign somebody else's browser in.
  */
 export function signInPages(
   parts: Pick<StudioParts, 'access' | 'assets'> & { clock: Clock; log: Log },

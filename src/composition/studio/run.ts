@@ -16,6 +16,7 @@ import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { openStorage } from '../storage.ts';
 import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
@@ -53,7 +54,7 @@ export async function startStudioHere(
   const { server, stop } = serveStudio(
     config,
     { storage, clock, log },
-    await askingGitHub(config, { clock, log }),
+    await askingGitHub(config, { storage, clock, log }),
   );
   const ended = Promise.withResolvers<void>();
   await new Promise<void>((resolve, reject) => {
@@ -74,19 +75,25 @@ export async function startStudioHere(
 /** How Studio asks GitHub who people are and what they may see. */
 interface AskingGitHub {
   github?: GitHubForPeople;
+  queue?: Pick<Queue, 'enqueue'>;
   publicRepositories?: PublicRepositories;
 }
 
 /** Loads only what the settings need. */
 async function askingGitHub(
   { studio, githubApiUrl, appId, privateKey }: AppConfig,
-  { clock, log }: Pick<StudioPlatform, 'clock' | 'log'>,
+  { storage, clock, log }: StudioPlatform,
 ): Promise<AskingGitHub> {
   const asking: AskingGitHub = {};
   if (studio?.signIn) {
-    const { gitHubForPeople } = await import('../../adapters/octokit/for-people.ts');
+    const [{ gitHubForPeople }, { createEmbeddedQueue }] = await Promise.all([
+      import('../../adapters/octokit/for-people.ts'),
+      import('../../adapters/embedded-queue/embedded.ts'),
+    ]);
     const pagesUrl = gitHubPages(githubApiUrl);
     asking.github = await gitHubForPeople({ ...studio.signIn, pagesUrl, apiUrl: githubApiUrl, clock });
+    // It is never started: the engine's own queue finds the jobs in the database.
+    asking.queue = createEmbeddedQueue({ storage, clock, log });
   }
   if (studio?.isPublic) {
     const [{ createOctokitGitHub }, { octokitsWithKey }] = await Promise.all([

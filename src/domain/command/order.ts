@@ -44,10 +44,10 @@ export function givenByButton(verb: OrderedVerb, came: Date): GivenAt {
 }
 
 /**
- * A command from the command line. Its time is exact, so two of them count by their milliseconds. It counts
- * after the comments of the same second, because an operator who gives it can see them.
+ * A command from the command line, or from Studio. Its time is exact, so two of them count by their milliseconds. It counts
+ * after the comments of the same second, because the person who gives it can see them.
  */
-export function givenOnCommandLine(at: Date): GivenAt {
+export function givenExactly(at: Date): GivenAt {
   return givenAt('restraining_button', at);
 }
 

@@ -172,7 +172,7 @@ const groupDestroyed = z.strictObject({
 });
 /** A change that may affect an open approval comment: a review, an edited or deleted comment. */
 const approvalChanged = z.strictObject({ kind: z.literal('approval.changed'), ...onPullRequest });
-/** A person wrote to the app in a comment on a pull request, or pressed a button of its check run. */
+/** A person wrote to the app in a comment on a pull request, or pressed a button of its check run or in Studio. */
 const commandIssued = z.strictObject({
   kind: z.literal('command.issued'),
   ...onPullRequest,
@@ -186,6 +186,14 @@ const commandIssued = z.strictObject({
       head_sha: z.string(),
       /** The tag of the approval comment that the button answers. */
       question: z.string().optional(),
+    }),
+    z.strictObject({
+      kind: z.literal('studio'),
+      /** The row that gets the reply. */
+      command: z.string(),
+      /** What the person saw. */
+      head_sha: z.string(),
+      at: z.iso.datetime(),
     }),
   ]),
 });
@@ -213,7 +221,10 @@ const manualFired = z.strictObject({
   inputs: z.record(z.string(), z.json()),
 });
 
-/** A person pressed a button, GitHub's or this app's, of the check run of a run that is about no pull request. */
+/**
+ * A person pressed a button of a run that is about no pull request: GitHub's or this app's of its check run, or in
+ * Studio.
+ */
 const runRequested = z.strictObject({
   kind: z.literal('run.requested'),
   ...location,
@@ -222,6 +233,8 @@ const runRequested = z.strictObject({
   run_id: z.string().nullable(),
   head_sha: z.string(),
   actor: z.string(),
+  /** The row of Studio that gets the reply. */
+  studio: z.string().optional(),
 });
 
 /** A schedule of a chain came due. */

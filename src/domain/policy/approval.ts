@@ -52,6 +52,11 @@ export function questionTag({ id }: Pick<Approval, 'id'>): string {
   return shortHash(id, TAG_LETTERS);
 }
 
+/** The key of the effect that writes an approval's comment. */
+export function approvalKey(approvalId: string): string {
+  return `approval:${approvalId}`;
+}
+
 /** The answers with one added, which replaces the person's earlier one. */
 export function withAnswer(answers: readonly SpokenAnswer[], said: SpokenAnswer): SpokenAnswer[] {
   return [...answers.filter(({ person }) => person.id !== said.person.id), said];

@@ -3,6 +3,7 @@ import { reason } from '../../domain/explanation/reason.ts';
 import { isAtLeast, type RepositoryRole } from '../../domain/policy/role.ts';
 import { seriesOf } from '../../domain/run/child.ts';
 import { isRunOver, type Run } from '../../domain/run/run.ts';
+import { type RequestResult, requestReply } from '../../messages/run/requested.ts';
 import { type Cause, repositoryEventJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Tx } from '../../ports/storage.ts';
@@ -11,7 +12,7 @@ import type { PullRequestDeps } from './on-pull-request.ts';
 type RunRequested = EventOf<'run.requested'>;
 
 /**
- * Begins runs again, or cancels them, because a person pressed a button of their check run. Only runs without a pull
+ * Begins runs again, or cancels them, because a person pressed a button of their check run, or in Studio. Only runs without a pull
  * request: for the others, a button is a command. Marks the delivery as done in the same transaction, so that one press
  * begins one run.
  */
@@ -24,12 +25,20 @@ export async function onRunRequested(
   const { actor, repository, asks } = event;
   const role = await deps.github.reader(event.installation_id, 'person').role(repository, actor);
   await storage.transaction(async (tx) => {
+    if (event.studio !== undefined && (await tx.studioCommands.get(event.studio))?.answer !== null) return;
+    let result: RequestResult = 'no_run';
     for (const run of await runsMeant(tx, event)) {
       const isActive = !isRunOver(run.status);
-      if (!mayAsk(run, event, role))
+      if (!mayAsk(run, event, role)) {
         log.warn({ run: run.id, actor, role }, 'a button of the run was not for them');
-      else if (isActive === (asks === 'cancel')) await carryOut(deps, tx, event, run);
+        result = 'not_allowed';
+      } else if (isActive !== (asks === 'cancel')) result = isActive ? 'active' : 'over';
+      else {
+        await carryOut(deps, tx, event, run);
+        result = asks;
+      }
     }
+    if (event.studio !== undefined) await tx.studioCommands.answer(event.studio, requestReply(result));
     await cause?.end?.(tx);
   });
 }
@@ -57,7 +66,7 @@ async function runsMeant(tx: Tx, { run_id, repository, head_sha }: RunRequested)
 async function carryOut(
   { engine, queue, ids }: PullRequestDeps & { queue: Pick<Queue, 'enqueue'> },
   tx: Tx,
-  { asks, actor, installation_id, repository }: RunRequested,
+  { asks, actor, installation_id, repository, studio }: RunRequested,
   run: Run,
 ): Promise<void> {
   const by = { kind: 'person', login: actor } as const;
@@ -94,7 +103,7 @@ async function carryOut(
     configuration_sha: null,
     run_id: run.id,
     verb: asks,
-    via: { kind: 'button' },
+    via: { kind: studio === undefined ? 'button' : 'studio' },
     chain: run.chain,
   });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
+import { approvalKey } from '../../domain/policy/approval.ts';
 import { isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import { checkRunContent } from '../../messages/check-run/check-run.ts';
 import { approvalComment, questionMarker } from '../../messages/comments/approval-comment.ts';
@@ -19,10 +20,6 @@ export interface Publisher {
 
 function statusCommentKey(repositoryId: number, pullRequest: number): string {
   return `status:${repositoryId}#${pullRequest}`;
-}
-
-export function approvalKey(approvalId: string): string {
-  return `approval:${approvalId}`;
 }
 
 function checkRunKey(runId: string): string {

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import { chainNamed } from '../../domain/chain/chain-list.ts';
 import { renderText, renderWith } from '../../domain/expression/template.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
-import type { Approval } from '../../domain/policy/approval.ts';
+import { type Approval, approvalKey } from '../../domain/policy/approval.ts';
 import { childRunId } from '../../domain/run/child.ts';
 import { conditionContext } from '../../domain/run/context.ts';
 import {
@@ -28,7 +28,6 @@ import type { GateChecks } from '../effects/gate-check.ts';
 import { confirmMerge, mergeKey, mergeOnce, type Note, ownMerge } from '../effects/merge.ts';
 import { asBegun, type SkillDefaults } from '../runs/engine.ts';
 import { notInForce } from '../runs/fire-by-hand.ts';
-import { approvalKey } from '../runs/publish.ts';
 import { othersAtGate } from '../runs/publish-gate.ts';
 
 /** Creates the context of one attempt of a session. */

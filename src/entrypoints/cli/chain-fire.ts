@@ -3,7 +3,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { timeSortedIds } from '../../core/ids.ts';
 import { aboutNothing } from '../../domain/audit/entry.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
-import { givenOnCommandLine } from '../../domain/command/order.ts';
+import { givenExactly } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { rememberCommand } from '../../engine/runs/applied-commands.ts';
@@ -71,7 +71,7 @@ export function chainFire(
       installation_id: found.installationId,
       repository: found.repository,
       run_id: timeSortedIds(() => clock.now()).next('run'),
-      asked_by: { verb: 'fire', given: givenOnCommandLine(askedAt) },
+      asked_by: { verb: 'fire', given: givenExactly(askedAt) },
       chain,
       pull_request: pr,
       ...(ref !== undefined && { ref }),

@@ -1,6 +1,6 @@
 import { CountersignError } from '../../core/errors.ts';
 import { aboutRun } from '../../domain/audit/entry.ts';
-import { givenOnCommandLine } from '../../domain/command/order.ts';
+import { givenExactly } from '../../domain/command/order.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { OPERATOR } from '../../domain/run/actor.ts';
 import { isRunOver } from '../../domain/run/run.ts';
@@ -42,7 +42,7 @@ export function runCancel(
           tx,
           { repositoryId: run.repositoryId, pullRequest: run.pullRequest },
           { kind: 'stop', verb: 'cancel', chain: run.chain },
-          { actor: OPERATOR, given: givenOnCommandLine(clock.now()) },
+          { actor: OPERATOR, given: givenExactly(clock.now()) },
         );
       }
       await tx.audit.record({

@@ -381,7 +381,7 @@ async function fire(context: CommandContext, chain: string, inputs: Record<strin
 /** Stores a question. Its answer takes a model or a program, so it follows in a comment of its own. */
 async function ask(question: string, { deps, tx, event }: CommandContext): Promise<Reply> {
   const { via, repository } = event;
-  if (via.kind === 'button' || (await tx.skillCalls.ofComment(via.comment_id)))
+  if (via.kind !== 'comment' || (await tx.skillCalls.ofComment(via.comment_id)))
     return replyFor({ kind: 'asked_already' });
   const id = deps.ids.next('ask');
   await tx.skillCalls.insert({

@@ -1,7 +1,13 @@
 import { unreachable } from '../../core/errors.ts';
 import { redact } from '../../core/redact/redact.ts';
 import { AUDITED_VERBS, type AuditedVerb } from '../../domain/audit/entry.ts';
-import { type GivenAt, givenByButton, givenInComment, type OrderedVerb } from '../../domain/command/order.ts';
+import {
+  type GivenAt,
+  givenByButton,
+  givenExactly,
+  givenInComment,
+  type OrderedVerb,
+} from '../../domain/command/order.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
@@ -29,7 +35,7 @@ type CommandEvent = EventOf<'command.issued'>;
  * Handles commands: reacts with 👀, executes each permitted command, then replies with 🎉 or 😕 and a
  * sentence. The changes and the reply of a comment share one transaction. If a delivery is processed twice,
  * the second time finds the reply and does nothing. A button's delivery is marked as done in that
- * transaction.
+ * transaction. The reply to a command from Studio is stored for Studio.
  */
 export function createCommandHandler(
   deps: CommandDeps,
@@ -141,7 +147,16 @@ function givenOf(
   line: number,
   now: Date,
 ): GivenAt {
-  return via.kind === 'comment' ? givenInComment(via, line) : givenByButton(verb, cause?.sentAt ?? now);
+  switch (via.kind) {
+    case 'comment':
+      return givenInComment(via, line);
+    case 'button':
+      return givenByButton(verb, cause?.sentAt ?? now);
+    case 'studio':
+      return givenExactly(new Date(via.at));
+    default:
+      return unreachable(via);
+  }
 }
 
 function isAnswer({ verb }: Command): boolean {
@@ -208,27 +223,24 @@ async function readNotRun(
   };
 }
 
-function answerKey(event: CommandEvent): string | undefined {
-  switch (event.via.kind) {
+async function wasAnswered(tx: Tx, { via }: CommandEvent): Promise<boolean> {
+  switch (via.kind) {
     case 'comment':
-      return `command:${event.via.comment_id}:answer`;
+      if ((await tx.effects.get(`command:${via.comment_id}:answer`)) !== undefined) return true;
+      return (await tx.skillCalls.ofComment(via.comment_id)) !== undefined;
     case 'button':
-      return undefined;
+      return false;
+    case 'studio':
+      // A row that is gone is a day old.
+      return (await tx.studioCommands.get(via.command))?.answer !== null;
     default:
-      return unreachable(event.via);
+      return unreachable(via);
   }
-}
-
-async function wasAnswered(tx: Tx, event: CommandEvent): Promise<boolean> {
-  const key = answerKey(event);
-  if (key === undefined || event.via.kind !== 'comment') return false;
-  if ((await tx.effects.get(key)) !== undefined) return true;
-  return (await tx.skillCalls.ofComment(event.via.comment_id)) !== undefined;
 }
 
 /**
  * The change of the head since the command was written. A comment's webhook names no head, so its time is
- * compared with the newest push. A button belongs to the head of its check run.
+ * compared with the newest push. A button belongs to the head of its check run or page.
  */
 async function headChangeSince(
   tx: Tx,
@@ -236,7 +248,7 @@ async function headChangeSince(
   pullRequest: PullRequest,
 ): Promise<{ from: string; to: string } | undefined> {
   const { via } = event;
-  if (via.kind === 'button') {
+  if (via.kind !== 'comment') {
     return via.head_sha === pullRequest.headSha ? undefined : { from: via.head_sha, to: pullRequest.headSha };
   }
   const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
@@ -277,6 +289,11 @@ async function postReplies(
   cause: Cause | null,
 ): Promise<void> {
   const ok = answers.every((one) => one.ok);
+  if (event.via.kind === 'studio') {
+    const text = answers.map((one) => one.text).join('\n\n');
+    await tx.studioCommands.answer(event.via.command, { ok, text });
+    return;
+  }
   if (event.via.kind === 'button') {
     // A button's effect shows on its check run. Only if the button was an answer or came too late would the
     // person see nothing.
@@ -314,7 +331,7 @@ async function answerBriefly(
   }
 }
 
-/** `undefined` for a button, which only people with write access can press. */
+/** `undefined` for a button, which only people with write access can press, and for Studio, which has a limit of its own. */
 function commentOf({ repository, pull_request, actor, via }: CommandEvent): Comment | undefined {
   if (via.kind !== 'comment') return undefined;
   return { repositoryId: repository.id, pullRequest: pull_request, login: actor, commentId: via.comment_id };
@@ -364,7 +381,7 @@ async function auditCommand(command: Command, { tx, event, pullRequest }: Comman
     configuration_sha: null,
     run_id: null,
     verb,
-    via: via.kind === 'comment' ? { kind: 'comment', comment_id: via.comment_id } : { kind: 'button' },
+    via: via.kind === 'comment' ? { kind: 'comment', comment_id: via.comment_id } : { kind: via.kind },
     ...('step' in command && command.step !== undefined ? { step: command.step } : {}),
     ...(command.verb === 'fire' ? { chain: command.chain, inputs: command.inputs } : {}),
   });

@@ -1,7 +1,9 @@
 import type { Context } from 'hono';
+import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
 import type { ReadTx, Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
@@ -42,14 +44,40 @@ export function signInFrom({ canSignIn }: Pick<Access, 'canSignIn'>, { req }: Re
   return { signIn: isPage ? `/sign-in?to=${encodeURIComponent(pathname + search)}` : '/sign-in' };
 }
 
+/** Who acts from the page that a request asks for; `undefined` for somebody who only reads. */
+export function actingIn(context: Request): Acting | undefined {
+  const viewer = context.get('viewer');
+  if (viewer.kind !== 'person') return undefined;
+  const { pathname, searchParams } = new URL(context.req.url);
+  searchParams.delete(ASKED);
+  const query = searchParams.size > 0 ? `?${searchParams}` : '';
+  return { csrf: viewer.csrf, to: `${pathname}${query}` };
+}
+
+/** In the query: what the person asked for, whose result the page shows. */
+export const ASKED = 'asked';
+
+/** The result of what the person asked for. Nobody else can see it, whatever the address says. */
+async function resultIn(
+  { storage }: Pick<StudioParts, 'storage'>,
+  context: Request,
+): Promise<Html | undefined> {
+  const viewer = context.get('viewer');
+  const id = context.req.query(ASKED);
+  if (viewer.kind !== 'person' || id === undefined) return undefined;
+  const command = await storage.read.studioCommands.get(id);
+  return command?.personId === viewer.id ? askedFor(command.answer) : undefined;
+}
+
 /** Answers with a whole page. */
-export function answerPage(
-  { access, assets }: Pick<StudioParts, 'access' | 'assets'>,
+export async function answerPage(
+  { access, assets, storage }: Pick<StudioParts, 'access' | 'assets' | 'storage'>,
   context: Request,
   { title, main }: { title: string; main: Html },
   status: ContentfulStatusCode = 200,
-): Response | Promise<Response> {
+): Promise<Response> {
   const viewer = context.get('viewer');
+  const flash = await resultIn({ storage }, context);
   return context.html(
     page({
       title,
@@ -57,7 +85,7 @@ export function answerPage(
       path: context.req.path,
       assets: assets.forPages,
       nonce: context.get('nonce'),
-      main,
+      main: flash ? html`${flash}\n${main}` : main,
     }),
     status,
   );

@@ -38,7 +38,7 @@ const begunSchema = z.strictObject({
  * browser, so that untrusted users cannot fill the database, and nobody can sign somebody else's browser in.
  */
 export function signInPages(
-  parts: Pick<StudioParts, 'access' | 'assets'> & { clock: Clock; log: Log },
+  parts: Pick<StudioParts, 'access' | 'assets' | 'storage'> & { clock: Clock; log: Log },
   {
     sessions,
     github,

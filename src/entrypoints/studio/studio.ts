@@ -9,12 +9,14 @@ import { notice } from '../../messages/studio/layout.ts';
 import { BROKEN, NO_ANSWER, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
+import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { accessByGitHub, type PublicRepositories } from './access.ts';
 import { readAssets } from './assets.ts';
 import { refuseForgeries } from './forgery.ts';
 import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
 import type { OneTimeLink } from './one-time-link.ts';
+import { answeringPages } from './pages/answering.ts';
 import { runPages } from './pages/runs.ts';
 import { secureHeaders } from './secure-headers.ts';
 import { createSessions } from './sessions.ts';
@@ -33,13 +35,15 @@ interface StudioSettings {
   link?: OneTimeLink;
   /** For sign-in; absent if nobody can. */
   github?: GitHubForPeople;
+  /** For what people ask for; absent if nobody can sign in. */
+  queue?: Pick<Queue, 'enqueue'>;
   /** What everybody may read; absent if that is nothing. */
   publicRepositories?: PublicRepositories;
 }
 
 /** The browser interface: pages, and what they are made from. */
 export function createStudio(settings: StudioSettings): Hono<Env> {
-  const { storage, clock, log, githubApiUrl, link, api, publicUrl } = settings;
+  const { storage, clock, log, githubApiUrl, link, api, publicUrl, queue } = settings;
   const signIn = link ? undefined : signInParts(settings);
   const access =
     link?.access ??
@@ -86,6 +90,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     }
     await next();
   });
+  if (signIn && queue) studio.route('/', answeringPages(parts, { ...signIn, queue }));
   studio.route('/', runPages(parts));
 
   studio.notFound((context) => answerPage(parts, context, asPage(NOT_FOUND), 404));

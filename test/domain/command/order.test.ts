@@ -7,7 +7,7 @@ import {
   type GivenAt,
   givenByButton,
   givenInComment,
-  givenOnCommandLine,
+  givenExactly,
   inOrderGiven,
   type OrderedCommand,
   overtakenBy,
@@ -36,10 +36,10 @@ describe('of two commands the older one is', () => {
     ['a comment, within the second of a button that blocks', inComment(1), givenByButton('pause', later(0))],
     [
       'on the command line the one that came first, within the same second',
-      givenOnCommandLine(later(100)),
-      givenOnCommandLine(later(900)),
+      givenExactly(later(100)),
+      givenExactly(later(900)),
     ],
-    ['a comment, within the second of the command line', inComment(1), givenOnCommandLine(later(0))],
+    ['a comment, within the second of the command line', inComment(1), givenExactly(later(0))],
     [
       'of two such buttons the one that came first',
       givenByButton('pause', later(1)),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { optionalText, refuse } from './fields.ts';
 
 /** How people sign in: with the client of the GitHub App. */
-export interface StudioSignIn {
+interface StudioSignIn {
   clientId: string;
   clientSecret: string;
 }

@@ -5,7 +5,7 @@ import type { ReadTx } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 
 /** What the answer to a request is made from. */
-export interface Asked<Path, Query> {
+interface Asked<Path, Query> {
   path: Path;
   query: Query;
   read: ReadTx;

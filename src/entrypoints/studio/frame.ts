@@ -29,13 +29,6 @@ export interface Env {
 
 export type Request = Context<Env>;
 
-/** What a page is made from, for one request. */
-export interface PageContext {
-  read: ReadTx;
-  viewer: Viewer;
-  visible: Visible;
-}
-
 /** Where to sign in and come back to this page; nothing if nobody can. */
 export function signInFrom({ canSignIn }: Pick<Access, 'canSignIn'>, { req }: Request): { signIn?: string } {
   if (!canSignIn) return {};

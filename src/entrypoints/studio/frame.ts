@@ -5,7 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
-import type { ReadTx, Storage } from '../../ports/storage.ts';
+import type { Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
 import type { Assets } from './assets.ts';

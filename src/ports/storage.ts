@@ -18,7 +18,9 @@ import type { ApiTokens } from './api-tokens.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Composites } from './composites.ts';
 import type { Firings, Schedules } from './firings.ts';
+import type { Insight } from './insight.ts';
 import type { ModelCalls } from './model-calls.ts';
+import type { Overview } from './overview.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 import type { StudioCommands, StudioSessions } from './studio-sessions.ts';
@@ -94,6 +96,8 @@ export interface Tx {
   readonly studioSessions: StudioSessions;
   readonly studioCommands: StudioCommands;
   readonly pruning: Pruning;
+  readonly overview: Overview;
+  readonly insight: Insight;
   /**
    * Calls `work` at the end of the transaction, before it commits: for what many callers contribute to, and
    * one statement can write. Outside of a transaction there is no such end, and it throws.
@@ -234,6 +238,8 @@ export interface Runs {
   insert(state: RunState, begun?: Begun): Promise<void>;
   /** The run and its invocations with their outcomes, by step index. */
   load(id: string): Promise<RunState | undefined>;
+  /** Those of the runs that exist, by id, in a number of statements that does not grow with them. */
+  loadAll(ids: readonly string[]): Promise<Map<string, RunState>>;
   /** Only the run. */
   get(id: string): Promise<Run | undefined>;
   /**
@@ -283,7 +289,7 @@ export interface Runs {
   /** Whether a run with this identity existed and was deleted. */
   wasFired(fired: FiredOnce): Promise<boolean>;
   countByStatus(): Promise<Record<RunStatus, number>>;
-  /** The repository's id stays the same. */
+  /** The repository's id stays the same. Remembers the names that it had. */
   renameRepository(repositoryId: number, repository: string): Promise<void>;
 }
 
@@ -298,6 +304,8 @@ export interface Approvals {
   /** The newest approval of the invocation. */
   ofInvocation(invocationId: string): Promise<Approval | undefined>;
   ofRun(runId: string): Promise<Approval[]>;
+  /** The newest approval of each of the runs, by the run's id; not of archived runs. */
+  newestOf(runIds: readonly string[]): Promise<Map<string, Approval>>;
   /** The open approvals of the installation that the poller watches, with the time of asking. */
   watched(installationId: number): Promise<{ id: string; askedAt: Date }[]>;
   /** Those of the approvals that are still open and watched, with the session that waits for the answer. */
@@ -411,6 +419,8 @@ export interface PullRequestRow {
   /** When this app first saw the head. */
   headSeenAt: Date | null;
   updatedAt: Date;
+  /** For lists and searches of people. Without it, what was known before stays. Reading leaves it out. */
+  about?: { title: string; author: { id: number; login: string } };
 }
 
 export interface PullRequests {

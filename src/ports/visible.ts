@@ -1,3 +1,5 @@
+import type { RepositoryRole } from '../domain/policy/role.ts';
+
 /**
  * The repositories that somebody may see. Every query for a page takes it, so that no page can forget to ask. Only
  * the access check makes it (`entrypoints/studio/access.ts`; a test holds this).
@@ -6,10 +8,15 @@ export class Visible {
   /** `undefined`: all of them. */
   readonly ids: readonly number[] | undefined;
   readonly #known: ReadonlySet<number> | undefined;
+  readonly #roles: ReadonlyMap<number, RepositoryRole>;
 
-  private constructor(ids: readonly number[] | undefined) {
+  private constructor(
+    ids: readonly number[] | undefined,
+    roles: ReadonlyMap<number, RepositoryRole> = new Map(),
+  ) {
     this.ids = ids;
     this.#known = ids && new Set(ids);
+    this.#roles = roles;
   }
 
   /** For somebody on the server's own machine, who can read the database anyway. */
@@ -17,8 +24,14 @@ export class Visible {
     return new Visible(undefined);
   }
 
-  static only(ids: readonly number[]): Visible {
-    return new Visible(ids);
+  /** @param roles those that GitHub named beside the repositories */
+  static only(ids: readonly number[], roles?: ReadonlyMap<number, RepositoryRole>): Visible {
+    return new Visible(ids, roles);
+  }
+
+  /** For display only: no right depends on it. `undefined` if it is not known. */
+  roleIn(repositoryId: number): RepositoryRole | undefined {
+    return this.#roles.get(repositoryId);
   }
 
   has(repositoryId: number): boolean {

@@ -14,6 +14,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   deliveries: ['get', 'byGuid', 'known', 'list', 'countByStatus', 'oldestToQueue'],
   runs: [
     'load',
+    'loadAll',
     'get',
     'list',
     'current',
@@ -24,7 +25,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'archivable',
     'countByStatus',
   ],
-  approvals: ['ofInvocation', 'ofRun', 'answered', 'watched', 'stillWatched'],
+  approvals: ['ofInvocation', 'ofRun', 'newestOf', 'answered', 'watched', 'stillWatched'],
   effects: ['get', 'getWithRun', 'preload', 'ofRun', 'mergesSent', 'gatesToClose', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'list', 'page'],
   pullRequests: ['get', 'openWithHead', 'ofRepository'],
@@ -46,6 +47,9 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   studioSessions: ['find'],
   studioCommands: ['get'],
   audit: ['lastConfiguration', 'page'],
+  overview: ['active', 'stopped', 'counts', 'ofPullRequest', 'atAddress', 'chains'],
+  // It writes with the end of the transaction.
+  insight: ['add', 'totals', 'leadTimes', 'repositories'],
   pruning: ['page', 'unknownPullRequests', 'blobsToDelete'],
 };
 const READING = new Set(

@@ -21,7 +21,7 @@ import {
   toJsonOrNull,
   toText,
 } from './columns.ts';
-import { compiledOnce } from './compiled.ts';
+import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
@@ -46,6 +46,11 @@ const allOfRun = compiledOnce((db, { runId }: { runId: string }) =>
     .where('chain_runs.id', '=', runId)
     .orderBy('asked_at')
     .orderBy('approvals.id'),
+);
+
+/** Oldest first, so that the last of each run counts. */
+const newestOfRuns = listOnceCompiled((db, runIds: readonly string[]) =>
+  db.selectFrom('approvals').selectAll().where('run_id', 'in', runIds).orderBy('asked_at').orderBy('id'),
 );
 
 type SavedColumns = Omit<ReturnType<typeof approvalRow>, 'run_id' | 'invocation_id'>;
@@ -167,6 +172,11 @@ export function approvalsTable(db: Kysely<Database>, archives: Archives, known?:
       const rows = known?.approvals.get(runId) ?? (await rowsOfRun(runId));
       known?.approvals.set(runId, rows);
       return rows.map(approvalOf);
+    },
+
+    async newestOf(runIds) {
+      const rows = await newestOfRuns(db, runIds);
+      return new Map(rows.map((row) => [row.run_id, approvalOf(row)]));
     },
 
     async watched(installationId) {

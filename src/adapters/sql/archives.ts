@@ -29,6 +29,8 @@ export interface Archives {
    */
   get(archiveId: number | null): Promise<ArchivedRows | undefined>;
   ofRun(runId: string): Promise<ArchivedRows | undefined>;
+  /** The same of several, by the archive's id, in one statement. */
+  many(archiveIds: readonly number[]): Promise<Map<number, ArchivedRows>>;
   /** The archived rows, also for a transaction, which must not change what they are about. */
   peek(archiveId: number): Promise<ArchivedRows | undefined>;
   /** The archive that has this artifact. */
@@ -57,6 +59,23 @@ export function archivesOn(db: Kysely<Database>, unit: UnitOfWork | undefined): 
     async ofRun(runId) {
       const [run] = (await idOfRun(db, { runId })).rows;
       return get(run?.archive_id ?? null);
+    },
+
+    async many(archiveIds) {
+      const found = new Map<number, ArchivedRows>();
+      if (unit) for (const id of archiveIds) await get(id);
+      if (unit || archiveIds.length === 0) return found;
+      const rows = await db
+        .selectFrom('run_archives')
+        .select(['id', 'content'])
+        .where('id', 'in', archiveIds)
+        .execute();
+      for (const { id, content } of rows)
+        found.set(
+          id,
+          reading('run_archives', id, () => unpackRows(content)),
+        );
+      return found;
     },
 
     peek: (archiveId) => read(db, archiveId),

@@ -26,6 +26,9 @@ const openOnHead = compiledOnce((db, { repositoryId, headSha }: { repositoryId: 
 
 type Row = Insertable<PullRequestsTable>;
 
+/** Not every caller knows them, and what was known stays. */
+const ABOUT = ['title', 'author_id', 'author_login'] as const;
+
 const FACTS = [
   'repository',
   'installation_id',
@@ -46,6 +49,13 @@ const upserting = (columns: { facts: boolean; state: boolean }) =>
         .onConflict((conflict) =>
           conflict.columns(['repository_id', 'number']).doUpdateSet((eb) => ({
             ...(columns.facts && Object.fromEntries(FACTS.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+            ...(columns.facts &&
+              Object.fromEntries(
+                ABOUT.map((name) => [
+                  name,
+                  eb.fn.coalesce(eb.ref(`excluded.${name}`), eb.ref(`pull_requests.${name}`)),
+                ]),
+              )),
             ...(columns.state && {
               state: eb.ref('excluded.state'),
               state_at: eb
@@ -126,6 +136,10 @@ export function pullRequestsTable(db: Kysely<Database>, known?: KnownRows): Pull
         previous_head_sha: pullRequest.previousHeadSha,
         head_seen_at: pullRequest.headSeenAt === null ? null : toText(pullRequest.headSeenAt),
         updated_at: toText(pullRequest.updatedAt),
+        title: pullRequest.about?.title ?? null,
+        author_id: pullRequest.about?.author.id ?? null,
+        author_login: pullRequest.about?.author.login ?? null,
+        seen_at: toText(pullRequest.updatedAt),
       };
       known?.openOnHeads.delete(row.repository_id);
       if (!seen) return void (await upsertRow(db, [row]));

@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
@@ -287,6 +287,29 @@ export function runsTable(
 
     load,
 
+    async loadAll(ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await db.selectFrom('chain_runs').selectAll().where('id', 'in', ids).execute();
+      const archived = await archives.many(rows.flatMap(({ archive_id }) => archive_id ?? []));
+      const stored = await stepsIn(db).where('run_id', 'in', ids).orderBy('step_index').execute();
+      const verdicts = await gateVerdictRows(db, ids);
+      return new Map(
+        rows.map((row) => {
+          const run = runOf(row);
+          const archive = row.archive_id === null ? undefined : archived.get(row.archive_id);
+          const stepRows = archive
+            ? archivedSteps(archive)
+            : stored.filter(({ run_id }) => run_id === row.id);
+          const state = { run, invocations: stepRows.map(invocationOf) };
+          const own = verdicts.filter(({ run_id }) => run_id === row.id);
+          return [
+            row.id,
+            hasGates(run) ? { ...state, verdicts: verdictsIn([...own, ...gateVerdictsIn(archive)]) } : state,
+          ];
+        }),
+      );
+    },
+
     async get(id) {
       const run = await runRowOf(id);
       return run && runOf(run);
@@ -460,6 +483,13 @@ export function runsTable(
     },
 
     async renameRepository(repositoryId, repository) {
+      await sql`
+        INSERT INTO former_names (repository, repository_id, renamed_at)
+          SELECT DISTINCT repository, repository_id, ${toText(clock.now())} FROM pull_requests
+            WHERE repository_id = ${repositoryId} AND repository <> ${repository}
+          ON CONFLICT DO UPDATE SET repository_id = excluded.repository_id, renamed_at = excluded.renamed_at`.execute(
+        db,
+      );
       for (const table of ['chain_runs', 'pull_requests'] as const) {
         await db
           .updateTable(table)
@@ -558,20 +588,36 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
 async function verdictsOf(
   db: Kysely<Database>,
   runId: string,
-  archived: readonly Selectable<ArtifactsTable>[] = [],
+  archived: ArchivedRows['artifacts'] | undefined,
 ): Promise<GateVerdict[]> {
-  const stored = await db
+  return verdictsIn([
+    ...(await gateVerdictRows(db, [runId])),
+    ...gateVerdictsIn({ artifacts: archived ?? [] }),
+  ]);
+}
+
+type VerdictRow = Pick<Selectable<ArtifactsTable>, 'id' | 'run_id' | 'content'>;
+
+function gateVerdictRows(db: Kysely<Database>, runIds: readonly string[]): Promise<VerdictRow[]> {
+  return db
     .selectFrom('artifacts')
-    .select(['id', 'content'])
-    .where('run_id', '=', runId)
+    .select(['id', 'run_id', 'content'])
+    .where('run_id', 'in', runIds)
     .where('kind', '=', 'gate_verdict')
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  const ofArchive = archived.filter(({ kind }) => kind === 'gate_verdict');
-  const rows = [...stored, ...byTime(ofArchive, ({ created_at }) => created_at)];
-  const verdicts = rows.map(({ id, content }) =>
-    reading('artifacts', id, () => fromJson(gateVerdictSchema, content ?? 'null')),
+}
+
+function gateVerdictsIn(archive: Pick<ArchivedRows, 'artifacts'> | undefined): VerdictRow[] {
+  const ofKind = (archive?.artifacts ?? []).filter(({ kind }) => kind === 'gate_verdict');
+  return byTime(ofKind, ({ created_at }) => created_at);
+}
+
+function verdictsIn(rows: readonly VerdictRow[]): GateVerdict[] {
+  return newestVerdicts(
+    rows.map(({ id, content }) =>
+      reading('artifacts', id, () => fromJson(gateVerdictSchema, content ?? 'null')),
+    ),
   );
-  return newestVerdicts(verdicts);
 }

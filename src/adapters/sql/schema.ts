@@ -8,6 +8,7 @@ import type { PastTransition } from '../../domain/run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../domain/run/run.ts';
 import type { SkillArtifact } from '../../domain/skill/skill.ts';
 import type { Firing } from '../../ports/firings.ts';
+import type { Figure } from '../../ports/insight.ts';
 import type { PullRequestState } from '../../ports/retention.ts';
 import type { DeliveryStatus, SkillSource } from '../../ports/storage.ts';
 import type { Pack, Place } from './body-packs.ts';
@@ -30,6 +31,8 @@ export interface Database {
   body_packs: Pack & { id: Generated<number> };
   delivery_bodies: Place & { delivery_id: number; pack_id: number };
   pull_requests: PullRequestsTable;
+  former_names: { repository: string; repository_id: number; renamed_at: string };
+  daily_figures: DailyFiguresTable;
   pushes: PushesTable;
   chain_runs: ChainRunsTable;
   run_archives: { id: Generated<number>; effects: number; artifacts: number; content: Uint8Array };
@@ -236,6 +239,20 @@ export interface PullRequestsTable {
   updated_at: string;
   state: Generated<PullRequestState | null>;
   state_at: Generated<string | null>;
+  title: Generated<string | null>;
+  author_id: Generated<number | null>;
+  author_login: Generated<string | null>;
+  seen_at: Generated<string | null>;
+}
+
+export interface DailyFiguresTable {
+  day: string;
+  repository_id: number;
+  what: Figure['what'];
+  name: string;
+  bucket: number;
+  count: number;
+  total: number;
 }
 
 interface PushesTable {

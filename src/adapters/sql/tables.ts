@@ -14,10 +14,12 @@ import { deliveriesTable } from './deliveries.ts';
 import { effectsTable } from './effects.ts';
 import { firingsTable, schedulesTable } from './firings.ts';
 import { gateProtectionsTable } from './gate-protections.ts';
+import { insightTable } from './insight.ts';
 import { jobsTable } from './jobs.ts';
 import type { KnownRows } from './known-rows.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { modelCallsTable } from './model-calls.ts';
+import { overviewOf } from './overview.ts';
 import { pruningTable } from './pruning.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { pushesTable } from './pushes.ts';
@@ -67,6 +69,8 @@ export function tablesOn(
     studioSessions: studioSessionsTable(db),
     studioCommands: studioCommandsTable(db),
     pruning: pruningTable(db, archives, unit),
+    overview: overviewOf(db),
+    insight: insightTable(db, unit),
     beforeCommit: (work) => within(unit).beforeCommit(work),
     afterwards: (work) => within(unit).afterwards(work),
     endJob() {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import { redactValue } from '../../core/redact/redact.ts';
 import { type Chain, merges } from '../../domain/chain/chain.ts';
 import {
   anyMerges,
@@ -146,6 +147,7 @@ export async function onPullRequest(
         pausedBy: row?.pausedBy ?? null,
         ...headsSeen(row, pullRequest.headSha, clock.now()),
         updatedAt: clock.now(),
+        about: { title: redactValue(pullRequest.title), author: pullRequest.author },
       },
       { state: stateOf(pullRequest), at: clock.now() },
     );

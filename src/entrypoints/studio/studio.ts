@@ -17,6 +17,8 @@ import { refuseForgeries } from './forgery.ts';
 import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { answeringPages } from './pages/answering.ts';
+import { inboxPages } from './pages/inbox.ts';
+import { pullRequestPages } from './pages/pull-request.ts';
 import { runPages } from './pages/runs.ts';
 import { secureHeaders } from './secure-headers.ts';
 import { createSessions } from './sessions.ts';
@@ -91,6 +93,8 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     await next();
   });
   if (signIn && queue) studio.route('/', answeringPages(parts, { ...signIn, queue }));
+  studio.route('/', inboxPages(parts));
+  studio.route('/', pullRequestPages(parts));
   studio.route('/', runPages(parts));
 
   studio.notFound((context) => answerPage(parts, context, asPage(NOT_FOUND), 404));

@@ -1,7 +1,6 @@
 import { unreachable } from '../../core/errors.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
-import { type CountersignRules, wantedByStep } from '../../domain/policy/countersign-rules.ts';
 import { mergeMethod } from '../../domain/run/question.ts';
 import { type Invocation, isMergeStep, type RunState, rulesAsked } from '../../domain/run/run.ts';
 import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
@@ -9,6 +8,7 @@ import { evidenceUrl, type Pages } from '../run/evidence.ts';
 import { explanationList } from '../run/explanation-list.ts';
 import { emoji } from '../run/run-sentence.ts';
 import { mergeOf } from '../run/run-summary.ts';
+import { whoMayAnswer } from '../run/who-may-answer.ts';
 import { clipBytes, code, htmlComment, inline } from '../text/markdown.ts';
 import { asSentence, capital, listed, plural, short, utc } from '../text/pretty.ts';
 import { grounds } from './grounds.ts';
@@ -68,7 +68,7 @@ function open(view: ApprovalView): string[] {
     ...blocked(view),
     `#### Why you are asked\n\n${grounds(state)}`,
     `#### How to answer\n\nReact to this comment with ${emoji(rules.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
-    `${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
+    `**Who may answer:** ${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
     ...noticeLines(approval),
     'A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.',
@@ -193,24 +193,6 @@ function methodOf({ state, approval }: ApprovalView): Method {
   const step = state.invocations.find(({ id }) => id === approval.invocationId);
   const inputs = step && state.run.definition.steps[step.stepIndex]?.with;
   return mergeMethod(inputs ?? {}, state.run.settings);
-}
-
-function whoMayAnswer(rules: CountersignRules): string {
-  const { permission, teams, users } = rules;
-  const groups = [
-    ...(permission === 'none'
-      ? []
-      : [`anybody with ${permission} access${permission === 'admin' ? '' : ' or more'}`]),
-    ...teams.slice(0, 20).map((team) => `members of ${code(team)}`),
-    ...users.slice(0, 20).map((user) => code(user)),
-  ];
-  const named = teams.length + users.length > 0 ? ' Whoever is named here needs write access too.' : '';
-  const wanted = wantedByStep(rules, code);
-  const both =
-    wanted === undefined
-      ? ''
-      : ` **For this step, a countersign counts only from ${wanted}**; anybody who may answer can reject.`;
-  return `**Who may answer:** ${listed(groups, 'or')}.${named}${both}`;
 }
 
 function countText(count: number, given: readonly string[]): string {

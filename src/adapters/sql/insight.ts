@@ -1,0 +1,93 @@
+import { type Insertable, type Kysely, sql } from 'kysely';
+import { bucketOf, type Figure, type Insight, type InsightFilter } from '../../ports/insight.ts';
+import { toText } from './columns.ts';
+import { insertOnceCompiled } from './insert.ts';
+import type { DailyFiguresTable, Database } from './schema.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
+import { visibleIn } from './visible-in.ts';
+
+const addFigures = insertOnceCompiled((db, rows: readonly Insertable<DailyFiguresTable>[]) =>
+  db
+    .insertInto('daily_figures')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['day', 'repository_id', 'what', 'name', 'bucket']).doUpdateSet((eb) => ({
+        count: eb('daily_figures.count', '+', eb.ref('excluded.count')),
+        total: eb('daily_figures.total', '+', eb.ref('excluded.total')),
+      })),
+    ),
+);
+
+export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
+  const unwritten: Figure[] = [];
+  unit?.writesLast(async () => {
+    if (unwritten.length > 0) await addFigures(db, unwritten.splice(0).map(rowOf));
+  });
+  const within = ({ visible, repositoryId }: InsightFilter, column = sql.ref('repository_id')) =>
+    repositoryId === undefined
+      ? visibleIn(visible, column)
+      : visible.has(repositoryId)
+        ? sql<boolean>`${column} = ${repositoryId}`
+        : sql<boolean>`0`;
+
+  return {
+    add(...figures) {
+      unwritten.push(...figures);
+    },
+
+    async totals(filter) {
+      const { rows } = await sql<Pick<DailyFiguresTable, 'what' | 'name' | 'bucket' | 'count' | 'total'>>`
+        SELECT what, name, bucket, sum(count) AS count, sum(total) AS total FROM daily_figures
+          WHERE day >= ${dayOf(filter.since)} AND ${within(filter)}
+          GROUP BY what, name, bucket`.execute(db);
+      return rows;
+    },
+
+    async leadTimes(filter) {
+      // SQLite's own logarithm, so that only a few rows leave it: https://sqlite.org/lang_mathfunc.html
+      const { rows } = await sql<{ day: string; bucket: number; count: number }>`
+        SELECT substr(state_at, 1, 10) AS day,
+            CAST(ceil(log(max(1, unixepoch(state_at) - unixepoch(seen_at))) / log(1.1)) AS INTEGER) AS bucket,
+            count(*) AS count
+          FROM pull_requests
+          WHERE state = 'merged' AND seen_at IS NOT NULL AND state_at >= ${dayOf(filter.since)} AND ${within(filter)}
+          GROUP BY 1, 2`.execute(db);
+      return rows;
+    },
+
+    async repositories(visible, limit) {
+      const { rows } = await sql<{ id: number; name: string }>`
+        WITH RECURSIVE known (id) AS (
+          SELECT min(repository_id) FROM pull_requests
+          UNION ALL
+          SELECT (SELECT min(repository_id) FROM pull_requests WHERE repository_id > known.id) FROM known WHERE known.id IS NOT NULL
+        )
+        SELECT id, (SELECT repository FROM pull_requests WHERE repository_id = known.id ORDER BY number DESC LIMIT 1) AS name
+          FROM known WHERE id IS NOT NULL AND ${visibleIn(visible, sql.ref('id'))} LIMIT ${limit}`.execute(
+        db,
+      );
+      return rows.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    },
+
+    async forget(before) {
+      await db.deleteFrom('daily_figures').where('day', '<', dayOf(before)).execute();
+    },
+  };
+}
+
+function dayOf(at: Date): string {
+  return toText(at).slice(0, 10);
+}
+
+function rowOf({ what, repositoryId, name, at, amount }: Figure): Insertable<DailyFiguresTable> {
+  const isTime = what === 'waited';
+  return {
+    day: dayOf(at),
+    repository_id: repositoryId,
+    what,
+    name,
+    bucket: isTime ? bucketOf(amount) : 0,
+    count: isTime ? 1 : amount,
+    total: Math.round(amount),
+  };
+}

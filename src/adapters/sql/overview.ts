@@ -1,0 +1,200 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { z } from 'zod';
+import type { CountersignRules, StepApproval } from '../../domain/policy/countersign-rules.ts';
+import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
+import {
+  MOST_LINES_COUNTED,
+  type OpenQuestion,
+  type Overview,
+  type OverviewFilter,
+  type RunLine,
+} from '../../ports/overview.ts';
+import { fromJson, parseJson, toDate, toDateOrNull, toText } from './columns.ts';
+import type { ChainRunsTable, Database, PullRequestsTable } from './schema.ts';
+import { visibleIn } from './visible-in.ts';
+
+const words = (list: readonly string[]) => sql.join(list.map((word) => sql.lit(word)));
+const ACTIVE = words(RUN_STATUSES.filter((status) => !isRunOver(status)));
+/** A run that a person cancelled, or that another one replaced, did not fail. */
+const STOPPED = words(['failed', 'timed_out', 'aborted']);
+/** A run can also complete without what it is for. */
+const UNDONE = words(['run.completed.changes_requested', 'run.completed.not_merged']);
+
+const LINE = sql`r.id, r.repository_id, r.repository, r.pull_request, r.head_sha, r.chain, r.status, r.created_at,
+  coalesce(r.finished_at, r.updated_at) AS changed_at, p.title, p.author_id, p.author_login`;
+const PULL_REQUEST = sql`
+  LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request`;
+
+/** A newer run of the chain replaced the run. */
+const REPLACED = sql`EXISTS (
+  SELECT 1 FROM chain_runs AS newer
+    WHERE newer.repository_id = r.repository_id AND newer.pull_request IS r.pull_request AND newer.chain = r.chain
+    AND (newer.created_at, newer.id) > (r.created_at, r.id))`;
+
+type LineRow = Pick<
+  Selectable<ChainRunsTable>,
+  'id' | 'repository_id' | 'repository' | 'pull_request' | 'head_sha' | 'chain' | 'status' | 'created_at'
+> &
+  Pick<Selectable<PullRequestsTable>, 'title' | 'author_id' | 'author_login'> & { changed_at: string };
+
+interface QuestionColumns {
+  asked_at: string | null;
+  countersigned_by_json: string | null;
+  rules_json: string | null;
+  approval_json: string | null;
+}
+
+const logins = z.array(z.string());
+
+/** Only reads. */
+export function overviewOf(db: Kysely<Database>): Overview {
+  return {
+    async active(filter, { after, limit, asking = false }) {
+      // Unfinished runs are never packed, so SQL can read what a question needs of their JSON.
+      const { rows } = await sql<LineRow & QuestionColumns>`
+        SELECT ${LINE}, a.asked_at, a.countersigned_by_json,
+            CASE WHEN a.id IS NOT NULL THEN r.settings_json -> '$.countersign' END AS rules_json,
+            CASE WHEN a.id IS NOT NULL
+              THEN r.definition_json -> ('$.steps[' || i.step_index || '].approval') END AS approval_json
+          FROM chain_runs AS r ${PULL_REQUEST}
+          LEFT JOIN approvals AS a ON a.id = (
+            SELECT id FROM approvals WHERE run_id = r.id AND status = 'open' ORDER BY asked_at LIMIT 1)
+          LEFT JOIN invocations AS i ON i.id = a.invocation_id
+          WHERE r.status IN (${asking ? sql.lit('waiting_approval') : ACTIVE}) AND ${matching(filter)}
+            AND (r.created_at, r.id) > (${after?.at ?? ''}, ${after?.id ?? ''})
+          ORDER BY r.created_at, r.id LIMIT ${limit}`.execute(db);
+      return rows.map((row) => ({ ...lineOf(row), question: questionOf(row) }));
+    },
+
+    async stopped(filter, { after, limit, otherSince }) {
+      const { rows } = await sql<LineRow>`
+        SELECT * FROM (${stopped(filter, otherSince)})
+          WHERE (changed_at, id) < (${after?.at ?? '9'}, ${after?.id ?? ''})
+          ORDER BY changed_at DESC, id DESC LIMIT ${limit}`.execute(db);
+      return rows.map(lineOf);
+    },
+
+    async counts(filter, { otherSince }) {
+      const most = sql.lit(MOST_LINES_COUNTED);
+      const active = (statuses: RawBuilder<unknown>) => sql`
+        (SELECT count(*) FROM (SELECT 1 FROM chain_runs AS r ${PULL_REQUEST}
+          WHERE r.status IN (${statuses}) AND ${matching(filter)} LIMIT ${most}))`;
+      const { rows } = await sql<{ active: number; asking: number; stopped: number }>`
+        SELECT ${active(ACTIVE)} AS active, ${active(sql.lit('waiting_approval'))} AS asking,
+          (SELECT count(*) FROM (SELECT 1 FROM (${stopped(filter, otherSince)}) LIMIT ${most})) AS stopped`.execute(
+        db,
+      );
+      return rows[0] ?? { active: 0, asking: 0, stopped: 0 };
+    },
+
+    async ofPullRequest({ repositoryId, number }, limit) {
+      const { rows } = await sql<LineRow>`
+        SELECT ${LINE} FROM chain_runs AS r ${PULL_REQUEST}
+          WHERE r.repository_id = ${repositoryId} AND r.pull_request = ${number}
+          ORDER BY r.created_at DESC, r.id DESC LIMIT ${limit}`.execute(db);
+      return rows.map(lineOf);
+    },
+
+    async atAddress(repository, number) {
+      const { rows } = await sql<Selectable<PullRequestsTable>>`
+        SELECT * FROM pull_requests WHERE repository = ${repository} COLLATE NOCASE AND number = ${number}
+        UNION ALL
+        SELECT p.* FROM former_names AS f JOIN pull_requests AS p ON p.repository_id = f.repository_id
+          WHERE f.repository = ${repository} AND p.number = ${number}`.execute(db);
+      // A repository that was deleted and made again has two rows.
+      const [row] = rows.toSorted((a, b) => rank(a, repository) - rank(b, repository));
+      return (
+        row && {
+          repositoryId: row.repository_id,
+          repository: row.repository,
+          number: row.number,
+          title: row.title,
+          author: row.author_login,
+          state: row.state,
+          stateAt: toDateOrNull(row.state_at),
+          pausedBy: row.paused_by,
+          headSha: row.head_sha,
+        }
+      );
+    },
+
+    async chains(visible, limit) {
+      const { rows } = await sql<{ chain: string }>`
+        SELECT DISTINCT chain FROM chain_runs AS r
+          WHERE r.status IN (${ACTIVE}) AND ${visibleIn(visible, sql.ref('r.repository_id'))}
+          ORDER BY chain LIMIT ${limit}`.execute(db);
+      return rows.map(({ chain }) => chain);
+    },
+  };
+}
+
+/** The one with that name now comes before the one that had it, and one that is there before one that is gone. */
+function rank(row: Pick<Selectable<PullRequestsTable>, 'repository' | 'state'>, name: string): number {
+  return (row.repository.toLowerCase() === name.toLowerCase() ? 0 : 2) + (row.state === 'gone' ? 1 : 0);
+}
+
+/** From the open pull requests, which are few, to their runs: CROSS JOIN keeps SQLite from the other way around. */
+function stopped(filter: OverviewFilter, otherSince: Date): RawBuilder<LineRow> {
+  return sql<LineRow>`
+    SELECT ${LINE} FROM pull_requests AS p CROSS JOIN chain_runs AS r
+      ON r.repository_id = p.repository_id AND r.pull_request = p.number AND r.head_sha = p.head_sha
+      WHERE (p.state IS NULL OR p.state = 'open') AND ${matching(filter)} AND NOT ${REPLACED}
+        AND (+r.status IN (${STOPPED}) OR (+r.status = 'completed' AND (
+          SELECT reason_code FROM transitions WHERE subject_id = r.id ORDER BY id DESC LIMIT 1) IN (${UNDONE})))
+    UNION ALL
+    SELECT ${LINE} FROM chain_runs AS r ${PULL_REQUEST}
+      WHERE r.status IN (${STOPPED}) AND r.pull_request IS NULL AND r.created_at >= ${toText(otherSince)}
+        AND ${matching(filter)} AND NOT ${REPLACED}`;
+}
+
+function matching(filter: OverviewFilter): RawBuilder<boolean> {
+  const { visible, repository, chain, status, author, since, text } = filter;
+  const conditions: RawBuilder<boolean>[] = [visibleIn(visible, sql.ref('r.repository_id'))];
+  if (repository !== undefined) conditions.push(sql`+r.repository = ${repository} COLLATE NOCASE`);
+  if (chain !== undefined) conditions.push(sql`+r.chain = ${chain}`);
+  if (status !== undefined) conditions.push(sql`+r.status = ${status}`);
+  if (author !== undefined) conditions.push(sql`p.author_login = ${author} COLLATE NOCASE`);
+  if (since !== undefined) conditions.push(sql`+r.created_at >= ${toText(since)}`);
+  if (text !== undefined)
+    conditions.push(sql`instr(
+      lower(coalesce(p.title, '') || char(10) || r.repository || '#' || coalesce(r.pull_request, '') || char(10) || r.chain),
+      lower(${text})) > 0`);
+  return sql.join(conditions, sql` AND `) as RawBuilder<boolean>;
+}
+
+function lineOf(row: LineRow): RunLine {
+  return {
+    id: row.id,
+    repositoryId: row.repository_id,
+    repository: row.repository,
+    pullRequest: row.pull_request,
+    headSha: row.head_sha,
+    chain: row.chain,
+    status: row.status,
+    createdAt: toDate(row.created_at),
+    changedAt: toDate(row.changed_at),
+    title: row.title,
+    author:
+      row.author_id === null || row.author_login === null
+        ? null
+        : { id: row.author_id, login: row.author_login },
+  };
+}
+
+function questionOf({
+  asked_at,
+  countersigned_by_json,
+  rules_json,
+  approval_json,
+  head_sha,
+}: QuestionColumns & Pick<LineRow, 'head_sha'>): OpenQuestion | undefined {
+  if (asked_at === null || rules_json === null) return undefined;
+  const approval = approval_json === null ? null : parseJson<StepApproval | null>(approval_json);
+  return {
+    askedAt: toDate(asked_at),
+    rules: parseJson<CountersignRules>(rules_json),
+    approval: approval ?? undefined,
+    countersignedBy: fromJson(logins, countersigned_by_json ?? '[]'),
+    headSha: head_sha,
+  };
+}

@@ -1,0 +1,83 @@
+import { html } from 'hono/html';
+import type { RunStatus } from '../../domain/run/run.ts';
+import { plural, utc } from '../text/pretty.ts';
+import type { Html } from './layout.ts';
+
+/** What the pages of Studio share. */
+
+const UNITS = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+] as const;
+
+/** `3 days`, of the largest unit that fits; for text, where exact seconds would not help. */
+export function roughly(seconds: number): string {
+  for (const [size, name] of UNITS) {
+    const count = Math.floor(seconds / size);
+    if (count >= (name === 'day' ? 2 : 1)) return plural(count, name);
+  }
+  return plural(Math.max(0, Math.floor(seconds)), 'second');
+}
+
+/** How long ago something was. The exact time is in the element. */
+export function ago(moment: Date, now: Date): Html {
+  const seconds = (now.getTime() - moment.getTime()) / 1_000;
+  return html`<time datetime="${moment.toISOString()}" title="${utc(moment)}">${roughly(Math.max(0, seconds))} ago</time>`;
+}
+
+export const RUN_STATUS_WORDS: Readonly<Record<RunStatus, string>> = {
+  running: 'running',
+  waiting_ci: 'waiting for CI',
+  waiting_approval: 'waiting for a countersign',
+  waiting_until: 'waiting to try again',
+  completed: 'done',
+  failed: 'failed',
+  timed_out: 'took too long',
+  aborted: 'stopped by GitHub',
+  cancelled: 'cancelled',
+};
+
+/** The status of a run in words, with a colour beside them. */
+export function runState(status: RunStatus, words: string = RUN_STATUS_WORDS[status]): Html {
+  return html`<span class="state ${status}">${words}</span>`;
+}
+
+/** An address on this server with a query string, without the parameters that are empty. */
+export function address(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => !!pair[1]);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+/** A field of a form that filters a list. */
+export type FilterField = { name: string; label: string; value: string } & (
+  | { kind: 'text' | 'search' }
+  | { kind: 'choice'; choices: readonly (readonly [value: string, words: string])[] }
+);
+
+/** A form whose whole state is in the address of the page that it opens. */
+export function filterForm(
+  path: string,
+  fields: readonly FilterField[],
+  kept: Readonly<Record<string, string | undefined>> = {},
+): Html {
+  const isUsed = fields.some(({ value }) => value !== '');
+  return html`<form class="filters" method="get" action="${path}" role="search">
+${Object.entries(kept).map(([name, value]) => (value ? html`<input type="hidden" name="${name}" value="${value}">\n` : ''))}${fields.map(filterField)}<button>Filter</button>${isUsed ? html` <a href="${address(path, kept)}">Clear the filters</a>` : ''}
+</form>`;
+}
+
+function filterField(field: FilterField): Html {
+  const { name, label, value } = field;
+  if (field.kind !== 'choice')
+    return html`<label>${label} <input type="${field.kind}" name="${name}" value="${value}" autocomplete="off"></label>\n`;
+  return html`<label>${label} <select name="${name}">
+${field.choices.map(([given, words]) => html`<option value="${given}"${given === value ? html` selected` : ''}>${words}</option>\n`)}</select></label>\n`;
+}
+
+/** Where a list goes on. */
+export function nextPage(href: string | undefined): Html | '' {
+  return href === undefined
+    ? ''
+    : html`<nav class="pager" aria-label="Further pages"><a rel="next" href="${href}">Next page</a></nav>`;
+}

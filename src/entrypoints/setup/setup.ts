@@ -53,7 +53,7 @@ export async function offerSetup(
     setInEnvFile(file, values);
     onRegistered();
   });
-  const server = guardedServer(page, config.host);
+  const server = guardedServer(page, config.host, signInCallback(config));
   try {
     server.listen(config.port, config.host);
     await once(server, 'listening');
@@ -88,7 +88,7 @@ async function loadProbotPage(save: (values: Record<string, string>) => void): P
 }
 
 /** Serves the handlers behind `browser-guard.ts`, which refuses requests that may come from another site. */
-function guardedServer(handlers: readonly Handler[], host: string): Server {
+function guardedServer(handlers: readonly Handler[], host: string, callbackUrl: string): Server {
   const guard: Guard = {
     host,
     statePath: '/probot/setup',
@@ -107,7 +107,7 @@ function guardedServer(handlers: readonly Handler[], host: string): Server {
       respond(403, setupRefused(refusal));
       return;
     }
-    if (url?.pathname === '/probot') addState(response, guard.state);
+    if (url?.pathname === '/probot') completeForm(response, guard.state, callbackUrl);
     try {
       for (const handler of handlers) if (await handler(request, response)) return;
       respond(404, 'Not found');
@@ -119,16 +119,37 @@ function guardedServer(handlers: readonly Handler[], host: string): Server {
   });
 }
 
-/** Adds our state to the form of Probot's page. GitHub returns it. */
-function addState(response: ServerResponse, state: string): void {
+/** Where GitHub sends people who sign in to Studio. */
+function signInCallback({ publicUrl, port }: SetupConfig): string {
+  return new URL('/sign-in/callback', publicUrl ?? `http://localhost:${port}`).href;
+}
+
+/**
+ * Adds our state to the form of Probot's page, which GitHub returns, and to its manifest the address for sign-in, which
+ * `app.yml` cannot know.
+ * https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest#github-app-manifest-parameters
+ */
+function completeForm(response: ServerResponse, state: string, callbackUrl: string): void {
   const end = response.end.bind(response) as (text: string) => ServerResponse;
   Object.assign(response, {
     end(html: string) {
       const withState = html.replace(/(<form action="[^"?]*)(")/, `$1?state=${state}$2`);
       if (withState === html) throw new Error('the page of Probot has no form that could carry the state');
-      return end(withState);
+      return end(withCallback(withState, callbackUrl));
     },
   });
+}
+
+function withCallback(html: string, callbackUrl: string): string {
+  const complete = html.replace(
+    /(name="manifest"[^>]* value=')([^']*)'/,
+    (_, before: string, text: string) => {
+      const manifest: object = { ...JSON.parse(text), callback_urls: [callbackUrl] };
+      return `${before}${JSON.stringify(manifest).replaceAll("'", '&#39;')}'`;
+    },
+  );
+  if (complete === html) throw new Error('the page of Probot has no manifest');
+  return complete;
 }
 
 /**

@@ -135,7 +135,7 @@ describe('the page that registers the App', () => {
 
   afterAll(() => api.close());
 
-  it('sends exactly app.yml to github.com, also from a folder with another app.yml', async () => {
+  it('sends app.yml with this server’s addresses to github.com, also from a folder with another app.yml', async () => {
     expect(await formOf(github)).toEqual({
       action: `https://github.com/settings/apps/new?state=${await stateOf(github)}`,
       manifest: {
@@ -143,6 +143,7 @@ describe('the page that registers the App', () => {
         version: 'v1',
         hook_attributes: { url: 'https://countersign.example.com/api/github/webhooks' },
         redirect_url: `${github.url}/probot/setup`,
+        callback_urls: ['https://countersign.example.com/sign-in/callback'],
       },
     });
   });

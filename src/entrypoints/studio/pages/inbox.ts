@@ -239,7 +239,7 @@ function cursorOf({ at, id }: LinePosition): string {
   return Buffer.from(`${at} ${id}`).toString('base64url');
 }
 
-/** Nothing but a place in an order, so a made-up one shows nothing else. */
+/** It names only a place in an order, so a made-up one shows nothing else. */
 function positionOf(cursor: string | undefined): LinePosition | undefined {
   const [, at, id] = /^(\S{1,40}) (\S{1,80})$/.exec(Buffer.from(cursor ?? '', 'base64url').toString()) ?? [];
   return at === undefined || id === undefined ? undefined : { at, id };

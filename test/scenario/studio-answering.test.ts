@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Browser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
+import { openBrowser, post, said, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
+import { REPO } from '../support/harness.ts';
 import { MERGE_ONLY, open, pushAgain, start } from './support.ts';
 
 const studio = WITH_SIGN_IN;
@@ -17,21 +18,6 @@ async function asked(more: Parameters<typeof start>[0] = {}) {
 }
 
 type Asked = Awaited<ReturnType<typeof asked>>;
-
-async function csrfOf(browser: Browser): Promise<string> {
-  return /name="csrf" value="([^"]+)"/.exec((await browser.open('/runs')).text)?.[1] ?? '';
-}
-
-async function post(browser: Browser, action: string, fields: Record<string, string>) {
-  const body = new URLSearchParams({ csrf: await csrfOf(browser), ...fields });
-  return browser.request(action, { method: 'POST', body });
-}
-
-/** What the page says to which the answer leads. */
-async function said(browser: Browser, answer: Response): Promise<string> {
-  const page = await browser.open(answer.headers.get('location') ?? '/none');
-  return /<p class="flash[^>]*>(?:<span[^>]*>.<\/span> )?(.*?)<\/p>/.exec(page.text)?.[1] ?? '';
-}
 
 const command = ({ run, number, headSha }: Asked, fields: Record<string, string>) => ({
   repository: String(run.repositoryId),
@@ -111,6 +97,32 @@ describe('countersigning in Studio', () => {
     expect(await said(browser, answer)).toBe(
       'GitHub did not accept your reaction: Resource &lt;b&gt;not&lt;/b&gt; accessible',
     );
+  });
+});
+
+describe('the page of a pull request', () => {
+  test('has forms that work without JavaScript, and leads back to itself', async () => {
+    const { harness, number } = await asked();
+    const browser = await signedIn(harness, 'mia');
+    const path = `/${REPO}/pull/${number}`;
+    const paused = await browser.send(await browser.open(path), '/commands', { verb: 'pause' });
+    expect([paused.status, new URL(paused.url).pathname]).toEqual([200, path]);
+    await harness.settle();
+    await browser.send(await browser.open(path), '/commands', { verb: 'resume' });
+    await harness.settle();
+    const answered = await browser.send(await browser.open(path), '/answers', { says: 'approve' });
+    expect([new URL(answered.url).pathname, answered.text.includes('a reaction of mia now')]).toEqual([
+      path,
+      true,
+    ]);
+    await harness.advance(10_000);
+    expect(harness.github.merges).toMatchObject([{ number }]);
+  });
+
+  test('has no buttons for somebody who did not sign in', async () => {
+    const { harness, number } = await asked({ studio: { ...studio, isPublic: true } });
+    const page = await openBrowser(harness).open(`/${REPO}/pull/${number}`);
+    expect([page.status, /<form[^>]*method="post"/.test(page.text)]).toEqual([200, false]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { post, said, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { REPO } from '../support/harness.ts';
 import { flowChain } from './support-chains.ts';
 import { CHAINS, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
@@ -173,4 +174,24 @@ test('the button of a run without a pull request cancels it', async () => {
   expect(await scene.runs('health')).toMatchObject([
     { status: 'cancelled', reason: { summary: 'cancelled by will' } },
   ]);
+});
+
+test('a button in Studio does what that of the check run does, and says what became of it', async () => {
+  const scene = await start(only({ health: HEALTH }), { studio: WITH_SIGN_IN });
+  await mainOf(scene);
+  await dispatch(scene, 'countersign.health', { scope: 'quick' });
+  const [{ id = '' } = {}] = await scene.runs('health');
+  const will = await signedIn(scene, 'will');
+  const asked = async (verb: string) => {
+    const answer = await post(will, '/commands', { run: id, verb });
+    await scene.settle();
+    return said(will, answer);
+  };
+  expect(await asked('cancel')).toBe('The run had ended already.');
+  expect(await asked('rerun')).toBe('A new run of the chain begins.');
+  expect(await scene.runs('health')).toHaveLength(2);
+  const audit = await scene.app.storage.read.audit.page({ after: 0, limit: 50 });
+  expect(
+    audit.filter(({ kind }) => kind === 'command.carried_out').map(({ entry }) => [entry.verb, entry.via]),
+  ).toEqual([['rerun', { kind: 'studio' }]]);
 });

@@ -97,3 +97,20 @@ function fieldsOf(text: string, action: string): Record<string, string> {
     }),
   );
 }
+
+/** The token of the forms of a person who is signed in. */
+async function csrfOf(browser: Browser): Promise<string> {
+  return /name="csrf" value="([^"]+)"/.exec((await browser.open('/runs')).text)?.[1] ?? '';
+}
+
+/** Sends a form, as a page for the person would. */
+export async function post(browser: Browser, action: string, fields: Record<string, string>) {
+  const body = new URLSearchParams({ csrf: await csrfOf(browser), ...fields });
+  return browser.request(action, { method: 'POST', body });
+}
+
+/** What the page says to which the answer leads. */
+export async function said(browser: Browser, answer: Response): Promise<string> {
+  const page = await browser.open(answer.headers.get('location') ?? '/none');
+  return /<p class="flash[^>]*>(?:<span[^>]*>.<\/span> )?(.*?)<\/p>/.exec(page.text)?.[1] ?? '';
+}

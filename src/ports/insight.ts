@@ -1,16 +1,5 @@
+import type { Figure } from '../domain/run/figures.ts';
 import type { Visible } from './visible.ts';
-
-/** Something that is counted by day. */
-export interface Figure {
-  /** `waited`: a step, in seconds. `fixed` and `dismissed` are findings; the others are answers of people. */
-  what: 'waited' | 'countersigned' | 'rejected' | 'fixed' | 'dismissed';
-  repositoryId: number;
-  /** The step, or the person; empty for findings. */
-  name: string;
-  at: Date;
-  /** How many, or how many seconds. */
-  amount: number;
-}
 
 /** How often a number of seconds was about as large, for medians. */
 interface Bucket {
@@ -39,16 +28,4 @@ export interface Insight {
   repositories(visible: Visible, limit: number): Promise<{ id: number; name: string }[]>;
   /** Removes what is older than any period that can be shown. */
   forget(before: Date): Promise<void>;
-}
-
-/** A bucket is 10 % wide. */
-const WIDTH = 1.1;
-
-export function bucketOf(seconds: number): number {
-  return Math.ceil(Math.log(Math.max(1, seconds)) / Math.log(WIDTH));
-}
-
-/** The middle of a bucket, in seconds. */
-export function secondsOf(bucket: number): number {
-  return WIDTH ** (bucket - 0.5);
 }

@@ -1,5 +1,6 @@
 import { type Insertable, type Kysely, sql } from 'kysely';
-import { bucketOf, type Figure, type Insight, type InsightFilter } from '../../ports/insight.ts';
+import { bucketOf, type Figure } from '../../domain/run/figures.ts';
+import type { Insight, InsightFilter } from '../../ports/insight.ts';
 import { toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { DailyFiguresTable, Database } from './schema.ts';

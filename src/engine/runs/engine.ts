@@ -16,6 +16,7 @@ import { runsChain } from '../../domain/policy/capability.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
 import { childRunId } from '../../domain/run/child.ts';
 import { doneReason } from '../../domain/run/completed.ts';
+import { figuresOfAnswer, figuresOfRun } from '../../domain/run/figures.ts';
 import {
   governingBranch,
   type Invocation,
@@ -163,7 +164,7 @@ export function createEngine(
     );
     await tx.artifacts.insert(...artifacts);
     for (const approval of approvals) await saveApproval(tx, approval);
-    await auditAnswers(tx, state.run, invocation, done, by);
+    await auditAnswers(tx, state.run, invocation, done, by, clock.now());
     if (done.endsRun) {
       // The session ends with its run, for the same reason, instead of failing first for its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
@@ -228,6 +229,8 @@ export function createEngine(
     await closeQuestions(tx, state);
     if (before.run.status !== state.run.status) {
       await auditStatus(tx, before.run, state.run, by);
+      if (isRunOver(state.run.status))
+        tx.insight.add(...figuresOfRun(state, await tx.runs.historyOf(state.run.id)));
       if (isRunOver(state.run.status) && state.run.facts.fired?.source === 'schedule.fired')
         await fireQueued(tx, queue, state.run);
       if (isRunOver(state.run.status)) await wakeParent(tx, state.run, by);
@@ -426,11 +429,13 @@ async function auditAnswers(
   step: Invocation,
   { result, approvals }: SessionReport,
   by: Actor,
+  at: Date,
 ): Promise<void> {
   const answered = approvals.filter(({ status }) => status === 'countersigned' || status === 'rejected');
   const rejecting = result.kind === 'failed' ? result.reason.evidence : [];
   for (const approval of answered) {
     const isYes = approval.status === 'countersigned';
+    tx.insight.add(...figuresOfAnswer(run, approval, at));
     await tx.audit.record(
       {
         kind: isYes ? 'question.countersigned' : 'question.rejected',

@@ -113,6 +113,8 @@ const STEPS: readonly { kind: PrunedKind; period: keyof RetentionPeriods | 'repl
   { kind: 'fired_once', period: 'replays' },
 ];
 
+/** How long figures by day are kept, in milliseconds: more than the longest period that people can choose. */
+const FIGURES_MS = 100 * 86_400_000;
 const CURSOR = 'retention';
 
 /** The progress of a pass, so that a restart continues there. Between passes: when the last one ended. */
@@ -270,6 +272,7 @@ async function freeDiskSpace({ storage, clock, log }: RetentionDeps, position: W
     if (Object.keys(deleted).length > 0) {
       await tx.audit.record({ kind: 'retention.pass', ...aboutNothing({ kind: 'app' }), deleted });
     }
+    await tx.insight.forget(new Date(clock.now().getTime() - FIGURES_MS));
     await tx.cursors.set(CURSOR, rest, clock.now());
   });
   log.info({ begun, deleted }, 'retention has deleted what is over for long');

@@ -18,6 +18,7 @@ import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { answeringPages } from './pages/answering.ts';
 import { inboxPages } from './pages/inbox.ts';
+import { insightPages } from './pages/insight.ts';
 import { pullRequestPages } from './pages/pull-request.ts';
 import { runPages } from './pages/runs.ts';
 import { secureHeaders } from './secure-headers.ts';
@@ -95,6 +96,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
   if (signIn && queue) studio.route('/', answeringPages(parts, { ...signIn, queue }));
   studio.route('/', inboxPages(parts));
   studio.route('/', pullRequestPages(parts));
+  studio.route('/', insightPages(parts));
   studio.route('/', runPages(parts));
 
   studio.notFound((context) => answerPage(parts, context, asPage(NOT_FOUND), 404));

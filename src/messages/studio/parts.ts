@@ -49,8 +49,8 @@ export function address(path: string, query: Readonly<Record<string, string | un
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** A field of a form that filters a list. */
-export type FilterField = { name: string; label: string; value: string } & (
+/** A field of a form that filters a list. `standard`: its value where nobody chose one, empty if absent. */
+export type FilterField = { name: string; label: string; value: string; standard?: string } & (
   | { kind: 'text' | 'search' }
   | { kind: 'choice'; choices: readonly (readonly [value: string, words: string])[] }
 );
@@ -61,7 +61,7 @@ export function filterForm(
   fields: readonly FilterField[],
   kept: Readonly<Record<string, string | undefined>> = {},
 ): Html {
-  const isUsed = fields.some(({ value }) => value !== '');
+  const isUsed = fields.some(({ value, standard = '' }) => value !== standard);
   return html`<form class="filters" method="get" action="${path}" role="search">
 ${Object.entries(kept).map(([name, value]) => (value ? html`<input type="hidden" name="${name}" value="${value}">\n` : ''))}${fields.map(filterField)}<button>Filter</button>${isUsed ? html` <a href="${address(path, kept)}">Clear the filters</a>` : ''}
 </form>`;

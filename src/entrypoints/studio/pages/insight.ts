@@ -1,0 +1,78 @@
+import { Hono } from 'hono';
+import { type Figure, secondsOf } from '../../../domain/run/figures.ts';
+import { type InsightPage, insightPage, PERIODS, type Spread } from '../../../messages/studio/insight.ts';
+import { answerPage, type Env, type StudioParts } from '../frame.ts';
+
+const DAY_MS = 86_400_000;
+/** The most rows of a plot. */
+const SHOWN = 20;
+const REPOSITORIES = 500;
+
+/** Figures over a period. */
+export function insightPages(parts: StudioParts): Hono<Env> {
+  const { storage, clock } = parts;
+  const pages = new Hono<Env>();
+
+  pages.get('/insight', async (context) => {
+    const { insight } = storage.read;
+    const visible = context.get('visible');
+    const period = PERIODS.find((days) => String(days) === context.req.query('days')) ?? 30;
+    const repositories = await insight.repositories(visible, REPOSITORIES);
+    const chosen = repositories.find(({ id }) => String(id) === context.req.query('repository'));
+    const filter = {
+      visible,
+      since: new Date(clock.now().getTime() - (period - 1) * DAY_MS),
+      ...(chosen && { repositoryId: chosen.id }),
+    };
+    const leads = await insight.leadTimes(filter);
+    const totals = await insight.totals(filter);
+    const of = (what: Figure['what']) => totals.filter((row) => row.what === what);
+    const byName = (what: Figure['what']) =>
+      of(what)
+        .map(({ name, count }) => ({ name, value: count }))
+        .toSorted((a, b) => b.value - a.value)
+        .slice(0, SHOWN);
+    const days = Map.groupBy(leads, ({ day }) => day);
+    const page: InsightPage = {
+      period,
+      repository: chosen ? String(chosen.id) : '',
+      repositories,
+      lead: spreadOf(leads),
+      leadByDay: [...days]
+        .map(([name, rows]) => ({ name, value: spreadOf(rows)?.median ?? 0 }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      waited: [...Map.groupBy(of('waited'), ({ name }) => name)]
+        .flatMap(([step, rows]) => {
+          const spread = spreadOf(rows);
+          return spread ? [{ step, spread, total: sum(rows.map(({ total }) => total)) }] : [];
+        })
+        .toSorted((a, b) => b.total - a.total)
+        .slice(0, SHOWN),
+      countersigned: byName('countersigned'),
+      rejected: byName('rejected'),
+      fixed: sum(of('fixed').map(({ count }) => count)),
+      dismissed: sum(of('dismissed').map(({ count }) => count)),
+    };
+    return answerPage(parts, context, { title: 'Insight', main: insightPage(page) });
+  });
+
+  return pages;
+}
+
+function spreadOf(rows: readonly { bucket: number; count: number }[]): Spread | undefined {
+  const sorted = rows.toSorted((a, b) => a.bucket - b.bucket);
+  const count = sum(sorted.map((row) => row.count));
+  const at = (share: number) => {
+    let left = share * count;
+    const found = sorted.find((row) => {
+      left -= row.count;
+      return left <= 0;
+    });
+    return secondsOf(found?.bucket ?? 0);
+  };
+  return count === 0 ? undefined : { count, median: at(0.5), p95: at(0.95) };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}

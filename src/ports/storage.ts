@@ -48,6 +48,11 @@ export interface Storage {
    * write. Inside a transaction, read through its `tx`.
    */
   readonly read: ReadTx;
+  /**
+   * Differs from the last one if anything was committed meanwhile, by this process or another, and costs next to
+   * nothing.
+   */
+  version(): Promise<string>;
   /** Resolves if the database answers; otherwise rejects with a sentence. */
   check(): Promise<void>;
   /** Writes a consistent copy of the database to a file that must not exist yet. */
@@ -213,12 +218,19 @@ export interface RunFilter {
   /** Only those that began with this delivery. */
   deliveryId?: number;
   status?: RunStatus;
+  /** One of these. */
+  statuses?: readonly RunStatus[];
+  /** In the chain, the repository, the base branch or the head, or the number; only among the newest `MAX_SEARCHED`. */
+  text?: string;
   /** Only unfinished runs. */
   active?: boolean;
   /** Only those that began before this one. */
   before?: { createdAt: Date; id: string };
   limit?: number;
 }
+
+/** A text has no index, so few runs are searched for it. */
+export const MAX_SEARCHED = 5_000;
 
 /** In the order of their ends. */
 export interface RunPosition {
@@ -265,8 +277,14 @@ export interface Runs {
   sessionsOf(runId: string): Promise<Session[]>;
   /**
    * Every transition of the run, its invocations and its sessions, oldest first; empty for an unknown run.
+   * @param newest only so many of the newest
    */
-  historyOf(runId: string): Promise<PastTransition[]>;
+  historyOf(runId: string, newest?: number): Promise<PastTransition[]>;
+  /**
+   * Differs if anything about the run changed that people read: its status, its steps, what it wrote and produced.
+   * One statement. `undefined` for an unknown run.
+   */
+  stamp(runId: string): Promise<string | undefined>;
   /**
    * Stores the large texts of runs that ended before the time in less space, oldest first. They read as before.
    * Returns how many runs it packed.

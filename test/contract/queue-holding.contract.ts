@@ -20,6 +20,7 @@ function stallingQueue(bench: QueueBench) {
       read: storage.read,
       fenced: (lease, work) => storage.fenced(lease, work),
       transaction: (work) => gate.then(() => storage.transaction(work)),
+      version: () => storage.version(),
       check: () => storage.check(),
       backup: (path) => storage.backup(path),
       giveBack: (pages) => storage.giveBack(pages),

@@ -72,6 +72,7 @@ export function writesOf(tx: Tx): string[] {
 export function watchedStorage(storage: Storage, watch: Watch): Storage {
   return {
     read: storage.read,
+    version: () => storage.version(),
     check: () => storage.check(),
     backup: (path) => storage.backup(path),
     giveBack: (pages) => storage.giveBack(pages),

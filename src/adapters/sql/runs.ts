@@ -1,11 +1,12 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { LRUCache } from 'lru-cache';
+import { shortHash } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type GateVerdict, gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
 import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
 import { seriesOf } from '../../domain/run/child.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
-import type { RunFilter, Runs } from '../../ports/storage.ts';
+import { MAX_SEARCHED, type RunFilter, type Runs } from '../../ports/storage.ts';
 import { type ArchivedRows, type Archives, archivableRuns, archiveRun, byTime } from './archives.ts';
 import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
@@ -28,6 +29,9 @@ import type { ArtifactsTable, ChainRunsTable, Database, InvocationsTable, Sessio
 import { statusCounts } from './status-counts.ts';
 import { type Change, recordTransitions, transitionsOf } from './transitions.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
+
+/** Enough that two states of a run never share one by chance. */
+const STAMP_LETTERS = 16;
 
 const ACTIVE: readonly RunStatus[] = RUN_STATUSES.filter((status) => !isRunOver(status));
 
@@ -357,10 +361,11 @@ export function runsTable(
     },
 
     async list(filter) {
-      const rows =
-        filter.repositoryIds === undefined && filter.before === undefined
-          ? (listKnown(filter) ?? (await listBy(filter)(db, filter)).rows)
-          : await matching(db, filter).execute();
+      const rows = [filter.repositoryIds, filter.before, filter.statuses, filter.text].every(
+        (one) => one === undefined,
+      )
+        ? (listKnown(filter) ?? (await listBy(filter)(db, filter)).rows)
+        : await matching(db, filter).execute();
       return rows.map((row) => runOf(keep(runs, row.id, row)));
     },
 
@@ -440,10 +445,23 @@ export function runsTable(
       return [...rows, ...byTime(archived, ({ started_at }) => started_at)].map(sessionOf);
     },
 
-    async historyOf(runId) {
+    async historyOf(runId, newest) {
       await transitions.flush();
       const archived = await archives.ofRun(runId);
-      return transitionsOf(db, runId, archived?.transitions);
+      return transitionsOf(db, runId, archived?.transitions, newest);
+    },
+
+    async stamp(runId) {
+      const { rows } = await sql<Record<string, unknown>>`
+        SELECT status AS a, reason_json AS b, paused AS c, archive_id AS d FROM chain_runs WHERE id = ${runId}
+        UNION ALL SELECT status, reason_json, session_id, outcome_artifact_id FROM invocations WHERE run_id = ${runId}
+        UNION ALL SELECT status, decision_json, countersigned_by_json, answers_json FROM approvals WHERE run_id = ${runId}
+        UNION ALL SELECT 'effects', max(updated_at), count(*), NULL FROM effects WHERE run_id = ${runId}
+        UNION ALL SELECT 'artifacts', max(created_at), count(*), NULL FROM artifacts WHERE run_id = ${runId}`.execute(
+        db,
+      );
+      // Without the run, only its counts are there.
+      return rows.length > 2 ? shortHash(JSON.stringify(rows), STAMP_LETTERS) : undefined;
     },
 
     packEnded: (before, limit) => packEndedRuns(db, toText(before), limit),
@@ -576,6 +594,22 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
     const { createdAt, id } = filter.before;
     const at = toText(createdAt);
     query = query.where(({ eb, refTuple, tuple }) => eb(refTuple('created_at', 'id'), '<', tuple(at, id)));
+  }
+  if (filter.statuses !== undefined) query = query.where('status', 'in', filter.statuses);
+  if (filter.text !== undefined) {
+    const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    const number = /^#?(\d{1,9})$/.exec(filter.text)?.[1];
+    const searched = query.clearSelect().select('id').limit(MAX_SEARCHED);
+    query = query
+      .where('id', 'in', searched)
+      .where((eb) =>
+        eb.or([
+          ...(['chain', 'repository', 'base_ref', 'head_sha'] as const).map(
+            (column) => sql<boolean>`${sql.ref(column)} LIKE ${pattern} ESCAPE '\\'`,
+          ),
+          ...(number === undefined ? [] : [eb('pull_request', '=', Number(number))]),
+        ]),
+      );
   }
   if (filter.limit !== undefined) query = query.limit(filter.limit);
   return query;

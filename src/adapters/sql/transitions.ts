@@ -48,15 +48,19 @@ export function recordTransitions(db: Kysely<Database>, unit: UnitOfWork | undef
   };
 }
 
-/** In insertion order, because all transitions of one transaction have the same time. */
+/**
+ * In insertion order, because all transitions of one transaction have the same time.
+ * @param newest only so many of the newest
+ */
 export async function transitionsOf(
   db: Kysely<Database>,
   runId: string,
   archived: readonly Selectable<TransitionsTable>[] = [],
+  newest?: number,
 ): Promise<PastTransition[]> {
   const invocations = db.selectFrom('invocations').select('id').where('run_id', '=', runId);
   const sessions = db.selectFrom('sessions').select('id').where('invocation_id', 'in', invocations);
-  const rows = await db
+  const all = db
     .selectFrom('transitions')
     .selectAll()
     .where((eb) =>
@@ -65,10 +69,10 @@ export async function transitionsOf(
         eb('subject_id', 'in', invocations),
         eb('subject_id', 'in', sessions),
       ]),
-    )
-    .orderBy('id')
-    .execute();
-  return [...archived, ...rows].map(transitionOf);
+    );
+  if (newest === undefined) return [...archived, ...(await all.orderBy('id').execute())].map(transitionOf);
+  const rows = await all.orderBy('id', 'desc').limit(newest).execute();
+  return [...archived, ...rows.reverse()].slice(-newest).map(transitionOf);
 }
 
 /** Statuses are not validated, like those of the rows that they are about. */

@@ -70,6 +70,8 @@ export class SqliteStorage implements Storage {
   /** What transactions know of the database. */
   readonly #known = new KnownRows();
   readonly #dataVersion: () => unknown;
+  /** The same for the connection that reads, which sees the commits of the other, too. */
+  readonly #readVersion: () => unknown;
   readonly #reader: Kysely<Database>;
   /**
    * The transaction that the current code is part of. `open` becomes false at its end, for code that it
@@ -118,6 +120,8 @@ export class SqliteStorage implements Storage {
     // https://sqlite.org/pragma.html#pragma_data_version
     const version = writer.prepare('PRAGMA data_version').pluck();
     this.#dataVersion = () => version.get();
+    const readVersion = reader.prepare('PRAGMA data_version').pluck();
+    this.#readVersion = () => readVersion.get();
     const translate = (error: unknown) => this.#failureOf(error);
     this.#writerLock = createLockWait(timers);
     this.#readerLock = createLockWait(timers);
@@ -289,6 +293,10 @@ export class SqliteStorage implements Storage {
 
   fenced<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
     return this.#lease.run(lease, work);
+  }
+
+  async version(): Promise<string> {
+    return String(this.#readVersion());
   }
 
   /** Reads. Also writes, if the last write failed. */

@@ -9,6 +9,7 @@ import type { Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
 import type { Assets } from './assets.ts';
+import type { Live } from './live.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What pages are made from. */
@@ -18,6 +19,7 @@ export interface StudioParts {
   log: Log;
   access: Access;
   assets: Assets;
+  live: Live;
   /** GitHub's pages, for links. */
   githubUrl: string;
 }

@@ -15,6 +15,7 @@ import { accessByGitHub, type PublicRepositories } from './access.ts';
 import { readAssets } from './assets.ts';
 import { refuseForgeries } from './forgery.ts';
 import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
+import { liveUpdates } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { answeringPages } from './pages/answering.ts';
 import { inboxPages } from './pages/inbox.ts';
@@ -58,7 +59,16 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
       publicRepositories: settings.publicRepositories,
     });
   const assets = readAssets();
-  const parts: StudioParts = { storage, clock, log, access, assets, githubUrl: gitHubPages(githubApiUrl) };
+  const live = liveUpdates({ storage, access, log });
+  const parts: StudioParts = {
+    storage,
+    clock,
+    log,
+    access,
+    assets,
+    live,
+    githubUrl: gitHubPages(githubApiUrl),
+  };
   const studio = new Hono<Env>();
 
   studio.use(compress());

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatDuration } from '../../core/duration.ts';
 import type { RunStatus } from '../../domain/run/run.ts';
 import { plural, utc } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
@@ -18,6 +19,16 @@ export function roughly(seconds: number): string {
     if (count >= (name === 'day' ? 2 : 1)) return plural(count, name);
   }
   return plural(Math.max(0, Math.floor(seconds)), 'second');
+}
+
+/** A moment, in UTC, as people and programs read it. */
+export function time(moment: Date): Html {
+  return html`<time datetime="${moment.toISOString()}">${utc(moment)}</time>`;
+}
+
+/** How long something took: `2 h 5 min`. */
+export function duration(ms: number): Html {
+  return html`<span class="duration">${formatDuration(Math.max(0, ms))}</span>`;
 }
 
 /** How long ago something was. The exact time is in the element. */

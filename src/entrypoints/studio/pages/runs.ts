@@ -1,29 +1,137 @@
 import { Hono } from 'hono';
-import { explain } from '../../../domain/run/explain.ts';
-import { runListPage, runPage } from '../../../messages/studio/run.ts';
-import { answerPage, type Env, type StudioParts } from '../frame.ts';
+import { type Invocation, RUN_STATUSES, type RunState, type RunStatus } from '../../../domain/run/run.ts';
+import { timelineOf } from '../../../domain/run/timeline.ts';
+import type { Html } from '../../../messages/studio/layout.ts';
+import { livePart } from '../../../messages/studio/live.ts';
+import { address } from '../../../messages/studio/parts.ts';
+import { configurationPage, runPage } from '../../../messages/studio/run.ts';
+import { FAILED, runListPage } from '../../../messages/studio/run-list.ts';
+import type { RunFilter } from '../../../ports/storage.ts';
+import type { Visible } from '../../../ports/visible.ts';
+import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { isOperator } from '../viewer.ts';
+
+const PAGE = 50;
+/** The newest transitions that a page reads. A step that polls for weeks has thousands. */
+const MAX_TRANSITIONS = 1_000;
+const ENDED_BADLY: readonly RunStatus[] = ['failed', 'timed_out', 'aborted'];
 
 /** The pages of runs. */
 export function runPages(parts: StudioParts): Hono<Env> {
-  const { storage, clock } = parts;
+  const { storage, clock, live, githubUrl } = parts;
   const pages = new Hono<Env>();
 
   pages.get('/runs', async (context) => {
+    const query = {
+      status: context.req.query('status') || undefined,
+      chain: context.req.query('chain') || undefined,
+      repository: context.req.query('repository') || undefined,
+      text: context.req.query('text')?.slice(0, 100) || undefined,
+      before: context.req.query('before') || undefined,
+    };
     const { ids } = context.get('visible');
-    const runs = await storage.read.runs.list({ limit: 50, ...(ids && { repositoryIds: ids }) });
-    return answerPage(parts, context, { title: 'Runs', main: runListPage(runs, clock.now()) });
+    const status = RUN_STATUSES.find((one) => one === query.status);
+    const before = positionOf(query.before);
+    const filter: RunFilter = {
+      limit: PAGE + 1,
+      ...(ids && { repositoryIds: ids }),
+      ...(query.status === FAILED && { statuses: ENDED_BADLY }),
+      ...(status && { status }),
+      ...(query.chain !== undefined && { chain: query.chain }),
+      ...(query.repository !== undefined && { repository: query.repository }),
+      ...(query.text !== undefined && { text: query.text }),
+      ...(before && { before }),
+    };
+    const found = await storage.read.runs.list(filter);
+    const runs = found.slice(0, PAGE);
+    const last = runs.at(-1);
+    const next = found.length > PAGE && last ? `${last.createdAt.toISOString()}_${last.id}` : undefined;
+    const main = runListPage({ runs, query, next, now: clock.now() });
+    return answerPage(parts, context, { title: 'Runs', main });
   });
 
   pages.get('/runs/:id', async (context) => {
-    const state = await storage.read.runs.load(context.req.param('id'));
-    if (!state || !context.get('visible').has(state.run.repositoryId)) return context.notFound();
-    const approval = (await storage.read.approvals.ofRun(state.run.id)).at(-1) ?? null;
-    const { run } = state;
+    const { id } = context.req.param();
+    // Before the page is read: what changes meanwhile is sent again rather than lost.
+    const stamp = await storage.read.runs.stamp(id);
+    const shown = await partOf(context, context.get('visible'));
+    if (stamp === undefined || !shown) return context.notFound();
+    const { run } = shown.state;
+    const events = address(`/runs/${run.id}/events`, { step: context.req.query('step'), since: stamp });
     return answerPage(parts, context, {
       title: `${run.chain} · ${run.repository}${run.pullRequest === null ? '' : ` #${run.pullRequest}`}`,
-      main: runPage({ state, why: explain(state, approval), githubUrl: parts.githubUrl }),
+      main: livePart({ address: events, nonce: context.get('nonce'), part: shown.part }),
     });
   });
 
+  pages.get('/runs/:id/events', async (context) => {
+    const { id } = context.req.param();
+    const visible = context.get('visible');
+    const run = await storage.read.runs.get(id);
+    if (!run || !visible.has(run.repositoryId)) return context.notFound();
+    return live.follow(context, visible, {
+      stamp: async (seen) => (seen.has(run.repositoryId) ? storage.read.runs.stamp(id) : undefined),
+      part: async (seen) => (await partOf(context, seen))?.part,
+    });
+  });
+
+  pages.get('/runs/:id/configuration', async (context) => {
+    const state = await storage.read.runs.load(context.req.param('id'));
+    if (!state || !context.get('visible').has(state.run.repositoryId)) return context.notFound();
+    return answerPage(parts, context, {
+      title: `Configuration of ${state.run.chain}`,
+      main: configurationPage({ state, githubUrl }),
+    });
+  });
+
+  async function partOf(
+    context: Request,
+    visible: Visible,
+  ): Promise<{ state: RunState; part: Html } | undefined> {
+    const { runs, approvals, effects, artifacts } = storage.read;
+    const id = context.req.param('id') ?? '';
+    const state = await runs.load(id);
+    if (!state || !visible.has(state.run.repositoryId)) return undefined;
+    const now = clock.now();
+    const past = await runs.historyOf(id, MAX_TRANSITIONS + 1);
+    const isCut = past.length > MAX_TRANSITIONS;
+    const known = isCut ? past.slice(-MAX_TRANSITIONS) : past;
+    const part = runPage({
+      state,
+      approval: (await approvals.ofRun(id)).at(-1) ?? null,
+      sessions: await runs.sessionsOf(id),
+      past: known,
+      isCut,
+      effects: await effects.ofRun(id),
+      artifacts: await artifacts.ofRun(id),
+      timeline: timelineOf(state, known, now),
+      selected: selectedOf(state, context.req.query('step')),
+      logs: [],
+      githubUrl,
+      seesDeliveries: isOperator(context.get('viewer')),
+      now,
+    });
+    return { state, part };
+  }
+
   return pages;
+}
+
+/** The step that the address names, or the one that people ask about: what is under way, went wrong or came last. */
+function selectedOf({ invocations }: RunState, stepId: string | undefined): Invocation | undefined {
+  return (
+    invocations.find((step) => step.stepId === stepId) ??
+    invocations.find(({ status }) => status === 'running' || status.startsWith('waiting_')) ??
+    invocations.find(
+      ({ status, outcome }) => ['failed', 'timed_out'].includes(status) || outcome?.passed === false,
+    ) ??
+    invocations.findLast(({ startedAt }) => startedAt !== null) ??
+    invocations[0]
+  );
+}
+
+function positionOf(text: string | undefined): { createdAt: Date; id: string } | undefined {
+  const [, at = '', id = ''] = /^([0-9T:.Z-]{24})_(\w{1,60})$/.exec(text ?? '') ?? [];
+  const createdAt = new Date(at);
+  return Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, id };
 }

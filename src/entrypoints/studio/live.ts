@@ -1,0 +1,149 @@
+import type { Context } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { systemTimers, type Timers } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Html } from '../../messages/studio/layout.ts';
+import type { Storage } from '../../ports/storage.ts';
+import type { Visible } from '../../ports/visible.ts';
+import type { Access } from './access.ts';
+
+/** How often the database is asked for changes while somebody listens: one PRAGMA for all streams together. */
+const TICK_MS = 500;
+/** Proxies end connections that say nothing for a minute. */
+const TICKS_OF_SILENCE = 50;
+/** A session that ended, or access that was lost, ends a stream within a minute. */
+const TICKS_OF_ACCESS = 120;
+/** Each costs some memory, and a query when something changes. */
+const MAX_STREAMS = 200;
+/** For a browser that comes when there are that many. */
+const BUSY_RETRY_MS = 60_000;
+
+/** What a stream shows: a part of a page. */
+interface Watched {
+  /** Cheap, and differs when the part may have changed. `undefined` if there is nothing to see. */
+  stamp(visible: Visible): Promise<string | undefined>;
+  /** The part as it is now. `undefined` if there is nothing to see. */
+  part(visible: Visible): Promise<Html | undefined>;
+}
+
+/** Keeps parts of open pages up to date, by server-sent events. */
+export interface Live {
+  /**
+   * Answers with a stream that sends the part whenever it changed. The id of each event is the stamp of what it shows: a
+   * browser that returns after a break, also to another process, sends the last one that it has and gets what differs.
+   * A page says with `?since=` which stamp it was made from, so that nothing is lost before its stream begins.
+   */
+  follow(context: Context, visible: Visible, watched: Watched): Response;
+}
+
+interface Listener {
+  wake(): void;
+  /** How many ticks ago something was sent, and access was checked. */
+  silence: number;
+  sinceAccess: number;
+}
+
+/**
+ * Rejected: a polling loop in each browser, and a notice from the engine for each change, which would have to reach
+ * other processes, too.
+ */
+export function liveUpdates({
+  storage,
+  access,
+  log,
+  timers = systemTimers,
+}: {
+  storage: Pick<Storage, 'version'>;
+  access: Access;
+  log: Log;
+  timers?: Pick<Timers, 'sleep'>;
+}): Live {
+  const listeners = new Set<Listener>();
+  let isTicking = false;
+
+  async function tick(): Promise<void> {
+    isTicking = true;
+    let last = '';
+    while (listeners.size > 0) {
+      await timers.sleep(TICK_MS);
+      let version = last;
+      try {
+        if (listeners.size > 0) version = await storage.version();
+      } catch (err) {
+        log.warn({ err }, 'Studio could not ask the database for changes');
+      }
+      for (const listener of listeners) {
+        listener.silence += 1;
+        listener.sinceAccess += 1;
+        const isDue = listener.silence >= TICKS_OF_SILENCE || listener.sinceAccess >= TICKS_OF_ACCESS;
+        if (isDue || version !== last) listener.wake();
+      }
+      last = version;
+    }
+    isTicking = false;
+  }
+
+  async function follow(
+    stream: SSEStreamingApi,
+    context: Context,
+    first: Visible,
+    { stamp, part }: Watched,
+    listener: Listener,
+    woken: () => Promise<void>,
+  ): Promise<void> {
+    let visible = first;
+    let known = context.req.header('last-event-id') ?? context.req.query('since');
+    while (!stream.aborted && !stream.closed) {
+      if (listener.sinceAccess >= TICKS_OF_ACCESS) {
+        listener.sinceAccess = 0;
+        visible = await access.visible(await access.viewer(context));
+      }
+      const now = await stamp(visible);
+      const shown = now === undefined || now === known ? undefined : await part(visible);
+      if (now === undefined || (now !== known && shown === undefined)) {
+        // Without this event, the browser would come back for good.
+        return stream.writeSSE({ event: 'end', data: '' });
+      }
+      if (shown !== undefined) {
+        await stream.writeSSE({ id: now, data: String(await shown) });
+        known = now;
+        listener.silence = 0;
+      } else if (listener.silence >= TICKS_OF_SILENCE) {
+        await stream.write(':\n\n');
+        listener.silence = 0;
+      }
+      await woken();
+    }
+  }
+
+  return {
+    follow(context, visible, watched) {
+      const answer = streamSSE(
+        context,
+        async (stream) => {
+          if (listeners.size >= MAX_STREAMS) {
+            return stream.writeSSE({ event: 'busy', data: '', retry: BUSY_RETRY_MS });
+          }
+          let wakeUp = Promise.withResolvers<void>();
+          const listener: Listener = { silence: 0, sinceAccess: 0, wake: () => wakeUp.resolve() };
+          stream.onAbort(() => listener.wake());
+          listeners.add(listener);
+          if (!isTicking) void tick();
+          try {
+            await follow(stream, context, visible, watched, listener, async () => {
+              await wakeUp.promise;
+              wakeUp = Promise.withResolvers<void>();
+            });
+          } finally {
+            listeners.delete(listener);
+          }
+        },
+        async (err) => log.error({ err, path: context.req.path }, 'a stream of Studio failed'),
+      );
+      answer.headers.set('cache-control', 'private, no-store');
+      // https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering
+      answer.headers.set('x-accel-buffering', 'no');
+      return answer;
+    },
+  };
+}

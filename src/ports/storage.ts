@@ -4,6 +4,7 @@ import type { Artifact } from '../domain/artifact/artifact.ts';
 import type { StoredChain } from '../domain/chain/stored.ts';
 import type { AppliedCommand } from '../domain/command/order.ts';
 import type { Effect, EffectRow, EffectStatus } from '../domain/effect/effect.ts';
+import type { ReviewVerdict } from '../domain/outcome/review-verdict.ts';
 import type { Approval } from '../domain/policy/approval.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { GateProtection } from '../domain/policy/gate-check.ts';
@@ -24,6 +25,7 @@ import type { Overview } from './overview.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 import type { StudioCommands, StudioSessions } from './studio-sessions.ts';
+import type { Visible } from './visible.ts';
 
 /**
  * The database as the engine sees it. Every write happens inside `transaction`. State that belongs together
@@ -410,8 +412,55 @@ export interface ArtifactFilter {
   limit: number;
 }
 
+/** For people who look for artifacts: those of all runs that they may see. */
+export interface ArtifactSearch {
+  visible: Visible;
+  repository?: string;
+  kind?: string;
+  /** Of a review. */
+  verdict?: NonNullable<ReviewVerdict['verdict']>;
+  /** As of `ArtifactFilter`. */
+  failed?: boolean;
+  since?: Date;
+  until?: Date;
+  /** In the artifact's name, or in the repository, chain or number of its run. Upper and lower case are equal. */
+  text?: string;
+  after?: BeginningOfRun;
+}
+
+/** Runs are ordered by when they began, and by id. */
+export interface BeginningOfRun {
+  createdAt: Date;
+  id: string;
+}
+
+export interface ArtifactOutline {
+  id: string;
+  kind: string;
+  name: string;
+  createdAt: Date;
+  /** `undefined` if it is no outcome. */
+  passed: boolean | null | undefined;
+  verdict: ReviewVerdict['verdict'];
+}
+
+export interface FoundArtifacts {
+  runs: {
+    run: Pick<Run, 'id' | 'repository' | 'pullRequest' | 'chain' | 'createdAt'>;
+    /** Newest first, and a bounded number of them. */
+    artifacts: ArtifactOutline[];
+    hasMore: boolean;
+    /** The archive of the run cannot be read. */
+    isDamaged: boolean;
+  }[];
+  /** Where this search ended, unless it has seen all runs: it reads a bounded number of them. */
+  next: BeginningOfRun | undefined;
+}
+
 export interface Artifacts {
   insert(...artifacts: Artifact[]): Promise<void>;
+  /** Grouped by run, those of the newest run first. */
+  search(search: ArtifactSearch): Promise<FoundArtifacts>;
   ofRun(runId: string): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
   /** Newest first, also those of runs that ended long ago. */

@@ -8,6 +8,7 @@ import { sqliteDialect } from '../../src/adapters/sqlite/dialect.ts';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
 import { PRUNED_KINDS, type PrunedKind } from '../../src/ports/retention.ts';
 import type { Tx } from '../../src/ports/storage.ts';
+import { Visible } from '../../src/ports/visible.ts';
 import { at, comment, delivery, runState, session } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import { storedArtifact, storedSkill } from './skills.contract.ts';
@@ -105,6 +106,22 @@ describe('no query reads a whole table row by row', () => {
     ]),
     ['pruning.unknownPullRequests', (tx) => tx.pruning.unknownPullRequests(['run1'], at(9))],
     ['artifacts.ofRun', (tx) => tx.artifacts.ofRun('run1')],
+    ['artifacts.search', (tx) => tx.artifacts.search({ visible: Visible.only([70, 71]) })],
+    [
+      'artifacts.search for everything at once',
+      (tx) =>
+        tx.artifacts.search({
+          visible: Visible.only([70]),
+          repository: 'acme/rocket',
+          kind: 'review_verdict',
+          failed: true,
+          verdict: 'REJECT',
+          since: at(0),
+          until: at(9),
+          text: 'x',
+          after: { createdAt: at(9), id: 'run1' },
+        }),
+    ],
     ['artifacts.get', (tx) => tx.artifacts.get('art1')],
     ['artifacts.page', (tx) => tx.artifacts.page({ after: '', limit: 5 })],
     ['artifacts.page of old runs', (tx) => tx.artifacts.page({ after: 'a', limit: 5, runOverBefore: at(0) })],

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import type { OpenDatabase } from '../support/database.ts';
+import { artifactSearchContract } from './artifact-search.contract.ts';
 import { auditContract } from './audit.contract.ts';
 import { deliveriesContract } from './deliveries.contract.ts';
 import { effectsContract } from './effects.contract.ts';
@@ -16,6 +17,7 @@ export function storageContract(open: OpenDatabase): void {
   transactionsContract(open);
   deliveriesContract(open);
   runsContract(open);
+  artifactSearchContract(open);
   effectsContract(open);
   recoveryContract(open);
   modelCallsContract(open);

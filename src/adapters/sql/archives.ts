@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { canonicalJson, contentHash, type Json } from '../../core/canonical.ts';
 import { archiveKey, packText, unpackText } from './archive-content.ts';
 import { ARCHIVE_DICTIONARY } from './archive-dictionary.ts';
+import { resultsOf } from './artifact-results.ts';
 import { parseJson, reading } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { unpackJson } from './packed-json.ts';
@@ -228,6 +229,7 @@ export async function archiveRun(db: Kysely<Database>, runId: string, before: st
       effects: rows.effects.length,
       artifacts: rows.artifacts.filter(({ kind }) => kind !== 'gate_verdict').length,
       content: packRows(rows),
+      results: resultsOf(rows.artifacts),
     })
     .returning('id')
     .execute();

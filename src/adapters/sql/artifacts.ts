@@ -4,6 +4,8 @@ import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { ArtifactFilter, Artifacts, OnDamaged } from '../../ports/storage.ts';
 import { type Archives, byTime } from './archives.ts';
+import { resultOf } from './artifact-results.ts';
+import { searchArtifacts } from './artifact-search.ts';
 import { parseJson, readable, reading, toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { unpackJson } from './packed-json.ts';
@@ -32,9 +34,12 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
           name: artifact.name,
           content: artifact.content,
           file_path: artifact.filePath,
+          result: resultOf(artifact.content),
         })),
       );
     },
+
+    search: (search) => searchArtifacts(db, search),
 
     async ofRun(runId) {
       const rows = await db

@@ -35,7 +35,13 @@ export interface Database {
   daily_figures: DailyFiguresTable;
   pushes: PushesTable;
   chain_runs: ChainRunsTable;
-  run_archives: { id: Generated<number>; effects: number; artifacts: number; content: Uint8Array };
+  run_archives: {
+    id: Generated<number>;
+    effects: number;
+    artifacts: number;
+    content: Uint8Array;
+    results: Generated<string | null>;
+  };
   archived_keys: { hash: number; archive_id: number };
   invocations: InvocationsTable;
   sessions: SessionsTable;
@@ -328,6 +334,7 @@ export interface ArtifactsTable {
   name: string;
   content: string | null;
   file_path: string | null;
+  result: Generated<string>;
 }
 
 export interface ApprovalsTable {

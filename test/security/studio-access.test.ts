@@ -1,6 +1,7 @@
 // @module-tag security
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gitHubForPeople } from '../../src/adapters/octokit/for-people.ts';
+import { openBlobs } from '../../src/composition/blobs.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createStudio } from '../../src/entrypoints/studio/studio.ts';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
@@ -50,7 +51,11 @@ async function hiddenRun(isPrivate: boolean) {
   if (!run) throw new Error('no run began');
   const [session] = await harness.app.storage.read.runs.sessionsOf(run.id);
   const values = { id: run.id, run: run.id, owner: 'octo', repo: 'hidden', number: String(number) };
-  return { repositoryId: id, runId: { ...values, session: session?.id ?? 'ses_1' } };
+  const [artifact] = await harness.app.storage.read.artifacts.list({ runId: run.id, limit: 1 });
+  return {
+    repositoryId: id,
+    runId: { artifact: artifact?.id ?? 'art_1', ...values, session: session?.id ?? 'ses_1' },
+  };
 }
 
 /** Every route of Studio but its assets, and those of signing in. */
@@ -67,6 +72,7 @@ async function routes(): Promise<{ method: string; path: string }[]> {
     publicUrl: undefined,
     githubApiUrl: harness.github.url,
     storage: harness.app.storage,
+    blobs: () => openBlobs(harness.config.artifactsUrl),
     clock,
     log: silentLog,
     github,
@@ -81,6 +87,7 @@ async function routes(): Promise<{ method: string; path: string }[]> {
 /** The path with what the hidden repository has in place of its parameters; any other is unknown. */
 function filled(path: string): string {
   return path
+    .replace('/artifacts/:id', `/artifacts/${hidden.artifact ?? ''}`)
     .replace(/:(\w+)(\{[^}]*\})?\??/g, (_, name: string) => hidden[name] ?? 'unknown')
     .replace('*', 'x');
 }

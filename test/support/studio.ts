@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { onTestFinished } from 'vitest';
+import { openBlobs } from '../../src/composition/blobs.ts';
 import { openStorage } from '../../src/composition/storage.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Env } from '../../src/entrypoints/studio/frame.ts';
@@ -15,7 +16,7 @@ export async function studioFor(
     viewer = { kind: 'machine' },
     visible = Visible.everything(),
   }: { viewer?: Viewer; visible?: Visible } = {},
-): Promise<(path: string) => Promise<{ status: number; location: string | null; html: string }>> {
+) {
   const storage = await openStorage(config.databaseUrl, { clock });
   onTestFinished(() => storage.close());
   const studio = createStudio({
@@ -23,6 +24,7 @@ export async function studioFor(
     publicUrl: undefined,
     githubApiUrl: 'https://api.github.com',
     storage,
+    blobs: () => openBlobs(config.artifactsUrl),
     clock,
     log: silentLog,
     link: {
@@ -39,7 +41,7 @@ export async function studioFor(
       path: '/',
     },
   });
-  return async (path) => {
+  const open = async (path: string) => {
     const response = await studio.request(path);
     return {
       status: response.status,
@@ -47,6 +49,13 @@ export async function studioFor(
       html: await response.text(),
     };
   };
+  return Object.assign(open, {
+    /** With its headers and bytes. */
+    raw: async (path: string) => {
+      const answer = await studio.request(path);
+      return { headers: answer.headers, body: await answer.arrayBuffer() };
+    },
+  });
 }
 
 /** A person who signed in. */

@@ -18,11 +18,12 @@ import { listen } from '../../entrypoints/webhook/listen.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
+import { openBlobs } from '../blobs.ts';
 import { openStorage } from '../storage.ts';
 import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
 
 /** The settings that Studio reads. */
-type StudioPlaces = Pick<BaseConfig, 'studio' | 'publicUrl' | 'githubApiUrl'>;
+type StudioPlaces = Pick<BaseConfig, 'studio' | 'publicUrl' | 'githubApiUrl' | 'artifactsUrl' | 's3'>;
 
 interface StudioPlatform {
   storage: Storage;
@@ -129,6 +130,7 @@ export function serveStudio(
     githubApiUrl: config.githubApiUrl,
     ...(link && { link }),
     ...asking,
+    blobs: once(() => openBlobs(config.artifactsUrl, config.s3)),
     storage,
     clock,
     log,
@@ -141,6 +143,14 @@ export function serveStudio(
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+function once<T>(open: () => T): () => T {
+  let opened: { as: T } | undefined;
+  return () => {
+    opened ??= { as: open() };
+    return opened.as;
   };
 }
 

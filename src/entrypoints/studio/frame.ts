@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
+import type { Blobs } from '../../ports/blobs.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
@@ -20,6 +21,8 @@ export interface StudioParts {
   access: Access;
   assets: Assets;
   live: Live;
+  /** Opened by its first use, because opening it can create its folder. */
+  blobs: () => Blobs;
   /** GitHub's pages, for links. */
   githubUrl: string;
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { notice } from '../../messages/studio/layout.ts';
 import { BROKEN, NO_ANSWER, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
+import type { Blobs } from '../../ports/blobs.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -18,6 +19,7 @@ import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
 import { liveUpdates } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { answeringPages } from './pages/answering.ts';
+import { artifactPages } from './pages/artifacts.ts';
 import { inboxPages } from './pages/inbox.ts';
 import { insightPages } from './pages/insight.ts';
 import { pullRequestPages } from './pages/pull-request.ts';
@@ -31,6 +33,7 @@ interface StudioSettings {
   publicUrl: string | undefined;
   githubApiUrl: string;
   storage: Storage;
+  blobs: () => Blobs;
   clock: Clock;
   log: Log;
   /** The JSON API, which has its own access. */
@@ -67,6 +70,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     access,
     assets,
     live,
+    blobs: settings.blobs,
     githubUrl: gitHubPages(githubApiUrl),
   };
   const studio = new Hono<Env>();
@@ -108,6 +112,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
   studio.route('/', pullRequestPages(parts));
   studio.route('/', insightPages(parts));
   studio.route('/', runPages(parts));
+  studio.route('/', artifactPages(parts));
 
   studio.notFound((context) => answerPage(parts, context, asPage(NOT_FOUND), 404));
   studio.onError((err, context) => {

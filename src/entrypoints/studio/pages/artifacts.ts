@@ -1,0 +1,132 @@
+import { Hono } from 'hono';
+import { CountersignError } from '../../../core/errors.ts';
+import type { Artifact } from '../../../domain/artifact/artifact.ts';
+import { VERDICTS } from '../../../domain/outcome/review-verdict.ts';
+import {
+  artifactListPage,
+  artifactPage,
+  BLOB_DAMAGED,
+  BLOB_GONE,
+  type ShownFile,
+  STORE_UNAVAILABLE,
+} from '../../../messages/studio/artifacts.ts';
+import type { BeginningOfRun } from '../../../ports/storage.ts';
+import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+
+/** Of a text; the rest is in the download. */
+const MAX_SHOWN_BYTES = 200_000;
+const DAY_MS = 86_400_000;
+
+/** The pages of artifacts, and their download. */
+export function artifactPages(parts: StudioParts): Hono<Env> {
+  const { storage, clock, blobs, githubUrl } = parts;
+  const pages = new Hono<Env>();
+
+  pages.get('/artifacts', async (context) => {
+    const given = (name: string) => context.req.query(name)?.slice(0, 200) || undefined;
+    const query = {
+      kind: given('kind'),
+      verdict: given('verdict'),
+      failed: given('failed'),
+      since: given('since'),
+      repository: given('repository'),
+      text: given('text'),
+    };
+    const verdict = VERDICTS.find((one) => one === query.verdict);
+    const days = /^(\d{1,3})d$/.exec(query.since ?? '')?.[1];
+    const after = positionOf(given('after'));
+    const found = await storage.read.artifacts.search({
+      visible: context.get('visible'),
+      ...(query.kind !== undefined && { kind: query.kind }),
+      ...(verdict && { verdict }),
+      ...(query.failed === '1' && { failed: true }),
+      ...(days !== undefined && { since: new Date(clock.now().getTime() - Number(days) * DAY_MS) }),
+      ...(query.repository !== undefined && { repository: query.repository }),
+      ...(query.text !== undefined && { text: query.text }),
+      ...(after && { after }),
+    });
+    const next = found.next && `${found.next.createdAt.toISOString()}_${found.next.id}`;
+    const main = artifactListPage({ found, query, next, now: clock.now() });
+    return answerPage(parts, context, { title: 'Artifacts', main });
+  });
+
+  pages.get('/artifacts/:id', async (context) => {
+    const shown = await visibleArtifact(context);
+    if (!shown) return context.notFound();
+    const { artifact, run } = shown;
+    const size =
+      artifact.filePath === null
+        ? undefined
+        : (
+            await blobs()
+              .stat(artifact.filePath)
+              .catch(() => undefined)
+          )?.size;
+    const file = artifact.filePath === null ? undefined : await beginningOf(artifact.filePath);
+    const main = artifactPage({ artifact, run, githubUrl, size, ...(file && { file }) });
+    return answerPage(parts, context, { title: artifact.name, main });
+  });
+
+  pages.get('/artifacts/:id/download', async (context) => {
+    const shown = await visibleArtifact(context);
+    const path = shown?.artifact.filePath;
+    const facts = path && (await blobs().stat(path));
+    const pieces = path && facts ? await blobs().open(path) : undefined;
+    if (!shown || !facts || !pieces) return context.notFound();
+    // Nothing of a pull request runs or is shown under this server's name: https://www.w3.org/TR/CSP3/#directive-sandbox
+    context.header('content-security-policy', "sandbox; default-src 'none'");
+    context.header('content-type', 'application/octet-stream');
+    context.header('content-disposition', attachment(shown.artifact));
+    // If the bytes are damaged, fewer arrive, and the browser says that the download failed.
+    context.header('content-length', String(facts.size));
+    return context.body(ReadableStream.from(pieces) as ReadableStream<Uint8Array<ArrayBuffer>>);
+  });
+
+  return pages;
+
+  async function visibleArtifact(context: Request) {
+    const artifact = await storage.read.artifacts.get(context.req.param('id') ?? '');
+    const run = artifact && (await storage.read.runs.get(artifact.runId));
+    return artifact && run && context.get('visible').has(run.repositoryId) ? { artifact, run } : undefined;
+  }
+
+  /** Reads no more than is shown, however large the file is. */
+  async function beginningOf(path: string): Promise<ShownFile> {
+    try {
+      const pieces = await blobs().open(path);
+      if (!pieces) return { kind: 'gone', because: BLOB_GONE };
+      const read: Uint8Array[] = [];
+      let length = 0;
+      for await (const piece of pieces) {
+        read.push(piece);
+        length += piece.length;
+        if (length > MAX_SHOWN_BYTES) break;
+      }
+      const bytes = Buffer.concat(read).subarray(0, MAX_SHOWN_BYTES);
+      // A zero byte is in almost every binary file, and in no text that people read.
+      if (bytes.includes(0)) return { kind: 'other' };
+      return { kind: 'text', text: bytes.toString('utf8'), isCut: length > MAX_SHOWN_BYTES };
+    } catch (error) {
+      if (!(error instanceof CountersignError)) throw error;
+      parts.log.warn({ err: error, path }, 'an artifact cannot be shown');
+      return { kind: 'gone', because: error.code === 'blobs.damaged' ? BLOB_DAMAGED : STORE_UNAVAILABLE };
+    }
+  }
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6266#section-4.1: the name in ASCII for all, and as it is for those who can read it. */
+function attachment({ name }: Artifact): string {
+  const last = name.toWellFormed().split('/').at(-1) ?? '';
+  const plain = last.replaceAll(/[^A-Za-z0-9._-]/g, '_') || 'artifact';
+  const exact = encodeURIComponent(last).replaceAll(
+    /['()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}
+
+function positionOf(text: string | undefined): BeginningOfRun | undefined {
+  const [at = '', id = ''] = text?.split('_', 1).concat(text.slice(text.indexOf('_') + 1)) ?? [];
+  const createdAt = new Date(at);
+  return id === '' || Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, id };
+}

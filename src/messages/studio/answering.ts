@@ -67,21 +67,6 @@ ${hidden(acting)}${about(on)}<input type="hidden" name="step" value="${step}">
 </form>`;
 }
 
-/** A form that starts a chain for a pull request by hand. */
-export function fireForm(
-  chains: readonly string[],
-  on: Extract<ActedOn, { kind: 'pull_request' }>,
-  acting: Acting | undefined,
-): Html {
-  if (!acting || chains.length === 0) return html``;
-  return html`<form class="actions" method="post" action="/commands" aria-label="Start a chain">
-${hidden(acting)}${about(on)}
-<label>Chain <select name="chain">${chains.map((name) => html`<option>${name}</option>`)}</select></label>
-<label>Inputs <input name="inputs" placeholder="key=value key=&quot;two words&quot;" autocomplete="off"></label>
-<button name="verb" value="fire">Start</button>
-</form>`;
-}
-
 /**
  * The open question of a run with its two answers. Each is the person's own reaction on the approval comment, and
  * nothing else.

@@ -10,7 +10,7 @@ export interface PageAssets {
 }
 
 /** Who looks at a page, as its header says. */
-export type ShownViewer =
+type ShownViewer =
   /** `signIn`: where to do that, if they can. */
   | { kind: 'nobody'; signIn?: string }
   /** Somebody on the server's own machine. */

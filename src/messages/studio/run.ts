@@ -11,6 +11,7 @@ import {
   governingBranch,
   type Invocation,
   isRunOver,
+  isStepOver,
   type RunState,
   type Session,
 } from '../../domain/run/run.ts';
@@ -22,6 +23,14 @@ import { nextStep, sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
 import { plural, short, WHY_MARK } from '../text/pretty.ts';
+import {
+  type Acting,
+  actedOn,
+  answerForm,
+  buttonsFor,
+  commandButtons,
+  rerunStepButton,
+} from './answering.ts';
 import { card } from './cards/card.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
@@ -55,6 +64,8 @@ export interface RunView {
   githubUrl: string;
   /** Deliveries are for operators. */
   seesDeliveries: boolean;
+  /** `undefined`: somebody who only reads. */
+  acting: Acting | undefined;
   now: Date;
 }
 
@@ -72,6 +83,7 @@ export function runPage(view: RunView): Html {
 <p class="sentence ${run.status}">${said(sentence(where, state, approval))}</p>
 ${next === undefined ? '' : html`<p><b>Next:</b> ${prose(next, 1_000)}</p>`}
 ${facts(view)}
+${answerForm(state, approval, view.acting)}${commandButtons(buttonsFor(state), actedOn(run), view.acting)}
 <section aria-labelledby="why"><h2 id="why">Why</h2>${whyTree(explain(state, approval), view)}</section>
 <section aria-labelledby="steps"><h2 id="steps">Steps</h2>${steps(view)}</section>
 <div class="panels">
@@ -181,11 +193,13 @@ function selectedStep(view: RunView): Html {
   const own = sessions.filter(({ invocationId }) => invocationId === step.id);
   const made = artifacts.filter(({ invocationId }) => invocationId === step.id);
   const gates = (state.verdicts ?? []).filter((verdict) => verdict.step === step.stepId);
+  const on = actedOn(run);
   return html`<section id="step" class="selected-step" aria-labelledby="step-name">
 <h2 id="step-name">Step ${step.stepId}</h2>
 <dl class="facts">
 <dt>State</dt><dd>${face(step).mark} ${stateWords(step, now)}</dd>
 ${definition === undefined ? '' : html`<dt>Runs</dt><dd>${definition.uses.name}</dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
+${on.kind === 'pull_request' && isStepOver(step.status) ? rerunStepButton(step.stepId, on, view.acting) : ''}
 <h3>Where it comes from</h3>
 ${trace(view, step, own)}
 <h3>Attempts</h3>

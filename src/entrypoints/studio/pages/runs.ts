@@ -93,6 +93,7 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const state = await runs.load(id);
     if (!state || !visible.has(state.run.repositoryId)) return undefined;
     const now = clock.now();
+    const viewer = context.get('viewer');
     const past = await runs.historyOf(id, MAX_TRANSITIONS + 1);
     const isCut = past.length > MAX_TRANSITIONS;
     const known = isCut ? past.slice(-MAX_TRANSITIONS) : past;
@@ -109,6 +110,11 @@ export function runPages(parts: StudioParts): Hono<Env> {
       logs: [],
       githubUrl,
       seesDeliveries: isOperator(context.get('viewer')),
+      // Also for the part that a live update sends, whose own address is another.
+      acting:
+        viewer.kind === 'person'
+          ? { csrf: viewer.csrf, to: address(`/runs/${id}`, { step: context.req.query('step') }) }
+          : undefined,
       now,
     });
     return { state, part };

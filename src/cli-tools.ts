@@ -78,12 +78,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return (await readDelivery(delivery, own)).read;
     },
     async deliveryJobs() {
-      const [{ deliveryFacts, queueKey }, { deliveryJob }] = await Promise.all([
-        import('./entrypoints/webhook/delivery/facts.ts'),
-        import('./entrypoints/webhook/delivery/new-jobs.ts'),
-      ]);
-      return ({ id, guid, body }) =>
-        deliveryJob(id, queueKey(deliveryFacts(JSON.parse(new TextDecoder().decode(body))), guid));
+      return (await import('./entrypoints/webhook/delivery/new-jobs.ts')).jobOfDelivery;
     },
     async chains() {
       const [{ foldContracts }, { createRegistry }, { SHIPPED_SKILLS }, { shippedChains }, { contractOf }] =

@@ -21,6 +21,7 @@ import type { Composites } from './composites.ts';
 import type { Firings, Schedules } from './firings.ts';
 import type { Insight } from './insight.ts';
 import type { ModelCalls } from './model-calls.ts';
+import type { Operations } from './operations.ts';
 import type { Overview } from './overview.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
@@ -102,6 +103,7 @@ export interface Tx {
   readonly appliedCommands: AppliedCommands;
   readonly studioSessions: StudioSessions;
   readonly studioCommands: StudioCommands;
+  readonly operations: Operations;
   readonly pruning: Pruning;
   readonly overview: Overview;
   readonly insight: Insight;

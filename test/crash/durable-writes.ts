@@ -50,6 +50,17 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   overview: ['active', 'stopped', 'counts', 'ofPullRequest', 'atAddress', 'chains'],
   // It writes with the end of the transaction.
   insight: ['add', 'totals', 'leadTimes', 'repositories'],
+  operations: [
+    'chains',
+    'stepTimes',
+    'deliveries',
+    'effects',
+    'jobs',
+    'modelDays',
+    'skills',
+    'tracesOf',
+    'versionsOf',
+  ],
   pruning: ['page', 'unknownPullRequests', 'blobsToDelete'],
 };
 const READING = new Set(

@@ -19,6 +19,7 @@ import { jobsTable } from './jobs.ts';
 import type { KnownRows } from './known-rows.ts';
 import { missedDeliveriesTable } from './missed-deliveries.ts';
 import { modelCallsTable } from './model-calls.ts';
+import { operationsTable } from './operations.ts';
 import { overviewOf } from './overview.ts';
 import { pruningTable } from './pruning.ts';
 import { pullRequestsTable } from './pull-requests.ts';
@@ -68,6 +69,7 @@ export function tablesOn(
     appliedCommands: appliedCommandsTable(db),
     studioSessions: studioSessionsTable(db),
     studioCommands: studioCommandsTable(db),
+    operations: operationsTable(db),
     pruning: pruningTable(db, archives, unit),
     overview: overviewOf(db),
     insight: insightTable(db, unit),

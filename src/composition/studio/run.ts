@@ -16,8 +16,9 @@ import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
+import type { NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { Delivery, Storage } from '../../ports/storage.ts';
 import { openBlobs } from '../blobs.ts';
 import { openStorage } from '../storage.ts';
 import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
@@ -77,6 +78,7 @@ export async function startStudioHere(
 interface AskingGitHub {
   github?: GitHubForPeople;
   queue?: Pick<Queue, 'enqueue'>;
+  jobOf?: (delivery: Delivery) => NewJob;
   publicRepositories?: PublicRepositories;
 }
 
@@ -87,14 +89,16 @@ async function askingGitHub(
 ): Promise<AskingGitHub> {
   const asking: AskingGitHub = {};
   if (studio?.signIn) {
-    const [{ gitHubForPeople }, { createEmbeddedQueue }] = await Promise.all([
+    const [{ gitHubForPeople }, { createEmbeddedQueue }, { jobOfDelivery }] = await Promise.all([
       import('../../adapters/octokit/for-people.ts'),
       import('../../adapters/embedded-queue/embedded.ts'),
+      import('../../entrypoints/webhook/delivery/new-jobs.ts'),
     ]);
     const pagesUrl = gitHubPages(githubApiUrl);
     asking.github = await gitHubForPeople({ ...studio.signIn, pagesUrl, apiUrl: githubApiUrl, clock });
     // It is never started: the engine's own queue finds the jobs in the database.
     asking.queue = createEmbeddedQueue({ storage, clock, log });
+    asking.jobOf = jobOfDelivery;
   }
   if (studio?.isPublic) {
     const [{ createOctokitGitHub }, { octokitsWithKey }] = await Promise.all([

@@ -95,8 +95,8 @@ export const auditEntrySchema = z.discriminatedUnion('kind', [
     via: z.discriminatedUnion('kind', [
       z.strictObject({ kind: z.literal('comment'), comment_id: z.int() }),
       z.strictObject({ kind: z.literal('button') }),
-      z.strictObject({ kind: z.literal('studio') }),
       z.strictObject({ kind: z.literal('command_line') }),
+      z.strictObject({ kind: z.literal('studio') }),
     ]),
     step: z.string().optional(),
     chain: z.string().optional(),

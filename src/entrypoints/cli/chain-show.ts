@@ -7,11 +7,12 @@ import { parseChain } from '../../domain/chain/parse.ts';
 import { applyingTo, type StoredChain } from '../../domain/chain/stored.ts';
 import { type Actor, actorSchema } from '../../domain/run/actor.ts';
 import type { Run } from '../../domain/run/run.ts';
+import { STATUS_VERBS } from '../../engine/configuration/change-stored-chain.ts';
 import { brokenChain, chainText, unknownChain } from '../../messages/cli/cli.ts';
 import { placeOf, storedText } from '../../messages/cli/stored-chains.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { type LocalChain, localChains } from './chain-files.ts';
-import { type PlaceOptions, storedJson, VERBS } from './chain-store.ts';
+import { type PlaceOptions, storedJson } from './chain-store.ts';
 import type { Context, Output } from './context.ts';
 import { chainJson } from './json.ts';
 import { namesKnownIn } from './known-names.ts';
@@ -129,7 +130,7 @@ async function statusSince({ audit }: Storage['read'], row: StoredChain): Promis
     const lines = await audit.page({ after, limit: AUDIT_PAGE, repository: placeOf(row) });
     for (const { kind, entry, at } of lines) {
       if (kind !== 'command.carried_out' || entry.chain !== row.name) continue;
-      if (entry.verb === VERBS[row.status] || (entry.verb === 'define' && !since))
+      if (entry.verb === STATUS_VERBS[row.status] || (entry.verb === 'define' && !since))
         since = { at, by: actorSchema.safeParse(entry.by).data };
     }
     const last = lines.at(-1);

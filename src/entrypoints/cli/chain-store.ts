@@ -1,11 +1,11 @@
 import { CountersignError } from '../../core/errors.ts';
-import { timeSortedIds } from '../../core/ids.ts';
-import { type AuditedVerb, aboutNothing } from '../../domain/audit/entry.ts';
+import type { AuditedVerb } from '../../domain/audit/entry.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import { applyingTo, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
+import { changeStoredChain, STATUS_VERBS } from '../../engine/configuration/change-stored-chain.ts';
 import { brokenChain, notAChainName } from '../../messages/cli/cli.ts';
-import { chainChanged, ONE_PLACE, placeOf, storedTable } from '../../messages/cli/stored-chains.ts';
+import { chainChanged, ONE_PLACE, storedTable } from '../../messages/cli/stored-chains.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { readText } from './files.ts';
 import { namesKnownIn } from './known-names.ts';
@@ -14,11 +14,6 @@ export interface PlaceOptions extends DatabaseOption {
   repo?: string;
   owner?: string;
 }
-
-export const VERBS = { active: 'resume', paused: 'pause', disabled: 'disable' } as const satisfies Record<
-  ChainStatus,
-  AuditedVerb
->;
 
 /** Stores a chain for a repository, or for all repositories of an owner. */
 export async function chainDefine(context: Context, file: string, options: PlaceOptions): Promise<Output> {
@@ -39,7 +34,7 @@ export async function chainStatus(
   status: ChainStatus,
 ): Promise<Output> {
   if (!CHAIN_NAME.test(name)) throw new UsageError(notAChainName(name));
-  return change(context, name, options, VERBS[status], (row) => ({ ...row, status }));
+  return change(context, name, options, STATUS_VERBS[status], (row) => ({ ...row, status }));
 }
 
 /** What the operator says about chains. */
@@ -64,44 +59,16 @@ async function change(
   return tools.withDatabase(database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);
     return storage.transaction(async (tx) => {
-      const now = clock.now();
-      const same = (one: string | null, other: string | null) => one?.toLowerCase() === other?.toLowerCase();
-      const found = (await tx.chains.all()).find(
-        (row) => row.name === name && same(row.owner, owner) && same(row.repository, repository),
+      const row = await changeStoredChain(
+        tx,
+        queue,
+        { owner, repository, name },
+        { verb, change: changed, now: clock.now(), by: { kind: 'operator' }, via: { kind: 'command_line' } },
       );
-      const id = timeSortedIds(() => clock.now()).next('chn');
-      const fresh: StoredChain = {
-        id,
-        owner,
-        repository,
-        name,
-        definition: null,
-        status: 'active',
-        createdAt: now,
-        updatedAt: now,
-      };
-      const row = { ...changed(found ?? fresh), updatedAt: now };
-      await tx.chains.put(row);
-      // The app keeps the rows in memory.
-      const schedules =
-        verb === 'resume' || [found, row].some((one) => MAY_HAVE_SCHEDULE.test(one?.definition ?? ''));
-      const payload = schedules ? { schedules } : {};
-      await queue.enqueue(tx, { kind: 'chains', key: 'chains', payload, runAt: now });
-      await tx.audit.record({
-        kind: 'command.carried_out',
-        ...aboutNothing({ kind: 'operator' }),
-        repository: { id: null, name: placeOf(row) },
-        verb,
-        via: { kind: 'command_line' },
-        chain: name,
-      });
       return { text: chainChanged(verb, row), json: storedJson(row) };
     });
   });
 }
-
-/** Otherwise the app learns of the schedule, or of its end, with its hourly comparison. */
-const MAY_HAVE_SCHEDULE = /\bschedule\b/;
 
 export function storedJson({ createdAt, updatedAt, ...row }: StoredChain) {
   return { ...row, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };

@@ -1,5 +1,5 @@
 import { CountersignError } from '../../core/errors.ts';
-import { aboutNothing } from '../../domain/audit/entry.ts';
+import { replayDelivery } from '../../engine/jobs/replay-delivery.ts';
 import {
   deliveryIsWaiting,
   deliveryWithoutBody,
@@ -9,7 +9,7 @@ import {
 import { deliveryJson } from '../../messages/cli/delivery-json.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 
-/** Resets a finished delivery to new and enqueues it, in one transaction. */
+/** Has a finished delivery processed again. */
 export function deliveryReplay(
   { clock, tools }: Context,
   guid: string,
@@ -17,29 +17,27 @@ export function deliveryReplay(
 ): Promise<Output> {
   return tools.withDatabase(database, 'write', async (storage) => {
     const [queue, jobOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryJobs()]);
-    return storage.transaction(async (tx) => {
-      const delivery = await tx.deliveries.byGuid(guid);
-      if (!delivery) {
-        if ((await tx.deliveries.known([guid])).has(guid))
-          throw new CountersignError('cli.no_body', deliveryWithoutBody(guid, 'processed again'));
+    const replayed = await storage.transaction((tx) =>
+      replayDelivery(
+        tx,
+        { queue, jobOf, now: clock.now(), by: { kind: 'operator' }, via: { kind: 'command_line' } },
+        guid,
+      ),
+    );
+    switch (replayed.kind) {
+      case 'no_body':
+        throw new CountersignError('cli.no_body', deliveryWithoutBody(guid, 'processed again'));
+      case 'unknown':
         throw new CountersignError('cli.unknown_delivery', unknownDelivery(guid));
+      case 'is_waiting':
+        throw new CountersignError('cli.delivery_is_waiting', deliveryIsWaiting(guid, replayed.status));
+      case 'asked': {
+        const { delivery } = replayed;
+        return {
+          text: replayAsked(delivery),
+          json: deliveryJson({ ...delivery, status: 'received', error: null, finishedAt: null }),
+        };
       }
-      if (delivery.status === 'received' || delivery.status === 'processing') {
-        throw new CountersignError('cli.delivery_is_waiting', deliveryIsWaiting(guid, delivery.status));
-      }
-      await tx.deliveries.setStatus(delivery.id, 'received', clock.now());
-      await queue.enqueue(tx, jobOf(delivery));
-      await tx.audit.record({
-        kind: 'command.carried_out',
-        ...aboutNothing({ kind: 'operator' }),
-        verb: 'replay',
-        via: { kind: 'command_line' },
-        delivery: guid,
-      });
-      return {
-        text: replayAsked(delivery),
-        json: deliveryJson({ ...delivery, status: 'received', error: null, finishedAt: null }),
-      };
-    });
+    }
   });
 }

@@ -6,7 +6,9 @@ import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Storage } from '../../ports/storage.ts';
+import type { NewJob } from '../../ports/jobs.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Delivery, Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
 import type { Assets } from './assets.ts';
@@ -23,8 +25,17 @@ export interface StudioParts {
   live: Live;
   /** Opened by its first use, because opening it can create its folder. */
   blobs: () => Blobs;
+  /** What operators change; absent where Studio only reads. */
+  operator?: OperatorParts | undefined;
   /** GitHub's pages, for links. */
   githubUrl: string;
+}
+
+/** What an operator's buttons need. */
+export interface OperatorParts {
+  queue: Pick<Queue, 'enqueue'>;
+  /** The job of a delivery that is processed again. */
+  jobOf(delivery: Delivery): NewJob;
 }
 
 /** What the middleware finds out before a page is made. */

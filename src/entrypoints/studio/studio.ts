@@ -15,15 +15,18 @@ import type { Storage } from '../../ports/storage.ts';
 import { accessByGitHub, type PublicRepositories } from './access.ts';
 import { readAssets } from './assets.ts';
 import { refuseForgeries } from './forgery.ts';
-import { answerPage, type Env, type StudioParts, signInFrom } from './frame.ts';
+import { answerPage, type Env, type OperatorParts, type StudioParts, signInFrom } from './frame.ts';
 import { liveUpdates } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { answeringPages } from './pages/answering.ts';
 import { artifactPages } from './pages/artifacts.ts';
+import { chainPages } from './pages/chains.ts';
 import { inboxPages } from './pages/inbox.ts';
 import { insightPages } from './pages/insight.ts';
+import { operationPages } from './pages/operations.ts';
 import { pullRequestPages } from './pages/pull-request.ts';
 import { runPages } from './pages/runs.ts';
+import { skillPages } from './pages/skills.ts';
 import { secureHeaders } from './secure-headers.ts';
 import { createSessions } from './sessions.ts';
 import { signInPages } from './sign-in.ts';
@@ -44,13 +47,14 @@ interface StudioSettings {
   github?: GitHubForPeople;
   /** For what people ask for; absent if nobody can sign in. */
   queue?: Pick<Queue, 'enqueue'>;
+  jobOf?: OperatorParts['jobOf'];
   /** What everybody may read; absent if that is nothing. */
   publicRepositories?: PublicRepositories;
 }
 
 /** The browser interface: pages, and what they are made from. */
 export function createStudio(settings: StudioSettings): Hono<Env> {
-  const { storage, clock, log, githubApiUrl, link, api, publicUrl, queue } = settings;
+  const { storage, clock, log, githubApiUrl, link, api, publicUrl, queue, jobOf } = settings;
   const signIn = link ? undefined : signInParts(settings);
   const access =
     link?.access ??
@@ -72,6 +76,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     live,
     blobs: settings.blobs,
     githubUrl: gitHubPages(githubApiUrl),
+    operator: queue && jobOf && { queue, jobOf },
   };
   const studio = new Hono<Env>();
 
@@ -113,6 +118,9 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
   studio.route('/', insightPages(parts));
   studio.route('/', runPages(parts));
   studio.route('/', artifactPages(parts));
+  studio.route('/', chainPages(parts));
+  studio.route('/', skillPages(parts));
+  studio.route('/', operationPages(parts));
 
   studio.notFound((context) => answerPage(parts, context, asPage(NOT_FOUND), 404));
   studio.onError((err, context) => {

@@ -1,6 +1,7 @@
 import type { NewJob } from '../../../ports/jobs.ts';
 import type { Queue } from '../../../ports/queue.ts';
-import type { NewDelivery, Tx } from '../../../ports/storage.ts';
+import type { Delivery, NewDelivery, Tx } from '../../../ports/storage.ts';
+import { deliveryFacts, queueKey } from './facts.ts';
 
 /**
  * Creates jobs for recorded deliveries, oldest first. The queue calls this when it looks for work, not the
@@ -38,4 +39,9 @@ export async function recordWithJobs(
 
 export function deliveryJob(deliveryId: number, key: string): NewJob {
   return { kind: 'delivery', key, payload: { deliveryId } };
+}
+
+/** The job of a recorded delivery that is processed again. */
+export function jobOfDelivery({ id, guid, body }: Delivery): NewJob {
+  return deliveryJob(id, queueKey(deliveryFacts(JSON.parse(new TextDecoder().decode(body))), guid));
 }

@@ -1,0 +1,112 @@
+import { Hono } from 'hono';
+import { EFFECT_STATUSES } from '../../../domain/effect/effect.ts';
+import { replayDelivery } from '../../../engine/jobs/replay-delivery.ts';
+import {
+  deliveriesPage,
+  deliveryPage,
+  effectsPage,
+  operationsPage,
+} from '../../../messages/studio/operations.ts';
+import { DELIVERY_STATUSES } from '../../../ports/storage.ts';
+import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { isOperator } from '../viewer.ts';
+
+const LISTED = 50;
+const MOST_JOBS = 10_000;
+const SPENDING_MS = 14 * 86_400_000;
+
+/** The pages of operators. For others, they do not exist. */
+export function operationPages(parts: StudioParts): Hono<Env> {
+  const { storage, clock, operator } = parts;
+  const { read } = storage;
+  const pages = new Hono<Env>();
+  const mayChange = (context: Request) => {
+    const viewer = context.get('viewer');
+    return viewer.kind === 'person' && viewer.isOperator && operator ? { ...viewer, operator } : undefined;
+  };
+
+  pages.use('/operations/*', async (context, next) =>
+    isOperator(context.get('viewer')) ? next() : context.notFound(),
+  );
+
+  pages.get('/operations', async (context) => {
+    const now = clock.now();
+    const [deliveries, effects, jobs, spending, fault] = await Promise.all([
+      read.deliveries.countByStatus(),
+      read.effects.countByStatus(),
+      read.operations.jobs(now, MOST_JOBS),
+      read.operations.modelDays(new Date(now.getTime() - SPENDING_MS)),
+      storage.check().then(
+        () => undefined,
+        (error: unknown) => String(error),
+      ),
+    ]);
+    const main = operationsPage({ deliveries, effects, jobs, spending, fault, now });
+    return answerPage(parts, context, { title: 'Operations', main });
+  });
+
+  pages.get('/operations/deliveries', async (context) => {
+    const status = DELIVERY_STATUSES.find((one) => one === context.req.query('status'));
+    const event = context.req.query('event')?.trim() || undefined;
+    const given = context.req.query('before') ?? '';
+    const before = /^\d{1,15}$/.test(given) ? Number(given) : undefined;
+    const rows = await read.operations.deliveries({
+      limit: LISTED + 1,
+      ...(status && { status }),
+      ...(event !== undefined && { event }),
+      ...(before !== undefined && { before }),
+    });
+    const main = deliveriesPage({
+      deliveries: rows.slice(0, LISTED),
+      status,
+      event,
+      next: rows.length > LISTED ? rows[LISTED - 1]?.id : undefined,
+    });
+    return answerPage(parts, context, { title: 'Deliveries', main });
+  });
+
+  pages.get('/operations/deliveries/:guid', async (context) => {
+    const delivery = await read.deliveries.byGuid(context.req.param('guid'));
+    if (!delivery) return context.notFound();
+    const runs = await read.runs.list({ deliveryId: delivery.id, limit: LISTED });
+    const csrf = mayChange(context)?.csrf;
+    return answerPage(parts, context, {
+      title: `Delivery ${delivery.guid}`,
+      main: deliveryPage({ delivery, runs, csrf }),
+    });
+  });
+
+  pages.post('/operations/deliveries/:guid/replay', async (context) => {
+    const allowed = mayChange(context);
+    if (!allowed) return context.notFound();
+    const guid = context.req.param('guid');
+    const { queue, jobOf } = allowed.operator;
+    const by = { kind: 'person', login: allowed.login } as const;
+    const replayed = await storage.transaction((tx) =>
+      replayDelivery(tx, { queue, jobOf, now: clock.now(), by, via: { kind: 'studio' } }, guid),
+    );
+    if (replayed.kind === 'unknown' || replayed.kind === 'no_body') return context.notFound();
+    return context.redirect(`/operations/deliveries/${encodeURIComponent(guid)}`, 303);
+  });
+
+  pages.get('/operations/effects', async (context) => {
+    const status = EFFECT_STATUSES.find((one) => one === context.req.query('status')) ?? 'failed';
+    const [time = '', id = ''] = (context.req.query('before') ?? '').split(' ');
+    const at = new Date(time);
+    const rows = await read.operations.effects({
+      status,
+      limit: LISTED + 1,
+      ...(id !== '' && !Number.isNaN(at.getTime()) && { before: { at, id } }),
+    });
+    const last = rows.length > LISTED ? rows[LISTED - 1] : undefined;
+    const main = effectsPage({
+      effects: rows.slice(0, LISTED),
+      status,
+      counts: await read.effects.countByStatus(),
+      next: last && `${last.updatedAt.toISOString()} ${last.id}`,
+    });
+    return answerPage(parts, context, { title: 'Effects', main });
+  });
+
+  return pages;
+}

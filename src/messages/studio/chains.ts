@@ -1,0 +1,167 @@
+import { html } from 'hono/html';
+import type { Chain } from '../../domain/chain/chain.ts';
+import type { StoredChain } from '../../domain/chain/stored.ts';
+import type { RunStatus } from '../../domain/run/run.ts';
+import type { ScheduleRow } from '../../ports/firings.ts';
+import type { ChainUse, StepTime } from '../../ports/operations.ts';
+import { stepGraph } from './graph.ts';
+import type { Html } from './layout.ts';
+import { dataTable } from './operations.ts';
+import { time } from './parts.ts';
+import { said } from './untrusted.ts';
+
+const STATUS_WORDS = {
+  active: 'Active',
+  paused: 'Paused: starts no run',
+  disabled: 'Disabled: counts as removed',
+} as const;
+
+/** The chains of the repositories that somebody sees. */
+export function chainsPage({
+  uses,
+  stored,
+}: {
+  uses: readonly ChainUse[];
+  stored: readonly StoredChain[];
+}): Html {
+  return html`<h1>Chains</h1>
+${
+  uses.length === 0
+    ? html`<p>No chain has run yet.</p>`
+    : dataTable(
+        ['Chain', 'Repository', 'Runs', 'Succeeded', 'Last run'],
+        uses.map((use) => [
+          chainLink(use.chain),
+          said(use.repository, 150),
+          total(use),
+          success([use]),
+          time(use.newest.at),
+        ]),
+      )
+}
+${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}`}`;
+}
+
+/** One chain over all of these repositories. */
+export function chainPage({
+  name,
+  ofLast,
+  uses,
+  stored,
+  steps,
+  schedules,
+  csrf,
+}: {
+  name: string;
+  /** As the newest run began with it. */
+  ofLast: Chain | undefined;
+  uses: readonly ChainUse[];
+  stored: readonly StoredChain[];
+  steps: readonly StepTime[];
+  schedules: readonly ScheduleRow[];
+  /** For those who may change its status. */
+  csrf: string | undefined;
+}): Html {
+  const definition = stored.find((row) => row.definition !== null)?.definition;
+  return html`<p><a href="/chains">Chains</a></p>
+<h1>${name}</h1>
+${ofLast === undefined ? '' : stepGraph(ofLast.steps, `Steps of ${name}, as its newest run has them`)}
+${
+  uses.length === 0
+    ? html`<p>It has not run yet.</p>`
+    : html`<p>${success(uses)} of the runs that ended have succeeded.</p>
+${dataTable(
+  ['Repository', 'Runs', 'Succeeded', 'Last run'],
+  uses.map((use) => [
+    said(use.repository, 150),
+    total(use),
+    success([use]),
+    html`<a href="/runs/${use.newest.id}">${time(use.newest.at)}</a>`,
+  ]),
+)}`
+}
+${
+  steps.length === 0
+    ? ''
+    : html`<h2>How long its steps take</h2>
+<p class="quiet">From begin to end, with all waiting, in the newest 100 runs that ended.</p>
+${stepTimes(steps)}`
+}
+${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
+${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}`}
+${definition == null ? '' : html`<h2>Definition</h2><pre tabindex="0">${definition}</pre>`}`;
+}
+
+function chainLink(name: string): Html {
+  return html`<a href="/chains/${name}">${name}</a>`;
+}
+
+function storedTable(stored: readonly StoredChain[]): Html {
+  return dataTable(
+    ['Chain', 'Where', 'Status', 'Defined', 'Changed'],
+    stored.map((row) => [
+      chainLink(row.name),
+      placeOf(row),
+      STATUS_WORDS[row.status],
+      row.definition === null ? 'In files' : 'Here',
+      time(row.updatedAt),
+    ]),
+  );
+}
+
+function placeOf({ owner, repository }: StoredChain): string {
+  return said(repository === null ? `all of ${owner}` : `${owner}/${repository}`, 150);
+}
+
+const ACTIONS = { active: 'Resume', paused: 'Pause', disabled: 'Disable' } as const;
+
+function statusForm(row: StoredChain, csrf: string): Html {
+  const others = (['active', 'paused', 'disabled'] as const).filter((status) => status !== row.status);
+  return html`<form method="post" action="/chains/${row.name}">
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="id" value="${row.id}">
+${others.map((status) => html`<button name="status" value="${status}">${ACTIONS[status]} for ${placeOf(row)}</button>\n`)}</form>`;
+}
+
+const UNFINISHED: ReadonlySet<RunStatus> = new Set([
+  'running',
+  'waiting_ci',
+  'waiting_approval',
+  'waiting_until',
+]);
+
+function total({ runs }: ChainUse): number {
+  return Object.values(runs).reduce((sum, count) => sum + count, 0);
+}
+
+function success(uses: readonly ChainUse[]): string {
+  let [ended, completed] = [0, 0];
+  for (const { runs } of uses) {
+    completed += runs.completed ?? 0;
+    for (const [status, count] of Object.entries(runs))
+      if (!UNFINISHED.has(status as RunStatus)) ended += count;
+  }
+  return ended === 0 ? '–' : `${Math.round((100 * completed) / ended)} %`;
+}
+
+function stepTimes(steps: readonly StepTime[]): Html {
+  const groups = [...Map.groupBy(steps, ({ stepId }) => stepId)].toSorted(
+    ([, [one]], [, [other]]) => (one?.index ?? 0) - (other?.index ?? 0),
+  );
+  return dataTable(
+    ['Step', 'Runs', 'Median', '95th percentile'],
+    groups.map(([id, times]) => {
+      const sorted = times.map(({ ms }) => ms).toSorted((a, b) => a - b);
+      return [id, sorted.length, seconds(quantile(sorted, 0.5)), seconds(quantile(sorted, 0.95))];
+    }),
+  );
+}
+
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0;
+}
+
+function seconds(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+}

@@ -1,0 +1,131 @@
+import type { EffectStatus } from '../domain/effect/effect.ts';
+import type { RunStatus } from '../domain/run/run.ts';
+import type { SkillTrace } from './skill-traces.ts';
+import type { Visible } from './visible.ts';
+
+/** A delivery without its body. */
+interface DeliveryOutline {
+  id: number;
+  guid: string;
+  event: string;
+  action: string | null;
+  installationId: number | null;
+  receivedAt: Date;
+  status: 'received' | 'processing' | 'done' | 'failed';
+  attempts: number;
+  error: string | null;
+  finishedAt: Date | null;
+}
+
+/** How many runs of a chain a repository has, by status. */
+export interface ChainUse {
+  chain: string;
+  repositoryId: number;
+  repository: string;
+  runs: Partial<Record<RunStatus, number>>;
+  newest: { id: string; at: Date };
+}
+
+/** How long a step took in one run. */
+export interface StepTime {
+  stepId: string;
+  index: number;
+  ms: number;
+}
+
+/** One effect as a list shows it; its content can be large and stays in the database. */
+export interface EffectOutline {
+  id: string;
+  key: string;
+  kind: string;
+  status: EffectStatus;
+  attempts: number;
+  error: string | null;
+  runId: string | null;
+  updatedAt: Date;
+}
+
+/** The jobs of one kind. */
+export interface QueuedJobs {
+  kind: string;
+  /** Could begin now. */
+  due: number;
+  /** A worker has them. */
+  held: number;
+  /** Wait for their time. */
+  later: number;
+  /** Failed at least once. */
+  retried: number;
+  /** The oldest that is due or held. */
+  oldest: Date | null;
+}
+
+/** What the calls of one model used on one day. */
+export interface ModelDay {
+  /** In UTC, such as `2026-03-01`. */
+  day: string;
+  model: string;
+  calls: number;
+  failed: number;
+  /** Of calls that have not ended, or whose usage is unknown: what they reserved. */
+  tokens: number;
+  /** In millionths of a dollar. */
+  cost: number;
+  /** Of these calls, the cost is unknown. */
+  unpriced: number;
+}
+
+/** How a skill was used, in the newest traces. */
+export interface SkillUse {
+  skill: string;
+  traces: number;
+  failed: number;
+  tokens: number;
+  /** In millionths of a dollar. */
+  cost: number;
+  lastAt: Date;
+}
+
+export type VisibleTrace = Pick<
+  SkillTrace,
+  'id' | 'skillId' | 'artifact' | 'kind' | 'error' | 'startedAt' | 'completedAt' | 'model' | 'cost'
+> & { runId: string | null; repository: string };
+
+/** A package as it was once stored. */
+export interface StoredVersion {
+  id: string;
+  version: string | null;
+  source: string;
+  /** The index that it is in force from. */
+  index: string | null;
+  createdAt: Date;
+}
+
+/** The questions of pages for operators, and about chains and skills. The number of statements never grows with the rows. */
+export interface Operations {
+  chains(visible: Visible): Promise<ChainUse[]>;
+  /** Of the chain's newest runs that have ended, at most so many. */
+  stepTimes(visible: Visible, chain: string, runs: number): Promise<StepTime[]>;
+  /** Newest first. `before`: with smaller numbers. Those that were archived long ago are found by their GUID only. */
+  deliveries(filter: {
+    status?: DeliveryOutline['status'];
+    event?: string;
+    before?: number;
+    limit: number;
+  }): Promise<DeliveryOutline[]>;
+  /** Last changed first. */
+  effects(filter: {
+    status: EffectStatus;
+    before?: { at: Date; id: string };
+    limit: number;
+  }): Promise<EffectOutline[]>;
+  /** @param most how many jobs are counted */
+  jobs(now: Date, most: number): Promise<QueuedJobs[]>;
+  modelDays(since: Date): Promise<ModelDay[]>;
+  /** @param newest how many traces count */
+  skills(visible: Visible, newest: number): Promise<SkillUse[]>;
+  /** Newest first. */
+  tracesOf(visible: Visible, skill: string, limit: number): Promise<VisibleTrace[]>;
+  /** Those of Countersign and of indexes, newest first; of packages of repositories, only those with these ids. */
+  versionsOf(skill: string, ids: readonly string[]): Promise<StoredVersion[]>;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { Visible } from '../../src/ports/visible.ts';
+import { person, studioFor, textOf } from '../support/studio.ts';
+import { MERGE_ONLY, open, start } from './support.ts';
+
+const OPERATIONS = ['/operations', '/operations/deliveries', '/operations/effects?status=done'];
+
+test('operators see deliveries with their runs, and others find no operations', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  const operator = await studioFor(harness);
+  for (const path of OPERATIONS) expect([path, (await operator(path)).status]).toEqual([path, 200]);
+  const { html } = await operator('/operations/deliveries?event=pull_request');
+  const [, delivery = ''] = /href="(\/operations\/deliveries\/[^"?]+)"/.exec(html) ?? [];
+  expect(textOf((await operator(delivery)).html)).toContain('pull_request.opened');
+  const other = await studioFor(harness, { viewer: person(1, 'mia') });
+  for (const path of [...OPERATIONS, delivery]) {
+    expect([path, (await other(path)).status]).toEqual([path, 404]);
+  }
+});
+
+test('a chain is shown to those who see a repository that it ran in, with its steps', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  const mia = await studioFor(harness, { viewer: person(1, 'mia') });
+  const { html } = await mia('/chains');
+  const [, chain = ''] = /href="(\/chains\/[^"]+)"/.exec(html) ?? [];
+  expect(textOf(html)).toContain('octo/app');
+  expect((await mia(chain)).html).toContain('<svg class="graph"');
+  const stranger = await studioFor(harness, { viewer: person(2, 'max'), visible: Visible.only([]) });
+  expect(textOf((await stranger('/chains')).html)).toContain('No chain has run yet.');
+  expect((await stranger(chain)).status).toBe(404);
+  expect((await stranger('/skills')).status).toBe(200);
+});

@@ -36,6 +36,7 @@ export type SkippedBecause =
   | 'gone'
   | 'unreachable'
   | 'too_deep'
+  | 'too_many'
   | 'expired'
   | 'crowded_out'
   | 'refused';

@@ -185,6 +185,25 @@ steps: [{ action: gh-comment, with: { body: "depth {{ trigger.depth | default(0)
   );
 });
 
+test('the steps of chains that start each other begin at most 100 runs, and one firing of each chain counts the others', {
+  tags: 'slow',
+}, async () => {
+  const step = '{ depends_on: [], action: gh-comment, with: { body: again } }';
+  const ping = `name: ping
+trigger: [{ event: pr.opened }, { event: invocation.completed }]
+steps: [${Array.from({ length: 12 }, () => step).join(', ')}]
+`;
+  const scene = await start(only({ ping }));
+  await scene.open();
+  await scene.advance(60_000);
+  const begun = await scene.app.storage.read.runs.countByStatus();
+  expect(Object.values(begun).reduce((sum, count) => sum + count)).toBe(101);
+  const skipped = await scene.app.storage.read.firings.list({ status: 'skipped', limit: 10 });
+  expect(skipped).toMatchObject([{ reason: 'too_many', trigger: 'invocation.completed' }]);
+  expect(skipped[0]?.summary).toContain('one run may cause at most 100 others');
+  expect(skipped[0]?.count).toBeGreaterThan(1);
+});
+
 eachFirstQuick([
   ['labels: all and none', 'labels: { all: [a, b], none: [c] }', ['a', 'b'], ['a', 'b', 'c']],
   ['a title', 'title: "^Change"', ['x'], undefined],

@@ -107,6 +107,8 @@ const invocationCompleted = z.strictObject({
   base_ref: z.string(),
   head_sha: z.string(),
   run_id: z.string(),
+  /** The first of the runs that started one another; absent in events of older versions. */
+  root: z.string().optional(),
   chain: z.string(),
   step: z.string(),
   /** The artifact of the outcome. A step that runs again has another. */

@@ -7,6 +7,9 @@ export const MAX_DEPTH = 5;
 /** How many runs, as many steps deep, the steps of chains may begin for one run. */
 export const MAX_AMONG = 100;
 
+/** How many runs events may begin that follow from one run, however deep. */
+export const MAX_CAUSED = 100;
+
 /**
  * How many runs as deep as those of its steps there are, if each step of each run above them begins one. Without a limit, a few chains
  * of fifty steps that run each other would begin millions.
@@ -14,6 +17,11 @@ export const MAX_AMONG = 100;
 export function childrenAmong({ definition, facts }: Pick<Run, 'definition' | 'facts'>): number {
   const steps = definition.steps.filter(({ uses }) => uses.kind === 'action' && uses.name === 'chain');
   return (facts.parent?.among ?? 1) * Math.max(1, steps.length);
+}
+
+/** The first of the runs that started one another until this one. */
+export function rootOf({ id, facts }: Pick<Run, 'id' | 'facts'>): string {
+  return facts.root ?? id;
 }
 
 const PREFIX = 'run_of_';

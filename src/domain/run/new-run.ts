@@ -4,7 +4,7 @@ import type { Chain } from '../chain/chain.ts';
 import { defaultInputs, type InputValues } from '../chain/chain-inputs.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { RepositoryEvent } from '../event/event.ts';
-import { childrenAmong } from './child.ts';
+import { childrenAmong, rootOf } from './child.ts';
 import { type Invocation, NOT_BEGUN, type Run, type RunFacts, type RunState } from './run.ts';
 
 export interface NewRun {
@@ -95,6 +95,7 @@ export function newChildRun(
     ...(governed && { governed }),
     ...(heard && { heard }),
     depth: depth + 1,
+    root: rootOf(parent),
     parent: {
       run: parent.id,
       chain: parent.chain,

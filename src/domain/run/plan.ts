@@ -74,7 +74,7 @@ export type Decision = { begins: true } | Declined;
 
 /** The chain begins no run. */
 export type Declined = { begins: false } & (
-  | { why: 'other_event' | 'not_triggered' | 'closed' | 'too_deep'; because: string }
+  | { why: 'other_event' | 'not_triggered' | 'closed' | 'too_deep' | 'too_many'; because: string }
   | { why: 'held'; hold: HeldChain }
   /** Without an id, that run was deleted. */
   | { why: 'has_run'; runId?: string }

@@ -102,6 +102,11 @@ export interface RunFacts {
   heard?: true;
   /** How many runs started one another, of which this is the last; absent if none did. */
   depth?: number;
+  /**
+   * The first of the runs that started one another, so that what one event causes can be counted; absent if this is the first.
+   * Expressions cannot read it.
+   */
+  root?: string;
   /** The step of another run that began it, and waits for its end; absent otherwise. Expressions cannot read it. */
   parent?: {
     run: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
 import type { Event } from '../../domain/event/event.ts';
+import { rootOf } from '../../domain/run/child.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { ReadTx, Tx } from '../../ports/storage.ts';
 
@@ -8,6 +9,8 @@ import type { ReadTx, Tx } from '../../ports/storage.ts';
 export interface CausedBy {
   depth: number;
   runId?: string;
+  /** The first of them. */
+  root?: string;
 }
 
 const BY_OTHERS: CausedBy = { depth: 0 };
@@ -28,7 +31,7 @@ type BranchOf = { repositoryId: number; branch: string };
 export async function causedBy(read: ReadTx, event: Event, head?: BranchOf): Promise<CausedBy> {
   switch (event.kind) {
     case 'invocation.completed':
-      return { depth: event.depth, runId: event.run_id };
+      return { depth: event.depth, runId: event.run_id, root: event.root ?? event.run_id };
     case 'release.published':
       return byRelease(read, event.repository.id, event.tag);
     case 'pr.opened':
@@ -54,7 +57,7 @@ function deepest(all: readonly CausedBy[]): CausedBy {
 }
 
 function byRun({ id, facts }: Pick<Run, 'id' | 'facts'>): CausedBy {
-  return { depth: (facts.depth ?? 0) + 1, runId: id };
+  return { depth: (facts.depth ?? 0) + 1, runId: id, root: rootOf({ id, facts }) };
 }
 
 async function byRunOf(read: ReadTx, { runId }: EffectRow): Promise<CausedBy> {

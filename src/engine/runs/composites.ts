@@ -21,19 +21,21 @@ import {
   type TriggerEvent,
 } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
-import { MAX_DEPTH } from '../../domain/run/child.ts';
+import { MAX_CAUSED, MAX_DEPTH } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import {
   compositeCrowdedOut,
   compositeExpired,
   compositeTooDeep,
+  compositeTooMany,
   progressOfComposite,
 } from '../../messages/run/composite.ts';
 import { type CompositeRow, keyOfPullRequest, pullRequestOfKey } from '../../ports/composites.ts';
 import type { Firing, SkippedBecause } from '../../ports/firings.ts';
 import type { ReadTx, Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
+import { mayBegin, skipTooMany } from './caused-runs.ts';
 import type { Engine } from './engine.ts';
 
 /** For how many pull requests, commits and repositories a chain of a repository waits at most. */
@@ -63,6 +65,8 @@ export interface Happening {
   after?: { deliveryId: number | null; at: Date | undefined; ended: Date | null };
   /** How many runs started one another until the event. */
   depth: number;
+  /** The first of them. */
+  root?: string | undefined;
   configuration: Configuration;
   /** Those of the configuration that count. */
   chains: readonly Chain[];
@@ -138,6 +142,12 @@ export async function countForComposites(
       const reached = Math.max(0, ...fired.map((one) => one.depth ?? 0));
       if (reached > MAX_DEPTH) {
         await skip(deps, tx, skipped(firing, 'too_deep', compositeTooDeep(composite, key, MAX_DEPTH)));
+        continue;
+      }
+      const { root } = happening;
+      if (root !== undefined && !(await mayBegin(tx, event.repository.id, root, clock.now()))) {
+        const summary = compositeTooMany(composite, key, MAX_CAUSED);
+        await skipTooMany(deps, tx, skipped(firing, 'too_many', summary), root);
         continue;
       }
       if (!(await tx.firings.insert(firing))) continue;
@@ -231,7 +241,7 @@ interface Fired {
 async function begin(
   { engine, ids, clock }: CompositeDeps,
   tx: Tx,
-  { event, deliveryId, configuration, repository, governed }: Happening,
+  { event, deliveryId, configuration, repository, governed, root }: Happening,
   { chain, subject, composite, position, fired, firing, reached }: Fired,
 ): Promise<void> {
   const { pullRequest } = subject;
@@ -257,6 +267,7 @@ async function begin(
         trigger: { ...subject.trigger, ...about },
         fired: { source: event.kind, occasion: `${composite.kind} ${firing.occasion}` },
         ...(reached > 0 && { depth: reached }),
+        ...(root !== undefined && { root }),
         ...governed,
       },
       paused: (row?.pausedBy ?? null) !== null,

@@ -14,7 +14,7 @@ import type { Slot } from '../../domain/expression/state-slot.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { runsChain } from '../../domain/policy/capability.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
-import { childRunId } from '../../domain/run/child.ts';
+import { childRunId, rootOf } from '../../domain/run/child.ts';
 import { doneReason } from '../../domain/run/completed.ts';
 import { figuresOfAnswer, figuresOfRun } from '../../domain/run/figures.ts';
 import {
@@ -394,6 +394,7 @@ function invocationCompleted(
     base_ref: run.baseRef,
     head_sha: run.headSha,
     run_id: run.id,
+    root: rootOf(run),
     chain: run.chain,
     step: stepId,
     artifact_id: artifactId,

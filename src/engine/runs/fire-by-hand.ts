@@ -9,6 +9,7 @@ import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import { actorOf, OPERATOR } from '../../domain/run/actor.ts';
+import { rootOf } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { newerRun } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
@@ -166,7 +167,7 @@ async function fireForBranch(
         },
     inputs: inputs.values,
     ...(before?.facts.fired && { fired: before.facts.fired }),
-    ...(before?.facts.depth !== undefined && { depth: before.facts.depth }),
+    ...(before?.facts.depth !== undefined && { depth: before.facts.depth, root: rootOf(before) }),
     ...governedBy(configuration),
   };
   await storage.transaction(async (tx) => {

@@ -18,7 +18,7 @@ import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { actorOf } from '../../domain/run/actor.ts';
-import { MAX_DEPTH } from '../../domain/run/child.ts';
+import { MAX_CAUSED, MAX_DEPTH } from '../../domain/run/child.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -31,6 +31,7 @@ import type { Configuration, ConfigurationLoader } from '../configuration/config
 import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { isOnBranch } from '../gates/branch-history.ts';
 import { auditConfiguration } from './audit-configuration.ts';
+import { mayBegin, skipTooMany } from './caused-runs.ts';
 import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
 import { placeOfCommit, placeOfPullRequest } from './listening.ts';
 import {
@@ -252,6 +253,7 @@ function happeningOf(
     event,
     deliveryId,
     depth: by.depth,
+    root: by.root,
     configuration,
     chains,
     repository,
@@ -265,6 +267,12 @@ function happeningOf(
 function tooDeep(event: OneTimeEvent, depth: number): string {
   return plainLine(
     `${nameOfEvent(event)} starts no chain: ${depth - 1} runs have started one another, and at most ${MAX_DEPTH} may`,
+  );
+}
+
+function tooMany(event: OneTimeEvent): string {
+  return plainLine(
+    `${nameOfEvent(event)} starts this chain no more: one run may cause at most ${MAX_CAUSED} others, and these have begun`,
   );
 }
 
@@ -428,6 +436,11 @@ async function fire(
         await recordDeclined(deps, tx, chain, occurrence, decision);
         continue;
       }
+      if (by.root !== undefined && !(await mayBegin(tx, event.repository.id, by.root, deps.clock.now()))) {
+        const because = tooMany(event);
+        await recordDeclined(deps, tx, chain, occurrence, { begins: false, why: 'too_many', because });
+        continue;
+      }
       const state = newRun(
         {
           chain,
@@ -443,6 +456,7 @@ async function fire(
             trigger: subject.trigger,
             fired,
             ...(by.depth > 0 && { depth: by.depth }),
+            ...(by.root !== undefined && { root: by.root }),
             ...governedBy(configuration),
           },
           paused: false,
@@ -464,7 +478,7 @@ async function recordDeclined(
   { event, subject, fired, by }: Occurrence,
   declined: Declined,
 ): Promise<void> {
-  if (declined.why !== 'too_deep') return;
+  if (declined.why !== 'too_deep' && declined.why !== 'too_many') return;
   const now = clock.now();
   const { owner, name } = event.repository;
   const repository = `${owner}/${name}`;
@@ -485,6 +499,7 @@ async function recordDeclined(
     dueAt: now,
     updatedAt: now,
   };
+  if (declined.why === 'too_many' && by.root !== undefined) return skipTooMany({ log }, tx, firing, by.root);
   if (await tx.firings.insert(firing))
     log.warn({ chain: chain.name, repository, reason: declined.why }, declined.because);
 }

@@ -117,9 +117,9 @@ export async function onPullRequest(
     configuration && pullRequest.state === 'open' && isGated(configuration)
       ? await readProtection(deps, event, pullRequest.baseRef)
       : undefined;
-  const { depth } = configuration
+  const { depth, root } = configuration
     ? await causedBy(storage.read, event, branchHere(pullRequest))
-    : { depth: 0 };
+    : { depth: 0, root: undefined };
 
   return storage.transaction(async (tx) => {
     const subject = { repositoryId: event.repository.id, pullRequest: event.pull_request };
@@ -173,6 +173,7 @@ export async function onPullRequest(
             ...runFactsOf(event, pullRequest, facts, pathsFor(chain, configuration.settings, now)),
             ...governedBy(configuration),
             ...(depth > 0 && { depth }),
+            ...(root !== undefined && { root }),
           },
           paused: (row?.pausedBy ?? null) !== null,
         },
@@ -182,7 +183,7 @@ export async function onPullRequest(
       await engine.begin(tx, state);
     }
     const isCounted = configuration !== undefined && countsHead(event, pullRequest, row);
-    const known = { pullRequest, now, facts, depth };
+    const known = { pullRequest, now, facts, depth, root };
     const begun = [
       ...plan.begin,
       ...(isCounted ? await countHead(deps, tx, event, deliveryId, { ...known, configuration }) : []),
@@ -247,9 +248,10 @@ async function countHead(
     now: PullRequestNow;
     facts: RunFacts['repo'];
     depth: number;
+    root: string | undefined;
   },
 ): Promise<Chain[]> {
-  const { pullRequest, configuration, now, facts, depth } = known;
+  const { pullRequest, configuration, now, facts, depth, root } = known;
   const { headSha, baseRef, defaultBranch, number } = pullRequest;
   const isAgain = AGAIN_ACTIONS.includes(event.action);
   const { held, chains } = configuration;
@@ -268,6 +270,7 @@ async function countHead(
     event,
     deliveryId,
     depth,
+    root,
     configuration,
     chains: counted,
     repository: facts,

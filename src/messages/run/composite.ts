@@ -51,3 +51,9 @@ export function compositeTooDeep(composite: Composite, key: string, most: number
     `${nameOfComposite(composite)} does not fire for ${subjectOfKey(key)}: at most ${most} runs may start one another`,
   );
 }
+
+export function compositeTooMany(composite: Composite, key: string, most: number): string {
+  return plainLine(
+    `${nameOfComposite(composite)} does not fire for ${subjectOfKey(key)}: one run may cause at most ${most} others`,
+  );
+}

@@ -23,7 +23,11 @@ const PAGES = [
   '/octo/app/pull/1',
   '/artifacts',
   '/artifacts/<artifact>',
+  '/chains',
+  '/chains/pr-review',
+  '/skills',
   '/insight',
+  '/operations',
   '/no/such/page',
 ];
 

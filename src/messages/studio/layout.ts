@@ -32,8 +32,11 @@ const PAGES = [
   ['/', 'Inbox'],
   ['/runs', 'Runs'],
   ['/artifacts', 'Artifacts'],
+  ['/chains', 'Chains'],
+  ['/skills', 'Skills'],
   ['/insight', 'Insight'],
 ] as const;
+const OPERATIONS = ['/operations', 'Operations'] as const;
 
 /**
  * htmx without evaluating code and without styles of its own, which the content security policy refuses.
@@ -47,6 +50,8 @@ const HTMX = JSON.stringify({
 
 /** A whole page. */
 export function page({ title, viewer, path, assets, nonce, main }: PageParts): Html {
+  const isOperator = viewer.kind === 'machine' || (viewer.kind === 'person' && viewer.isOperator);
+  const entries = isOperator ? [...PAGES, OPERATIONS] : PAGES;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -64,7 +69,7 @@ ${assets.scripts.map((address) => html`<script src="${address}" nonce="${nonce}"
 <header class="top">
 <a class="brand" href="/">Countersign</a>
 <nav aria-label="Pages"><ul>
-${PAGES.map(
+${entries.map(
   ([address, name]) =>
     html`<li><a href="${address}"${isHere(address, path) ? html` aria-current="page"` : ''}>${name}</a></li>\n`,
 )}

@@ -25,6 +25,17 @@ export const SOMETIMES = ['deliveries.claimUnqueued'] as const;
 
 /** Durable writes that no story reaches, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {
+  'apiTokens.insert': 'the command line makes tokens',
+  'apiTokens.revoke': 'the command line revokes tokens',
+  'apiTokens.used': 'no story asks the API',
+  'studioSessions.insert': 'nobody signs in to Studio',
+  'studioSessions.change': 'nobody signs in to Studio',
+  'studioSessions.remove': 'nobody signs in to Studio',
+  'studioSessions.removeExpired': 'nobody signs in to Studio',
+  'studioCommands.insert': 'nobody presses a button in Studio',
+  'studioCommands.answer': 'nobody presses a button in Studio',
+  'studioCommands.removeBefore': 'nobody presses a button in Studio',
+  'insight.forget': 'the figures of a day are deleted after 100 days',
   'chains.put': 'one transaction, of the command line; see cli/stored-chains',
   'chains.renameRepository': 'in one transaction with runs.renameRepository',
   'schedules.put': 'the next evaluation or push repeats it; see scenario/schedules',

@@ -27,8 +27,8 @@ test('a chain is shown to those who see a repository that it ran in, with its st
   const [, chain = ''] = /href="(\/chains\/[^"]+)"/.exec(html) ?? [];
   expect(textOf(html)).toContain('octo/app');
   expect((await mia(chain)).html).toContain('<svg class="graph"');
-  const stranger = await studioFor(harness, { viewer: person(2, 'max'), visible: Visible.only([]) });
-  expect(textOf((await stranger('/chains')).html)).toContain('No chain has run yet.');
-  expect((await stranger(chain)).status).toBe(404);
-  expect((await stranger('/skills')).status).toBe(200);
+  const outsider = await studioFor(harness, { viewer: person(2, 'max'), visible: Visible.only([]) });
+  expect(textOf((await outsider('/chains')).html)).toContain('No chain has run yet.');
+  expect((await outsider(chain)).status).toBe(404);
+  expect((await outsider('/skills')).status).toBe(200);
 });

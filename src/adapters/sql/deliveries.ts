@@ -392,7 +392,8 @@ function withUnpackedBody(row: Selectable<DeliveriesTable> & Pack & Place): Deli
   return { ...summary(row), body: reading('deliveries', row.id, () => unpackBody(row, row)) };
 }
 
-function summary(row: Selectable<DeliveriesTable>): DeliverySummary {
+/** A delivery without its body. */
+export function summary(row: Selectable<DeliveriesTable>): DeliverySummary {
   return reading('deliveries', row.id, () => ({
     id: row.id,
     guid: row.guid,

@@ -4,6 +4,7 @@ import type { ChainUse, Operations, StepTime } from '../../ports/operations.ts';
 import type { Visible } from '../../ports/visible.ts';
 import { unpackRows } from './archives.ts';
 import { toDate, toDateOrNull, toText } from './columns.ts';
+import { summary } from './deliveries.ts';
 import { newestArchived } from './delivery-archives.ts';
 import type { Database } from './schema.ts';
 
@@ -114,18 +115,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
       return [...rows, ...fits]
         .toSorted((a, b) => b.id - a.id)
         .slice(0, limit)
-        .map((row) => ({
-          id: row.id,
-          guid: row.guid,
-          event: row.event,
-          action: row.action,
-          installationId: row.installation_id,
-          receivedAt: toDate(row.received_at),
-          status: row.status,
-          attempts: row.attempts,
-          error: row.error,
-          finishedAt: toDateOrNull(row.finished_at),
-        }));
+        .map(summary);
     },
 
     async effects({ status, before, limit }) {

@@ -10,8 +10,8 @@ import {
   type ShownFile,
   STORE_UNAVAILABLE,
 } from '../../../messages/studio/artifacts.ts';
-import type { BeginningOfRun } from '../../../ports/storage.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { cursorOf, positionOf } from '../run-position.ts';
 
 /** Of a text; the rest is in the download. */
 const MAX_SHOWN_BYTES = 200_000;
@@ -45,7 +45,7 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
       ...(query.text !== undefined && { text: query.text }),
       ...(after && { after }),
     });
-    const next = found.next && `${found.next.createdAt.toISOString()}_${found.next.id}`;
+    const next = found.next && cursorOf(found.next);
     const main = artifactListPage({ found, query, next, now: clock.now() });
     return answerPage(parts, context, { title: 'Artifacts', main });
   });
@@ -54,16 +54,16 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
     const shown = await visibleArtifact(context);
     if (!shown) return context.notFound();
     const { artifact, run } = shown;
-    const size =
-      artifact.filePath === null
+    const path = artifact.filePath;
+    const file = path === null ? undefined : await beginningOf(path);
+    // Without it, the page still shows what it can.
+    const facts =
+      path === null
         ? undefined
-        : (
-            await blobs()
-              .stat(artifact.filePath)
-              .catch(() => undefined)
-          )?.size;
-    const file = artifact.filePath === null ? undefined : await beginningOf(artifact.filePath);
-    const main = artifactPage({ artifact, run, githubUrl, size, ...(file && { file }) });
+        : await blobs()
+            .stat(path)
+            .catch(() => undefined);
+    const main = artifactPage({ artifact, run, githubUrl, size: facts?.size, ...(file && { file }) });
     return answerPage(parts, context, { title: artifact.name, main });
   });
 
@@ -123,10 +123,4 @@ function attachment({ name }: Artifact): string {
     (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
-}
-
-function positionOf(text: string | undefined): BeginningOfRun | undefined {
-  const [at = '', id = ''] = text?.split('_', 1).concat(text.slice(text.indexOf('_') + 1)) ?? [];
-  const createdAt = new Date(at);
-  return id === '' || Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, id };
 }

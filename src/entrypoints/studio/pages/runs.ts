@@ -9,6 +9,7 @@ import { FAILED, runListPage } from '../../../messages/studio/run-list.ts';
 import type { RunFilter } from '../../../ports/storage.ts';
 import type { Visible } from '../../../ports/visible.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { cursorOf, positionOf } from '../run-position.ts';
 import { isOperator } from '../viewer.ts';
 
 const PAGE = 50;
@@ -45,7 +46,7 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const found = await storage.read.runs.list(filter);
     const runs = found.slice(0, PAGE);
     const last = runs.at(-1);
-    const next = found.length > PAGE && last ? `${last.createdAt.toISOString()}_${last.id}` : undefined;
+    const next = found.length > PAGE && last ? cursorOf(last) : undefined;
     const main = runListPage({ runs, query, next, now: clock.now() });
     return answerPage(parts, context, { title: 'Runs', main });
   });
@@ -134,10 +135,4 @@ function selectedOf({ invocations }: RunState, stepId: string | undefined): Invo
     invocations.findLast(({ startedAt }) => startedAt !== null) ??
     invocations[0]
   );
-}
-
-function positionOf(text: string | undefined): { createdAt: Date; id: string } | undefined {
-  const [, at = '', id = ''] = /^([0-9T:.Z-]{24})_(\w{1,60})$/.exec(text ?? '') ?? [];
-  const createdAt = new Date(at);
-  return Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, id };
 }

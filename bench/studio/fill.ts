@@ -9,9 +9,21 @@ export interface Fill {
   days: number;
   now: Date;
   repositories: number;
+  /** One run of so many is a copy of one that waits for a person; the others are copies of finished ones. */
+  waitingEvery: number;
+  /** Pull requests of runs that are older were closed meanwhile, unless they wait for a person. */
+  closedAfterDays: number;
 }
 
+/** Nobody has it, so the app cannot ask GitHub about pull requests that the stand-in does not have. */
+const NO_INSTALLATION = 404_404;
+
 type Row = Record<string, unknown>;
+interface Template {
+  at: number;
+  isOver: boolean;
+  rows: [table: string, row: Row][];
+}
 
 /** The tables with the rows of a run, and how they name it. */
 const OF_RUN: readonly (readonly [table: string, where: string])[] = [
@@ -30,17 +42,27 @@ const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
  * its own, spread over time and repositories. So every copy is one that the app itself could have written. Uses SQL
  * without the app, which would take hours.
  */
-export function fill({ path, runs, days, now, repositories }: Fill): { runs: number; transitions: number } {
+export function fill({ path, runs, days, now, repositories, waitingEvery, closedAfterDays }: Fill): {
+  runs: number;
+  transitions: number;
+} {
   const db = new BetterSqlite3(path);
   db.pragma('synchronous = OFF');
   db.pragma('foreign_keys = OFF');
   db.pragma('cache_size = -524288');
   const templates = db
-    .prepare<[], { id: string; created_at: string }>('SELECT id, created_at FROM chain_runs')
+    .prepare<[], { id: string; created_at: string; finished_at: string | null }>(
+      'SELECT id, created_at, finished_at FROM chain_runs',
+    )
     .all()
-    .map(({ id, created_at }) => ({ id, at: Date.parse(created_at), rows: rowsOf(db, id) }));
-  const [pullRequest] = db.prepare<[], Row>('SELECT * FROM pull_requests').all();
-  if (templates.length === 0 || !pullRequest) throw new Error('there is no run to copy');
+    .map(({ id, created_at, finished_at }) => ({
+      at: Date.parse(created_at),
+      isOver: finished_at !== null,
+      rows: rowsOf(db, id),
+    }));
+  const finished = templates.filter(({ isOver }) => isOver);
+  const [waiting] = templates.filter(({ isOver }) => !isOver);
+  if (finished.length === 0 || !waiting) throw new Error('there is no finished or no waiting run to copy');
   const inserts = new Map<string, (row: Row) => void>();
   const insert = (table: string, row: Row) => {
     let into = inserts.get(table);
@@ -56,27 +78,24 @@ export function fill({ path, runs, days, now, repositories }: Fill): { runs: num
 
   const copy = db.transaction((from: number, to: number) => {
     for (let n = from; n < to; n++) {
-      const template = templates[n % templates.length] ?? templates[0];
-      if (!template) continue;
+      const template: Template =
+        n % waitingEvery === 0 ? waiting : (finished[n % finished.length] ?? waiting);
       const at = now.getTime() - days * DAY_MS + ((days * DAY_MS) / runs) * n;
       const place = n % repositories;
       const moved = rewritten(n, at - template.at);
       const repository = { repository_id: 9_000 + place, repository: `acme/rocket-${place}` };
       for (const [table, row] of template.rows) {
         const own = Object.fromEntries(Object.entries(row).map(([column, value]) => [column, moved(value)]));
-        if ('repository_id' in own) Object.assign(own, repository, { pull_request: n + 1 });
+        if ('repository_id' in own) {
+          Object.assign(own, repository, { [table === 'pull_requests' ? 'number' : 'pull_request']: n + 1 });
+        }
         if (table === 'chain_runs') own.delivery_id = null;
+        if ('installation_id' in own && template === waiting) own.installation_id = NO_INSTALLATION;
         if (table === 'effects') own.key = `${String(own.key)}:${n}`;
+        const isOld = at < now.getTime() - closedAfterDays * DAY_MS;
+        if (own.state === 'open' && isOld && template !== waiting) own.state = 'closed';
         insert(table, own);
       }
-      const seen = new Date(at).toISOString();
-      insert('pull_requests', {
-        ...pullRequest,
-        ...repository,
-        number: n + 1,
-        updated_at: seen,
-        state_at: seen,
-      });
     }
   });
   const CHUNK = 2_000;
@@ -103,7 +122,17 @@ function rowsOf(db: BetterSqlite3.Database, id: string): [table: string, row: Ro
   const transitions = subjects.flatMap((subject) =>
     db.prepare<[string], Row>('SELECT * FROM transitions WHERE subject_id = ?').all(subject),
   );
-  return [...rows, ...transitions.map(({ id: _, ...row }): [string, Row] => ['transitions', row])];
+  const pullRequests = db
+    .prepare<[string], Row>(
+      `SELECT p.* FROM pull_requests AS p
+        JOIN chain_runs AS r ON r.repository_id = p.repository_id AND r.pull_request = p.number WHERE r.id = ?`,
+    )
+    .all(id);
+  return [
+    ...rows,
+    ...pullRequests.map((row): [string, Row] => ['pull_requests', row]),
+    ...transitions.map(({ id: _, ...row }): [string, Row] => ['transitions', row]),
+  ];
 }
 
 /** Values of the copy with this number: other ids, and times that are later by so many milliseconds. */

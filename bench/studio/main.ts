@@ -7,15 +7,16 @@ import { parseArgs } from 'node:util';
 import { startAppProcess, startStudioProcess } from '../../demo/app-process.ts';
 import { cleanChange, riskyChange } from '../../demo/cases.ts';
 import { createTeller } from '../../demo/tell.ts';
-import { seed } from '../../demo/world.ts';
+import { viewer } from '../../demo/watch.ts';
+import { COUNTED, PEOPLE, REPO, seed } from '../../demo/world.ts';
 import { startGitHub } from '../../test/support/github/stand-in.ts';
 import { exampleBodies, signed } from '../intake/deliveries.ts';
 import { fill } from './fill.ts';
 
 /**
  * How long Studio's pages take beside a large database while deliveries come in, how much they send, and how much
- * they slow the intake. The app, Studio and the stand-in for GitHub are the real ones; the runs are copies of two that
- * the app made. Exits with 1 if a target is missed.
+ * they slow the intake. The app, Studio and the stand-in for GitHub are the real ones; the runs are copies of three
+ * that the app made. Exits with 1 if a target is missed.
  */
 const { values: options } = parseArgs({
   options: {
@@ -39,7 +40,15 @@ let misses = 0;
 try {
   await play();
   const path = join(folder, 'countersign.db');
-  const filled = fill({ path, runs: Number(options.runs), days: 180, now: new Date(), repositories: 100 });
+  const filled = fill({
+    path,
+    runs: Number(options.runs),
+    days: 180,
+    now: new Date(),
+    repositories: 100,
+    waitingEvery: 100,
+    closedAfterDays: 7,
+  });
   say(`${filled.runs} runs, ${filled.transitions} transitions, ${Math.round(statSync(path).size / 1e6)} MB`);
   const app = await startAppProcess(github, folder);
   const studio = await startStudioProcess(app);
@@ -70,13 +79,24 @@ try {
 }
 process.exitCode = misses === 0 ? 0 : 1;
 
-/** Two pull requests, through the app: one merged, one sent back. */
+/** Three pull requests, through the app: one merged, one sent back, one that waits for a countersign. */
 async function play(): Promise<void> {
   const app = await startAppProcess(github, folder);
   github.setWebhookUrl(`${app.url}/api/github/webhooks`);
   seed(github);
   const stage = { github, tell: createTeller(true, () => {}) };
   for (const one of [cleanChange, riskyChange]) await one(stage);
+  const { number, headSha } = await github.openPullRequest({
+    repo: REPO,
+    author: PEOPLE.author,
+    branch: 'count',
+    title: 'Count the lines',
+    files: COUNTED,
+  });
+  for (const name of ['test', 'lint']) {
+    await github.reportCheck(REPO, headSha, { name, status: 'completed', conclusion: 'success' });
+  }
+  await viewer(github).asked(number, headSha);
   await app.stop();
 }
 

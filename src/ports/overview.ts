@@ -60,7 +60,7 @@ interface OverviewCounts {
   stopped: number;
 }
 
-export const MOST_LINES_COUNTED = 10_000;
+export const MOST_LINES_COUNTED = 1_000;
 
 /** Runs as people's lists show them. What it costs depends on the open pull requests, and not on all runs. */
 export interface Overview {

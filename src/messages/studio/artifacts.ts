@@ -7,6 +7,7 @@ import { VERDICT_WORDS } from '../text/pretty.ts';
 import { card } from './cards/card.ts';
 import { passedLabel } from './cards/frame.ts';
 import type { Html } from './layout.ts';
+import { logLines } from './log.ts';
 import { address, filterForm, nextPage, time } from './parts.ts';
 import { said, saidLines } from './untrusted.ts';
 
@@ -132,7 +133,7 @@ ${size === undefined ? '' : html`<dt>Size</dt><dd>${size} bytes</dd>`}
 </dl>
 ${
   artifact.content === null
-    ? shownFile(artifact.id, file ?? { kind: 'other' })
+    ? shownFile(artifact, file ?? { kind: 'other' })
     : card(artifact.kind, JSON.parse(artifact.content), {
         links: { githubUrl, repository, headSha },
         limit: 500,
@@ -141,12 +142,12 @@ ${
 }`;
 }
 
-function shownFile(id: string, file: ShownFile): Html {
+function shownFile({ id, kind }: Pick<Artifact, 'id' | 'kind'>, file: ShownFile): Html {
   if (file.kind === 'gone') return html`<p>${file.because}</p>`;
   const download = html`<p><a href="/artifacts/${id}/download">Download</a></p>`;
   if (file.kind === 'other')
     return html`<p>This file is not text, so it is only offered for download.</p>${download}`;
   return html`${download}
 ${file.isCut ? html`<p>Only the beginning is shown.</p>` : ''}
-<pre tabindex="0" role="group" aria-label="Content">${saidLines(file.text)}</pre>`;
+<pre tabindex="0" role="group" aria-label="Content">${kind === 'log' ? logLines(file.text) : saidLines(file.text)}</pre>`;
 }

@@ -34,18 +34,10 @@ import {
 import { card } from './cards/card.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
+import { type ShownLog, storedLog } from './log.ts';
 import { address as addressWith, duration, runState, time } from './parts.ts';
 import { timelineFigure } from './timeline.ts';
 import { outwards, prose, said, saidLines } from './untrusted.ts';
-
-/** What a log shows of itself on the run's page: its end. */
-interface ShownLog {
-  artifact: Artifact;
-  /** `undefined` if the store does not have it any more. */
-  text: string | undefined;
-  /** How many bytes come before the text. */
-  before: number;
-}
 
 export interface RunView {
   state: RunState;
@@ -60,6 +52,7 @@ export interface RunView {
   timeline: Timeline;
   /** Whose details are shown. */
   selected: Invocation | undefined;
+  /** Of the selected step. */
   logs: readonly ShownLog[];
   githubUrl: string;
   /** Deliveries are for operators. */
@@ -207,7 +200,7 @@ ${attempts(own, now)}
 ${gates.map((verdict) => cardOf(view, { kind: 'gate_verdict', value: verdict }))}
 <h3>Artifacts</h3>
 ${artifactsOf(view, step, made)}
-${view.logs.map(logPart)}
+${view.logs.map(storedLog)}
 </section>`;
 }
 
@@ -296,17 +289,6 @@ function cardOf(
     limit: 10,
     level: 3,
   });
-}
-
-function logPart({ artifact, text, before }: ShownLog): Html {
-  const name = said(artifact.name, 100);
-  return html`<section class="log" aria-label="Log ${name}"><h3>Log ${name}</h3>
-${
-  text === undefined
-    ? html`<p class="quiet">This log is not stored any more.</p>`
-    : html`${before > 0 ? html`<p class="quiet">Its end; ${plural(before, 'byte')} come before. <a href="/artifacts/${artifact.id}">The whole log</a></p>` : ''}<pre tabindex="0">${saidLines(text)}</pre>`
-}
-</section>`;
 }
 
 function effectTable(view: RunView): Html {

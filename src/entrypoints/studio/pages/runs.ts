@@ -9,17 +9,21 @@ import { FAILED, runListPage } from '../../../messages/studio/run-list.ts';
 import type { RunFilter } from '../../../ports/storage.ts';
 import type { Visible } from '../../../ports/visible.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { logEnds } from '../log-ends.ts';
 import { cursorOf, positionOf } from '../run-position.ts';
 import { isOperator } from '../viewer.ts';
 
 const PAGE = 50;
 /** The newest transitions that a page reads. A step that polls for weeks has thousands. */
 const MAX_TRANSITIONS = 1_000;
+/** The newest logs of a step that its run's page shows. The others are in the list of its artifacts. */
+const MAX_LOGS = 3;
 const ENDED_BADLY: readonly RunStatus[] = ['failed', 'timed_out', 'aborted'];
 
 /** The pages of runs. */
 export function runPages(parts: StudioParts): Hono<Env> {
   const { storage, clock, live, githubUrl } = parts;
+  const endOfLog = logEnds(parts);
   const pages = new Hono<Env>();
 
   pages.get('/runs', async (context) => {
@@ -98,6 +102,9 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const past = await runs.historyOf(id, MAX_TRANSITIONS + 1);
     const isCut = past.length > MAX_TRANSITIONS;
     const known = isCut ? past.slice(-MAX_TRANSITIONS) : past;
+    const selected = selectedOf(state, context.req.query('step'));
+    const left = await artifacts.ofRun(id);
+    const ownLogs = left.filter(({ kind, invocationId }) => kind === 'log' && invocationId === selected?.id);
     const part = runPage({
       state,
       approval: (await approvals.ofRun(id)).at(-1) ?? null,
@@ -105,10 +112,10 @@ export function runPages(parts: StudioParts): Hono<Env> {
       past: known,
       isCut,
       effects: await effects.ofRun(id),
-      artifacts: await artifacts.ofRun(id),
+      artifacts: left,
       timeline: timelineOf(state, known, now),
-      selected: selectedOf(state, context.req.query('step')),
-      logs: [],
+      selected,
+      logs: await Promise.all(ownLogs.slice(-MAX_LOGS).map(endOfLog)),
       githubUrl,
       seesDeliveries: isOperator(context.get('viewer')),
       // Also for the part that a live update sends, whose own address is another.

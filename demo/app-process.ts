@@ -19,7 +19,11 @@ export interface AppProcess {
 }
 
 /** Starts the real app in a process of its own, as `npm start` does, and waits until it is ready. */
-export async function startAppProcess(github: GitHubStandIn, folder: string): Promise<AppProcess> {
+export async function startAppProcess(
+  github: GitHubStandIn,
+  folder: string,
+  settings: Record<string, string> = {},
+): Promise<AppProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const databaseUrl = `sqlite:${join(folder, 'countersign.db')}`;
@@ -28,7 +32,7 @@ export async function startAppProcess(github: GitHubStandIn, folder: string): Pr
   const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: appEnvironment(github, { databaseUrl, artifactsUrl, port }),
+    env: { ...appEnvironment(github, { databaseUrl, artifactsUrl, port }), ...settings },
   });
   child.stderr?.pipe(createWriteStream(logFile));
   await ready(child, url, logFile);

@@ -2,19 +2,21 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { OAUTH_CLIENT } from '../test/support/github/oauth.ts';
 import { startGitHub } from '../test/support/github/stand-in.ts';
-import { startAppProcess, startStudioProcess } from './app-process.ts';
+import { startAppProcess } from './app-process.ts';
 import { cleanChange, type Expected, pushedAgain, redCi, riskyChange } from './cases.ts';
+import { type Left, playMore } from './more.ts';
 import { readBack, type Verdict } from './read-back.ts';
 import { createTeller } from './tell.ts';
-import { seed } from './world.ts';
+import { PEOPLE, REPO, seed } from './world.ts';
 
 const HELP = `npm run demo [-- --json] [-- --keep]
 
 Runs the main job on an embedded GitHub and a fresh SQLite file: four pull requests, from opened to merged or not.
 
   --json   one line of JSON for each thing that happens
-  --keep   leave everything running at the end, until Ctrl-C
+  --keep   leave everything running at the end, with open work for Studio, until Ctrl-C
 `;
 
 async function main(): Promise<void> {
@@ -32,7 +34,11 @@ async function main(): Promise<void> {
   const tell = createTeller(values.json, (line) => process.stdout.write(`${line}\n`));
   const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'));
   const github = await startGitHub();
-  const app = await startAppProcess(github, folder);
+  const app = await startAppProcess(github, folder, {
+    GITHUB_CLIENT_ID: OAUTH_CLIENT.clientId,
+    GITHUB_CLIENT_SECRET: OAUTH_CLIENT.clientSecret,
+    STUDIO_OPERATORS: PEOPLE.maintainer,
+  });
   github.setWebhookUrl(`${app.url}/api/github/webhooks`);
   seed(github);
   tell.say('Countersign: the main job on an embedded GitHub, with the real app and a fresh database.', {
@@ -50,8 +56,9 @@ async function main(): Promise<void> {
     summarise(verdicts);
     process.exitCode = verdicts.every((verdict) => verdict.diagnostics.length === 0) ? 0 : 1;
     if (values.keep) {
-      const studio = await startStudioProcess(app);
-      await untilInterrupted(studio.link).finally(studio.stop);
+      const left = await playMore(stage);
+      github.signInAs(PEOPLE.maintainer);
+      await untilInterrupted(left);
     }
   } catch (error) {
     tell.say(`The demo failed: ${error instanceof Error ? error.message : String(error)}`, {
@@ -93,10 +100,19 @@ async function main(): Promise<void> {
     );
   }
 
-  async function untilInterrupted(studio: string): Promise<void> {
+  async function untilInterrupted({ asked, waiting }: Left): Promise<void> {
+    const studio = `${app.url}/sign-in`;
     tell.say(
-      `\nEverything is left running: GitHub's API at ${github.url}, the app at ${app.url}. Ctrl-C ends it.\n` +
-        `See the four pull requests in a browser, by a link that works once: ${studio}`,
+      [
+        '',
+        `Everything is left running: GitHub's API at ${github.url}, the app at ${app.url}. Ctrl-C ends it.`,
+        '',
+        `Studio, signed in as ${PEOPLE.maintainer}: ${studio}`,
+        `  ${app.url}/${REPO}/pull/${asked}  waits for you: press Countersign, and it merges`,
+        `  ${app.url}/${REPO}/pull/2  was sent back: see its findings`,
+        `  ${app.url}/${REPO}/pull/${waiting}  waits for CI, which never ends here`,
+        `  ${app.url}/runs?status=failed_only  has the nightly chain, which failed`,
+      ].join('\n'),
       { studio },
     );
     await new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));

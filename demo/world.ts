@@ -149,3 +149,28 @@ export const COUNTED = {
     '',
   ].join('\n'),
 };
+
+export const SORTED = {
+  'src/sort.ts': [
+    'export interface Product {',
+    '  name: string;',
+    '  price: number;',
+    '}',
+    '',
+    '/** The cheapest first; the given list stays as it is. */',
+    'export function byPrice(products: readonly Product[]): Product[] {',
+    '  return [...products].sort((a, b) => a.price - b.price);',
+    '}',
+    '',
+  ].join('\n'),
+};
+
+export const WEIGHED = {
+  'src/weight.ts': [
+    '/** What a parcel weighs with its box, in grams. */',
+    'export function weight(items: readonly { grams: number; count: number }[], box = 120): number {',
+    '  return items.reduce((sum, { grams, count }) => sum + grams * count, box);',
+    '}',
+    '',
+  ].join('\n'),
+};

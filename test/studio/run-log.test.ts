@@ -54,7 +54,7 @@ test('the page of a run shows the last 200 lines of a step’s log without its c
 test.each([
   ['no line break', 'x'.repeat(200_000), 64_000],
   ['letters of three bytes', '€'.repeat(100_000), 21_333],
-  ['nothing but line breaks', '\n'.repeat(1_000), 200],
+  ['only line breaks', '\n'.repeat(1_000), 200],
 ])('the page of a run shows a bounded end of a log with %s', async (_, log, letters) => {
   const { studio, run } = await opened(ending({ kind: 'exited', code: 0, files: [], log }));
   const [shown = ''] = linesIn(await studio.text(`/runs/${run.id}`));

@@ -121,7 +121,8 @@ export interface Operations {
   }): Promise<EffectOutline[]>;
   /** @param most how many jobs are counted */
   jobs(now: Date, most: number): Promise<QueuedJobs[]>;
-  modelDays(since: Date): Promise<ModelDay[]>;
+  /** Of so many days until today, newest first. */
+  modelDays(today: Date, days: number): Promise<ModelDay[]>;
   /** @param newest how many traces count */
   skills(visible: Visible, newest: number): Promise<SkillUse[]>;
   /** Newest first. */

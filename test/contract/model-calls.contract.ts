@@ -70,6 +70,20 @@ export function modelCallsContract(open: OpenDatabase): void {
       expect(await modelCalls.spent({ runId: 'none' })).toEqual({ tokens: 0, cost: 0 });
     });
 
+    it('are summed by day in UTC, newest first, with those of unknown cost', async () => {
+      const day = 86_400;
+      const ofDay = { model: 'openai/gpt-5', failed: 0, unpriced: 0 };
+      await begin({ startedAt: at(-2 * day) });
+      await begin({ startedAt: at(-day), cost: null });
+      await begin({ startedAt: at(-day) });
+      await begin({ startedAt: at(0) });
+      const name = (seconds: number) => at(seconds).toISOString().slice(0, 10);
+      expect(await db.storage.read.operations.modelDays(at(60), 2)).toEqual([
+        { ...ofDay, day: name(0), calls: 1, tokens: 1_000, cost: 500 },
+        { ...ofDay, day: name(-day), calls: 2, tokens: 2_000, cost: 500, unpriced: 1 },
+      ]);
+    });
+
     it('that do not exist cannot end', async () => {
       const end = { tokens: null, cost: null, completedAt: at(3), error: null };
       await expect(db.storage.transaction((tx) => tx.modelCalls.end(7, end))).rejects.toThrow(/no row 7/);

@@ -163,6 +163,8 @@ export function runsContract(open: OpenDatabase): void {
         await read.approvals.ofRun('run1'),
         await read.artifacts.ofRun('run1'),
         await read.effects.ofRun('run1'),
+        await read.operations.effects({ status: 'done', limit: 10 }),
+        await read.operations.effects({ status: 'pending', limit: 10 }),
       ];
       const pack = (second: number) => db.storage.transaction((tx) => tx.runs.packEnded(at(second), 5));
       const before = await everything();

@@ -193,6 +193,15 @@ describe('a session', () => {
     expect(statuses).toEqual([...Array.from({ length: 14 }, () => 200), 401]);
   });
 
+  test('is deleted within hours after it ended, also if nobody signs in again', async () => {
+    await start();
+    await signedIn(harness, 'mia');
+    await harness.sleep(23 * HOUR);
+    expect(await rows()).toHaveLength(1);
+    await harness.sleep(3 * HOUR);
+    expect(await rows()).toEqual([]);
+  });
+
   test('ends when the person signs out', async () => {
     await start();
     const browser = await signedIn(harness, 'mia');

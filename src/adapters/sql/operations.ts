@@ -1,12 +1,13 @@
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { memberOf } from '../../core/mapping.ts';
 import { isRunOver, RUN_STATUSES, type RunStatus } from '../../domain/run/run.ts';
 import type { ChainUse, Operations, StepTime } from '../../ports/operations.ts';
-import type { Visible } from '../../ports/visible.ts';
 import { unpackRows } from './archives.ts';
-import { toDate, toDateOrNull, toText } from './columns.ts';
+import { parseJson, toDate, toDateOrNull, toText } from './columns.ts';
 import { summary } from './deliveries.ts';
 import { newestArchived } from './delivery-archives.ts';
 import type { Database } from './schema.ts';
+import { visibleIn } from './visible-in.ts';
 
 const ENDED = RUN_STATUSES.filter(isRunOver);
 /** Repositories and chains of one page. */
@@ -25,7 +26,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
           // Ids are in the order of time.
           fn.max('id').as('newest'),
         ])
-        .where(isVisible('repository_id', visible))
+        .where(visibleIn(visible, sql.ref('repository_id')))
         .groupBy(['repository_id', 'chain', 'status'])
         .execute();
       const groups = Map.groupBy(counts, ({ repository_id, chain }) => `${repository_id} ${chain}`);
@@ -62,7 +63,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .select(['id', 'archive_id'])
         .where('chain', '=', chain)
         .where('status', 'in', ENDED as RunStatus[])
-        .where(isVisible('repository_id', visible))
+        .where(visibleIn(visible, sql.ref('repository_id')))
         .orderBy('created_at', 'desc')
         .limit(most)
         .execute();
@@ -121,8 +122,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
     async effects({ status, before, limit }) {
       const rows = await db
         .selectFrom('effects')
-        .select(['id', 'key', 'status', 'attempts', 'error', 'run_id', 'updated_at'])
-        .select(sql<string>`json_extract(effect_json, '$.kind')`.as('kind'))
+        .select(['id', 'key', 'status', 'attempts', 'error', 'run_id', 'updated_at', 'effect_json'])
         .where('status', '=', status)
         .$if(before !== undefined, (query) =>
           query.where(({ eb, refTuple, tuple }) =>
@@ -133,8 +133,10 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .orderBy('id', 'desc')
         .limit(limit)
         .execute();
-      return rows.map(({ run_id, updated_at, ...row }) => ({
+      return rows.map(({ run_id, updated_at, effect_json, ...row }) => ({
         ...row,
+        // The text may be packed, so a database cannot look into it.
+        kind: String(memberOf(parseJson(effect_json), 'kind')),
         runId: run_id,
         updatedAt: toDate(updated_at),
       }));
@@ -145,34 +147,56 @@ export function operationsTable(db: Kysely<Database>): Operations {
       const rows = await db
         .selectFrom((some) => some.selectFrom('jobs').selectAll().orderBy('id').limit(most).as('some'))
         .select('kind')
-        .select([
-          sql<number>`sum(lease_token IS NULL AND run_at <= ${at})`.as('due'),
-          sql<number>`sum(lease_token IS NOT NULL)`.as('held'),
-          sql<number>`sum(lease_token IS NULL AND run_at > ${at})`.as('later'),
-          sql<number>`sum(attempts > 0)`.as('retried'),
-          sql<string | null>`min(CASE WHEN lease_token IS NOT NULL OR run_at <= ${at} THEN run_at END)`.as(
-            'oldest',
-          ),
-        ])
+        .select(({ eb, fn, or }) => {
+          const isHeld = eb('lease_token', 'is not', null);
+          const isFree = eb('lease_token', 'is', null);
+          const isDue = eb('run_at', '<=', at);
+          return [
+            fn.countAll<number>().filterWhere(isFree.and(isDue)).as('due'),
+            fn.countAll<number>().filterWhere(isHeld).as('held'),
+            fn
+              .countAll<number>()
+              .filterWhere(isFree.and('run_at', '>', at))
+              .as('later'),
+            fn.countAll<number>().filterWhere('attempts', '>', 0).as('retried'),
+            fn
+              .min<string | null>('run_at')
+              .filterWhere(or([isHeld, isDue]))
+              .as('oldest'),
+          ];
+        })
         .groupBy('kind')
         .orderBy('kind')
         .execute();
       return rows.map((row) => ({ ...row, oldest: toDateOrNull(row.oldest) }));
     },
 
-    async modelDays(since) {
+    async modelDays(today, days) {
+      const midnights = Array.from({ length: days }, (_, ago) => midnight(today, ago));
       return db
         .selectFrom('model_calls')
         .select('model')
-        .select(({ fn }) => [
-          sql<string>`substr(started_at, 1, 10)`.as('day'),
+        .select(({ eb, fn }) => [
+          // Comparisons, because databases disagree on how a day is cut out of a time.
+          midnights
+            .slice(1)
+            .reduce(
+              (known, from) => known.when('started_at', '>=', toText(from)).then(dayOf(from)),
+              eb
+                .case()
+                .when('started_at', '>=', toText(midnight(today, 0)))
+                .then(dayOf(today)),
+            )
+            .end()
+            .$castTo<string>()
+            .as('day'),
           fn.countAll<number>().as('calls'),
-          sql<number>`sum(error IS NOT NULL)`.as('failed'),
+          fn.countAll<number>().filterWhere('error', 'is not', null).as('failed'),
           fn.sum<number>('tokens').as('tokens'),
-          sql<number>`sum(ifnull(cost, 0))`.as('cost'),
-          sql<number>`sum(cost IS NULL)`.as('unpriced'),
+          fn.sum<number>(fn.coalesce('cost', eb.lit(0))).as('cost'),
+          fn.countAll<number>().filterWhere('cost', 'is', null).as('unpriced'),
         ])
-        .where('started_at', '>=', toText(since))
+        .where('started_at', '>=', toText(midnights.at(-1) ?? today))
         .groupBy(['day', 'model'])
         .orderBy('day', 'desc')
         .orderBy('model')
@@ -194,12 +218,12 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .select('some.skill')
         .select(({ fn }) => [
           fn.countAll<number>().as('traces'),
-          sql<number>`sum(some.error IS NOT NULL)`.as('failed'),
-          sql<number>`sum(ifnull(some.tokens_in, 0) + ifnull(some.tokens_out, 0))`.as('tokens'),
-          sql<number>`sum(ifnull(some.cost, 0))`.as('cost'),
+          fn.countAll<number>().filterWhere('some.error', 'is not', null).as('failed'),
+          sql<number>`sum(coalesce(some.tokens_in, 0) + coalesce(some.tokens_out, 0))`.as('tokens'),
+          sql<number>`sum(coalesce(some.cost, 0))`.as('cost'),
           fn.max('some.completed_at').as('last_at'),
         ])
-        .where(isVisible('coalesce(chain_runs.repository_id, skill_calls.repository_id)', visible))
+        .where(visibleIn(visible, ofEither('repository_id')))
         .groupBy('some.skill')
         .orderBy('some.skill')
         .execute();
@@ -215,7 +239,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .select(['some.started_at', 'some.completed_at', 'some.model', 'some.cost'])
         .select(sql<string>`coalesce(chain_runs.repository, skill_calls.repository, '')`.as('repository'))
         .where('some.skill', '=', skill)
-        .where(isVisible('coalesce(chain_runs.repository_id, skill_calls.repository_id)', visible))
+        .where(visibleIn(visible, ofEither('repository_id')))
         .orderBy('some.id', 'desc')
         .limit(limit)
         .execute();
@@ -246,8 +270,19 @@ export function operationsTable(db: Kysely<Database>): Operations {
   };
 }
 
-/** One bound value, however many repositories somebody sees. */
-function isVisible(column: string, { ids }: Visible) {
-  if (ids === undefined) return sql<SqlBool>`true`;
-  return sql<SqlBool>`${sql.raw(column)} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+const DAY_MS = 86_400_000;
+
+/** The beginning of a day in UTC, so many days ago. */
+function midnight(today: Date, ago: number): Date {
+  return new Date(Math.floor(today.getTime() / DAY_MS - ago) * DAY_MS);
+}
+
+/** `2026-03-01` */
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/** A trace is of a run, or of a call on the command line. */
+function ofEither(column: 'repository_id') {
+  return sql`coalesce(${sql.ref(`chain_runs.${column}`)}, ${sql.ref(`skill_calls.${column}`)})`;
 }

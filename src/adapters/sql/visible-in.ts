@@ -4,6 +4,6 @@ import type { Visible } from '../../ports/visible.ts';
 /** Whether a row's repository is one of those, however many there are: one parameter, and one text for the statement. */
 export function visibleIn({ ids }: Visible, column: RawBuilder<unknown>): RawBuilder<boolean> {
   return ids === undefined
-    ? sql<boolean>`1`
+    ? sql<boolean>`TRUE`
     : sql<boolean>`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
 }

@@ -16,6 +16,9 @@ const PACKS_A_TURN = 8;
 /** Runs in one transaction, which others wait for: each takes about 4 ms. */
 const RUNS_AT_ONCE = 3;
 
+/** How long the reply to a command that somebody gave in Studio is kept. */
+const COMMANDS_MS = 24 * 3_600_000;
+
 /** Runs that are examined at once. */
 const RUNS_A_PAGE = 200;
 
@@ -25,7 +28,7 @@ const CURSOR = 'packed_bodies';
  * Packs the bodies of deliveries together, some time after they were processed. GitHub sends about twenty
  * deliveries for one pull request, mostly one at a time and with mostly the same text: together, they take a
  * tenth of the space (docs/adr/0037). It also packs the large texts of runs that ended, and archives runs whose pull request is
- * closed (docs/adr/0039).
+ * closed (docs/adr/0039), and deletes sign-ins to Studio that expired.
  */
 export function bodyJobs(deps: {
   storage: Storage;
@@ -63,6 +66,14 @@ export function bodyJobs(deps: {
     return true;
   }
 
+  /** A sign-in holds encrypted tokens of a person, which must not outlive it, also if nobody signs in any more. */
+  function forgetStudio(): Promise<void> {
+    return storage.transaction(async (tx) => {
+      await tx.studioSessions.removeExpired(clock.now());
+      await tx.studioCommands.removeBefore(later(-COMMANDS_MS));
+    });
+  }
+
   return {
     async run(_, signal) {
       let more = true;
@@ -87,6 +98,7 @@ export function bodyJobs(deps: {
         await nextTurn();
       }
       const moreDeliveries = await archiveDeliveries(signal);
+      await forgetStudio();
       return {
         kind: 'reschedule',
         at: later(moreDeliveries || more || moreRuns || moreToArchive ? PAUSE_MS : NEXT_PASS_MS),

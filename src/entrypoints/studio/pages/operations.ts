@@ -13,7 +13,7 @@ import { isOperator } from '../viewer.ts';
 
 const LISTED = 50;
 const MOST_JOBS = 10_000;
-const SPENDING_MS = 14 * 86_400_000;
+const SPENDING_DAYS = 14;
 
 /** The pages of operators. For others, they do not exist. */
 export function operationPages(parts: StudioParts): Hono<Env> {
@@ -35,7 +35,7 @@ export function operationPages(parts: StudioParts): Hono<Env> {
       read.deliveries.countByStatus(),
       read.effects.countByStatus(),
       read.operations.jobs(now, MOST_JOBS),
-      read.operations.modelDays(new Date(now.getTime() - SPENDING_MS)),
+      read.operations.modelDays(now, SPENDING_DAYS),
       storage.check().then(
         () => undefined,
         (error: unknown) => String(error),

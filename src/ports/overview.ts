@@ -29,6 +29,8 @@ export interface RunLine {
   createdAt: Date;
   /** When it ended, or last changed. */
   changedAt: Date;
+  /** Why it completed; `null` if it did not, or is archived. */
+  reasonCode: string | null;
   title: string | null;
   author: { id: number; login: string } | null;
 }

@@ -11,7 +11,7 @@ test('Insight counts a merge, its countersign and the time that the step waited,
   await harness.advance(120_000);
   const get = await studioFor(harness);
   const text = textOf((await get('/insight')).html);
-  expect(text).toContain('2 hours in the median, 2 hours for the slowest 5 %; 1 merge.');
+  expect(text).toContain('Merged 1 Median time 2 hours The slowest 5 %: at least 2 hours');
   expect(text).toContain('merge 1 2 hours 2 hours 2 hours');
   expect(text).toContain('Countersigns by person mia 1');
   expect(text).toContain('Nobody has rejected anything in this period.');

@@ -20,6 +20,7 @@ const PAGES = [
   '/',
   '/runs',
   '/runs/<run>',
+  '/runs/<run>?step=review',
   '/octo/app/pull/1',
   '/artifacts',
   '/artifacts/<artifact>',
@@ -38,7 +39,7 @@ describe.skipIf(noBrowser !== undefined)('every page of Studio', () => {
   let places: Record<string, string>;
 
   beforeAll(async () => {
-    harness = await startHarness();
+    harness = await startHarness({ ids: 'real' });
     await harness.github.openPullRequest({
       repo: 'octo/app',
       author: 'ada',

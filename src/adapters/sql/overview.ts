@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
+import { UNDONE_REASONS } from '../../domain/explanation/reason.ts';
 import type { CountersignRules, StepApproval } from '../../domain/policy/countersign-rules.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import {
@@ -17,11 +18,13 @@ const words = (list: readonly string[]) => sql.join(list.map((word) => sql.lit(w
 const ACTIVE = words(RUN_STATUSES.filter((status) => !isRunOver(status)));
 /** A run that a person cancelled, or that another one replaced, did not fail. */
 const STOPPED = words(['failed', 'timed_out', 'aborted']);
-/** A run can also complete without what it is for. */
-const UNDONE = words(['run.completed.changes_requested', 'run.completed.not_merged']);
+const UNDONE = words(UNDONE_REASONS);
+/** Of a run that completed. Transitions of archived runs are in the archive. */
+const REASON = sql`(SELECT reason_code FROM transitions WHERE subject_id = r.id ORDER BY id DESC LIMIT 1)`;
 
 const LINE = sql`r.id, r.repository_id, r.repository, r.pull_request, r.head_sha, r.chain, r.status, r.created_at,
-  coalesce(r.finished_at, r.updated_at) AS changed_at, p.title, p.author_id, p.author_login`;
+  coalesce(r.finished_at, r.updated_at) AS changed_at, p.title, p.author_id, p.author_login,
+  CASE WHEN r.status = 'completed' THEN ${REASON} END AS reason_code`;
 const PULL_REQUEST = sql`
   LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request`;
 
@@ -35,7 +38,10 @@ type LineRow = Pick<
   Selectable<ChainRunsTable>,
   'id' | 'repository_id' | 'repository' | 'pull_request' | 'head_sha' | 'chain' | 'status' | 'created_at'
 > &
-  Pick<Selectable<PullRequestsTable>, 'title' | 'author_id' | 'author_login'> & { changed_at: string };
+  Pick<Selectable<PullRequestsTable>, 'title' | 'author_id' | 'author_login'> & {
+    changed_at: string;
+    reason_code: string | null;
+  };
 
 interface QuestionColumns {
   asked_at: string | null;
@@ -139,8 +145,7 @@ function stopped(filter: OverviewFilter, otherSince: Date): RawBuilder<LineRow> 
     SELECT ${LINE} FROM pull_requests AS p CROSS JOIN chain_runs AS r
       ON r.repository_id = p.repository_id AND r.pull_request = p.number AND r.head_sha = p.head_sha
       WHERE (p.state IS NULL OR p.state = 'open') AND ${matching(filter)} AND NOT ${REPLACED}
-        AND (+r.status IN (${STOPPED}) OR (+r.status = 'completed' AND (
-          SELECT reason_code FROM transitions WHERE subject_id = r.id ORDER BY id DESC LIMIT 1) IN (${UNDONE})))
+        AND (+r.status IN (${STOPPED}) OR (+r.status = 'completed' AND ${REASON} IN (${UNDONE})))
     UNION ALL
     SELECT ${LINE} FROM chain_runs AS r ${PULL_REQUEST}
       WHERE r.status IN (${STOPPED}) AND r.pull_request IS NULL AND r.created_at >= ${toText(otherSince)}
@@ -173,6 +178,7 @@ function lineOf(row: LineRow): RunLine {
     status: row.status,
     createdAt: toDate(row.created_at),
     changedAt: toDate(row.changed_at),
+    reasonCode: row.reason_code,
     title: row.title,
     author:
       row.author_id === null || row.author_login === null

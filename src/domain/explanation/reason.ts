@@ -60,6 +60,12 @@ export const REASON_CODES = [
   'step.waiting.mergeability',
   'gate.blocked.policy',
 ] as const;
+
+/** Of runs that completed without what they are for. */
+export const UNDONE_REASONS = [
+  'run.completed.changes_requested',
+  'run.completed.not_merged',
+] as const satisfies readonly (typeof REASON_CODES)[number][];
 export const reasonCodeSchema = z.enum(REASON_CODES);
 export type ReasonCode = z.infer<typeof reasonCodeSchema>;
 

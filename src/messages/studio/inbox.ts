@@ -69,8 +69,8 @@ ${isEmpty && show === undefined ? nothing(isFiltered) : sections.filter(({ list 
 }
 
 const TITLES: Readonly<Record<InboxPage['viewer'], Readonly<Record<InboxList, string>>>> = {
-  person: { yours: 'May wait for you', others: 'Waits for others', stopped: 'Stopped' },
-  anybody: { yours: 'Waits for an answer', others: 'In progress', stopped: 'Stopped' },
+  person: { yours: 'Waiting for you', others: 'Waiting for others', stopped: 'Stopped' },
+  anybody: { yours: 'Waiting for an answer', others: 'In progress', stopped: 'Stopped' },
 };
 
 const ABOUT: Readonly<Record<InboxPage['viewer'], Readonly<Record<InboxList, string>>>> = {
@@ -101,8 +101,9 @@ function countOf({ count, atLeast }: InboxSection): string {
 
 function nothing(isFiltered: boolean): Html {
   return isFiltered
-    ? html`<p>Nothing fits these filters. <a href="/">Show everything</a></p>`
-    : html`<p>Nothing waits, and nothing has stopped. A run begins when a pull request opens in a repository with this App. All runs, also those that are done, are under <a href="/runs">Runs</a>.</p>`;
+    ? html`<p class="empty">Nothing fits these filters. <a href="/">Show everything</a></p>`
+    : html`<div class="empty"><p><b>Nothing waits, and nothing has stopped.</b></p>
+<p>A run begins when a pull request opens in a repository with this App. All runs, also those that are done, are under <a href="/runs">Runs</a>. To see why one pull request does or does not merge, open its page: it has the path that it has on GitHub, such as <code>/owner/repository/pull/12</code>.</p></div>`;
 }
 
 function sectionOf(
@@ -112,11 +113,11 @@ function sectionOf(
   const { list, items, next, count } = section;
   return html`<section aria-labelledby="${list}">
 <h2 id="${list}">${TITLES[viewer][list]} <span class="count">${countOf(section)}</span></h2>
-<p class="quiet">${ABOUT[viewer][list]}</p>
 ${
   items.length === 0
-    ? html`<p>${next === undefined ? NONE[list] : 'Nothing in this part of the list.'}</p>`
-    : html`<ul class="items">
+    ? html`<p class="quiet">${next === undefined ? NONE[list] : 'Nothing in this part of the list.'}</p>`
+    : html`<p class="quiet">${ABOUT[viewer][list]}</p>
+<ul class="items">
 ${items.map((item) => itemOf(item, list, now))}</ul>`
 }
 ${isOnly ? nextPage(next) : next === undefined ? '' : html`<p><a href="${next}">Show all ${plural(count, 'run')}${section.atLeast ? ' and more' : ''}</a></p>`}
@@ -124,13 +125,13 @@ ${isOnly ? nextPage(next) : next === undefined ? '' : html`<p><a href="${next}">
 }
 
 function itemOf({ line, sentence, since, who, cannot }: InboxItem, list: InboxList, now: Date): Html {
-  const { repository, pullRequest, chain, id, status, title, author } = line;
+  const { repository, pullRequest, chain, id, status, reasonCode, title, author } = line;
   const place =
     pullRequest === null
       ? html`<a class="main" href="/runs/${id}">${repository} <b>${said(chain, 100)}</b></a>`
       : html`<a class="main" href="/${repository}/pull/${pullRequest}">${repository}#${pullRequest} <b>${title === null ? '' : said(title, 120)}</b></a>`;
   return html`<li>
-<p class="head">${place} ${list === 'stopped' && status === 'completed' ? runState('failed', 'did not pass') : runState(status)}</p>
+<p class="head">${place} ${runState(status, reasonCode)}</p>
 <p>${sentence === undefined ? RUN_STATUS_WORDS[status] : said(sentence, 300)}</p>
 <p class="quiet"><a href="/runs/${id}">${said(chain, 100)}</a>${author ? html` · by ${said(author.login, 60)}` : ''} · ${list === 'stopped' ? 'ended' : 'since'} ${ago(since, now)}${who === undefined ? '' : html` · who may answer: ${prose(who.replaceAll('**', ''))}`}${cannot === undefined ? '' : html` · not you: this account ${cannot}`}</p>
 </li>

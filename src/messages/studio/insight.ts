@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { plural } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
-import { filterForm, roughly } from './parts.ts';
-import { barPlot, type Datum, linePlot } from './plots.ts';
+import { filterForm, roughly, wide } from './parts.ts';
+import { barPlot, type Datum, dayPlot } from './plots.ts';
 import { said } from './untrusted.ts';
 
 export const PERIODS = [7, 30, 90] as const;
@@ -17,6 +17,7 @@ export interface Spread {
 
 export interface InsightPage {
   period: Period;
+  now: Date;
   repository: string;
   repositories: readonly { id: number; name: string }[];
   lead: Spread | undefined;
@@ -32,7 +33,7 @@ export interface InsightPage {
 
 /** Figures over a period. */
 export function insightPage(page: InsightPage): Html {
-  const { period, repository, repositories, lead, leadByDay, waited, fixed, dismissed } = page;
+  const { period, now, repository, repositories, lead, leadByDay, waited, fixed, dismissed } = page;
   const count = (value: number) => String(value);
   return html`<h1>Insight</h1>
 ${filterForm('/insight', [
@@ -58,10 +59,14 @@ ${filterForm('/insight', [
 <section aria-labelledby="lead"><h2 id="lead">From opened to merged</h2>
 ${
   lead === undefined
-    ? html`<p>No pull request was merged in this period.</p>`
-    : html`<p><b>${roughly(lead.median)}</b> in the median, <b>${roughly(lead.p95)}</b> for the slowest 5 %; ${plural(lead.count, 'merge')}.</p>
+    ? html`<p class="empty">No pull request was merged in this period. Figures begin with the first merge that Countersign makes or sees.</p>`
+    : html`<dl class="stats">
+<div><dt>Merged</dt><dd>${lead.count}</dd></div>
+<div><dt>Median time</dt><dd>${roughly(lead.median)}</dd></div>
+<div><dt>The slowest 5 %: at least</dt><dd>${roughly(lead.p95)}</dd></div>
+</dl>
 <p class="quiet">A pull request counts from when Countersign first saw it. Times are within 5 %.</p>
-${linePlot({ title: 'Median time from opened to merged, by the day of the merge', columns: ['Day', 'Median'], data: leadByDay, words: roughly })}`
+${dayPlot({ title: 'Median time from opened to merged, by the day of the merge', columns: ['Day', 'Median'], data: leadByDay, words: roughly, days: period, today: now })}`
 }
 </section>
 <section aria-labelledby="waited"><h2 id="waited">Waiting, by step</h2>
@@ -70,10 +75,13 @@ ${
     ? html`<p>No step has waited in this period.</p>`
     : html`<p class="quiet">For CI, for people, or until a time. Of steps whose run ended in this period.</p>
 ${barPlot({ title: 'Time that steps waited, in the median', columns: ['Step', 'Median'], data: waited.map(({ step, spread }) => ({ name: step, value: spread.median })), words: roughly })}
-<table><caption>Time that steps waited</caption>
+${wide(
+  'Time that steps waited',
+  html`<table><caption>Time that steps waited</caption>
 <thead><tr><th scope="col">Step</th><th scope="col">Times</th><th scope="col">Median</th><th scope="col">95th percentile</th><th scope="col">Together</th></tr></thead>
 <tbody>
-${waited.map(({ step, spread, total }) => html`<tr><th scope="row">${said(step, 100)}</th><td>${spread.count}</td><td>${roughly(spread.median)}</td><td>${roughly(spread.p95)}</td><td>${roughly(total)}</td></tr>\n`)}</tbody></table>`
+${waited.map(({ step, spread, total }) => html`<tr><th scope="row">${said(step, 100)}</th><td>${spread.count}</td><td>${roughly(spread.median)}</td><td>${roughly(spread.p95)}</td><td>${roughly(total)}</td></tr>\n`)}</tbody></table>`,
+)}`
 }
 </section>
 <section aria-labelledby="people"><h2 id="people">Answers</h2>

@@ -48,6 +48,11 @@ const HTMX = JSON.stringify({
   history: false,
 });
 
+/** The mark beside the name, too. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1a6b2f"/><path d="M4 8.5l2.5 2.5L12 5.5" stroke="#fff" stroke-width="2" fill="none"/></svg>',
+)}`;
+
 /** A whole page. */
 export function page({ title, viewer, path, assets, nonce, main }: PageParts): Html {
   const isOperator = viewer.kind === 'machine' || (viewer.kind === 'person' && viewer.isOperator);
@@ -60,7 +65,7 @@ export function page({ title, viewer, path, assets, nonce, main }: PageParts): H
 <meta name="color-scheme" content="light dark">
 <meta name="htmx-config" content="${HTMX}">
 <title>${title} · Countersign</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${assets.style}">
 ${assets.scripts.map((address) => html`<script src="${address}" nonce="${nonce}" defer></script>\n`)}
 </head>
@@ -68,7 +73,7 @@ ${assets.scripts.map((address) => html`<script src="${address}" nonce="${nonce}"
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/">Countersign</a>
-<nav aria-label="Pages"><ul>
+<nav class="pages" aria-label="Pages"><ul>
 ${entries.map(
   ([address, name]) =>
     html`<li><a href="${address}"${isHere(address, path) ? html` aria-current="page"` : ''}>${name}</a></li>\n`,

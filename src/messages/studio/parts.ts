@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../core/duration.ts';
+import { UNDONE_REASONS } from '../../domain/explanation/reason.ts';
 import type { RunStatus } from '../../domain/run/run.ts';
 import { plural, utc } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
@@ -26,6 +27,16 @@ export function time(moment: Date): Html {
   return html`<time datetime="${moment.toISOString()}">${utc(moment)}</time>`;
 }
 
+/** To the second, for lists of what happened. */
+export function exactTime(moment: Date): Html {
+  return html`<time datetime="${moment.toISOString()}">${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`;
+}
+
+/** A table that scrolls on a narrow screen, instead of the page. */
+export function wide(name: string, table: Html): Html {
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${name}">${table}</div>`;
+}
+
 /** How long something took: `2 h 5 min`. */
 export function duration(ms: number): Html {
   return html`<span class="duration">${formatDuration(Math.max(0, ms))}</span>`;
@@ -49,9 +60,16 @@ export const RUN_STATUS_WORDS: Readonly<Record<RunStatus, string>> = {
   cancelled: 'cancelled',
 };
 
-/** The status of a run in words, with a colour beside them. */
-export function runState(status: RunStatus, words: string = RUN_STATUS_WORDS[status]): Html {
-  return html`<span class="state ${status}">${words}</span>`;
+/**
+ * The status of a run in words, with a colour beside them. A run that completed did not always do what it is for.
+ * @param reasonCode of the run's end; `null` if it is not known
+ */
+export function runState(status: RunStatus, reasonCode: string | null): Html {
+  if (status !== 'completed') return html`<span class="state ${status}">${RUN_STATUS_WORDS[status]}</span>`;
+  if (reasonCode === null) return html`<span class="state">${RUN_STATUS_WORDS.completed}</span>`;
+  return UNDONE_REASONS.some((code) => code === reasonCode)
+    ? html`<span class="state undone">did not pass</span>`
+    : html`<span class="state completed">${RUN_STATUS_WORDS.completed}</span>`;
 }
 
 /** An address on this server with a query string, without the parameters that are empty. */

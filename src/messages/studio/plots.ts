@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Html } from './layout.ts';
 import { said } from './untrusted.ts';
 
-/** A value with its name, as a bar or a point. */
+/** A value with its name, as a bar or a column. */
 export interface Datum {
   name: string;
   value: number;
@@ -22,6 +22,7 @@ const WIDTH = 640;
 const ROW = 26;
 const NAMES = 200;
 const HEIGHT = 180;
+const DAY_MS = 86_400_000;
 
 /** Horizontal bars, largest as long as the plot is wide. */
 export function barPlot(plot: Plot): Html {
@@ -43,26 +44,32 @@ ${plot.data.map(
   );
 }
 
-/** A line over days, with the largest value at its top. */
-export function linePlot(plot: Plot): Html {
-  const most = Math.max(...plot.data.map(({ value }) => value), 1e-9);
-  const step = plot.data.length < 2 ? 0 : (WIDTH - 20) / (plot.data.length - 1);
-  const points = plot.data.map(
-    ({ value }, at) =>
-      [Math.round(10 + at * step), Math.round(HEIGHT - 24 - (value / most) * (HEIGHT - 50))] as const,
-  );
-  const [first, last] = [plot.data[0]?.name ?? '', plot.data.at(-1)?.name ?? ''];
+/** Columns over the days of a period, the last of which is today; days without a value stay empty. */
+export function dayPlot(plot: Plot & { days: number; today: Date }): Html {
+  const { data, days, today, words, title } = plot;
+  const most = Math.max(...data.map(({ value }) => value), 1e-9);
+  const first = new Date(today.getTime() - (days - 1) * DAY_MS);
+  const [from, to] = [dayOf(first), dayOf(today)];
+  const step = WIDTH / days;
+  const [top, bottom] = [24, HEIGHT - 24];
   return figure(
     plot,
-    html`<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${plot.title}">
-<line x1="10" x2="${WIDTH - 10}" y1="${HEIGHT - 24}" y2="${HEIGHT - 24}"></line>
-<polyline points="${points.map((point) => point.join()).join(' ')}"></polyline>
-${points.map(([x, y]) => html`<circle cx="${x}" cy="${y}" r="3"></circle>`)}
-<text x="10" y="14">${plot.words(most)}</text>
-<text x="10" y="${HEIGHT - 6}">${first}</text>
-<text x="${WIDTH - 10}" y="${HEIGHT - 6}" text-anchor="end">${last}</text>
+    html`<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}, from ${from} to ${to}">
+<line class="grid" x1="0" x2="${WIDTH}" y1="${top}" y2="${top}"></line>
+<text x="0" y="${top - 6}">${words(most)}</text>
+${data.map(({ name, value }) => {
+  const at = Math.round((Date.parse(name) - Date.parse(from)) / DAY_MS);
+  const height = Math.max(2, Math.round((value / most) * (bottom - top)));
+  return html`<rect x="${(at * step + step * 0.15).toFixed(1)}" y="${bottom - height}" width="${(step * 0.7).toFixed(1)}" height="${height}"><title>${name}: ${words(value)}</title></rect>\n`;
+})}<line x1="0" x2="${WIDTH}" y1="${bottom}" y2="${bottom}"></line>
+<text x="0" y="${HEIGHT - 6}">${from}</text>
+<text x="${WIDTH}" y="${HEIGHT - 6}" text-anchor="end">${to}</text>
 </svg>`,
   );
+}
+
+function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
 }
 
 /** The plot with its numbers behind it. */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
-import { type RunState, rulesAsked } from '../../domain/run/run.ts';
+import { isRunOver, type RunState, rulesAsked } from '../../domain/run/run.ts';
 import type { PullRequestAtAddress, RunLine } from '../../ports/overview.ts';
 import { nextStep, sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
@@ -42,10 +42,10 @@ export function pullRequestPage(page: PullRequestPage): Html {
   const onGithub = `${githubUrl}/${repository}/pull/${number}`;
   const [first] = current;
   return html`<h1>${repository}#${number} <small>${title === null ? '' : said(title, 300)}</small></h1>
-<p class="next">${nextOf(page)}</p>
+<p class="next ${toneOf(page)}">${nextOf(page)}</p>
 <p class="quiet">${stateOf(pullRequest, now)}${author === null ? '' : html` · by ${said(author, 60)}`} · <a href="${onGithub}">on GitHub</a></p>
 ${questionOf(page)}
-${first === undefined ? '' : commandButtons(buttonsFor(first.state), actedOn(first.state.run), page.acting)}
+${first === undefined || pullRequest.state === 'merged' ? '' : commandButtons(buttonsFor(first.state), actedOn(first.state.run), page.acting)}
 <section aria-labelledby="why"><h2 id="why">${pullRequest.state === 'merged' ? 'Why it merged' : 'Why it does not merge yet'}</h2>
 ${first === undefined ? html`<p>No run is for its head${pullRequest.headSha === null ? '' : html` <code>${short(pullRequest.headSha)}</code>`}, so nothing can merge it.</p>` : current.map((run) => whyOf(run, githubUrl))}
 </section>
@@ -68,6 +68,15 @@ function stateOf({ state, stateAt, pausedBy }: PullRequestAtAddress, now: Date):
     gone: 'Its repository cannot be reached any more',
   } as const;
   return html`${state === null ? 'Open, as far as is known' : words[state]}${since}${pausedBy === null ? '' : html` · paused by ${said(pausedBy, 60)}`}`;
+}
+
+/** Whether the sentence is good news, bad news or about waiting. Its words say the same. */
+function toneOf({ current: [first], pullRequest }: PullRequestPage): 'good' | 'bad' | 'wait' | '' {
+  if (pullRequest.state === 'merged') return 'good';
+  if (first === undefined || pullRequest.state === 'closed') return '';
+  const { status, reason } = first.state.run;
+  if (!isRunOver(status)) return 'wait';
+  return status === 'cancelled' || reason?.code === 'run.completed' ? '' : 'bad';
 }
 
 /** One sentence: where it stands, and who has to do what. */
@@ -96,7 +105,7 @@ ${acting ? answerForm(state, approval, acting) : html`<p><a href="${githubUrl}/$
 
 function whyOf({ state, why }: CurrentRun, githubUrl: string): Html {
   const { run } = state;
-  return html`<h3><a href="/runs/${run.id}">${said(run.chain, 100)}</a> ${runState(run.status)}</h3>
+  return html`<h3><a href="/runs/${run.id}">${said(run.chain, 100)}</a> ${runState(run.status, run.reason?.code ?? null)}</h3>
 <p>${prose(why.summary, 500)}</p>
 ${whyTree(why.reasons, { githubUrl, run })}`;
 }
@@ -112,7 +121,7 @@ ${heads.map((head, at) => {
     head === pullRequest.headSha ? 'the head' : at === 0 ? 'the newest head with runs' : 'an earlier head';
   return html`<h3><a href="${githubUrl}/${repository}/commit/${head}"><code>${short(head)}</code></a> <small>${what}</small></h3>
 <ul class="items">
-${ofHead.map((run) => html`<li><p class="head"><a class="main" href="/runs/${run.id}">${said(run.chain, 100)}</a> ${runState(run.status)}</p><p class="quiet">begun ${ago(run.createdAt, now)}, last change ${ago(run.changedAt, now)}</p></li>\n`)}</ul>`;
+${ofHead.map((run) => html`<li><p class="head"><a class="main" href="/runs/${run.id}">${said(run.chain, 100)}</a> ${runState(run.status, run.reasonCode)}</p><p class="quiet">begun ${ago(run.createdAt, now)}, last change ${ago(run.changedAt, now)}</p></li>\n`)}</ul>`;
 })}
 ${hasMore ? html`<p>Older runs are not listed. The command <code>countersign run list ${repository}#${pullRequest.number}</code> has all.</p>` : ''}
 </section>`;

@@ -40,7 +40,7 @@ ${filters(query)}
 ${
   runs.length === 0
     ? html`<p>${isFiltered || before !== undefined ? (text === undefined ? 'No such runs.' : `No such runs among the newest ${MAX_SEARCHED}.`) : 'No runs yet. A run begins when a pull request opens in a repository with this App.'}</p>`
-    : html`<div class="wide" tabindex="0" role="group" aria-label="Runs"><table>
+    : html`<div class="wide" tabindex="0" role="group" aria-label="Runs"><table class="runs">
 <thead><tr><th scope="col">Run</th><th scope="col">Repository</th><th scope="col">Head</th><th scope="col">Status</th><th scope="col">Begun</th></tr></thead>
 <tbody>
 ${runs.map(
@@ -48,7 +48,7 @@ ${runs.map(
 <td><a href="/runs/${run.id}">${run.chain}</a></td>
 <td>${run.repository}${run.pullRequest === null ? '' : html` <a href="/${run.repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`}</td>
 <td><code>${short(run.headSha)}</code></td>
-<td>${runState(run.status)}${run.reason === null ? '' : html` <span class="quiet">${prose(run.reason.summary, 160)}</span>`}</td>
+<td>${runState(run.status, run.reason?.code ?? null)}${run.reason === null ? '' : html` <span class="quiet">${prose(run.reason.summary, 160)}</span>`}</td>
 <td>${time(run.createdAt)}</td>
 </tr>\n`,
 )}

@@ -35,7 +35,7 @@ import { card } from './cards/card.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
 import { type ShownLog, storedLog } from './log.ts';
-import { address as addressWith, duration, runState, time } from './parts.ts';
+import { address as addressWith, duration, exactTime, runState, time, wide } from './parts.ts';
 import { timelineFigure } from './timeline.ts';
 import { outwards, prose, said, saidLines } from './untrusted.ts';
 
@@ -102,7 +102,7 @@ function facts(view: RunView): Html {
   const end = run.finishedAt ?? now;
   const parent = run.facts.parent;
   return html`<dl class="facts">
-<dt>Status</dt><dd>${runState(run.status)}${run.paused && !isRunOver(run.status) ? ', paused' : ''}${run.reason === null ? '' : html`: ${prose(run.reason.summary)} <span class="quiet">(${run.reason.code})</span>`}</dd>
+<dt>Status</dt><dd>${runState(run.status, run.reason?.code ?? null)}${run.paused && !isRunOver(run.status) ? ', paused' : ''}${run.reason === null ? '' : html`: ${prose(run.reason.summary)} <span class="quiet">(${run.reason.code})</span>`}</dd>
 <dt>Head</dt><dd><a href="${onGithub}/commit/${run.headSha}"><code>${short(run.headSha)}</code></a></dd>
 <dt>Base</dt><dd>${said(run.baseRef, 200)} at <a href="${onGithub}/commit/${run.baseSha}"><code>${short(run.baseSha)}</code></a></dd>
 <dt>Trigger</dt><dd>${trigger(view)}</dd>
@@ -152,7 +152,7 @@ function steps(view: RunView): Html {
     address: addressOf(view, step.stepId),
     mark: face(step).mark,
     words: stateWords(step, now),
-    state: step.status,
+    state: step.outcome?.passed === false ? 'undone' : step.status,
     isSelected: step === selected,
   }));
   return html`${stepGraph(nodes, 'Steps as a graph; the list below says the same')}
@@ -241,11 +241,14 @@ function attempts(own: readonly Session[], now: Date): Html {
   if (own.length === 0) return html`<p class="quiet">None yet.</p>`;
   const shown = own.slice(-MAX_SHOWN);
   return html`${own.length > shown.length ? html`<p class="quiet">The newest ${shown.length} of ${plural(own.length, 'attempt')}.</p>` : ''}
-<table><thead><tr><th scope="col">Attempt</th><th scope="col">Begun</th><th scope="col">Took</th><th scope="col">Ended</th></tr></thead><tbody>
+${wide(
+  'Attempts',
+  html`<table><thead><tr><th scope="col">Attempt</th><th scope="col">Begun</th><th scope="col">Took</th><th scope="col">Ended</th></tr></thead><tbody>
 ${shown.map(
   (session) =>
     html`<tr id="${session.id}"><td>${session.attempt}</td><td>${time(session.startedAt)}</td><td>${lasted(session, now)}</td><td>${session.status}${session.reason === null ? '' : html`: ${prose(session.reason.summary, 300)}`}</td></tr>\n`,
-)}</tbody></table>`;
+)}</tbody></table>`,
+)}`;
 }
 
 function artifactsOf(view: RunView, step: Invocation, made: readonly Artifact[]): Html {
@@ -296,11 +299,14 @@ function effectTable(view: RunView): Html {
   if (effects.length === 0) return html`<p class="quiet">Nothing.</p>`;
   const shown = effects.slice(-MAX_EFFECTS);
   return html`${effects.length > shown.length ? html`<p class="quiet">The newest ${shown.length} of ${plural(effects.length, 'write')}.</p>` : ''}
-<table><thead><tr><th scope="col">What</th><th scope="col">State</th><th scope="col">Attempts</th><th scope="col">Changed</th></tr></thead><tbody>
+${wide(
+  'Written to GitHub',
+  html`<table><thead><tr><th scope="col">What</th><th scope="col">State</th><th scope="col">Attempts</th><th scope="col">Changed</th></tr></thead><tbody>
 ${shown.map((row) => {
   const words = said(written(row.effect)[0] ?? row.effect.kind, 200);
   return html`<tr id="${row.id}"><td>${outwards(effectPage(row, view.githubUrl), words)}</td><td>${row.status}${row.error === null ? '' : html`: ${prose(row.error, 300)}`}</td><td>${row.attempts}</td><td>${time(row.updatedAt)}</td></tr>\n`;
-})}</tbody></table>`;
+})}</tbody></table>`,
+)}`;
 }
 
 /**
@@ -349,7 +355,9 @@ function history(view: RunView): Html {
   const hidden = past.length - shown.length;
   const { run } = state;
   return html`${hidden > 0 || isCut ? html`<p class="quiet">The newest ${shown.length} of ${isCut ? 'more than ' : ''}${plural(past.length, 'change')}. <code>countersign run show ${run.id} --history</code> lists them all.</p>` : ''}
-<table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Change</th><th scope="col">By</th></tr></thead><tbody>
+${wide(
+  'What happened',
+  html`<table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Change</th><th scope="col">By</th></tr></thead><tbody>
 ${shown.map(({ at, subject, from, to, reason, by }) => {
   const words = by === null ? 'not recorded' : said(actorInWords(by), 100);
   const cause =
@@ -358,8 +366,9 @@ ${shown.map(({ at, subject, from, to, reason, by }) => {
       : by?.kind === 'session'
         ? html`<a href="#${by.id}">${words}</a>`
         : words;
-  return html`<tr><td>${time(at)}</td><td>${nameOf(subject)}</td><td>${from} → ${to}${reason === null ? '' : html` <span class="quiet">${reason}</span>`}</td><td>${cause}</td></tr>\n`;
-})}${hidden > 0 || isCut ? '' : html`<tr><td>${time(run.createdAt)}</td><td>run</td><td>begins</td><td>${trigger(view)}</td></tr>`}</tbody></table>`;
+  return html`<tr><td>${exactTime(at)}</td><td>${nameOf(subject)}</td><td>${from} → ${to}${reason === null ? '' : html` <span class="quiet">${reason}</span>`}</td><td>${cause}</td></tr>\n`;
+})}${hidden > 0 || isCut ? '' : html`<tr><td>${exactTime(run.createdAt)}</td><td>run</td><td>begins</td><td>${trigger(view)}</td></tr>`}</tbody></table>`,
+)}`;
 }
 
 /** The chain and the settings that the run began with, and the event that began it. */

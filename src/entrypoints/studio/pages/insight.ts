@@ -35,6 +35,7 @@ export function insightPages(parts: StudioParts): Hono<Env> {
     const days = Map.groupBy(leads, ({ day }) => day);
     const page: InsightPage = {
       period,
+      now: clock.now(),
       repository: chosen ? String(chosen.id) : '',
       repositories,
       lead: spreadOf(leads),

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gitHubForPeople } from '../../src/adapters/octokit/for-people.ts';
 import { openBlobs } from '../../src/composition/blobs.ts';
+import { chainTools } from '../../src/composition/chain-tools.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createStudio } from '../../src/entrypoints/studio/studio.ts';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
@@ -73,6 +74,7 @@ async function routes(): Promise<{ method: string; path: string }[]> {
     githubApiUrl: harness.github.url,
     storage: harness.app.storage,
     blobs: () => openBlobs(harness.config.artifactsUrl),
+    chainTools: async () => chainTools(),
     clock,
     log: silentLog,
     github,
@@ -123,7 +125,9 @@ describe('every route', () => {
         }),
       });
       const isAboutHidden = path.includes(':') || method === 'POST';
-      const allowed = isAboutHidden ? [401, 404] : [200, 303, 401, 404];
+      // The check of a text concerns only that text.
+      const allowed =
+        path === '/chains/check' ? [200, 422] : isAboutHidden ? [401, 404] : [200, 303, 401, 404];
       expect
         .soft([`${method} ${path}`, answer.status, allowed.includes(answer.status)])
         .toEqual([`${method} ${path}`, answer.status, true]);

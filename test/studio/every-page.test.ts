@@ -26,6 +26,8 @@ const PAGES = [
   '/artifacts/<artifact>',
   '/chains',
   '/chains/pr-review',
+  '/chains/check',
+  '/chains/check?chain=dependabot',
   '/skills',
   '/insight',
   '/operations',

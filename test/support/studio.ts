@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { onTestFinished } from 'vitest';
 import { openBlobs } from '../../src/composition/blobs.ts';
+import { chainTools } from '../../src/composition/chain-tools.ts';
 import { openStorage } from '../../src/composition/storage.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Env } from '../../src/entrypoints/studio/frame.ts';
@@ -25,6 +26,7 @@ export async function studioFor(
     githubApiUrl: 'https://api.github.com',
     storage,
     blobs: () => openBlobs(config.artifactsUrl),
+    chainTools: async () => chainTools(),
     clock,
     log: silentLog,
     link: {

@@ -15,6 +15,7 @@ import type { PublicRepositories } from '../../entrypoints/studio/access.ts';
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
+import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -135,6 +136,7 @@ export function serveStudio(
     ...(link && { link }),
     ...asking,
     blobs: once(() => openBlobs(config.artifactsUrl, config.s3)),
+    chainTools: once(loadChainTools),
     storage,
     clock,
     log,
@@ -148,6 +150,11 @@ export function serveStudio(
         server.closeAllConnections();
       }),
   };
+}
+
+async function loadChainTools(): Promise<ChainTools> {
+  const { chainTools } = await import('../chain-tools.ts');
+  return chainTools();
 }
 
 function once<T>(open: () => T): () => T {

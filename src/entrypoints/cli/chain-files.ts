@@ -5,7 +5,6 @@ import { CountersignError } from '../../core/errors.ts';
 import { textOfFile } from '../../core/text.ts';
 import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
-import { checkCalls } from '../../domain/chain/check-calls.ts';
 import {
   CHAINS_FOLDER,
   configurationFile,
@@ -15,7 +14,8 @@ import {
   SETTINGS_FILE,
 } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
+import { lintChain } from '../../domain/chain/lint.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
 import {
   isChosen,
   nameOf,
@@ -131,18 +131,14 @@ export function checkFiles(
       return { file, chain: null, diagnostics, warnings: [], contracts: [] };
     }
     const own = clashes.find((broken) => broken.file === file)?.diagnostics ?? parsed.diagnostics;
-    // The chains of an organisation or of a server are not known here.
-    const calls =
-      parsed.chain && own.length === 0
-        ? checkCalls(textOf(cwd, file) ?? '', parsed.chain, file, callable, { isComplete: false })
-        : [];
-    const diagnostics = [...own, ...calls];
+    const { errors: diagnostics, warnings } = lintChain(
+      textOf(cwd, file) ?? '',
+      { ...parsed, diagnostics: [...own] },
+      known,
+      callable,
+    );
     const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
-    const warnings =
-      diagnostics.length === 0
-        ? chainWarnings(textOf(cwd, file) ?? '', file, known, { chain: parsed.chain, others: callable })
-        : [];
     return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, warnings, contracts };
   });
 }

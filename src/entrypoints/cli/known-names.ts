@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { outcomeDataOf, outcomesOf, type SkillPackage, withoutOutcome } from '../../domain/skill/package.ts';
+import { knownWith } from '../../domain/skill/known-names.ts';
+import type { SkillPackage } from '../../domain/skill/package.ts';
 import type { Tools } from './context.ts';
 import { localSkills } from './skill-files.ts';
 
@@ -18,15 +19,6 @@ export async function namesKnownIn(
   const roots = [cwd, ...folders.map((folder) => resolve(cwd, folder))];
   const here = roots.map((root) => localSkills(root, account));
   const packages = here.flatMap(({ skills }) => skills.map(({ skill }) => skill));
-  const names = [...known.skills, ...packages.map(({ name }) => name)];
-  return {
-    ...known,
-    builtIn: account.builtIn,
-    skills: [...new Set(names)].sort(),
-    outcomes: { ...outcomesOf(packages), ...known.outcomes },
-    outcomeData: outcomeDataOf(packages),
-    withoutOutcome: withoutOutcome(packages, account.builtIn),
-    broken: here.flatMap(({ broken }) => broken.map(({ name }) => name)),
-    packages,
-  };
+  const broken = here.flatMap(({ broken }) => broken.map(({ name }) => name));
+  return { ...knownWith(known, account.builtIn, packages, broken), packages };
 }

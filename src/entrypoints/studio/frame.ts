@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
 import type { Blobs } from '../../ports/blobs.ts';
+import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Delivery, Storage } from '../../ports/storage.ts';
@@ -25,6 +26,8 @@ export interface StudioParts {
   live: Live;
   /** Opened by its first use, because opening it can create its folder. */
   blobs: () => Blobs;
+  /** Loaded by their first use. */
+  chainTools: () => Promise<ChainTools>;
   /** What operators change; absent where Studio only reads. */
   operator?: OperatorParts | undefined;
   /** GitHub's pages, for links. */

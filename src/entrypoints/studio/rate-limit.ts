@@ -16,3 +16,14 @@ export function rateLimit(clock: Clock, { most, perMs }: { most: number; perMs: 
     },
   };
 }
+
+/**
+ * The address that the attempt comes from. The server adds the other end of the connection; behind a proxy on a
+ * private address, that is the proxy, and the entry before it is what the proxy says.
+ */
+export function addressOf(forwarded: string | undefined): string {
+  const [before, peer = ''] = ['', ...(forwarded ?? '').split(',')].slice(-2).map((one) => one.trim());
+  const isProxy =
+    /^(::ffff:)?(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(peer) || /^(::1$|f[cd])/i.test(peer);
+  return isProxy && before ? before : peer;
+}

@@ -15,7 +15,7 @@ import { GitHubError } from '../../ports/github.ts';
 import { type GitHubForPeople, SignInFailed, TokenRefused } from '../../ports/github-person.ts';
 import { answerPage, type Env, type Request, type StudioParts } from './frame.ts';
 import { localPath } from './local-path.ts';
-import { rateLimit } from './rate-limit.ts';
+import { addressOf, rateLimit } from './rate-limit.ts';
 import { sealFor } from './sealed.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -121,15 +121,4 @@ export function signInPages(
   });
 
   return pages;
-}
-
-/**
- * The address that the attempt comes from. The server adds the other end of the connection; behind a proxy on a
- * private address, that is the proxy, and the entry before it is what the proxy says.
- */
-function addressOf(forwarded: string | undefined): string {
-  const [before, peer = ''] = ['', ...(forwarded ?? '').split(',')].slice(-2).map((one) => one.trim());
-  const isProxy =
-    /^(::ffff:)?(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(peer) || /^(::1$|f[cd])/i.test(peer);
-  return isProxy && before ? before : peer;
 }

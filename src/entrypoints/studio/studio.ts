@@ -8,6 +8,7 @@ import type { Log } from '../../core/log.ts';
 import { notice } from '../../messages/studio/layout.ts';
 import { BROKEN, NO_ANSWER, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
 import type { Blobs } from '../../ports/blobs.ts';
+import type { ChainTools } from '../../ports/chain-tools.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { Queue } from '../../ports/queue.ts';
@@ -20,6 +21,7 @@ import { liveUpdates } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { answeringPages } from './pages/answering.ts';
 import { artifactPages } from './pages/artifacts.ts';
+import { CHECK, chainCheckPages } from './pages/chain-check.ts';
 import { chainPages } from './pages/chains.ts';
 import { inboxPages } from './pages/inbox.ts';
 import { insightPages } from './pages/insight.ts';
@@ -37,6 +39,7 @@ interface StudioSettings {
   githubApiUrl: string;
   storage: Storage;
   blobs: () => Blobs;
+  chainTools: () => Promise<ChainTools>;
   clock: Clock;
   log: Log;
   /** The JSON API, which has its own access. */
@@ -75,6 +78,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     assets,
     live,
     blobs: settings.blobs,
+    chainTools: settings.chainTools,
     githubUrl: gitHubPages(githubApiUrl),
     operator: queue && jobOf && { queue, jobOf },
   };
@@ -99,7 +103,8 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     try {
       const viewer = await access.viewer(context);
       context.set('viewer', viewer);
-      const isReading = context.req.method === 'GET' || context.req.method === 'HEAD';
+      // The check of a text changes nothing; it is sent by POST only because texts are long.
+      const isReading = ['GET', 'HEAD'].includes(context.req.method) || context.req.path === CHECK;
       if (viewer.kind === 'nobody' && !(access.isPublic && isReading)) {
         const words = access.canSignIn ? SIGN_IN_NEEDED : NO_SIGN_IN;
         return answerPage(parts, context, asPage({ ...words, ...signInFrom(access, context) }), 401);
@@ -118,6 +123,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
   studio.route('/', insightPages(parts));
   studio.route('/', runPages(parts));
   studio.route('/', artifactPages(parts));
+  studio.route('/', chainCheckPages(parts));
   studio.route('/', chainPages(parts));
   studio.route('/', skillPages(parts));
   studio.route('/', operationPages(parts));

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Chain } from '../../domain/chain/chain.ts';
 import type { StoredChain } from '../../domain/chain/stored.ts';
 import type { RunStatus } from '../../domain/run/run.ts';
+import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ScheduleRow } from '../../ports/firings.ts';
 import type { ChainUse, StepTime } from '../../ports/operations.ts';
 import { stepGraph } from './graph.ts';
@@ -16,15 +17,18 @@ const STATUS_WORDS = {
   disabled: 'Disabled: counts as removed',
 } as const;
 
-/** The chains of the repositories that somebody sees. */
+/** The chains of the repositories that somebody sees, and those that ship. */
 export function chainsPage({
   uses,
   stored,
+  shipped,
 }: {
   uses: readonly ChainUse[];
   stored: readonly StoredChain[];
+  shipped: readonly ShippedChain[];
 }): Html {
   return html`<h1>Chains</h1>
+<p><a href="/chains/check">Check a chain</a></p>
 ${
   uses.length === 0
     ? html`<p>No chain has run yet.</p>`
@@ -39,13 +43,23 @@ ${
         ]),
       )
 }
-${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}`}`;
+${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}`}
+<h2>Shipped with Countersign</h2>
+${dataTable(
+  ['Chain', 'Runs', 'What it does'],
+  shipped.map(({ chain, onlyIfNamed }) => [
+    chainLink(chain.name),
+    onlyIfNamed ? 'Where the settings name it' : 'Where no settings name others',
+    said(chain.description ?? '', 300),
+  ]),
+)}`;
 }
 
 /** One chain over all of these repositories. */
 export function chainPage({
   name,
   ofLast,
+  shipped,
   uses,
   stored,
   steps,
@@ -55,6 +69,7 @@ export function chainPage({
   name: string;
   /** As the newest run began with it. */
   ofLast: Chain | undefined;
+  shipped: ShippedChain | undefined;
   uses: readonly ChainUse[];
   stored: readonly StoredChain[];
   steps: readonly StepTime[];
@@ -62,10 +77,10 @@ export function chainPage({
   /** For those who may change its status. */
   csrf: string | undefined;
 }): Html {
-  const definition = stored.find((row) => row.definition !== null)?.definition;
+  const own = stored.find((row) => row.definition !== null)?.definition;
   return html`<p><a href="/chains">Chains</a></p>
 <h1>${name}</h1>
-${ofLast === undefined ? '' : stepGraph(ofLast.steps, `Steps of ${name}, as its newest run has them`)}
+${ofLast ? stepGraph(ofLast.steps, `Steps of ${name}, as its newest run has them`) : shipped ? stepGraph(shipped.chain.steps, `Steps of ${name}, as it ships`) : ''}
 ${
   uses.length === 0
     ? html`<p>It has not run yet.</p>`
@@ -89,11 +104,21 @@ ${stepTimes(steps)}`
 }
 ${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
 ${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}`}
-${definition == null ? '' : html`<h2>Definition</h2><pre tabindex="0">${definition}</pre>`}`;
+${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${own}</pre>`}
+${shipped === undefined ? '' : html`<h2>Definition that ships with Countersign</h2><p class="quiet">A file of the same name in a repository replaces it there.</p><pre tabindex="0">${shipped.text}</pre>`}
+<p><a href="/chains/check?chain=${name}">Check a change of this chain</a></p>`;
+}
+
+/** What other pages are at, where a chain of that name would be. */
+const TAKEN: ReadonlySet<string> = new Set(['check', 'dry-runs', 'named']);
+
+/** The path of a chain's page. */
+export function chainPath(name: string): string {
+  return TAKEN.has(name) ? `/chains/named/${name}` : `/chains/${name}`;
 }
 
 function chainLink(name: string): Html {
-  return html`<a href="/chains/${name}">${name}</a>`;
+  return html`<a href="${chainPath(name)}">${name}</a>`;
 }
 
 function storedTable(stored: readonly StoredChain[]): Html {
@@ -117,7 +142,7 @@ const ACTIONS = { active: 'Resume', paused: 'Pause', disabled: 'Disable' } as co
 
 function statusForm(row: StoredChain, csrf: string): Html {
   const others = (['active', 'paused', 'disabled'] as const).filter((status) => status !== row.status);
-  return html`<form method="post" action="/chains/${row.name}">
+  return html`<form method="post" action="${chainPath(row.name)}">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="id" value="${row.id}">
 ${others.map((status) => html`<button name="status" value="${status}">${ACTIONS[status]} for ${placeOf(row)}</button>\n`)}</form>`;

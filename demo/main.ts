@@ -111,7 +111,7 @@ async function main(): Promise<void> {
         `  ${app.url}/${REPO}/pull/${asked}  waits for you: press Countersign, and it merges`,
         `  ${app.url}/${REPO}/pull/2  was sent back: see its findings`,
         `  ${app.url}/${REPO}/pull/${waiting}  waits for CI, which never ends here`,
-        `  ${app.url}/runs?status=failed_only  has the nightly chain, which failed`,
+        `  ${app.url}/runs?status=failed_only  has the weekly chain, which failed`,
       ].join('\n'),
       { studio },
     );

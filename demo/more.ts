@@ -2,19 +2,33 @@ import type { Stage } from './cases.ts';
 import { until, viewer } from './watch.ts';
 import { PEOPLE, REPO, SORTED, WEIGHED } from './world.ts';
 
-/** A chain that fails, because people and apps cannot start that workflow. */
-const NIGHTLY = [
-  'name: nightly-image',
-  'description: Builds an image of the default branch.',
-  'trigger:',
-  '  - schedule: "30 2 * * 1-5"',
-  '  - event: manual.fired',
-  'steps:',
-  '  - id: build',
-  '    action: gh-dispatch',
-  '    with: { workflow: ci.yml }',
-  '',
-].join('\n');
+/** Chains of the repository beside the shipped one. */
+export const CHAINS = {
+  // It fails, because people and apps cannot start that workflow.
+  '.github/countersign/chains/weekly-image.yaml': [
+    'name: weekly-image',
+    'description: Builds an image of the default branch.',
+    'trigger:',
+    '  - schedule: "30 2 * * 1"',
+    '  - event: manual.fired',
+    'steps:',
+    '  - id: build',
+    '    action: gh-dispatch',
+    '    with: { workflow: ci.yml }',
+    '',
+  ].join('\n'),
+  '.github/countersign/chains/docs.yaml': [
+    'name: docs',
+    'description: Reviews what changes in the documentation.',
+    'trigger:',
+    '  event: pr.opened',
+    '  filter: { paths: "docs/**" }',
+    'steps:',
+    '  - id: review',
+    '    skill: docs-review',
+    '',
+  ].join('\n'),
+};
 
 /** What `--keep` leaves behind for people who look around in Studio. */
 export interface Left {
@@ -32,9 +46,9 @@ export async function playMore({ github, tell }: Stage): Promise<Left> {
     repo: REPO,
     branch: 'main',
     author: PEOPLE.maintainer,
-    files: { '.github/countersign/chains/nightly-image.yaml': NIGHTLY },
+    files: CHAINS,
   });
-  await tell.person(5, `${PEOPLE.maintainer} adds a nightly chain to the default branch`);
+  await tell.person(5, `${PEOPLE.maintainer} adds two chains to the default branch`);
 
   const open = (author: string, branch: string, title: string, files: Record<string, string>) =>
     github.openPullRequest({ repo: REPO, author, branch, title, files });
@@ -50,10 +64,10 @@ export async function playMore({ github, tell }: Stage): Promise<Left> {
   await tell.person(5, `${PEOPLE.writer} opens #${waiting.number}, which waits for CI`);
 
   const before = github.comments(REPO, waiting.number).length;
-  await github.comment(REPO, waiting.number, PEOPLE.maintainer, '/countersign fire nightly-image');
+  await github.comment(REPO, waiting.number, PEOPLE.maintainer, '/countersign fire weekly-image');
   await until('an answer to the command', () =>
     github.comments(REPO, waiting.number).length > before + 1 ? true : undefined,
   );
-  await tell.person(5, `${PEOPLE.maintainer} fires the nightly chain, which fails`);
+  await tell.person(5, `${PEOPLE.maintainer} fires the weekly chain, which fails`);
   return { asked: asked.number, waiting: waiting.number };
 }

@@ -14,47 +14,50 @@ export const PEOPLE = {
 } as const;
 
 /** A small shop with enough real code to review. */
+export const SHOP = {
+  'README.md': '# Shop\n\nSells things.\n',
+  'src/cart.ts': [
+    'export interface Line {',
+    '  price: number;',
+    '  count: number;',
+    '}',
+    '',
+    'export function total(lines: readonly Line[]): number {',
+    '  return lines.reduce((sum, line) => sum + line.price * line.count, 0);',
+    '}',
+    '',
+  ].join('\n'),
+  'src/orders.ts': [
+    "import type { Database } from './database.ts';",
+    '',
+    'export async function orderById(db: Database, id: number) {',
+    "  return db.query('select * from orders where id = $1', [id]);",
+    '}',
+    '',
+  ].join('\n'),
+  '.github/workflows/ci.yml': [
+    'name: ci',
+    'on: [pull_request]',
+    'permissions:',
+    '  contents: read',
+    'jobs:',
+    '  test:',
+    '    runs-on: ubuntu-latest',
+    '    steps:',
+    '      - uses: actions/checkout@v4',
+    '      - run: npm test',
+    '',
+  ].join('\n'),
+};
+
+/** GitHub with the shop in it. */
 export function seed(github: GitHubStandIn): void {
   github.addOrganization('octo');
   for (const login of Object.values(PEOPLE)) github.addUser(login);
   github.addRepository({
     owner: 'octo',
     name: 'shop',
-    files: {
-      'README.md': '# Shop\n\nSells things.\n',
-      'src/cart.ts': [
-        'export interface Line {',
-        '  price: number;',
-        '  count: number;',
-        '}',
-        '',
-        'export function total(lines: readonly Line[]): number {',
-        '  return lines.reduce((sum, line) => sum + line.price * line.count, 0);',
-        '}',
-        '',
-      ].join('\n'),
-      'src/orders.ts': [
-        "import type { Database } from './database.ts';",
-        '',
-        'export async function orderById(db: Database, id: number) {',
-        "  return db.query('select * from orders where id = $1', [id]);",
-        '}',
-        '',
-      ].join('\n'),
-      '.github/workflows/ci.yml': [
-        'name: ci',
-        'on: [pull_request]',
-        'permissions:',
-        '  contents: read',
-        'jobs:',
-        '  test:',
-        '    runs-on: ubuntu-latest',
-        '    steps:',
-        '      - uses: actions/checkout@v4',
-        '      - run: npm test',
-        '',
-      ].join('\n'),
-    },
+    files: SHOP,
     collaborators: { mia: 'maintain', will: 'write', ada: 'write' },
   });
   github.installApp('octo');
@@ -166,6 +169,7 @@ export const SORTED = {
 };
 
 export const WEIGHED = {
+  'docs/parcels.md': '# Parcels\n\nThe [weight](weight.md) of a parcel includes its box.\n',
   'src/weight.ts': [
     '/** What a parcel weighs with its box, in grams. */',
     'export function weight(items: readonly { grams: number; count: number }[], box = 120): number {',

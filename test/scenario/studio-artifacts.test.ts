@@ -93,5 +93,5 @@ test('an artifact of a repository that somebody cannot see is not found', async 
   const open = await studioFor(harness, { visible: Visible.only([1]) });
   const answers = [`/artifacts/${review.id}`, '/artifacts/art_file', '/artifacts/art_file/download'];
   expect(await Promise.all(answers.map(async (path) => (await open(path)).status))).toEqual([404, 404, 404]);
-  expect((await open('/artifacts')).html).toContain('No such artifacts');
+  expect((await open('/artifacts')).html).toContain('No artifacts yet');
 });

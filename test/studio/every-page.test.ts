@@ -8,9 +8,10 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { playWeek } from '../../demo/shown.ts';
 import { openStudio } from '../../src/composition/studio/run.ts';
 import { noBrowser, openBrowser } from '../support/chromium.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import type { Harness } from '../support/harness.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** https://www.w3.org/TR/WCAG22/ */
@@ -22,6 +23,7 @@ const PAGES = [
   '/runs/<run>',
   '/runs/<run>?step=review',
   '/octo/app/pull/1',
+  '/octo/app/pull/2',
   '/artifacts',
   '/artifacts/<artifact>',
   '/chains',
@@ -29,8 +31,11 @@ const PAGES = [
   '/chains/check',
   '/chains/check?chain=dependabot',
   '/skills',
+  '/skills/docs-review',
   '/insight',
   '/operations',
+  '/operations/deliveries',
+  '/operations/effects?status=done',
   '/no/such/page',
 ];
 
@@ -41,17 +46,10 @@ describe.skipIf(noBrowser !== undefined)('every page of Studio', () => {
   let places: Record<string, string>;
 
   beforeAll(async () => {
-    harness = await startHarness({ ids: 'real' });
-    await harness.github.openPullRequest({
-      repo: 'octo/app',
-      author: 'ada',
-      branch: 'two',
-      title: 'Two <b>is</b> more than one',
-      files: { 'src/two.ts': 'export const two = eval("2");\n' },
-    });
-    await harness.settle();
+    const week = await playWeek({ ids: 'real' });
+    harness = week.harness;
     const { read } = harness.app.storage;
-    const [run] = await read.runs.list({ limit: 1 });
+    const [run] = await read.runs.list({ pullRequest: week.sentBack, limit: 1 });
     const [artifact] = await read.artifacts.list({ limit: 1 });
     places = { '<run>': run?.id ?? '', '<artifact>': artifact?.id ?? '' };
     studio = await openStudio({ ...harness.config, studio: { isPublic: false, operators: [] } }, 0);

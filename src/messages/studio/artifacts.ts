@@ -47,11 +47,17 @@ ${filters(query)}
 <p><a href="${failedReviews}">Reviews that did not pass this week</a></p>
 ${
   found.runs.length === 0
-    ? html`<p>${next === undefined ? 'No such artifacts.' : 'None among the runs searched so far.'}</p>`
+    ? html`<p class="empty">${next === undefined ? nothing(query) : 'None among the runs searched so far.'}</p>`
     : found.runs.map(ofRun)
 }
 ${nextPage(next && address('/artifacts', { ...query, after: next }))}
 <p class="quiet">As of ${time(now)}.</p>`;
+}
+
+function nothing(query: ArtifactQuery): string {
+  return Object.values(query).some((value) => value !== undefined && value !== '')
+    ? 'No artifact fits these filters.'
+    : 'No artifacts yet. Steps leave them: the results of reviews and CI, logs and files.';
 }
 
 function ofRun({ run, artifacts, hasMore, isDamaged }: FoundArtifacts['runs'][number]): Html {

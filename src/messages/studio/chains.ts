@@ -31,7 +31,7 @@ export function chainsPage({
 <p><a href="/chains/check">Check a chain</a></p>
 ${
   uses.length === 0
-    ? html`<p>No chain has run yet.</p>`
+    ? html`<p class="empty">No chain has run yet. The shipped chain <b>pr-review</b> begins with the next pull request in a repository with this App.</p>`
     : dataTable(
         ['Chain', 'Repository', 'Runs', 'Succeeded', 'Last run'],
         uses.map((use) => [

@@ -15,7 +15,7 @@ export interface InboxItem {
   line: RunLine;
   /** The state as the check run says it; absent if the run cannot be read. */
   sentence: string | undefined;
-  /** Since when it waits, or when it ended. */
+  /** Since when the question waits, or when the run began or ended. */
   since: Date;
   /** Who may answer, as Markdown; only for a question. */
   who?: string;
@@ -133,7 +133,7 @@ function itemOf({ line, sentence, since, who, cannot }: InboxItem, list: InboxLi
   return html`<li>
 <p class="head">${place} ${runState(status, reasonCode)}</p>
 <p>${sentence === undefined ? RUN_STATUS_WORDS[status] : said(sentence, 300)}</p>
-<p class="quiet"><a href="/runs/${id}">${said(chain, 100)}</a>${author ? html` · by ${said(author.login, 60)}` : ''} · ${list === 'stopped' ? 'ended' : 'since'} ${ago(since, now)}${who === undefined ? '' : html` · who may answer: ${prose(who.replaceAll('**', ''))}`}${cannot === undefined ? '' : html` · not you: this account ${cannot}`}</p>
+<p class="quiet"><a href="/runs/${id}">${said(chain, 100)}</a>${author ? html` · by ${said(author.login, 60)}` : ''} · ${list === 'stopped' ? 'ended' : who === undefined ? 'begun' : 'since'} ${ago(since, now)}${who === undefined ? '' : html` · who may answer: ${prose(who.replaceAll('**', ''))}`}${cannot === undefined ? '' : html` · not you: this account ${cannot}`}</p>
 </li>
 `;
 }

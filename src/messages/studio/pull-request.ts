@@ -35,6 +35,12 @@ export interface PullRequestPage {
   now: Date;
 }
 
+/** For the browser's tab. */
+export function pullRequestTitle({ repository, number, title }: PullRequestAtAddress): string {
+  const name = `${repository}#${number}`;
+  return title === null ? name : `${said(title, 100)} · ${name}`;
+}
+
 /** Everything about a pull request: what happens next, why, and its runs. */
 export function pullRequestPage(page: PullRequestPage): Html {
   const { pullRequest, current, others, githubUrl, now } = page;

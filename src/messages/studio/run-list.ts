@@ -39,7 +39,7 @@ ${filters(query)}
 <p><a href="${address('/runs', { ...filter, status: FAILED })}"${query.status === FAILED ? html` aria-current="true"` : ''}>Failed only</a>${isFiltered ? html` · <a href="/runs">All runs</a>` : ''}</p>
 ${
   runs.length === 0
-    ? html`<p>${isFiltered || before !== undefined ? (text === undefined ? 'No such runs.' : `No such runs among the newest ${MAX_SEARCHED}.`) : 'No runs yet. A run begins when a pull request opens in a repository with this App.'}</p>`
+    ? html`<p class="empty">${isFiltered || before !== undefined ? (text === undefined ? 'No such runs.' : `No such runs among the newest ${MAX_SEARCHED}.`) : 'No runs yet. A run begins when a pull request opens in a repository with this App.'}</p>`
     : html`<div class="wide" tabindex="0" role="group" aria-label="Runs"><table class="runs">
 <thead><tr><th scope="col">Run</th><th scope="col">Repository</th><th scope="col">Head</th><th scope="col">Status</th><th scope="col">Begun</th></tr></thead>
 <tbody>

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../core/duration.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import type { EffectRow } from '../../domain/effect/effect.ts';
-import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { explain } from '../../domain/run/explain.ts';
@@ -18,11 +17,10 @@ import {
 import type { Timeline } from '../../domain/run/timeline.ts';
 import { written } from '../cli/dry-run.ts';
 import { actorInWords } from '../cli/history.ts';
-import { evidenceUrl } from '../run/evidence.ts';
 import { nextStep, sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
-import { plural, short, WHY_MARK } from '../text/pretty.ts';
+import { plural, short } from '../text/pretty.ts';
 import {
   type Acting,
   actedOn,
@@ -38,6 +36,7 @@ import { type ShownLog, storedLog } from './log.ts';
 import { address as addressWith, duration, exactTime, runState, time, wide } from './parts.ts';
 import { timelineFigure } from './timeline.ts';
 import { outwards, prose, said, saidLines } from './untrusted.ts';
+import { whyTree } from './why.ts';
 
 export interface RunView {
   state: RunState;
@@ -77,7 +76,7 @@ export function runPage(view: RunView): Html {
 ${next === undefined ? '' : html`<p><b>Next:</b> ${prose(next, 1_000)}</p>`}
 ${facts(view)}
 ${answerForm(state, approval, view.acting)}${commandButtons(buttonsFor(state), actedOn(run), view.acting)}
-<section aria-labelledby="why"><h2 id="why">Why</h2>${whyTree(explain(state, approval), view)}</section>
+<section aria-labelledby="why"><h2 id="why">Why</h2>${whyTree([explain(state, approval)], { githubUrl: view.githubUrl, run })}</section>
 <section aria-labelledby="steps"><h2 id="steps">Steps</h2>${steps(view)}</section>
 <div class="panels">
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>${timelineFigure(view.timeline, { address: (stepId) => addressOf(view, stepId), selected: view.selected?.stepId })}</section>
@@ -121,21 +120,6 @@ function trigger({ state: { run }, seesDeliveries }: RunView): Html {
 function delivery(id: number, isLink: boolean): Html {
   const words = `delivery ${id}`;
   return isLink ? html`<a href="/operations/deliveries/${id}">${words}</a>` : html`${words}`;
-}
-
-function whyTree(why: Explanation, view: RunView): Html {
-  return html`<ul class="why">${whyItem(why, view)}</ul>`;
-}
-
-function whyItem(node: Explanation, view: RunView): Html {
-  const evidence = node.evidence.map((one) => {
-    if (typeof one === 'string') return html` <code>${said(one, 200)}</code>`;
-    const address = evidenceUrl(one, view.state.run, { github: view.githubUrl });
-    return html` ${outwards(address, said(one.label, 200))}`;
-  });
-  return html`<li class="${node.status}"><span aria-hidden="true">${WHY_MARK[node.status]}</span> <span class="status">${node.status}:</span> ${prose(node.summary)}${evidence.length === 0 ? '' : html` <span class="quiet">(${evidence})</span>`}${
-    node.reasons.length === 0 ? '' : html`<ul>${node.reasons.map((reason) => whyItem(reason, view))}</ul>`
-  }</li>\n`;
 }
 
 /** A run's page with a step selected. */

@@ -17,7 +17,7 @@ export function skillsPage({
   return html`<h1>Skills</h1>
 ${
   uses.length === 0
-    ? html`<p>No skill of a package was used yet.</p>`
+    ? html`<p class="empty">No skill of a package was used yet. What the shipped chain uses is built in. A step with another skill, such as <b>docs-review</b>, is listed here once it has run.</p>`
     : dataTable(
         ['Skill', 'Used', 'Failed', 'Tokens', 'Cost', 'Last'],
         uses.map((use) => [

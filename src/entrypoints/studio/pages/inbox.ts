@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { tightened } from '../../../domain/policy/countersign-rules.ts';
 import { cannotAnswerBecause } from '../../../domain/policy/may-answer.ts';
-import { RUN_STATUSES } from '../../../domain/run/run.ts';
+import { isRunOver, RUN_STATUSES } from '../../../domain/run/run.ts';
 import { sentence } from '../../../messages/run/run-sentence.ts';
 import { runSummary } from '../../../messages/run/run-summary.ts';
 import { whoMayAnswer } from '../../../messages/run/who-may-answer.ts';
@@ -224,7 +224,7 @@ async function describe(read: ReadTx, all: readonly Sorted[]): Promise<(one: Sor
     return {
       line: { ...line, title: line.title ?? titleOf(state?.run.facts.trigger.title) },
       sentence: state && sentence(runSummary(state, approval), state, approval),
-      since: question?.askedAt ?? line.changedAt,
+      since: question?.askedAt ?? (isRunOver(line.status) ? line.changedAt : line.createdAt),
       ...(question && { who: whoMayAnswer(tightened(question.rules, question.approval)) }),
       ...(cannot !== undefined && { cannot }),
     };

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { merges } from '../../../domain/chain/chain.ts';
 import { explain } from '../../../domain/run/explain.ts';
 import { recordedOf, whyOthersDidNotRun } from '../../../engine/runs/why-no-run.ts';
-import { type CurrentRun, pullRequestPage } from '../../../messages/studio/pull-request.ts';
+import { type CurrentRun, pullRequestPage, pullRequestTitle } from '../../../messages/studio/pull-request.ts';
 import { actingIn, answerPage, type Env, type StudioParts } from '../frame.ts';
 
 /** The most runs of a pull request on its page, and of those whose reasons it shows. */
@@ -39,8 +39,9 @@ export function pullRequestPages(parts: StudioParts): Hono<Env> {
     const ran = new Set(current.map(({ state }) => state.run.chain));
     const others = whyOthersDidNotRun(undefined, ran, await recordedOf(read, of, now));
     const { title } = current[0]?.state.run.facts.trigger ?? {};
+    const named = { ...pullRequest, title: pullRequest.title ?? (typeof title === 'string' ? title : null) };
     const main = pullRequestPage({
-      pullRequest: { ...pullRequest, title: pullRequest.title ?? (typeof title === 'string' ? title : null) },
+      pullRequest: named,
       current,
       runs,
       hasMore: lines.length > LISTED,
@@ -49,7 +50,7 @@ export function pullRequestPages(parts: StudioParts): Hono<Env> {
       githubUrl,
       now,
     });
-    return answerPage(parts, context, { title: `${pullRequest.repository}#${pullRequest.number}`, main });
+    return answerPage(parts, context, { title: pullRequestTitle(named), main });
   });
 
   return pages;

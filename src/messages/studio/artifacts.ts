@@ -80,6 +80,7 @@ function filters({
   text = '',
 }: ArtifactQuery): Html {
   return filterForm('/artifacts', [
+    { kind: 'search', name: 'text', label: 'Name, chain or number', value: text },
     { kind: 'text', name: 'kind', label: 'Kind', value: kind },
     {
       kind: 'choice',
@@ -100,7 +101,6 @@ function filters({
     },
     { kind: 'choice', name: 'since', label: 'Run begun', value: since, choices: PERIODS },
     { kind: 'text', name: 'repository', label: 'Repository', value: repository },
-    { kind: 'search', name: 'text', label: 'Name, chain or number', value: text },
   ]);
 }
 

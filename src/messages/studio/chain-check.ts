@@ -9,7 +9,7 @@ export const CHECK_TITLE = 'Check a chain';
 
 export const TOO_MANY_CHECKS = 'There were too many checks within a minute. Try again in a moment.';
 
-/** Of a long text, only what is around its faults is shown. */
+/** Of a long text, only what is around its errors is shown. */
 const MAX_LINES = 1_500;
 const AROUND = 3;
 const MAX_FAULTS = 200;
@@ -57,7 +57,7 @@ ${faults.length === 0 ? '' : sourceWith(text, shown)}
 </section>`;
 }
 
-/** The text with its line numbers, and each fault below its line. */
+/** The text with its line numbers, and each error below its line. */
 function sourceWith(text: string, faults: readonly Diagnostic[]): Html {
   const lines = text.split('\n');
   const at = Map.groupBy(faults, ({ line }) => Math.min(line, lines.length));

@@ -115,6 +115,6 @@ export function notice({ title, text, signIn }: { title: string; text: string; s
     signIn === undefined
       ? ''
       : html`
-<p><a class="button" href="${signIn}">Sign in with GitHub</a></p>`
+<p><a class="button primary" href="${signIn}">Sign in with GitHub</a></p>`
   }`;
 }

@@ -33,9 +33,9 @@ export function operationsPage({
   return html`<h1>Operations</h1>
 <p>${fault === undefined ? 'The database answers.' : said(fault)} The address <code>/readyz</code> says how the rest of the app is.</p>
 <h2>Deliveries</h2>
-<ul>${DELIVERY_STATUSES.map((status) => html`<li><a href="/operations/deliveries?status=${status}">${capital(status)}</a>: ${deliveries[status]}</li>\n`)}</ul>
+<ul class="counts">${DELIVERY_STATUSES.map((status) => html`<li><a href="/operations/deliveries?status=${status}">${capital(status)}</a>: ${deliveries[status]}</li>\n`)}</ul>
 <h2>Effects</h2>
-<ul>${EFFECT_STATUSES.map((status) => html`<li><a href="/operations/effects?status=${status}">${capital(status)}</a>: ${effects[status]}</li>\n`)}</ul>
+<ul class="counts">${EFFECT_STATUSES.map((status) => html`<li><a href="/operations/effects?status=${status}">${capital(status)}</a>: ${effects[status]}</li>\n`)}</ul>
 <h2>Queue</h2>
 ${
   jobs.length === 0

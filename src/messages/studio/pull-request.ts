@@ -36,7 +36,11 @@ export interface PullRequestPage {
 }
 
 /** For the browser's tab. */
-export function pullRequestTitle({ repository, number, title }: PullRequestAtAddress): string {
+export function pullRequestTitle({
+  repository,
+  number,
+  title,
+}: Pick<PullRequestAtAddress, 'repository' | 'number' | 'title'>): string {
   const name = `${repository}#${number}`;
   return title === null ? name : `${said(title, 100)} · ${name}`;
 }

@@ -60,6 +60,7 @@ ${nextPage(next && address('/runs', { ...filter, before: next }))}
 
 function filters({ status = '', chain = '', repository = '', text = '' }: RunListQuery): Html {
   return filterForm('/runs', [
+    { kind: 'search', name: 'text', label: 'Chain, branch, commit or number', value: text },
     {
       kind: 'choice',
       name: 'status',
@@ -73,6 +74,5 @@ function filters({ status = '', chain = '', repository = '', text = '' }: RunLis
     },
     { kind: 'text', name: 'chain', label: 'Chain', value: chain },
     { kind: 'text', name: 'repository', label: 'Repository', value: repository },
-    { kind: 'search', name: 'text', label: 'Chain, branch, commit or number', value: text },
   ]);
 }

@@ -171,6 +171,26 @@ test('a chain files an issue about a branch, in a run without a pull request', a
   ]);
 });
 
+test('a push to another branch does not change the issue about the default branch', async () => {
+  const issue = 'action: gh-issue, with: { per: run, title: "Look at {{ trigger.branch }}" }';
+  const harness = await start({
+    files: {
+      '.github/countersign/chains/watch.yaml': `name: watch\ntrigger: { event: file.changed, filter: { paths: [watched] } }\nsteps: [{ ${issue} }]\n`,
+    },
+  });
+  const { github } = harness;
+  const pushes: [string, string][] = [
+    ['main', 'mia'],
+    ['side', 'will'],
+    ['side', 'will'],
+  ];
+  for (const [index, [branch, author]] of pushes.entries()) {
+    await github.push({ repo: REPO, branch, author, files: { watched: `${index}\n` } });
+    await harness.settle();
+  }
+  expect(github.issues(REPO).map(({ title }) => title)).toEqual(['Look at main', 'Look at side']);
+});
+
 test('a chain files issues only on a condition, and not for a pull request of an outsider', async () => {
   const issue = `action: gh-issue, condition: "{{ trigger.title != 'skip' }}", with: { per: run, title: A }`;
   const harness = await start({

@@ -133,10 +133,12 @@ function wantedBy(
 ): Wanted | string {
   const { run } = context.state;
   const { issue_number: issue } = run.facts.trigger;
+  // What somebody pushes to another branch must not change the issues about the default branch.
+  const branch = run.baseRef === run.facts.repo.default_branch ? null : run.baseRef;
   const scope: IssueScope = {
     chain: run.chain,
     step: context.step.id,
-    subject: run.pullRequest ?? (typeof issue === 'number' ? issue : null),
+    subject: run.pullRequest ?? (typeof issue === 'number' ? issue : branch),
   };
   const title = context.text('title', commitText);
   const body = context.text('body', proseLines);

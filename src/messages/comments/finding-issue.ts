@@ -17,8 +17,8 @@ const LISTED = { items: 50, bytes: 40_000 };
 export interface IssueScope {
   chain: string;
   step: string;
-  /** The number of the pull request or issue; `null` for a run about neither. */
-  subject: number | null;
+  /** The number of the pull request or issue. For a run about neither, its branch, and `null` for the default branch. */
+  subject: number | string | null;
 }
 
 /** What a marker says. */
@@ -81,7 +81,8 @@ export function titleOfFinding(finding: Finding, template: string | undefined): 
 
 /** @param template the chain's own title, whose values are encoded */
 export function titleOfAll({ chain, subject }: IssueScope, template: string | undefined): string {
-  const words = template ?? `Findings of ${chain}${subject === null ? '' : ` in pull request ${subject}`}`;
+  const of = typeof subject === 'number' ? `pull request ${subject}` : subject && commitText(subject);
+  const words = template ?? `Findings of ${chain}${of === null ? '' : ` in ${of}`}`;
   return clip(words.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE);
 }
 
@@ -112,10 +113,14 @@ export function bodyOfAll(
 }
 
 function withFooter(words: string, { chain, step, subject }: IssueScope, until: string | undefined): string {
-  const of = subject === null ? '' : ` for #${subject}`;
+  const of = subject === null ? '' : ` for ${nameOf(subject)}`;
   const closes = until === undefined ? '' : ` It closes this issue when ${until}.`;
   const footer = `<sub>Opened by the step ${code(step)} of the chain ${code(chain)}${of}.${closes} Close it as not planned, and it stays closed.</sub>`;
   return `${clipBytes(words, MAX_BODY_BYTES)}\n\n${footer}`;
+}
+
+function nameOf(subject: number | string): string {
+  return typeof subject === 'number' ? `#${subject}` : code(subject);
 }
 
 /** A finding in full, without its place in a list. */
@@ -143,7 +148,7 @@ export function findingLine(finding: Finding): string {
 /** Why the issue is closed. */
 export function fixedComment(runId: string, number: number, scope: IssueScope, headSha: string) {
   const marker = htmlComment(`countersign:fixed run=${runId} issue=${number}`);
-  const of = scope.subject === null ? '' : ` of #${scope.subject}`;
+  const of = scope.subject === null ? '' : ` of ${nameOf(scope.subject)}`;
   const text = `${marker}\nThe step ${code(scope.step)} of the chain ${code(scope.chain)} does not find this any more at ${code(short(headSha))}${of}, so this issue is closed.`;
   return { marker, text };
 }

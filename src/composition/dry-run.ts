@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { type Pretence, withoutWriting } from '../adapters/dry-run/github.ts';
+import { type Pretence, SOMEBODY, withoutWriting } from '../adapters/dry-run/github.ts';
 import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
@@ -223,7 +223,7 @@ export async function play({
         headSha,
         tip: headSha,
         updatedAt,
-        actor: 'somebody',
+        actor: SOMEBODY,
       };
       const all = events.flatMap((one, nth) => eventsOf(one, { ...where, nth, at: clock.now() }));
       several.set(number, all);
@@ -234,7 +234,7 @@ export async function play({
     /** The schedule of the chain, or somebody who fires it. */
     async function eventWithout(): Promise<NewJob | Refused> {
       const on = { installation_id: INSTALLATION, repository: { id, ...repo } };
-      const asked = { chain: chain.name, actor: fire?.actor ?? 'somebody', inputs: fire?.inputs ?? {} };
+      const asked = { chain: chain.name, actor: fire?.actor ?? SOMEBODY, inputs: fire?.inputs ?? {} };
       const found = await branchToFire(
         { github: platform.github, configuration: parts.configuration },
         { ...on, ...asked },

@@ -95,6 +95,22 @@ test('a review by a person fires the chains for what it says', async () => {
   expect(chainComments(scene, number)).toEqual(['mia: 17']);
 });
 
+test('an approval by somebody without write access counts as a comment, also in a composite', async () => {
+  const comment = 'action: gh-comment, with: { body: "{{ trigger.kind }}: {{ trigger.review }}" }';
+  const review = (state: string) => `{ event: pr.review_submitted, filter: { review: ${state} } }`;
+  const both = `all_of: [${review('approved')}, { event: pr.labeled, filter: { label: ship } }]`;
+  const triggers = `[${review('[approved, commented]')}, { ${both}, within: 1h, key: pull_request }]`;
+  const scene = await start(flowChain(comment, triggers));
+  const { number } = await scene.open();
+  await scene.github.review(REPO, number, 'otto', 'APPROVED');
+  await scene.github.addLabel(REPO, number, 'will', 'ship');
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(chainComments(scene, number)).toEqual(['event: commented']);
+  await scene.github.review(REPO, number, 'will', 'APPROVED');
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(chainComments(scene, number)).toEqual(['event: commented', 'event: approved', 'all\\_of: approved']);
+});
+
 test('a label on an issue fires the chains for it', async () => {
   const scene = await start(
     flowChain(

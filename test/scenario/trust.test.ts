@@ -127,6 +127,18 @@ eachFirstQuick<[string, Parameters<Scene['open']>[0], string | undefined, string
   );
 });
 
+test('a review by an outsider starts nothing on a member’s pull request that needs more than the lowest trust', async () => {
+  const { skills, reached } = probes();
+  const world = await start(flowChain(EVERY_LEVEL, '{ event: pr.review_submitted }'), { skills });
+  const { number } = await world.open();
+  await world.github.review(REPO, number, 'otto', 'COMMENTED');
+  await world.advance(UPDATES_SHOWN_MS);
+  expect(reached).toEqual(['lint']);
+  await world.github.review(REPO, number, 'will', 'COMMENTED');
+  await world.advance(UPDATES_SHOWN_MS);
+  expect(reached.slice(1).sort()).toEqual(['build', 'lint']);
+});
+
 test('a refusal says, on the check run and in why, what was needed, what the run has, and how to get there', async () => {
   const { scene: world } = await scene('id: ship, skill: deploy');
   const { number, headSha } = await world.open(fromFork);

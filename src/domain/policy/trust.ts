@@ -46,6 +46,8 @@ export interface TrustContext {
   origin: Origin | undefined;
   /** Who fired the run by hand; `undefined` if its trigger did. */
   dispatcher: Membership | undefined;
+  /** Who submitted the review that started the run; absent if something else did. Anybody who can read can submit one. */
+  reviewer?: Membership;
   /** The countersigns of the step's own approval comment, once it is approved. */
   countersign: { headSha: string; by: readonly string[] } | undefined;
 }
@@ -88,7 +90,11 @@ export function trustOf(context: TrustContext): Trust {
     const [then, now] = [short(context.headSha), short(origin.headSha)];
     return { ...LEAST_TRUST, facts: [criterion('unmet', `the head moved from ${then} to ${now}`)] };
   }
-  const inside = [headCriterion(context, origin), authorCriterion(origin)];
+  const inside = [
+    headCriterion(context, origin),
+    authorCriterion(origin),
+    ...(context.reviewer ? [reviewerCriterion(context.reviewer)] : []),
+  ];
   const dispatch = dispatchCriterion(context.dispatcher);
   const countersign = countersignCriterion(context);
   const base = inside.every(isMet) ? 'standard' : 'sandbox';
@@ -141,6 +147,15 @@ function authorCriterion(origin: Origin): Explanation {
   return isAtLeast(author.role, 'triage')
     ? criterion('met', `${who} has ${author.role} access`)
     : criterion('unmet', `${who} is no member or collaborator (${author.role} access)`);
+}
+
+function reviewerCriterion({ login, role }: Membership): Explanation {
+  const who = `${login}, who submitted the review,`;
+  if (role === undefined)
+    return criterion('unknown', `whether ${who} belongs to the repository is not known`);
+  return isAtLeast(role, 'triage')
+    ? criterion('met', `${who} has ${role} access`)
+    : criterion('unmet', `${who} is no member or collaborator (${role} access)`);
 }
 
 function dispatchCriterion(dispatcher: Membership | undefined): Explanation {

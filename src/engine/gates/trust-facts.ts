@@ -29,11 +29,19 @@ export async function readTrustContext(
     login,
     role: await reader.role(repo, login),
   });
-  const [origin, dispatcher] = await Promise.all([
+  const [origin, dispatcher, reviewer] = await Promise.all([
     readOrigin(),
     event.kind === 'manual.fired' ? membership(event.actor) : undefined,
+    event.kind === 'pr.review_submitted' ? membership(event.reviewer) : undefined,
   ]);
-  return { repository, headSha, origin, dispatcher, countersign: undefined };
+  return {
+    repository,
+    headSha,
+    origin,
+    dispatcher,
+    ...(reviewer && { reviewer }),
+    countersign: undefined,
+  };
 
   async function readOrigin(): Promise<Origin | undefined> {
     if (subject.pullRequest !== null) return ofPullRequest(subject.pullRequest);

@@ -17,6 +17,7 @@ import {
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
+import { isAtLeast } from '../../domain/policy/role.ts';
 import { actorOf } from '../../domain/run/actor.ts';
 import { MAX_CAUSED, MAX_DEPTH } from '../../domain/run/child.ts';
 import { plainLine } from '../../domain/run/explain.ts';
@@ -25,7 +26,7 @@ import { newRun } from '../../domain/run/new-run.ts';
 import { type Decision, type Declined, triggerFacts } from '../../domain/run/plan.ts';
 import { governingBranch, type RunFacts } from '../../domain/run/run.ts';
 import type { Firing } from '../../ports/firings.ts';
-import type { GitHub, PullRequest } from '../../ports/github.ts';
+import type { GitHub, GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { type CausedBy, causedBy } from '../effects/caused-by.ts';
@@ -568,7 +569,11 @@ async function subjectOf(deps: DecisionDeps, event: OneTimeEvent): Promise<Subje
     case 'pr.review_submitted': {
       const pullRequest = await reader.pullRequest(repo, event.pull_request);
       const listed = await reader.pullRequestFiles(repo, event.pull_request);
-      return ofPullRequest(event, pullRequest, triggerFacts(pullRequestNow(pullRequest, listed)));
+      const counted =
+        event.kind === 'pr.review_submitted'
+          ? { ...event, review: await countedReview(reader, event) }
+          : event;
+      return ofPullRequest(counted, pullRequest, triggerFacts(pullRequestNow(pullRequest, listed)));
     }
     case 'issue.created':
     case 'issue.labeled': {
@@ -683,6 +688,19 @@ async function subjectOf(deps: DecisionDeps, event: OneTimeEvent): Promise<Subje
     default:
       return unreachable(event);
   }
+}
+
+/**
+ * Anybody who can read a public repository can submit a review that approves or requests changes. As on GitHub, only write access
+ * makes it more than a comment:
+ * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-pull-request-reviews-before-merging
+ */
+async function countedReview(
+  reader: GitHubReader,
+  { repository, review, reviewer }: EventOf<'pr.review_submitted'>,
+): Promise<EventOf<'pr.review_submitted'>['review']> {
+  if (review === 'commented') return review;
+  return isAtLeast(await reader.role(repository, reviewer), 'write') ? review : 'commented';
 }
 
 /** A check run needs a commit, and issues have none. An outsider could otherwise turn the default branch red. */

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { type ReceivedMessage, startChat } from '../support/chat.ts';
+import { REPO } from '../support/harness.ts';
 import { open, ownCheck, type Setting, start } from './support.ts';
 
 const SECRET = `whsec_${Buffer.from('a key of thirty-two bytes, at last').toString('base64')}`;
@@ -85,4 +88,38 @@ test('a webhook that redirects is not followed', async () => {
   await open(harness);
   await harness.sleep(60_000);
   expect(receiver.received).toHaveLength(1);
+});
+
+test('a webhook that answers slowly gets two messages at a time, and in the end each once', async () => {
+  const waiting: ServerResponse[] = [];
+  const ids: unknown[] = [];
+  let most = 0;
+  const server = createServer((request, response) => {
+    ids.push(request.headers['idempotency-key']);
+    most = Math.max(most, waiting.push(response));
+    request.resume();
+    // Everything else that could be sent at the same time is under way by then.
+    setTimeout(() => waiting.splice(waiting.indexOf(response), 1)[0]?.end(), 50);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const harness = await start({
+    chain: chain('slow', '{{ trigger.title }}'),
+    chat: { webhooks: new Map([['slow', url]]), secrets: new Map(), allowsPrivate: true },
+  });
+  harness.github.holdDeliveries();
+  for (let nth = 0; nth < 10; nth += 1)
+    await harness.github.openPullRequest({
+      repo: REPO,
+      author: 'otto',
+      fork: 'otto/app',
+      branch: `b${nth}`,
+      title: `${nth}`,
+      files: { [`${nth}.txt`]: 'x\n' },
+    });
+  await harness.github.releaseDeliveries();
+  await harness.advance(60_000);
+  expect(most).toBeLessThanOrEqual(2);
+  expect([ids.length, new Set(ids).size]).toEqual([10, 10]);
 });

@@ -63,6 +63,7 @@ export function effectJobs(deps: {
 }): Required<Omit<JobRunner<'effect', Prepared>, 'finish'>> {
   const { storage, github, clock, log, limiter, chat, queue } = deps;
   const together = writesTogether(github);
+  const posts = postsInTurn(clock);
 
   /**
    * A create is recorded as begun in the transaction that takes its job. If it is not sent after all, that is
@@ -215,8 +216,10 @@ export function effectJobs(deps: {
     const { webhook, text, data } = effect;
     // A step that runs again may have another message, which is no repetition of the first.
     const id = effect.approval_id === undefined ? `${row.id}-${row.desiredHash.slice(0, 12)}` : row.id;
+    const later = posts.begin(webhook);
+    if (later) return { kind: 'defer', at: later };
     try {
-      await chat.post(webhook, { text, data, id, at: row.createdAt });
+      await chat.post(webhook, { text, data, id, at: row.createdAt }).finally(() => posts.end(webhook));
     } catch (error) {
       if (!(error instanceof ChatError)) throw error;
       log.warn({ effect: row.key, err: error.message }, 'a message to a chat was not posted');
@@ -466,6 +469,42 @@ function causeOf({ repositoryId, pullRequest, event, facts }: RunOfEffect): Writ
 function causeOfGate({ effect }: EffectRow): WriteCause | undefined {
   if (effect.kind !== 'gate_check' || effect.pull_request === null) return undefined;
   return { person: null, pullRequest: `${effect.repository_id}#${effect.pull_request}` };
+}
+
+/** How many messages are posted to a webhook at once. */
+const POSTS_AT_ONCE = 2;
+/** The pause before a message that found its webhook busy, in milliseconds. */
+const POST_PAUSE_MS = { least: 250, most: 5_000 };
+
+/**
+ * Messages to a webhook that is slow would otherwise hold all slots for jobs, and an outsider can cause many of them. Those that wait
+ * hold no slot, and come one after the other, as fast as the webhook answers.
+ */
+function postsInTurn(clock: Clock) {
+  const webhooks = new Map<string, { begun: number[]; pauseMs: number; lastInLine: number }>();
+  const of = (name: string) => {
+    const known = webhooks.get(name) ?? { begun: [], pauseMs: POST_PAUSE_MS.least, lastInLine: 0 };
+    webhooks.set(name, known);
+    return known;
+  };
+  return {
+    /** @returns when to try again, if the webhook is busy; otherwise `end` must follow */
+    begin(name: string): Date | undefined {
+      const webhook = of(name);
+      const now = clock.now().getTime();
+      if (webhook.begun.length < POSTS_AT_ONCE) {
+        webhook.begun.push(now);
+        return undefined;
+      }
+      webhook.lastInLine = Math.max(webhook.lastInLine, now) + webhook.pauseMs;
+      return new Date(webhook.lastInLine);
+    },
+    end(name: string): void {
+      const webhook = of(name);
+      const tookMs = clock.now().getTime() - (webhook.begun.shift() ?? 0);
+      webhook.pauseMs = Math.min(Math.max(tookMs / POSTS_AT_ONCE, POST_PAUSE_MS.least), POST_PAUSE_MS.most);
+    },
+  };
 }
 
 async function execute(

@@ -272,6 +272,26 @@ cases:
   expect(stdout).toContain('Ran 2 cases: none failed.');
 });
 
+test('chain test takes the outcome of an action that a case states without its kind', async () => {
+  const chain = `name: flow
+trigger: { event: pr.opened }
+steps:
+  - { id: cool, action: wait, with: { for: 30m } }
+  - { id: try, action: gh-dispatch, with: { workflow: try.yml } }
+  - { id: say, action: gh-comment, condition: "{{ not steps.try.outcome.passed }}", with: { body: "It ended with {{ steps.try.outcome.details.conclusion }}" } }
+`;
+  const { stdout } = await cases(
+    `chain: flow
+cases:
+  - name: a workflow that fails
+    outcomes: { cool: { summary: waited }, try: { passed: false, details: { conclusion: failure } } }
+    expect: { result: done, steps: { cool: completed, try: completed }, writes: It ended with failure }
+`,
+    { files: { '.github/countersign/chains/flow.yaml': chain } },
+  );
+  expect(stdout).toContain('Ran 1 case: none failed.');
+});
+
 test('chain test says what is wrong with an outcome that a case states', async () => {
   const { stdout } = await cases(`chain: flow
 cases:

@@ -50,9 +50,18 @@ function resultOf(step: Step, { step: folded }: StepContext, given: Given): Step
     return { kind: 'failed', reason: reason('step.failed.error', given.fails), retryable: false };
   const expected = folded.artifacts?.expected ?? [];
   const [declared] = expected.flatMap((entry) => (entry.kind === 'outcome' ? [entry.outcome].flat() : []));
-  const kind = typeof given.outcome_kind === 'string' ? given.outcome_kind : declared;
+  const usual = declared ?? (folded.uses.kind === 'action' ? 'action_result' : undefined);
+  const kind = typeof given.outcome_kind === 'string' ? given.outcome_kind : usual;
   if (kind === undefined) return faulty(step, 'its outcome_kind is missing');
-  const members = { summary: SAID, passed: true, ...DEFAULTS[kind]?.(given), ...given, outcome_kind: kind };
+  const action = kind === 'action_result' ? { action: folded.uses.name, details: {} } : {};
+  const members = {
+    summary: SAID,
+    passed: true,
+    ...action,
+    ...DEFAULTS[kind]?.(given),
+    ...given,
+    outcome_kind: kind,
+  };
   try {
     return {
       kind: 'done',

@@ -10,7 +10,7 @@ import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { type HarnessOptions, REPO } from '../support/harness.ts';
 import { A_RECHECK } from './support.ts';
 import { chainComments, flowChain } from './support-chains.ts';
-import { type Opened, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
+import { type Opened, only, type Scene, scenes, section, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
 
@@ -137,6 +137,20 @@ test('a review by an outsider starts nothing on a member’s pull request that n
   await world.github.review(REPO, number, 'will', 'COMMENTED');
   await world.advance(UPDATES_SHOWN_MS);
   expect(reached.slice(1).sort()).toEqual(['build', 'lint']);
+});
+
+test('a chain that follows the outcome of an outsider’s review, or that its step runs, has no more trust', async () => {
+  const { skills, reached } = probes();
+  const first =
+    'name: first\ntrigger: { event: pr.review_submitted }\nsteps: [{ skill: lint }, { action: chain, with: { chain: flow } }]\n';
+  const flow =
+    'name: flow\ntrigger: { event: invocation.completed, filter: { chain: first, step: lint } }\nsteps: [{ skill: build }]\n';
+  const world = await start(only({ first, flow }), { skills });
+  const { number } = await world.open();
+  await world.github.review(REPO, number, 'otto', 'COMMENTED');
+  await world.advance(UPDATES_SHOWN_MS);
+  expect(await world.runs('flow')).toHaveLength(2);
+  expect(reached).toEqual(['lint']);
 });
 
 test('a refusal says, on the check run and in why, what was needed, what the run has, and how to get there', async () => {

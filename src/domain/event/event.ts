@@ -119,6 +119,8 @@ const invocationCompleted = z.strictObject({
   summary: z.string(),
   /** How many runs started one another until this one; 1 for the first. */
   depth: z.int().positive(),
+  /** Who submitted the review that began the first of the runs, if one did. */
+  reviewer: z.string().optional(),
 });
 const issueCreated = z.strictObject({
   kind: z.literal('issue.created'),

@@ -46,7 +46,7 @@ export interface TrustContext {
   origin: Origin | undefined;
   /** Who fired the run by hand; `undefined` if its trigger did. */
   dispatcher: Membership | undefined;
-  /** Who submitted the review that started the run; absent if something else did. Anybody who can read can submit one. */
+  /** Who submitted the review that started the run, or the one before it; absent if something else did. Anybody who can read can submit one. */
   reviewer?: Membership;
   /** The countersigns of the step's own approval comment, once it is approved. */
   countersign: { headSha: string; by: readonly string[] } | undefined;

@@ -32,7 +32,7 @@ export async function readTrustContext(
   const [origin, dispatcher, reviewer] = await Promise.all([
     readOrigin(),
     event.kind === 'manual.fired' ? membership(event.actor) : undefined,
-    event.kind === 'pr.review_submitted' ? membership(event.reviewer) : undefined,
+    'reviewer' in event && event.reviewer !== undefined ? membership(event.reviewer) : undefined,
   ]);
   return {
     repository,

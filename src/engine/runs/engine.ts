@@ -403,6 +403,7 @@ function invocationCompleted(
     passed: outcome.passed,
     summary: outcome.summary.slice(0, MAX_SUMMARY),
     depth: (run.facts.depth ?? 0) + 1,
+    ...('reviewer' in run.event && { reviewer: run.event.reviewer }),
   };
 }
 

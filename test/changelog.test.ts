@@ -102,7 +102,7 @@ describe('a changeset', () => {
     expect(kindOf(summary.trim()).text).not.toBe('');
   });
 
-  it('becomes an entry of the next version', () => {
+  it('becomes an entry of the next version', { tags: 'slow' }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-changelog-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, '.changeset'));

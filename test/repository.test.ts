@@ -89,7 +89,7 @@ describe('the repository’s own configuration of Countersign', () => {
 });
 
 describe('the workflows', () => {
-  it('pass the shipped review for workflows', async () => {
+  it('pass the shipped review for workflows', { tags: 'slow' }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-repository-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     mkdirSync(join(folder, '.github/workflows'), { recursive: true });

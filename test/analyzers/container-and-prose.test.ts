@@ -33,7 +33,9 @@ describe('dockerfilelint', () => {
   );
 });
 
-test('markdownlint finds a link with swapped brackets, also where comments switch it off', async () => {
+test('markdownlint finds a link with swapped brackets, also where comments switch it off', {
+  tags: 'slow',
+}, async () => {
   const text = '<!-- markdownlint-disable -->\n\n(text)[https://example.org]\n';
   const report = await review([added('README.md', text)], { analyzers: ['markdownlint'] });
   expect(report.analyzers).toMatchObject([{ name: 'markdownlint', status: 'ok' }]);

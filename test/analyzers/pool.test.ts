@@ -67,7 +67,9 @@ async function readySpare(pool: ReturnType<typeof start>): Promise<number> {
   return until('a spare', () => workers().find((pid) => pid !== compiler));
 }
 
-test('An analyzer that leaves everything behind that it can leaves nothing for the next pull request', async () => {
+test('An analyzer that leaves everything behind that it can leaves nothing for the next pull request', {
+  tags: 'slow',
+}, async () => {
   const pool = start();
   const left = await pool.run(REMAINS, 'leave');
   expect(left).toMatchObject({ global: true, property: true, replaced: true, file: true, native: true });

@@ -44,7 +44,9 @@ function configFor(github: GitHubStandIn, port = 0): AppConfig {
 
 const askMetrics = (url: string) => fetch(`${url}/metrics`, { headers: { authorization: 'Bearer scraper' } });
 
-it('the app accepts a delivery and answers probes while its engine’s thread is blocked, and works on the delivery afterwards', async () => {
+it('the app accepts a delivery and answers probes while its engine’s thread is blocked, and works on the delivery afterwards', {
+  tags: 'slow',
+}, async () => {
   const github = await startGitHubForTest();
   const app = await startApp(configFor(github), silentLog);
   onTestFinished(() => app.stop());
@@ -130,7 +132,9 @@ it.runIf(process.platform === 'linux').each([
   },
 );
 
-it('the intake thread has a young generation of its own size, however small that of the engine is', async () => {
+it('the intake thread has a young generation of its own size, however small that of the engine is', {
+  tags: 'slow',
+}, async () => {
   const program = fileURLToPath(new URL('young-heap-app.ts', import.meta.url));
   const child = spawn(process.execPath, ['--max-semi-space-size=1', program], {
     stdio: ['ignore', 'pipe', 'ignore'],

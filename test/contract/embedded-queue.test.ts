@@ -23,7 +23,7 @@ describe('the embedded queue', () => {
 
   const folder = temporaryFolders();
 
-  it('takes over at once from a process that was killed', async () => {
+  it('takes over at once from a process that was killed', { tags: 'slow' }, async () => {
     const url = `sqlite:${join(folder(), 'test.db')}`;
     const worker = spawn(process.execPath, [resolve(import.meta.dirname, 'hanging-worker.ts'), url], {
       stdio: ['ignore', 'pipe', 'inherit'],

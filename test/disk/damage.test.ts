@@ -153,7 +153,7 @@ describe(`a log that a power cut left behind, seed ${SEED}`, () => {
     return deliveries.length;
   }
 
-  it('is read as far as it is intact, wherever it is cut off or damaged', async () => {
+  it('is read as far as it is intact, wherever it is cut off or damaged', { tags: 'slow' }, async () => {
     const { database, log } = await running();
     const path = join(newFolder(), 'test.db');
     const layOut = (bytes: Buffer) => {

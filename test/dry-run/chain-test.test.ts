@@ -34,7 +34,9 @@ async function cases(
   return countersign(['chain', 'test', ...args], { cwd, env });
 }
 
-test('chain test plays each course of a chain with what its steps would conclude', async () => {
+test('chain test plays each course of a chain with what its steps would conclude', {
+  tags: 'slow',
+}, async () => {
   const { code, stdout, stderr } = await cases(`chain: flow
 cases:
   - name: a good change is asked

@@ -163,7 +163,9 @@ test('a dry run says why a chain would not run, and runs it with --actor', async
   });
 });
 
-test('a dry run plays a composite as if its parts had happened, where the pull request fits', async () => {
+test('a dry run plays a composite as if its parts had happened, where the pull request fits', {
+  tags: 'slow',
+}, async () => {
   const chain = (base: string) => `name: ship
 trigger:
   sequence:
@@ -316,7 +318,7 @@ test('a dry run that GitHub does not answer, or no longer, says why', async () =
   expect(limited).toMatchObject({ code: 1, stderr: expect.stringContaining('has no requests left until ') });
 });
 
-test('a dry run of a chain that nobody has says which there are', async () => {
+test('a dry run of a chain that nobody has says which there are', { tags: 'slow' }, async () => {
   const places = [
     ['--pr', `${REPO}#1`],
     ['--repo', REPO],
@@ -368,7 +370,9 @@ test('a dry run shows the messages that a chain would post to webhooks, whose na
   expect(stdout).toMatch(/Message to the chat "team-chat"\n {2}│ New: Change \d+/);
 });
 
-test('a dry run shows a release, a status, an updated branch and a workflow that it does not start', async () => {
+test('a dry run shows a release, a status, an updated branch and a workflow that it does not start', {
+  tags: 'slow',
+}, async () => {
   const number = await open({ 'src/r.ts': 'export const r = 1;\n' });
   const file = join(folder, 'ship.yaml');
   writeFileSync(
@@ -390,7 +394,7 @@ steps:
   expect(stdout).toContain('waits for deploy.yml: it was not started');
 });
 
-test('a dry run shows what a step would wait for, and what the facts are now', async () => {
+test('a dry run shows what a step would wait for, and what the facts are now', { tags: 'slow' }, async () => {
   const number = await open({ 'src/e.ts': 'export const e = 1;\n' });
   const file = join(folder, 'hold.yaml');
   writeFileSync(

@@ -111,7 +111,7 @@ describe('text inside a sentence', () => {
     expect(inline('🎉🎉🎉🎉', 3)).toBe('🎉🎉…');
   });
 
-  it('stays exactly the text for any string', () => {
+  it('stays exactly the text for any string', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const encoded = inline(text, 1_000);

@@ -112,7 +112,7 @@ describe('who may countersign', () => {
     expect(lastRecheck(harness, number).join('\n')).toContain(because);
   });
 
-  test('a maintainer who pushed to somebody else’s branch may not', async () => {
+  test('a maintainer who pushed to somebody else’s branch may not', { tags: 'slow' }, async () => {
     const { harness, number } = await asked();
     await harness.github.push({ repo: REPO, branch: 'greet', author: 'mia', files: { 'b.txt': 'b\n' } });
     await harness.advance(A_RECHECK);
@@ -127,7 +127,9 @@ describe('who may countersign', () => {
   }
 });
 
-test('two countersigns must come from two people: one person who reacts twice counts once', async () => {
+test('two countersigns must come from two people: one person who reacts twice counts once', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const { github } = harness;
   await react(harness, number, 'mia', 'rocket');
@@ -175,7 +177,9 @@ test('after a rejection, a push leads to a new approval comment', async () => {
   expect(approvals(harness, number).map(headline)).toEqual(['✋ Rejected', '🎉 Countersigned and merged']);
 });
 
-test('a rejecting reaction of somebody who may not countersign prevents nothing', async () => {
+test('a rejecting reaction of somebody who may not countersign prevents nothing', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked();
   for (const login of ['will', 'otto', 'ada']) await react(harness, number, login, '-1');
   await harness.advance(A_RECHECK);

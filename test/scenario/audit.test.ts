@@ -80,7 +80,7 @@ test('a countersigned merge is exported with its people, method, head, base and 
   expect(lines[5]).toMatchObject({ ...about, status: 'completed', reason: 'run.completed' });
 });
 
-test('a rejection is exported with the person and the head', async () => {
+test('a rejection is exported with the person and the head', { tags: 'slow' }, async () => {
   const scene = await start(SHIP);
   const { headSha } = await answered(scene, '-1');
   const lines = await exported(scene);
@@ -91,7 +91,9 @@ test('a rejection is exported with the person and the head', async () => {
   });
 });
 
-test('commands that change something are exported with their authors, and refused ones are not', async () => {
+test('commands that change something are exported with their authors, and refused ones are not', {
+  tags: 'slow',
+}, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'otto', '/countersign cancel');
   await scene.say(number, 'mia', '/countersign status');

@@ -422,7 +422,9 @@ test('an event that only wakes a step changes nothing about the run before the s
   expect(await run()).toEqual(before);
 });
 
-test('a check that turns red after the maintainers were asked blocks the countersigned merge', async () => {
+test('a check that turns red after the maintainers were asked blocks the countersigned merge', {
+  tags: 'slow',
+}, async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'success');
   const [asked] = scene.github

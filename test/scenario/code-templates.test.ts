@@ -149,7 +149,7 @@ test('a finding can have any category, and neither a file nor a suggestion', asy
   ]);
 });
 
-test('a condition can ask for findings of a category', async () => {
+test('a condition can ask for findings of a category', { tags: 'slow' }, async () => {
   const program = findings({}, { file: null, category: 'testing' });
   const files = repository('review_verdict', { 'code/check.js': program });
   const flow = Object.keys(files).find((path) => path.endsWith('flow.yaml')) ?? '';

@@ -228,7 +228,9 @@ test('a chain in the pull request itself does not count for its composite', asyn
   expect(await scene.runs('flow')).toEqual([]);
 });
 
-test('a composite of outcomes that its own runs complete ends after five runs, with the reason', async () => {
+test('a composite of outcomes that its own runs complete ends after five runs, with the reason', {
+  tags: 'slow',
+}, async () => {
   const step = (id: string) => `{ event: invocation.completed, filter: { chain: flow, step: ${id} } }`;
   const flow = `name: flow
 trigger:

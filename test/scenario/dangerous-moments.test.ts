@@ -73,7 +73,7 @@ test.runIf(LONG)('a pull request opened during an outage of an hour gets its run
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('the files of another head are not reviewed for this one', async () => {
+test('the files of another head are not reviewed for this one', { tags: 'slow' }, async () => {
   const harness = await start();
   const { github, app, clock } = harness;
   let reads = 0;

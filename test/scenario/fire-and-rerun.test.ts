@@ -59,7 +59,9 @@ test('a run whose chain is fired again on the same head says so, and names no pu
   expect(titles.join()).not.toContain('push');
 });
 
-test('a run keeps the filter of its trigger, and is not started again for what that excludes', async () => {
+test('a run keeps the filter of its trigger, and is not started again for what that excludes', {
+  tags: 'slow',
+}, async () => {
   const chain = `name: ship\ntrigger: { event: pr.updated, filter: { labels: [go] } }\nsteps:\n  - skill: ci\n  ${LABEL}\n`;
   const s = await start(only({ ship: chain }));
   const { number } = await s.open();

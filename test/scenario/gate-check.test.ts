@@ -49,7 +49,7 @@ async function press({ github, settle }: Harness, number: number): Promise<strin
 const NOT_GREEN = /^Required status check "countersign: main" is /;
 
 describe('with the gate check required on main', () => {
-  test('the app merges after the countersign, and not before', async () => {
+  test('the app merges after the countersign, and not before', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { number, headSha } = await open(harness);
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
@@ -302,7 +302,9 @@ describe('with merge: { by: people }, the gate', () => {
     expect(await press(harness, number)).not.toBe('merged');
   });
 
-  test('is not open for a push, and the maintainers are asked about the next head', async () => {
+  test('is not open for a push, and the maintainers are asked about the next head', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded(PEOPLE);
     const { number } = await open(harness);
     await countersign(harness, number);
@@ -339,7 +341,9 @@ describe('with merge: { by: people }, the gate', () => {
     expect(gate(harness, headSha)).toMatch(/^in_progress: /);
   });
 
-  test('closes when the process that opened it is gone for longer than its lease', async () => {
+  test('closes when the process that opened it is gone for longer than its lease', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded(PEOPLE);
     const { number, headSha } = await open(harness);
     const reaction = await react(harness, number, 'mia');

@@ -36,7 +36,9 @@ const SMALL = criterion('pr.additions < 2');
 const OWNERS = { '.github/CODEOWNERS': '* @max\n/src/ @will @octo/core\n' };
 
 describe('a merge behind a gate', () => {
-  test('is blocked, countersigned or not, and continues by itself once the gate passes', async () => {
+  test('is blocked, countersigned or not, and continues by itself once the gate passes', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: mergeBehind(gate(LABELLED)) });
     const { number, headSha } = await open(harness);
     await countersign(harness, number);
@@ -273,7 +275,9 @@ describe('gates of the organisation', () => {
 });
 
 describe('any other step behind a gate', () => {
-  test('waits for what people can change, and is judged again at once when they do', async () => {
+  test('waits for what people can change, and is judged again at once when they do', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: commentBehind(gate(LABELLED)) });
     const { number, headSha } = await open(harness);
     await harness.advance(A_RECHECK);

@@ -75,7 +75,9 @@ test('with merge: { by: queue }, the app adds a countersigned pull request to th
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a step with method: queue adds its pull request to the queue only once it is countersigned', async () => {
+test('a step with method: queue adds its pull request to the queue only once it is countersigned', {
+  tags: 'slow',
+}, async () => {
   const harness = await namedByStep();
   const { number, headSha } = await openBuilt(harness, 'one');
   await harness.advance(A_RECHECK);

@@ -94,7 +94,7 @@ async function stepOf({ app, runs }: Scene, chain = 'flow') {
   return (await app.storage.read.runs.load(run?.id ?? ''))?.invocations[0];
 }
 
-test('a module reasons about a change, and its result is the step’s outcome', async () => {
+test('a module reasons about a change, and its result is the step’s outcome', { tags: 'slow' }, async () => {
   stub.answers(answer(JUDGED));
   const s = await scene(MODULE);
   const { number, headSha } = await s.open({ title: 'Greet', files: { 'src/a.ts': 'greet();\n' } });

@@ -90,7 +90,9 @@ test('a webhook that redirects is not followed', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-test('a webhook that answers slowly gets two messages at a time, and in the end each once', async () => {
+test('a webhook that answers slowly gets two messages at a time, and in the end each once', {
+  tags: 'slow',
+}, async () => {
   const waiting: ServerResponse[] = [];
   const ids: unknown[] = [];
   let most = 0;

@@ -60,7 +60,9 @@ async function bodies({ app }: Scene): Promise<number> {
   return whole.filter((delivery) => delivery !== undefined).length;
 }
 
-test('a finished run older than the retention is deleted with its files and bodies, and its audit lines are still exported', async () => {
+test('a finished run older than the retention is deleted with its files and bodies, and its audit lines are still exported', {
+  tags: 'slow',
+}, async () => {
   const here = await scene({ look: REVIEW });
   const { number } = await here.open();
   await here.github.mergePullRequest(REPO, number, 'max');

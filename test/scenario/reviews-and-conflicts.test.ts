@@ -24,7 +24,7 @@ async function asked(setting: Setting = {}): Promise<{ harness: Harness; number:
 }
 
 describe('a review that requests changes', () => {
-  test('blocks the merge until its author approves', async () => {
+  test('blocks the merge until its author approves', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     await github.review(REPO, number, 'will', 'CHANGES_REQUESTED');

@@ -138,7 +138,7 @@ test('a schedule that the operator defines is known at once', async () => {
   ]);
 });
 
-test('with overlap: allow, a firing begins a run beside the earlier one', async () => {
+test('with overlap: allow, a firing begins a run beside the earlier one', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: every 1h, overlap: allow }'));
   await pendingHead(scene);
   await scene.advance(2.1 * HOUR);

@@ -135,7 +135,7 @@ test('a package of analyzers that declares another outcome fails its step with t
   });
 });
 
-test('a rule that quotes a file does not show a secret in it', async () => {
+test('a rule that quotes a file does not show a secret in it', { tags: 'slow' }, async () => {
   const token = ['ghp', '0123456789abcdefghijABCDEFGHIJ012345'].join('_');
   const scene = await startScene(own({ links: 'analyzer: doc-links\n' }));
   await scene.open({ files: { 'docs/a.md': `[a](${token}.md)\n` } });

@@ -77,7 +77,9 @@ function newFolder(): string {
   return folder;
 }
 
-test('a prompt leaves a trace of its text, the answer, the cost and the assertions', async () => {
+test('a prompt leaves a trace of its text, the answer, the cost and the assertions', {
+  tags: 'slow',
+}, async () => {
   const said = JSON.stringify({
     summary: `The names are good, but for ${SECRET}.`,
     passed: true,

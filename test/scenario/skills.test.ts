@@ -109,7 +109,9 @@ test('a step runs a skill of the repository, and its outcome is kept with its te
   );
 });
 
-test('an organisation’s skill is available to its repositories, and a repository’s own is nearer', async () => {
+test('an organisation’s skill is available to its repositories, and a repository’s own is nearer', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ flow: asking('naming'), other: asking('spelling', 'other') }));
   organisation(scene, {
     ...skill('naming', gate(true, 'of octo'), 'countersign/skills'),

@@ -23,7 +23,7 @@ async function asked(setting: Setting = {}) {
   return { harness, ...(await open(harness)) };
 }
 
-test('a step that asks for two of a team merges with two of them', async () => {
+test('a step that asks for two of a team merges with two of them', { tags: 'slow' }, async () => {
   const { harness, number } = await asked();
   await countersign(harness, number, 'mia');
   expect(harness.github.merges).toEqual([]);

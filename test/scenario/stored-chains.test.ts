@@ -8,7 +8,9 @@ import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts
 
 const start = scenes();
 
-test('a paused chain starts no run, and the gate check and `why` say so until it is resumed', async () => {
+test('a paused chain starts no run, and the gate check and `why` say so until it is resumed', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   await store(scene, { name: 'ship', status: 'paused' });
   const { number, headSha } = await scene.open();

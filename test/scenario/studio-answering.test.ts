@@ -28,7 +28,7 @@ const command = ({ run, number, headSha }: Asked, fields: Record<string, string>
 });
 
 describe('countersigning in Studio', () => {
-  test('is the person’s own reaction, and leads to the merge', async () => {
+  test('is the person’s own reaction, and leads to the merge', { tags: 'slow' }, async () => {
     const { harness, number, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     const answer = await post(browser, '/answers', {
@@ -50,7 +50,7 @@ describe('countersigning in Studio', () => {
     });
   });
 
-  test('does for somebody without rights what a reaction does: nothing', async () => {
+  test('does for somebody without rights what a reaction does: nothing', { tags: 'slow' }, async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'will');
     const answer = await post(browser, '/answers', { run: run.id, approval: approval.id, says: 'approve' });
@@ -75,7 +75,9 @@ describe('countersigning in Studio', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('is about the question that the page showed, and not about a later one', async () => {
+  test('is about the question that the page showed, and not about a later one', {
+    tags: 'slow',
+  }, async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     await pushAgain(harness);
@@ -171,7 +173,7 @@ describe('a button', () => {
     ).toHaveLength(1);
   });
 
-  test('takes no other command than the page could have sent', async () => {
+  test('takes no other command than the page could have sent', { tags: 'slow' }, async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');

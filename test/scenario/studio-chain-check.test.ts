@@ -65,7 +65,9 @@ test('a pasted chain has the faults that the command line finds, each below its 
   expect(text).toMatch(/id="L5"[^\n]*skill: cii[^\n]*\n<tr class="fault error">/);
 });
 
-test('a chain is checked for somebody who reads what is public, and for nobody else without a session', async () => {
+test('a chain is checked for somebody who reads what is public, and for nobody else without a session', {
+  tags: 'slow',
+}, async () => {
   const open = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, isPublic: true } });
   const answer = await openBrowser(open).request('/chains/check', post(FAULTY));
   expect([answer.status, faultsOf(await answer.text())]).toEqual([422, await lint(FAULTY)]);
@@ -81,13 +83,15 @@ test('a chain is checked for somebody with the one-time link', async () => {
   expect(answer.status).toBe(422);
 });
 
-test('a check from another site is refused to somebody who signed in', async () => {
+test('a check from another site is refused to somebody who signed in', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: WITH_SIGN_IN });
   const browser = await signedIn(harness, 'mia');
   expect((await browser.request('/chains/check', post(FAULTY))).status).toBe(403);
 });
 
-test('checks of one person are limited, and a text that no chain file can have is refused', async () => {
+test('checks of one person are limited, and a text that no chain file can have is refused', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, isPublic: true } });
   const browser = openBrowser(harness);
   const huge = await browser.request('/chains/check', post(`name: ${'x'.repeat(70_000)}`));

@@ -137,7 +137,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  test('has a token of its own after each sign-in, and the one before ends', async () => {
+  test('has a token of its own after each sign-in, and the one before ends', { tags: 'slow' }, async () => {
     await start();
     const browser = openBrowser(harness);
     browser.cookies.set('countersign', 'chosen-by-an-attacker');
@@ -151,7 +151,9 @@ describe('a session', () => {
     expect(await statusWith(second)).toBe(200);
   });
 
-  test('changes its token every hour, and the one before counts only while requests are under way', async () => {
+  test('changes its token every hour, and the one before counts only while requests are under way', {
+    tags: 'slow',
+  }, async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
     const first = browser.cookies.get('countersign') ?? '';
@@ -179,7 +181,7 @@ describe('a session', () => {
     expect((await browser.open('/runs')).status).toBe(200);
   });
 
-  test('ends a day after the last request, and two weeks after the sign-in', async () => {
+  test('ends a day after the last request, and two weeks after the sign-in', { tags: 'slow' }, async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
     await harness.sleep(25 * HOUR);
@@ -202,7 +204,7 @@ describe('a session', () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('ends when the person signs out', async () => {
+  test('ends when the person signs out', { tags: 'slow' }, async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
     const token = browser.cookies.get('countersign') ?? '';

@@ -76,7 +76,7 @@ test('a merge fires the chains for merges, once', async () => {
   expect(chainComments(scene, number)).toEqual(['Merged into main.']);
 });
 
-test('the app’s own merge also fires the chains for merges', async () => {
+test('the app’s own merge also fires the chains for merges', { tags: 'slow' }, async () => {
   const merged =
     'name: merged\ntrigger: { event: pr.merged }\nsteps: [{ action: gh-label, with: { labels: [shipped] } }]\n';
   const scene = await start(only({ ship: CI_AND_MERGE, merged }));

@@ -47,7 +47,9 @@ async function refused(scene: Scene) {
   return rows.map(({ chain, trigger, reason, summary }) => [chain, trigger, reason, summary]);
 }
 
-test('a dispatch fires a chain for the newest commit of the default branch, with its inputs', async () => {
+test('a dispatch fires a chain for the newest commit of the default branch, with its inputs', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ health: HEALTH }));
   const sha = await mainOf(scene);
   await dispatch(scene, 'countersign.health', { scope: 'full', count: 3 });

@@ -108,7 +108,7 @@ describe('every route', () => {
     }
   });
 
-  test('hides a repository from somebody who cannot see it on GitHub', async () => {
+  test('hides a repository from somebody who cannot see it on GitHub', { tags: 'slow' }, async () => {
     const browser = await signedIn(harness, 'will');
     const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.open('/runs')).text)?.[1] ?? '';
     const about = {
@@ -140,7 +140,7 @@ describe('every route', () => {
 });
 
 describe('what somebody sees', () => {
-  test('disappears within minutes when GitHub no longer shows it to them', async () => {
+  test('disappears within minutes when GitHub no longer shows it to them', { tags: 'slow' }, async () => {
     const browser = await signedIn(harness, 'mia');
     const page = `/runs/${hidden.id}`;
     expect((await browser.open(page)).status).toBe(200);
@@ -170,7 +170,9 @@ describe('what somebody sees', () => {
     expect((await browser.open(`/runs/${hidden.id}`)).status).toBe(200);
   });
 
-  test('is everything that is public, to everybody, where the operator opened that', async () => {
+  test('is everything that is public, to everybody, where the operator opened that', {
+    tags: 'slow',
+  }, async () => {
     await harness.stop();
     harness = await startHarness({ studio: { ...WITH_SIGN_IN, isPublic: true } });
     ({ runId: hidden } = await hiddenRun(false));

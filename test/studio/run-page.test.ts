@@ -58,7 +58,9 @@ async function merged(harness: Harness, number: number, headSha: string): Promis
   await countersign(harness, number);
 }
 
-test('the page of a run says what the check run says, and links each step of its way from the delivery to GitHub', async () => {
+test('the page of a run says what the check run says, and links each step of its way from the delivery to GitHub', {
+  tags: 'slow',
+}, async () => {
   const { harness, studio, number, headSha, run } = await opened();
   await merged(harness, number, headSha);
   const page = await studio.text(`/runs/${run.id}?step=merge`);
@@ -104,7 +106,9 @@ test('the page of a run follows what happens, and after a restart it gets what i
   expect(last.id).not.toBe(event.id);
 });
 
-test('the run page sends less than 60 KB without its logs, also after 5,000 changes of status', async () => {
+test('the run page sends less than 60 KB without its logs, also after 5,000 changes of status', {
+  tags: 'slow',
+}, async () => {
   const { harness, studio, run } = await opened();
   const state = await harness.app.storage.read.runs.load(run.id);
   const [step] = state?.invocations ?? [];

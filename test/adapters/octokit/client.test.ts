@@ -390,7 +390,7 @@ describe('a list', () => {
     expect(await github.reader(INSTALLATION).reactions(REPO, 5)).toHaveLength(101);
   });
 
-  it('without an end is refused instead of cut', async () => {
+  it('without an end is refused instead of cut', { tags: 'slow' }, async () => {
     const { github, rest, requests } = scriptGitHub();
     rest.get(LIST).times(101).reply(200, reactions(100));
     const error = await failureOf(github.reader(INSTALLATION).reactions(REPO, 5));

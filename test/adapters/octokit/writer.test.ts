@@ -373,7 +373,7 @@ describe('a merge', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('may take longer than other requests', async () => {
+  it('may take longer than other requests', { tags: 'slow' }, async () => {
     const { on, writer, github } = await startConnected({ timeoutMs: 1_000 });
     on('GET /repos/acme/shop', () => undefined);
     on(`PUT ${MERGE}`, (_, response) => {

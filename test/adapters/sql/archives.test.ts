@@ -80,7 +80,7 @@ describe('the archive of a run that is over', () => {
     };
   }
 
-  it('gives the same answers as its rows', async () => {
+  it('gives the same answers as its rows', { tags: 'slow' }, async () => {
     const { read } = harness.app.storage;
     const before = await answers(read);
     await archive();
@@ -172,7 +172,7 @@ describe('the archive of a run that is over', () => {
     expect(count('run_archives')).toBe(1);
   });
 
-  it('keeps an effect from being requested twice', async () => {
+  it('keeps an effect from being requested twice', { tags: 'slow' }, async () => {
     const { storage } = harness.app;
     const [known] = await storage.read.effects.ofRun(runId);
     if (!known) throw new Error('the run has no effect');
@@ -192,7 +192,9 @@ describe('the archive of a run that is over', () => {
     expect((await storage.read.effects.get(known.key))?.attempts).toBe(7);
   });
 
-  it('is made by the hourly job, and again when a transaction has touched the run', async () => {
+  it('is made by the hourly job, and again when a transaction has touched the run', {
+    tags: 'slow',
+  }, async () => {
     await harness.sleep(7_200_000);
     await harness.settle();
     expect([count('run_archives'), count('effects')]).toEqual([1, 0]);
@@ -234,7 +236,7 @@ describe('the archive of a run that is over', () => {
     expect(await answers(harness.app.storage.read)).toEqual(before);
   });
 
-  it('is deleted with its run, and its effects are counted no more', async () => {
+  it('is deleted with its run, and its effects are counted no more', { tags: 'slow' }, async () => {
     await archive();
     const { storage } = harness.app;
     const remove = (kind: PrunedKind, ids: string[]) =>

@@ -649,7 +649,7 @@ describe('any text', () => {
   /** A chain takes some milliseconds to parse. */
   const numRuns = process.env.COUNTERSIGN_LONG === '1' ? 250 : 100;
 
-  test('gives a chain or errors, and never makes the parser throw', () => {
+  test('gives a chain or errors, and never makes the parser throw', { tags: 'slow' }, () => {
     const slice = fc
       .tuple(fc.nat(shippedText.length), fc.nat(40), fc.string({ maxLength: 12, unit: 'grapheme' }))
       .map(([at, cut, text]) => shippedText.slice(0, at) + text + shippedText.slice(at + cut));

@@ -209,7 +209,9 @@ ci: { required: [a, 1], ignore: [1, a], wait: soon }`,
     expect(unknownChains(`chains: ${names}`, 'countersign.yml', ['a'])).toHaveLength(50);
   });
 
-  test('is the only answer to any text that does not parse: the parser never throws', () => {
+  test('is the only answer to any text that does not parse: the parser never throws', {
+    tags: 'slow',
+  }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const { settings, diagnostics } = parseSettings(text, 'f.yml');

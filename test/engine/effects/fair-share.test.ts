@@ -99,7 +99,7 @@ describe('writes of one installation', () => {
     expect(delays(sent, ({ pullRequest }) => pullRequest === '1#2')).toEqual([0]);
   });
 
-  test('that wait go by their worth, not by their arrival', () => {
+  test('that wait go by their worth, not by their arrival', { tags: 'slow' }, () => {
     const full = WRITE_CLASSES.flatMap((name) => times(70, { class: name, from: 0 }));
     const late = WRITE_CLASSES.toReversed().map((name, index) => ({
       class: name,
@@ -209,7 +209,9 @@ describe('for any requests at any time', () => {
     };
   }
 
-  test('no minute has more than 75 new comments, no hour more than 490, and every write goes out', () => {
+  test('no minute has more than 75 new comments, no hour more than 490, and every write goes out', {
+    tags: 'slow',
+  }, () => {
     fc.assert(
       fc.property(many, fc.array(desired, { maxLength: 80 }), (floods, others) => {
         const desiredEffects = [...floods, ...others];

@@ -138,7 +138,7 @@ describe('the API', () => {
   });
 });
 
-it('the API goes from page to page by cursors, and shows each run once', async () => {
+it('the API goes from page to page by cursors, and shows each run once', { tags: 'slow' }, async () => {
   for (const branch of ['three', 'four', 'five']) await open(branch);
   await harness.settle();
   const seen: string[] = [];

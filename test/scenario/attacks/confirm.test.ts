@@ -42,7 +42,9 @@ async function pressedBefore(scene: OpenApproval, acts: () => Promise<void>): Pr
 }
 
 describe('no command or button merges', () => {
-  test('when only a merge waits, named or not, and its check run has no such button', async () => {
+  test('when only a merge waits, named or not, and its check run has no such button', {
+    tags: 'slow',
+  }, async () => {
     const scene = await openApproval();
     const { harness, number } = scene;
     for (const words of ['approve', 'approve merge', 'reject', 'reject merge']) {
@@ -213,7 +215,7 @@ describe('an answer no longer counts', () => {
     expect(hasContinued(scene)).toBe(false);
   });
 
-  test('for a newer head, and neither does the button of the older one', async () => {
+  test('for a newer head, and neither does the button of the older one', { tags: 'slow' }, async () => {
     const scene = await openConfirmation({ settings: TWO });
     const { harness, number } = scene;
     await commentAndPoll(scene, 'mia', '/countersign approve');

@@ -148,7 +148,7 @@ describe('of two pull requests with the same head and base', () => {
     expect(gate(harness, headSha)).toMatch(/rejected this head when pr-review asked about it in #1/);
   });
 
-  test('the merge of one leaves no gate open for the other', async () => {
+  test('the merge of one leaves no gate open for the other', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { number, headSha } = await open(harness);
     const other = await twin(harness, headSha);

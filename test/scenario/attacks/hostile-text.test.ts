@@ -66,7 +66,9 @@ function written(scene: Scene, number: number, sha: string): string[] {
   ];
 }
 
-test('a pull request that is hostile in every text stays plain text wherever the app shows it', async () => {
+test('a pull request that is hostile in every text stays plain text wherever the app shows it', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ echo: ECHO }));
   const { number, headSha } = await scene.open({
     title: HOSTILE,

@@ -13,7 +13,7 @@ steps: [{ action: gh-status, with: { context: team/docs, state: success } }]
 `;
 const files = (settings = '') => only({ docs: SETS_A_STATUS, ship: CI_AND_MERGE }, settings);
 
-test('a status that a chain sets is not CI of a repository without any', async () => {
+test('a status that a chain sets is not CI of a repository without any', { tags: 'slow' }, async () => {
   const scene = await start(files());
   const { headSha } = await scene.open();
   expect(scene.github.statuses(REPO, headSha)).toMatchObject([{ context: 'team/docs', state: 'success' }]);
@@ -36,7 +36,9 @@ test('a status that a chain sets does not satisfy the checks that the settings r
   );
 });
 
-test('CI does not wait for a status that the branch requires and a chain has set', async () => {
+test('CI does not wait for a status that the branch requires and a chain has set', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(files());
   const { headSha } = await scene.open();
   const rule = {

@@ -31,7 +31,9 @@ function reactionsAre({ github }: Harness, people: (object | null)[]): void {
 }
 
 describe('nothing is merged by', () => {
-  test('accounts that are not people: deleted, imported, organisations, apps, and future kinds', async () => {
+  test('accounts that are not people: deleted, imported, organisations, apps, and future kinds', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await openApproval();
     const kinds = ['Mannequin', 'Organization', 'Bot', 'Agent'];
     reactionsAre(harness, [null, ...kinds.map((type) => ({ id: 7, login: 'mia', type }))]);

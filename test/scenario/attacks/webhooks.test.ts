@@ -40,7 +40,9 @@ function newestComment(harness: Harness, body: string): SentDelivery {
   return found;
 }
 
-test('a command without a signature, or with somebody else’s, resumes nothing', async () => {
+test('a command without a signature, or with somebody else’s, resumes nothing', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await openApproval();
   const { github } = harness;
   const another = await github.comment(REPO, number, 'mia', 'Let me see.');

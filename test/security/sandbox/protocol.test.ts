@@ -109,7 +109,7 @@ test('a process that prints nothing is killed when its time is up', async () => 
   });
 });
 
-test('a process that takes too much memory outside of its heap is killed', async () => {
+test('a process that takes too much memory outside of its heap is killed', { tags: 'slow' }, async () => {
   const output = await forge(
     `globalThis.all = []; for (let i = 0; i < 8; i++) all.push(Buffer.alloc(64e6, 1)); ${WAIT}`,
   );

@@ -52,7 +52,7 @@ describe.skipIf(network === 'open')('a Python program that tries everything to e
   });
 
   // The attempt kills the interpreter, which is fine.
-  test('starts no shell by os.system', async () => {
+  test('starts no shell by os.system', { tags: 'slow' }, async () => {
     const source = "import os; submit(os.system('touch ' + input['writtenFile']))";
     expect(await run('template.py', source, { input: targets(shelf) })).toMatchObject({ kind: 'failed' });
     expect(shelf.written()).toBe(false);

@@ -40,7 +40,7 @@ describe('the app’s own work for a review, on its only thread,', () => {
     expect(withinEffort(2_500, concluded)).toMatchObject({ more: 29_000 });
   });
 
-  test('is little for 30,000 findings beside 200 secrets', () => {
+  test('is little for 30,000 findings beside 200 secrets', { tags: 'slow' }, () => {
     const secrets = upTo(200).map((number) => `hunter2-${number}-${'x'.repeat(400)}`);
     const lines = upTo(30_000).map((line) => `${'hunter2-'.repeat(200)}${line}`);
     const findings = lines.map((_, index) => ({ file: 0, rule: 'r', line: index + 1, message: 'hunter2-' }));

@@ -74,7 +74,9 @@ describe('the corpus', () => {
   });
 });
 
-test('every attack takes little work, and all of them together take less than 4 MB', async () => {
+test('every attack takes little work, and all of them together take less than 4 MB', {
+  tags: 'slow',
+}, async () => {
   const script = fileURLToPath(new URL('./fixtures/measure-expressions.ts', import.meta.url));
   const flags = [
     '--disable-warning=ExperimentalWarning',

@@ -87,7 +87,7 @@ test.skipIf(!here).each([
   expect(await runs(command, more)).toMatchObject({ kind: 'failed', because });
 });
 
-test.skipIf(!here)('a command cannot fill the disk of this machine', async () => {
+test.skipIf(!here)('a command cannot fill the disk of this machine', { tags: 'slow' }, async () => {
   const filled = await runs('dd if=/dev/zero of=big bs=1M count=1000 2>&1 | tail -1; ls -s /tmp /home/agent');
   expect(filled).toMatchObject({ kind: 'exited' });
   expect(existsSync('/home/agent/work')).toBe(false);

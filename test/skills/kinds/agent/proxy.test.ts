@@ -123,7 +123,9 @@ describe('the proxy of an agent', () => {
     expect(settled).toEqual([null, { input: 0, output: 0 }, null]);
   });
 
-  it('admits four calls at once and 300 in all, also if their bodies arrive late', async () => {
+  it('admits four calls at once and 300 in all, also if their bodies arrive late', {
+    tags: 'slow',
+  }, async () => {
     const { ask, at, proxy, atOnce } = await start('openai', 999);
     model.answers({ text: 'hello' });
     /**

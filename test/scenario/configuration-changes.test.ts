@@ -48,6 +48,23 @@ test('a step that can never run is a warning at its line, and the check passes',
   });
 });
 
+test('a chain that would fire a chain of the base in turn is a warning at its trigger', async () => {
+  const hears = (name: string, chain: string) =>
+    `name: ${name}\ntrigger: { event: invocation.completed, filter: { chain: ${chain} } }\nsteps:\n  - { id: go, skill: ci }\n`;
+  const scene = await start({ [`${CHAINS}/first.yaml`]: hears('first', 'second') });
+  const { headSha } = await scene.open({ files: { [`${CHAINS}/second.yaml`]: hears('second', 'first') } });
+  expect(scene.check(headSha, 'configuration')).toMatchObject({
+    conclusion: 'success',
+    annotations: [
+      {
+        level: 'warning',
+        startLine: 2,
+        message: expect.stringContaining('this chain and first can fire each other'),
+      },
+    ],
+  });
+});
+
 test('errors in a chain that a pull request changes appear at their lines', async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   const broken = `name: first

@@ -15,6 +15,7 @@ import { checkSubjects } from './check-subjects.ts';
 import { checkTriggers, originsOf } from './check-trigger.ts';
 import { checkWaits } from './check-waits.ts';
 import { toContract } from './expected.ts';
+import { firingCircles } from './firing-circle.ts';
 import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
@@ -125,9 +126,9 @@ export function chainWarnings(
   for (const [index, trigger] of triggersOf(chain).entries()) {
     const own = stepThatFires(trigger, chain, known.outcomes ?? {});
     const isList = Array.isArray(memberOf(source.value, 'trigger'));
-    for (const { other, step, back } of own === undefined ? firedInTurn(trigger, chain, others, known) : []) {
-      const message = `this chain and ${other} can fire each other: the step "${step}" of ${other} completes with what this trigger waits for, and ${other} waits for the step "${back}" of this chain. Leave one out with the filter chain: "!${other}", or name the chains that should fire it`;
-      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
+    const circles = own === undefined ? firingCircles(trigger, chain, others(), known.outcomes ?? {}) : [];
+    for (const circle of circles) {
+      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], firesInTurn(circle)));
     }
     if (own === undefined) continue;
     const message = `this chain can fire itself: its own step "${own}" completes with what this trigger waits for. Leave it out with the filter chain: "!${chain.name}", or name the chains that should fire it`;
@@ -137,26 +138,18 @@ export function chainWarnings(
   return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
 }
 
-/** With so many chains that wait for steps, only the first are compared, so that the work is bounded. */
-const MAX_COMPARED = 200;
-
-function firedInTurn(
-  trigger: Trigger,
-  chain: Chain,
-  others: () => readonly Chain[],
-  { outcomes = {} }: KnownNames,
-): { other: string; step: string; back: string }[] {
-  const isHearing = (one: Trigger) => 'event' in one && one.event === 'invocation.completed';
-  if (!isHearing(trigger)) return [];
-  return others()
-    .filter((one) => one.name !== chain.name && triggersOf(one).some(isHearing))
-    .slice(0, MAX_COMPARED)
-    .flatMap((one) => {
-      const step = stepThatFires(trigger, one, outcomes);
-      if (step === undefined) return [];
-      const [back] = triggersOf(one).flatMap((theirs) => stepThatFires(theirs, chain, outcomes) ?? []);
-      return back === undefined ? [] : [{ other: one.name, step, back }];
-    });
+/** @param circle begins with a step of the chain that has the warning */
+function firesInTurn(circle: ReturnType<typeof firingCircles>[number]): string {
+  const [first, last] = [circle[0], circle.at(-1)];
+  if (!first || !last) throw new Error('a circle of chains has no steps');
+  const other = last.by.name;
+  const way = `Leave one out with the filter chain: "!${other}", or name the chains that should fire it`;
+  if (circle.length === 2)
+    return `this chain and ${other} can fire each other: the step "${last.step}" of ${other} completes with what this trigger waits for, and ${other} waits for the step "${first.step}" of this chain. ${way}`;
+  const between = circle
+    .slice(1, -1)
+    .map(({ by, step, fires }) => `the step "${step}" of ${by.name} fires ${fires.name}`);
+  return `these chains can fire each other in turn: the step "${first.step}" of this chain fires ${first.fires.name}, ${between.join(', ')}, and the step "${last.step}" of ${other} completes with what this trigger waits for. ${way}`;
 }
 
 function toChain(file: ChainFile, outlines: readonly StepOutline[]): Chain {

@@ -1,6 +1,9 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { checkCalls } from '../../domain/chain/check-calls.ts';
 import { configurationFile, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
+import type { KnownNames } from '../../domain/chain/known-names.ts';
+import { searchBudget } from '../../domain/chain/never-runs.ts';
+import { chainWarnings } from '../../domain/chain/parse.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
@@ -17,7 +20,6 @@ export interface ChangedFile {
   settings?: SettingsSource;
   /** The errors of the file itself. A chain has its own list. */
   diagnostics: readonly Diagnostic[];
-  warnings?: readonly Diagnostic[];
 }
 
 /**
@@ -33,16 +35,18 @@ export function removedPaths(files: readonly PullRequestFile[]): string[] {
 }
 
 /**
- * The errors that a change of configuration would cause on its base branch, file by file. Existing errors in
- * unchanged files are left out, because the pull request did not cause them.
+ * The errors that a change of configuration would cause on its base branch, file by file, and the warnings of its chains. Existing
+ * errors in unchanged files are left out, because the pull request did not cause them.
  * @param read what the base branch has
  * @param removed paths that the pull request removes
+ * @param names what chains can name
  */
 export function diagnosticsAfterMerge(
   read: Configuration['read'],
   changes: readonly ChangedFile[],
   removed: readonly string[],
-): Diagnostic[] {
+  names: KnownNames,
+): { errors: Diagnostic[]; warnings: Diagnostic[] } {
   const isNew = (file: string) => changes.some(({ path }) => path === file);
   const stays = (file: string) => !isNew(file) && !removed.includes(file);
   const settings = {
@@ -59,21 +63,29 @@ export function diagnosticsAfterMerge(
     ],
   });
   const known = unknownIn(read.settings, resolveChains(read.chains).names);
-  const diagnostics = [
+  const others = () => chains.chains;
+  const errors = [
     ...changes.flatMap((file) => file.diagnostics),
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
     ...changes.flatMap(({ chain: { chain, file } = { file: '' }, text = '' }) =>
       chain && chains.chains.includes(chain)
-        ? checkCalls(text, chain, file, () => chains.chains, { isComplete: chains.broken.length === 0 })
+        ? checkCalls(text, chain, file, others, { isComplete: chains.broken.length === 0 })
         : [],
     ),
     ...unknownIn(settings, chains.names).filter(
       (diagnostic) => isNew(diagnostic.file) || !known.some((other) => isAt(other, diagnostic)),
     ),
   ];
-  return [...Map.groupBy(diagnostics, ({ file }) => file)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, ofFile]) => inFileOrder(ofFile));
+  const budget = searchBudget();
+  const warnings = changes.flatMap(({ path, chain: { chain } = {}, text }) =>
+    chain && text !== undefined ? chainWarnings(text, path, names, { chain, budget, others }) : [],
+  );
+  return {
+    errors: [...Map.groupBy(errors, ({ file }) => file)]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([, ofFile]) => inFileOrder(ofFile)),
+    warnings,
+  };
 }
 
 function isAt({ file, line, column }: Diagnostic, other: Diagnostic): boolean {

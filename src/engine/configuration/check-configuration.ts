@@ -8,8 +8,7 @@ import {
   MAX_CONFIGURATION_BYTES,
 } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { type SearchBudget, searchBudget } from '../../domain/chain/never-runs.ts';
-import { chainWarnings, parseChain } from '../../domain/chain/parse.ts';
+import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { Minimum } from '../../domain/chain/settings.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
@@ -67,12 +66,11 @@ export async function checkConfiguration(
   const skills = await changedSkills(reader, repo, pullRequest.headSha, files, names);
   if (changed.length + gone.length + skills.folders.length > 0) {
     const minimum = read.settings.organisation.parse(names).settings?.minimum ?? {};
-    const budget = searchBudget();
     // A chain may name a skill that the same pull request adds.
     const changes = await Promise.all(
       changed
         .slice(0, MAX_FILES)
-        .map((file) => readChanged(reader, repo, file, { names: skills.names, minimum, budget })),
+        .map((file) => readChanged(reader, repo, file, { names: skills.names, minimum })),
     );
     const unread = changed.slice(MAX_FILES).map(
       ({ path }): Diagnostic => ({
@@ -83,12 +81,13 @@ export async function checkConfiguration(
       }),
     );
     const key = keyOf('configuration');
+    const { errors, warnings } = diagnosticsAfterMerge(read, changes, gone, skills.names);
     const content = configurationCheck({
       ...at,
       externalId: idOf(key),
       files: [...changed.map((file) => file.path), ...gone, ...skills.folders],
-      diagnostics: [...diagnosticsAfterMerge(read, changes, gone), ...skills.diagnostics, ...unread],
-      warnings: changes.flatMap(({ warnings = [] }) => warnings),
+      diagnostics: [...errors, ...skills.diagnostics, ...unread],
+      warnings,
     });
     checks.push({ key, effect: { kind: 'check_run', ...place, content } });
   }
@@ -100,7 +99,7 @@ async function readChanged(
   reader: GitHubReader,
   repo: Repo,
   { path, blobSha }: PullRequestFile,
-  { names, minimum, budget }: { names: Required<KnownNames>; minimum: Minimum; budget: SearchBudget },
+  { names, minimum }: { names: Required<KnownNames>; minimum: Minimum },
 ): Promise<ChangedFile> {
   const kind = configurationFile(path);
   if (kind === 'misnamed settings') return { path, diagnostics: [atTop(path, WRONG_SETTINGS_NAME)] };
@@ -119,13 +118,7 @@ async function readChanged(
       ? { file: path, diagnostics: [tooLargeDiagnostic(path)] }
       : { file: path, ...parseChain(text, path, names) };
   return kind === 'chain'
-    ? {
-        path,
-        chain,
-        text: text ?? '',
-        diagnostics: [],
-        warnings: chainWarnings(text ?? '', path, names, { budget }),
-      }
+    ? { path, chain, text: text ?? '', diagnostics: [] }
     : { path, diagnostics: [atTop(path, misplacedChain(path, CHAINS_FOLDER)), ...chain.diagnostics] };
 }
 

@@ -44,6 +44,35 @@ test('lint warns of a chain that fires another one, which fires it again', () =>
   ]);
 });
 
+test('lint warns of three chains that fire each other in turn', () => {
+  const others = [hears('two', '{ chain: one }'), hears('three', '{ chain: two }')];
+  expect(warningsBeside('{ chain: three }', others)).toEqual([
+    'one.yaml:2:10: warning: these chains can fire each other in turn: the step "go-one" of this chain fires two, the step "go-two" of two fires three, and the step "go-three" of three completes with what this trigger waits for. Leave one out with the filter chain: "!three", or name the chains that should fire it',
+  ]);
+});
+
+test('lint does not warn of a chain that fires two others which fire each other', () => {
+  const others = [hears('two', '{ chain: [one, three] }'), hears('three', '{ chain: two }')];
+  expect(warningsBeside('{ chain: four }', others)).toEqual([]);
+});
+
+test('lint compares a thousand chains at most, however many fire each other', () => {
+  const example = chainOf(hears('c', '{ chain: c }'));
+  const others = Array.from({ length: 2_000 }, (_, index) => ({
+    ...example,
+    name: `c${index}`,
+    trigger: { event: 'invocation.completed' as const, filter: { chain: [`c${index - 1}`] } },
+  }));
+  let compared = 0;
+  for (const other of others) {
+    const { steps } = other;
+    Object.defineProperty(other, 'steps', { get: () => ++compared && steps });
+  }
+  const text = hears('one', '{ chain: c1999 }');
+  expect(chainWarnings(text, 'one.yaml', KNOWN, { others: () => others })).toEqual([]);
+  expect(compared).toBeLessThan(1_100);
+});
+
 test.each([
   ['the other does not wait for it', '{ chain: two }', '{ chain: three }'],
   ['it does not wait for the other', '{ chain: three }', '{ chain: one }'],

@@ -9,6 +9,7 @@ import {
 } from '../../../src/engine/configuration/after-merge.ts';
 import { NO_SETTINGS, settingsSource } from '../../../src/engine/configuration/settings-source.ts';
 import type { PullRequestFile } from '../../../src/ports/github.ts';
+import { KNOWN } from '../../support/chains.ts';
 
 const SHIP = `${CHAINS_FOLDER}/ship.yaml`;
 const LAB = `${CHAINS_FOLDER}/lab.yaml`;
@@ -34,8 +35,8 @@ function reportedErrors(
       organisation: above === undefined ? NO_SETTINGS : settingsSource(above, ABOVE),
     },
   };
-  return diagnosticsAfterMerge(read, change.changes ?? [], change.gone ?? [])
-    .filter(({ message }) => message.includes('no chain'))
+  return diagnosticsAfterMerge(read, change.changes ?? [], change.gone ?? [], KNOWN)
+    .errors.filter(({ message }) => message.includes('no chain'))
     .map(formatDiagnostic);
 }
 

@@ -22,6 +22,7 @@ const PROGRAMS = [
   'intake-thread.js',
   'engine-thread.js',
   'studio-thread.js',
+  'dry-run-process.js',
   'cli.js',
   'probot.js',
 ];

@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import { type Pretence, SOMEBODY, withoutWriting } from '../adapters/dry-run/github.ts';
+import { readingOnly } from '../adapters/dry-run/reading-only.ts';
 import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
+import { createAnalyzerPool } from '../analyzers/pool.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { notAllowed } from '../core/diagnostic.ts';
@@ -9,6 +11,7 @@ import type { Chain } from '../domain/chain/chain.ts';
 import { CHAINS_FOLDER } from '../domain/chain/configuration-files.ts';
 import { nameOfChain } from '../domain/chain/parse.ts';
 import { resolveChains } from '../domain/chain/scope.ts';
+import type { StoredChain } from '../domain/chain/stored.ts';
 import { triggerMatches } from '../domain/chain/trigger.ts';
 import {
   compositesOf,
@@ -55,27 +58,46 @@ const LAST_WRITES_MS = 10_000;
 /** How often steps are compared with what was said about them, in milliseconds. */
 const PROGRESS_MS = 250;
 
+/** What a server adds to a dry run. */
+interface OnServer {
+  /** What the operator says about chains. */
+  stored?: readonly StoredChain[];
+  /** Ends the dry run early, with the reason of the signal. */
+  signal?: AbortSignal;
+}
+
 /**
  * Plays a chain over pull requests of GitHub, which is only read. Nothing needs to be installed: `token` reads what
  * its owner can read.
  * @param config without the App's own settings
  * @throws GitHubError if the repository or a pull request cannot be read
  */
-export function dryRun(config: BaseConfig, token: string, request: DryRunRequest): Promise<Played[]> {
+export async function dryRun(
+  config: BaseConfig,
+  token: string,
+  request: DryRunRequest & OnServer,
+): Promise<Played[]> {
   const { repo, pullRequests } = request;
-  return play({
-    ...request,
-    config,
-    token,
-    gitHub: (real) => real,
-    subjects: async (github) =>
-      'last' in pullRequests
-        ? github.reader(INSTALLATION).newestPullRequests(repo, pullRequests.last)
-        : [...pullRequests.numbers],
-  });
+  // No other review follows, so no process waits for one.
+  const analyzers = createAnalyzerPool({ spares: false });
+  try {
+    return await play({
+      ...request,
+      config,
+      token,
+      gitHub: (real) => real,
+      subjects: async (github) =>
+        'last' in pullRequests
+          ? github.reader(INSTALLATION).newestPullRequests(repo, pullRequests.last)
+          : [...pullRequests.numbers],
+      overrides: { analyzers },
+    });
+  } finally {
+    await analyzers.stop();
+  }
 }
 
-interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgress'> {
+interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgress'>, OnServer {
   config: BaseConfig;
   token: string;
   /** The GitHub that is read, given the one of the settings. */
@@ -113,6 +135,8 @@ export async function play({
   at,
   overrides = {},
   story,
+  stored = [],
+  signal,
 }: Play): Promise<Played[]> {
   const folder = await temporaryFolder('dry-run');
   const clock = skippingClock(at, story !== undefined);
@@ -120,7 +144,7 @@ export async function play({
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
     { ...rest, databaseUrl: 'sqlite::memory:', artifactsUrl: `file:${folder}`, agents: {} },
-    octokitsWithToken({ token, apiUrl: config.githubApiUrl }),
+    { ...octokitsWithToken({ token, apiUrl: config.githubApiUrl }), fetch: readingOnly(globalThis.fetch) },
     silentLog,
     { clock },
   );
@@ -131,7 +155,15 @@ export async function play({
   const platform = { ...opened, github: { ...opened.github, ...seen }, chat: SILENT_CHAT };
   const shell: Shell = { unusable: async () => undefined, run: async () => ({ kind: 'not_run', log: '' }) };
   let stopSkills = async () => {};
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => {});
+  const onAbort = () => aborted.reject(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
+    signal?.throwIfAborted();
+    await storage.transaction(async (tx) => {
+      for (const row of stored) await tx.chains.put(row);
+    });
     const reader = seen.reader(INSTALLATION, 'person');
     const { id, defaultBranch } = await reader.repository(repo);
     const played = await Promise.all(
@@ -371,7 +403,7 @@ export async function play({
     async function settle(): Promise<void> {
       let left = MAX_SKIPPED_MS;
       for (let isLast = false; ; ) {
-        await queue.idle();
+        await Promise.race([queue.idle(), aborted.promise]);
         const due = await storage.read.jobs.nextDue(clock.now());
         if (!due) return;
         const runs = await storage.read.runs.list({ repositoryId: id, active: true });
@@ -402,6 +434,7 @@ export async function play({
       for (const { child } of await childrenOf(state)) await reportAll(child);
     }
   } finally {
+    signal?.removeEventListener('abort', onAbort);
     await queue.stop(0);
     await stopSkills();
     await storage.close();

@@ -81,6 +81,8 @@ export interface Overview {
   ofPullRequest(of: { repositoryId: number; number: number }, limit: number): Promise<RunLine[]>;
   /** The pull request at an address on GitHub, by the name that its repository has or had, in any case. */
   atAddress(repository: string, number: number): Promise<PullRequestAtAddress | undefined>;
+  /** A repository by the name that it has or had, in any case, if it has a pull request. */
+  repositoryAt(repository: string): Promise<{ repositoryId: number; repository: string } | undefined>;
   /** Names of chains in unfinished runs, for a choice. */
   chains(visible: Visible, limit: number): Promise<string[]>;
 }

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { childrenOf } from './started.ts';
 
 /** The default on every Linux that Node supports. */
 const PAGE_BYTES = 4_096;
@@ -33,11 +34,4 @@ function residentMb(pid: number): number {
   } catch {
     return 0;
   }
-}
-
-/** Any thread may start a process. */
-function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
 }

@@ -4,6 +4,7 @@ import { gitHubForPeople } from '../../src/adapters/octokit/for-people.ts';
 import { openBlobs } from '../../src/composition/blobs.ts';
 import { chainTools } from '../../src/composition/chain-tools.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { createDryRuns } from '../../src/entrypoints/studio/dry-runs.ts';
 import { createStudio } from '../../src/entrypoints/studio/studio.ts';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { OAUTH_CLIENT } from '../support/github/oauth.ts';
@@ -79,6 +80,11 @@ async function routes(): Promise<{ method: string; path: string }[]> {
     log: silentLog,
     github,
     queue: { enqueue: async () => undefined },
+    dryRuns: createDryRuns({
+      player: { play: () => Promise.reject(new Error('no')) },
+      clock,
+      log: silentLog,
+    }),
   });
   const all = new Map(studio.routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
   return [...all.values()].filter(

@@ -12,6 +12,7 @@ import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import { createApi } from '../../entrypoints/api/api.ts';
 import type { PublicRepositories } from '../../entrypoints/studio/access.ts';
+import { createDryRuns, type DryRuns } from '../../entrypoints/studio/dry-runs.ts';
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
@@ -22,10 +23,14 @@ import type { Queue } from '../../ports/queue.ts';
 import type { Delivery, Storage } from '../../ports/storage.ts';
 import { openBlobs } from '../blobs.ts';
 import { openStorage } from '../storage.ts';
+import { dryRunProcesses } from './dry-run-player.ts';
 import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
 
 /** The settings that Studio reads. */
-type StudioPlaces = Pick<BaseConfig, 'studio' | 'publicUrl' | 'githubApiUrl' | 'artifactsUrl' | 's3'>;
+type StudioPlaces = Pick<
+  BaseConfig,
+  'studio' | 'publicUrl' | 'githubApiUrl' | 'artifactsUrl' | 's3' | 'merging'
+>;
 
 interface StudioPlatform {
   storage: Storage;
@@ -80,12 +85,13 @@ interface AskingGitHub {
   github?: GitHubForPeople;
   queue?: Pick<Queue, 'enqueue'>;
   jobOf?: (delivery: Delivery) => NewJob;
+  dryRuns?: DryRuns;
   publicRepositories?: PublicRepositories;
 }
 
 /** Loads only what the settings need. */
 async function askingGitHub(
-  { studio, githubApiUrl, appId, privateKey }: AppConfig,
+  { studio, githubApiUrl, merging, appId, privateKey }: AppConfig,
   { storage, clock, log }: StudioPlatform,
 ): Promise<AskingGitHub> {
   const asking: AskingGitHub = {};
@@ -100,6 +106,8 @@ async function askingGitHub(
     // It is never started: the engine's own queue finds the jobs in the database.
     asking.queue = createEmbeddedQueue({ storage, clock, log });
     asking.jobOf = jobOfDelivery;
+    const player = dryRunProcesses({ githubApiUrl, ...(merging && { merging }) }, { log });
+    asking.dryRuns = createDryRuns({ player, clock, log });
   }
   if (studio?.isPublic) {
     const [{ createOctokitGitHub }, { octokitsWithKey }] = await Promise.all([
@@ -144,11 +152,15 @@ export function serveStudio(
   const server = createServer(getRequestListener(studio.fetch));
   return {
     server,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async stop() {
+      await Promise.all([
+        asking.dryRuns?.close(),
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+      ]);
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import type { Delivery, Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
 import type { Assets } from './assets.ts';
+import type { DryRuns } from './dry-runs.ts';
 import type { Live } from './live.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -28,6 +29,8 @@ export interface StudioParts {
   blobs: () => Blobs;
   /** Loaded by their first use. */
   chainTools: () => Promise<ChainTools>;
+  /** Absent if nobody can sign in. */
+  dryRuns?: DryRuns | undefined;
   /** What operators change; absent where Studio only reads. */
   operator?: OperatorParts | undefined;
   /** GitHub's pages, for links. */

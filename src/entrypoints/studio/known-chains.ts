@@ -1,4 +1,6 @@
+import { CHAIN_NAME, type Chain } from '../../domain/chain/chain.ts';
 import type { StoredChain } from '../../domain/chain/stored.ts';
+import type { Run } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ChainUse } from '../../ports/operations.ts';
 import type { Request, StudioParts } from './frame.ts';
@@ -27,6 +29,32 @@ export async function knownChains(
     repository === null ? owners.has(owner.toLowerCase()) : names.has(`${owner}/${repository}`.toLowerCase()),
   );
   return { uses, stored, shipped };
+}
+
+/** What is known of one chain. */
+export interface KnownChain extends Omit<KnownChains, 'shipped'> {
+  name: string;
+  shipped: ShippedChain | undefined;
+  newest: Run | undefined;
+  /** As the newest run began with it, or else as it ships. */
+  definition: Chain | undefined;
+}
+
+/** `undefined` if the person knows no chain of that name. */
+export async function chainNamed(
+  parts: Pick<StudioParts, 'storage' | 'chainTools'>,
+  context: Request,
+  name: string,
+): Promise<KnownChain | undefined> {
+  if (!CHAIN_NAME.test(name)) return undefined;
+  const all = await knownChains(parts, context);
+  const uses = all.uses.filter(({ chain }) => chain === name);
+  const stored = all.stored.filter((row) => row.name === name);
+  const shipped = all.shipped.find(({ chain }) => chain.name === name);
+  if (uses.length === 0 && stored.length === 0 && !shipped) return undefined;
+  const [last] = uses;
+  const newest = last && (await parts.storage.read.runs.get(last.newest.id));
+  return { name, uses, stored, shipped, newest, definition: newest?.definition ?? shipped?.chain };
 }
 
 /** The text of a chain of that name that is not in a repository's files. */

@@ -6,6 +6,7 @@ import type { Html } from '../../messages/studio/layout.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
+import type { Viewer } from './viewer.ts';
 
 /** How often the database is asked for changes while somebody listens: one PRAGMA for all streams together. */
 const TICK_MS = 500;
@@ -18,12 +19,18 @@ const MAX_STREAMS = 200;
 /** For a browser that comes when there are that many. */
 const BUSY_RETRY_MS = 60_000;
 
+/** Who follows a stream, and what they may see. */
+interface Seeing {
+  viewer: Viewer;
+  visible: Visible;
+}
+
 /** What a stream shows: a part of a page. */
 interface Watched {
   /** Cheap, and differs when the part may have changed. `undefined` if there is nothing to see. */
-  stamp(visible: Visible): Promise<string | undefined>;
+  stamp(seeing: Seeing): Promise<string | undefined>;
   /** The part as it is now. `undefined` if there is nothing to see. */
-  part(visible: Visible): Promise<Html | undefined>;
+  part(seeing: Seeing): Promise<Html | undefined>;
 }
 
 /** Keeps parts of open pages up to date, by server-sent events. */
@@ -33,7 +40,9 @@ export interface Live {
    * browser that returns after a break, also to another process, sends the last one that it has and gets what differs.
    * A page says with `?since=` which stamp it was made from, so that nothing is lost before its stream begins.
    */
-  follow(context: Context, visible: Visible, watched: Watched): Response;
+  follow(context: Context, seeing: Seeing, watched: Watched): Response;
+  /** Something that is not in the database changed. */
+  changed(): void;
 }
 
 interface Listener {
@@ -86,20 +95,21 @@ export function liveUpdates({
   async function follow(
     stream: SSEStreamingApi,
     context: Context,
-    first: Visible,
+    first: Seeing,
     { stamp, part }: Watched,
     listener: Listener,
     woken: () => Promise<void>,
   ): Promise<void> {
-    let visible = first;
+    let seeing = first;
     let known = context.req.header('last-event-id') ?? context.req.query('since');
     while (!stream.aborted && !stream.closed) {
       if (listener.sinceAccess >= TICKS_OF_ACCESS) {
         listener.sinceAccess = 0;
-        visible = await access.visible(await access.viewer(context));
+        const viewer = await access.viewer(context);
+        seeing = { viewer, visible: await access.visible(viewer) };
       }
-      const now = await stamp(visible);
-      const shown = now === undefined || now === known ? undefined : await part(visible);
+      const now = await stamp(seeing);
+      const shown = now === undefined || now === known ? undefined : await part(seeing);
       if (now === undefined || (now !== known && shown === undefined)) {
         // Without this event, the browser would come back for good.
         return stream.writeSSE({ event: 'end', data: '' });
@@ -117,7 +127,10 @@ export function liveUpdates({
   }
 
   return {
-    follow(context, visible, watched) {
+    changed() {
+      for (const listener of listeners) listener.wake();
+    },
+    follow(context, seeing, watched) {
       const answer = streamSSE(
         context,
         async (stream) => {
@@ -130,7 +143,7 @@ export function liveUpdates({
           listeners.add(listener);
           if (!isTicking) void tick();
           try {
-            await follow(stream, context, visible, watched, listener, async () => {
+            await follow(stream, context, seeing, watched, listener, async () => {
               await wakeUp.promise;
               wakeUp = Promise.withResolvers<void>();
             });

@@ -15,6 +15,7 @@ import type { Queue } from '../../ports/queue.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { accessByGitHub, type PublicRepositories } from './access.ts';
 import { readAssets } from './assets.ts';
+import type { DryRuns } from './dry-runs.ts';
 import { refuseForgeries } from './forgery.ts';
 import { answerPage, type Env, type OperatorParts, type StudioParts, signInFrom } from './frame.ts';
 import { liveUpdates } from './live.ts';
@@ -23,6 +24,7 @@ import { answeringPages } from './pages/answering.ts';
 import { artifactPages } from './pages/artifacts.ts';
 import { CHECK, chainCheckPages } from './pages/chain-check.ts';
 import { chainPages } from './pages/chains.ts';
+import { dryRunPages } from './pages/dry-runs.ts';
 import { inboxPages } from './pages/inbox.ts';
 import { insightPages } from './pages/insight.ts';
 import { operationPages } from './pages/operations.ts';
@@ -51,6 +53,8 @@ interface StudioSettings {
   /** For what people ask for; absent if nobody can sign in. */
   queue?: Pick<Queue, 'enqueue'>;
   jobOf?: OperatorParts['jobOf'];
+  /** Absent if nobody can sign in. */
+  dryRuns?: DryRuns;
   /** What everybody may read; absent if that is nothing. */
   publicRepositories?: PublicRepositories;
 }
@@ -80,8 +84,10 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     blobs: settings.blobs,
     chainTools: settings.chainTools,
     githubUrl: gitHubPages(githubApiUrl),
+    dryRuns: settings.dryRuns,
     operator: queue && jobOf && { queue, jobOf },
   };
+  settings.dryRuns?.onChange(live.changed);
   const studio = new Hono<Env>();
 
   studio.use(compress());
@@ -124,6 +130,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
   studio.route('/', runPages(parts));
   studio.route('/', artifactPages(parts));
   studio.route('/', chainCheckPages(parts));
+  studio.route('/', dryRunPages(parts));
   studio.route('/', chainPages(parts));
   studio.route('/', skillPages(parts));
   studio.route('/', operationPages(parts));

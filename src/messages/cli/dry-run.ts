@@ -100,8 +100,7 @@ export function stepProgress({ pullRequest, facts }: Run, step: Invocation): str
 export function dryRunText(repository: string, chain: string, played: Played): string {
   const head = [
     `Dry run of ${chain} for ${plainLine(repository)}${subject(played)}.`,
-    ...closedNote(played),
-    ...asIfNote(played),
+    ...notesOf(played),
     'Nothing was written to GitHub.',
     '',
   ];
@@ -149,6 +148,11 @@ function subject({ pullRequest }: Played): string {
   if (!pullRequest) return ', without a pull request';
   const { number, title, headSha, baseRef } = pullRequest;
   return `#${number} "${plainLine(title)}", ${short(headSha)} into ${plainLine(baseRef)}`;
+}
+
+/** What was assumed about the pull request. */
+export function notesOf(played: Played): string[] {
+  return [...closedNote(played), ...asIfNote(played)];
 }
 
 function closedNote({ pullRequest, asIfOpen }: Played): string[] {
@@ -276,33 +280,56 @@ function effectJson({ installation_id: _, ...effect }: Effect): Record<string, u
   return effect;
 }
 
-/** What an effect would leave on GitHub, as people would read it. */
+/** What an effect would leave on GitHub. */
+export interface Written {
+  /** Says what it is. Text of anybody; not yet safe to print. */
+  head: string;
+  /** Markdown. */
+  body?: string;
+  /** What else it has, such as the comments of a review. */
+  parts?: readonly { line: string; body?: string }[];
+}
+
+/** What an effect would leave on GitHub, as lines of text. */
 export function written(effect: Effect): string[] {
+  const { head, body, parts = [] } = whatIsWritten(effect);
+  return [
+    plainLine(head),
+    ...(body === undefined ? [] : bodyLines(body)),
+    ...parts.flatMap((part) => [
+      `    ${plainLine(part.line)}`,
+      ...(part.body === undefined ? [] : bodyLines(part.body).map((shown) => `  ${shown}`)),
+    ]),
+  ];
+}
+
+/** What an effect would leave on GitHub, in parts. */
+export function whatIsWritten(effect: Effect): Written {
   switch (effect.kind) {
     case 'check_run':
     case 'gate_check': {
       const { name, head_sha, state, title, summary, text, annotations } = effect.content;
       const shown = state.status === 'completed' ? state.conclusion : 'in progress';
-      return [
-        plainLine(`Check "${name}" on ${short(head_sha)}, ${shown}: ${title}`),
-        ...body([summary, text].filter((part) => part !== '').join('\n\n')),
-        ...annotations.map(({ path, start_line, level, title }) =>
-          plainLine(`    ${level} at ${path}:${start_line}: ${title}`),
-        ),
-      ];
+      return {
+        head: `Check "${name}" on ${short(head_sha)}, ${shown}: ${title}`,
+        body: [summary, text].filter((part) => part !== '').join('\n\n'),
+        parts: annotations.map(({ path, start_line, level, title }) => ({
+          line: `${level} at ${path}:${start_line}: ${title}`,
+        })),
+      };
     }
     case 'comment':
-      return [`Comment on #${effect.issue}`, ...body(effect.body)];
+      return { head: `Comment on #${effect.issue}`, body: effect.body };
     case 'webhook':
-      return [`Message to the chat "${plainLine(effect.webhook)}"`, ...body(effect.text)];
+      return { head: `Message to the chat "${effect.webhook}"`, body: effect.text };
     case 'review_request': {
       const teams = effect.teams.map((team) => `${effect.owner}/${team}`);
-      return [plainLine(`Request for a review: ${[...effect.people, ...teams].join(', ')}`)];
+      return { head: `Request for a review: ${[...effect.people, ...teams].join(', ')}` };
     }
     case 'reaction':
-      return [`Reaction "${effect.content}" to a comment`];
+      return { head: `Reaction "${effect.content}" to a comment` };
     case 'label':
-      return [plainLine(`Labels on #${effect.issue}: ${effect.labels.join(', ')}`)];
+      return { head: `Labels on #${effect.issue}: ${effect.labels.join(', ')}` };
     case 'issue': {
       const { number, title, labels, assignees } = effect;
       const state =
@@ -313,55 +340,53 @@ export function written(effect: Effect): string[] {
             ]
           : [effect.closed_at === null ? 'updated' : 'reopened'];
       const name = number === null ? 'Issue' : `Issue #${number}`;
-      return [plainLine(`${name} "${title}", ${state.join(', ')}`), ...body(effect.body)];
+      return { head: `${name} "${title}", ${state.join(', ')}`, body: effect.body };
     }
     case 'review':
-      return [
-        `Review of #${effect.pull_request} at ${short(effect.head_sha)}`,
-        ...body(effect.body),
-        ...effect.comments.flatMap(({ path, start_line, line, body: text }) => [
-          plainLine(`    at ${path}:${start_line}${line > start_line ? `-${line}` : ''}`),
-          ...body(text).map((shown) => `  ${shown}`),
-        ]),
-      ];
+      return {
+        head: `Review of #${effect.pull_request} at ${short(effect.head_sha)}`,
+        body: effect.body,
+        parts: effect.comments.map(({ path, start_line, line, body }) => ({
+          line: `at ${path}:${start_line}${line > start_line ? `-${line}` : ''}`,
+          body,
+        })),
+      };
     case 'assignment':
-      return [plainLine(`Assignees of #${effect.issue}: ${effect.people.join(', ')}`)];
+      return { head: `Assignees of #${effect.issue}: ${effect.people.join(', ')}` };
     case 'milestone':
-      return [plainLine(`Milestone of #${effect.issue}: ${effect.milestone.title}`)];
+      return { head: `Milestone of #${effect.issue}: ${effect.milestone.title}` };
     case 'closing':
-      return [`#${effect.issue} closed${effect.reason === null ? '' : ` as ${inWords(effect.reason)}`}`];
+      return {
+        head: `#${effect.issue} closed${effect.reason === null ? '' : ` as ${inWords(effect.reason)}`}`,
+      };
     case 'branch_deletion':
-      return [plainLine(`Deletion of the branch ${effect.branch}`)];
+      return { head: `Deletion of the branch ${effect.branch}` };
     case 'backport':
-      return [
-        plainLine(`Pull request from ${effect.branch} into ${effect.onto}: ${effect.title}`),
-        ...body(effect.body),
-      ];
+      return {
+        head: `Pull request from ${effect.branch} into ${effect.onto}: ${effect.title}`,
+        body: effect.body,
+      };
     case 'dispatch':
-      return [
-        plainLine(`Start of the workflow ${effect.workflow} on ${effect.branch}`),
-        ...Object.entries(effect.inputs).map(([name, value]) => plainLine(`    ${name}: ${value}`)),
-      ];
+      return {
+        head: `Start of the workflow ${effect.workflow} on ${effect.branch}`,
+        parts: Object.entries(effect.inputs).map(([name, value]) => ({ line: `${name}: ${value}` })),
+      };
     case 'update_branch':
-      return [plainLine(`Merge of ${effect.base_ref} into the branch of #${effect.pull_request}`)];
+      return { head: `Merge of ${effect.base_ref} into the branch of #${effect.pull_request}` };
     case 'status':
-      return [
-        plainLine(
-          `Status "${effect.context}" on ${short(effect.sha)}, ${effect.state}: ${effect.description}`,
-        ),
-        ...(effect.target_url === undefined ? [] : [`  ${plainLine(effect.target_url)}`]),
-      ];
+      return {
+        head: `Status "${effect.context}" on ${short(effect.sha)}, ${effect.state}: ${effect.description}`,
+        parts: effect.target_url === undefined ? [] : [{ line: effect.target_url }],
+      };
     case 'release':
-      return [
-        plainLine(
-          `${effect.draft ? 'Draft of a release' : 'Release'}${effect.prerelease ? ' (pre-release)' : ''} ${effect.tag} at ${short(effect.sha)}: ${effect.name}`,
-        ),
-        ...body(effect.body),
-      ];
+      return {
+        head: `${effect.draft ? 'Draft of a release' : 'Release'}${effect.prerelease ? ' (pre-release)' : ''} ${effect.tag} at ${short(effect.sha)}: ${effect.name}`,
+        body: effect.body,
+      };
     case 'merge':
-      return [plainLine(`Merge of #${effect.pull_request} into ${effect.base_ref}: ${effect.method}`)];
+      return { head: `Merge of #${effect.pull_request} into ${effect.base_ref}: ${effect.method}` };
     case 'enqueue':
-      return [plainLine(`#${effect.pull_request} in the merge queue of ${effect.base_ref}`)];
+      return { head: `#${effect.pull_request} in the merge queue of ${effect.base_ref}` };
     default:
       return unreachable(effect);
   }
@@ -372,7 +397,12 @@ function inWords(reason: ClosingReason): string {
 }
 
 /** Without the comments that GitHub does not show. */
-function body(markdown: string): string[] {
-  const shown = markdown.replace(/<!--[\s\S]*?-->\n?/g, '').trim();
-  return shown.split('\n').map((line) => `  │ ${plainLine(line)}`.trimEnd());
+export function shownOnGitHub(markdown: string): string {
+  return markdown.replace(/<!--[\s\S]*?-->\n?/g, '').trim();
+}
+
+function bodyLines(markdown: string): string[] {
+  return shownOnGitHub(markdown)
+    .split('\n')
+    .map((line) => `  │ ${plainLine(line)}`.trimEnd());
 }

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { CheckedChain } from '../../ports/chain-tools.ts';
 import { plural } from '../text/pretty.ts';
+import { type DryRunGiven, dryRunFields } from './dry-run-form.ts';
 import type { Html } from './layout.ts';
 import { prose, saidLines } from './untrusted.ts';
 
@@ -19,12 +20,15 @@ export function chainCheckPage({
   text,
   checked,
   refused,
+  dryRun,
   csrf,
 }: {
   text: string;
   checked?: CheckedChain;
   /** Why the text was not checked. */
   refused?: string;
+  /** Absent for somebody who cannot ask for one. */
+  dryRun?: DryRunGiven | undefined;
   /** Of the person who signed in. */
   csrf: string | undefined;
 }): Html {
@@ -39,6 +43,7 @@ ${csrf === undefined ? '' : html`<input type="hidden" name="csrf" value="${csrf}
 <textarea id="text" name="text" rows="20" spellcheck="false" autocapitalize="off" autocomplete="off" required>
 ${text}</textarea>
 <button class="primary">Check</button>
+${dryRun === undefined ? '' : dryRunFields(dryRun)}
 </form>`;
 }
 

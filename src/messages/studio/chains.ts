@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import type { Chain } from '../../domain/chain/chain.ts';
 import type { StoredChain } from '../../domain/chain/stored.ts';
-import type { RunStatus } from '../../domain/run/run.ts';
+import type { Run, RunStatus } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ScheduleRow } from '../../ports/firings.ts';
 import type { ChainUse, StepTime } from '../../ports/operations.ts';
+import { chainPath } from './chain-path.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
 import { dataTable } from './operations.ts';
@@ -58,17 +58,17 @@ ${dataTable(
 /** One chain over all of these repositories. */
 export function chainPage({
   name,
-  ofLast,
+  newest,
   shipped,
   uses,
   stored,
   steps,
   schedules,
   csrf,
+  dryRun,
 }: {
   name: string;
-  /** As the newest run began with it. */
-  ofLast: Chain | undefined;
+  newest: Run | undefined;
   shipped: ShippedChain | undefined;
   uses: readonly ChainUse[];
   stored: readonly StoredChain[];
@@ -76,11 +76,13 @@ export function chainPage({
   schedules: readonly ScheduleRow[];
   /** For those who may change its status. */
   csrf: string | undefined;
+  /** For those who may ask for one. */
+  dryRun: Html | undefined;
 }): Html {
   const own = stored.find((row) => row.definition !== null)?.definition;
   return html`<p><a href="/chains">Chains</a></p>
 <h1>${name}</h1>
-${ofLast ? stepGraph(ofLast.steps, `Steps of ${name}, as its newest run has them`) : shipped ? stepGraph(shipped.chain.steps, `Steps of ${name}, as it ships`) : ''}
+${newest ? stepGraph(newest.definition.steps, `Steps of ${name}, as its newest run has them`) : shipped ? stepGraph(shipped.chain.steps, `Steps of ${name}, as it ships`) : ''}
 ${
   uses.length === 0
     ? html`<p>It has not run yet.</p>`
@@ -102,19 +104,12 @@ ${
 <p class="quiet">From begin to end, with all waiting, in the newest 100 runs that ended.</p>
 ${stepTimes(steps)}`
 }
+${dryRun ?? ''}
 ${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
 ${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}`}
 ${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${own}</pre>`}
 ${shipped === undefined ? '' : html`<h2>Definition that ships with Countersign</h2><p class="quiet">A file of the same name in a repository replaces it there.</p><pre tabindex="0">${shipped.text}</pre>`}
 <p><a href="/chains/check?chain=${name}">Check a change of this chain</a></p>`;
-}
-
-/** What other pages are at, where a chain of that name would be. */
-const TAKEN: ReadonlySet<string> = new Set(['check', 'dry-runs', 'named']);
-
-/** The path of a chain's page. */
-export function chainPath(name: string): string {
-  return TAKEN.has(name) ? `/chains/named/${name}` : `/chains/${name}`;
 }
 
 function chainLink(name: string): Html {

@@ -2,7 +2,7 @@ import { randomBytes, verify } from 'node:crypto';
 import { ApiError } from './api-error.ts';
 import type { OAuth, UserToken } from './oauth.ts';
 import type { State } from './state.ts';
-import type { Installation, PermissionLevel, Permissions, Repository } from './world.ts';
+import type { Account, Installation, PermissionLevel, Permissions, Repository } from './world.ts';
 
 const TOKEN_LIFE_MS = 3_600_000;
 const JWT_LIFE_S = 600;
@@ -22,6 +22,8 @@ export interface Token {
   /** Ids of the repositories that the token is limited to; `undefined` for all of the installation's. */
   readonly repositories: ReadonlySet<number> | undefined;
   readonly expiresAt: Date;
+  /** Whose own token it is. It reads what both the person and the App can. */
+  readonly person?: Account;
 }
 
 /**

@@ -103,6 +103,11 @@ export class Router {
     this.#add(method, path, (call) => handle({ ...call, token: tokenOf(call) }));
   }
 
+  /** The same, where a person's own token reads, too. */
+  installationOrPerson(method: string, path: string, handle: (call: Call & { token: Token }) => Reply): void {
+    this.#add(method, path, (call) => handle({ ...call, token: readerOf(call) ?? tokenOf(call) }));
+  }
+
   /** A route under `/repos/:owner/:repo` that needs one of the permissions. */
   repository(
     method: string,
@@ -111,7 +116,7 @@ export class Router {
     handle: (call: RepositoryCall) => Reply,
   ): void {
     this.#add(method, `/repos/:owner/:repo${path}`, (call) => {
-      const token = tokenOf(call);
+      const token = (method === 'GET' && readerOf(call)) || tokenOf(call);
       const { owner = '', repo = '' } = call.params;
       const repository = call.state.findRepository(owner, repo);
       if (!repository) throw notFound();
@@ -144,6 +149,35 @@ export class Router {
     });
     this.#routes.push({ method, pattern: new RegExp(`^${source}$`), names, handle });
   }
+}
+
+/**
+ * What a person's own token reads with.
+ * https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-with-a-github-app-on-behalf-of-a-user
+ */
+function readerOf({ caller, state }: Call): Token | undefined {
+  if (caller?.kind !== 'user') return undefined;
+  const { account } = caller;
+  const seen = state
+    .repositories()
+    .filter(
+      (repository) =>
+        state.installationOf(repository) && (!repository.private || state.roleOf(repository, account)),
+    );
+  const installation = seen.map((repository) => state.installationOf(repository)).find((one) => one);
+  if (!installation) throw notFound();
+  const permissions = Object.fromEntries(
+    Object.keys(state.app.permissions).map((name) => [name, 'read' as const]),
+  );
+  return {
+    kind: 'installation',
+    token: caller.token,
+    installation,
+    permissions,
+    repositories: new Set(seen.map(({ id }) => id)),
+    expiresAt: caller.expiresAt,
+    person: account,
+  };
 }
 
 function tokenOf({ caller }: Call): Token {

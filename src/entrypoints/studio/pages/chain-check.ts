@@ -13,7 +13,7 @@ const LIMIT_OF_ALL = { most: 120, perMs: 60_000 };
 
 /** The check of a text that is not in a repository yet. It reads nothing and keeps nothing. */
 export function chainCheckPages(parts: StudioParts): Hono<Env> {
-  const { chainTools, clock } = parts;
+  const { chainTools, clock, dryRuns } = parts;
   const pages = new Hono<Env>();
   const checks = rateLimit(clock, LIMIT);
   const allChecks = rateLimit(clock, LIMIT_OF_ALL);
@@ -25,10 +25,11 @@ export function chainCheckPages(parts: StudioParts): Hono<Env> {
   ): Promise<Response> {
     const viewer = context.get('viewer');
     const csrf = viewer.kind === 'person' ? viewer.csrf : undefined;
+    const dryRun = csrf !== undefined && dryRuns ? { on: '' } : undefined;
     return answerPage(
       parts,
       context,
-      { title: CHECK_TITLE, main: chainCheckPage({ ...asked, csrf }) },
+      { title: CHECK_TITLE, main: chainCheckPage({ ...asked, csrf, dryRun }) },
       status,
     );
   }

@@ -1,16 +1,18 @@
 import { Hono } from 'hono';
-import { CHAIN_NAME } from '../../../domain/chain/chain.ts';
+import type { Run } from '../../../domain/run/run.ts';
 import { changeStoredChain, STATUS_VERBS } from '../../../engine/configuration/change-stored-chain.ts';
-import { chainPage, chainPath, chainsPage } from '../../../messages/studio/chains.ts';
+import { chainPath } from '../../../messages/studio/chain-path.ts';
+import { chainPage, chainsPage } from '../../../messages/studio/chains.ts';
+import { dryRunForm } from '../../../messages/studio/dry-run-form.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
-import { knownChains } from '../known-chains.ts';
+import { chainNamed, knownChains } from '../known-chains.ts';
 
 const RUNS_OF_TIMES = 100;
 const SCHEDULES = 500;
 
 /** The pages of chains. */
 export function chainPages(parts: StudioParts): Hono<Env> {
-  const { storage, clock, operator } = parts;
+  const { storage, clock, operator, dryRuns } = parts;
   const { read } = storage;
   const pages = new Hono<Env>();
 
@@ -21,22 +23,23 @@ export function chainPages(parts: StudioParts): Hono<Env> {
 
   pages.on('GET', ['/chains/:name', '/chains/named/:name'], async (context) => {
     const name = context.req.param('name');
-    if (!CHAIN_NAME.test(name)) return context.notFound();
     const visible = context.get('visible');
-    const all = await knownChains(parts, context);
-    const uses = all.uses.filter(({ chain }) => chain === name);
-    const stored = all.stored.filter((row) => row.name === name);
-    const shipped = all.shipped.find(({ chain }) => chain.name === name);
-    if (uses.length === 0 && stored.length === 0 && !shipped) return context.notFound();
-    const [last] = uses;
-    const ofLast = last && (await read.runs.get(last.newest.id))?.definition;
+    const known = await chainNamed(parts, context, name);
+    if (!known) return context.notFound();
     const steps = await read.operations.stepTimes(visible, name, RUNS_OF_TIMES);
     const schedules = (await read.schedules.upcoming(SCHEDULES)).filter(
       (row) => row.chain === name && visible.has(row.repositoryId),
     );
     const viewer = context.get('viewer');
-    const csrf = viewer.kind === 'person' && viewer.isOperator && operator ? viewer.csrf : undefined;
-    const main = chainPage({ name, ofLast, shipped, uses, stored, steps, schedules, csrf });
+    const person = viewer.kind === 'person' ? viewer : undefined;
+    const main = chainPage({
+      ...known,
+      steps,
+      schedules,
+      csrf: person?.isOperator && operator ? person.csrf : undefined,
+      dryRun:
+        person && dryRuns ? dryRunForm(name, person.csrf, { on: subjectOfRun(known.newest) }) : undefined,
+    });
     return answerPage(parts, context, { title: name, main });
   });
 
@@ -61,4 +64,9 @@ export function chainPages(parts: StudioParts): Hono<Env> {
   });
 
   return pages;
+}
+
+function subjectOfRun(run: Run | undefined): string {
+  if (!run) return '';
+  return run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
 }

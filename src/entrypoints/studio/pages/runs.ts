@@ -74,10 +74,15 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const visible = context.get('visible');
     const run = await storage.read.runs.get(id);
     if (!run || !visible.has(run.repositoryId)) return context.notFound();
-    return live.follow(context, visible, {
-      stamp: async (seen) => (seen.has(run.repositoryId) ? storage.read.runs.stamp(id) : undefined),
-      part: async (seen) => (await partOf(context, seen))?.part,
-    });
+    return live.follow(
+      context,
+      { viewer: context.get('viewer'), visible },
+      {
+        stamp: async (seeing) =>
+          seeing.visible.has(run.repositoryId) ? storage.read.runs.stamp(id) : undefined,
+        part: async (seeing) => (await partOf(context, seeing.visible))?.part,
+      },
+    );
   });
 
   pages.get('/runs/:id/configuration', async (context) => {

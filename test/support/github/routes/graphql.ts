@@ -15,13 +15,15 @@ const Question = z.object({
 
 /** GitHub's GraphQL, which has its own limits and reports errors with the status 200. */
 export function graphqlRoutes(router: Router): void {
-  router.installation('POST', '/graphql', (call) => {
+  router.installationOrPerson('POST', '/graphql', (call) => {
     const { state, token, body } = call;
     const { query, variables } = parse(Question, body);
     const errors: GraphqlError[] = [];
     try {
       const { kind, selections } = parseQuery(query, variables);
       const graphqlPoints = pointsOf(selections);
+      if (kind === 'mutation' && token.person)
+        throw new ApiError(403, 'Resource not accessible by integration');
       if (kind === 'mutation') return { ...mutate(router, call, selections), graphqlPoints };
       const data = select(queryNode(state, token, errors), selections);
       const beside = errors.length > 0 ? { errors: errors.map(viewError) } : {};

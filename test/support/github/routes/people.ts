@@ -94,7 +94,8 @@ export function peopleRoutes(router: Router): void {
 
 function permission({ state, repository, params, token }: RepositoryCall): Reply {
   // A person needs push access, which a token that only reads has not: https://github.com/yegor256/rultor/issues/1407
-  if (token.installation.id === READER)
+  const isReader = token.person && !canPush(state.roleOf(repository, token.person));
+  if (token.installation.id === READER || isReader)
     throw new ApiError(403, 'Must have push access to view collaborator permission.');
   const login = params.user ?? '';
   const account = state.findAccount(login);
@@ -109,6 +110,10 @@ function permission({ state, repository, params, token }: RepositoryCall): Reply
       role_name: role,
     },
   });
+}
+
+function canPush(role: Role | undefined): boolean {
+  return role !== undefined && RANK.indexOf(role) >= RANK.indexOf('write');
 }
 
 function permissionsOf(role: Role | 'none'): Record<string, boolean> {

@@ -1,0 +1,188 @@
+import { Hono } from 'hono';
+import type { Chain } from '../../../domain/chain/chain.ts';
+import { defaultInputs } from '../../../domain/chain/chain-inputs.ts';
+import { MAX_CONFIGURATION_BYTES } from '../../../domain/chain/configuration-files.ts';
+import { applyingTo, type StoredChain } from '../../../domain/chain/stored.ts';
+import { sourcesOfChain } from '../../../domain/chain/trigger-schema.ts';
+import { CHECK_TITLE, chainCheckPage } from '../../../messages/studio/chain-check.ts';
+import { DRY_RUNS } from '../../../messages/studio/chain-path.ts';
+import { dryRunPage } from '../../../messages/studio/dry-run.ts';
+import {
+  type DryRunGiven,
+  dryRunAgain,
+  dryRunRefused,
+  NO_DRY_RUN,
+  NO_SUBJECT,
+  nothingThere,
+} from '../../../messages/studio/dry-run-form.ts';
+import { type Html, notice } from '../../../messages/studio/layout.ts';
+import { livePart } from '../../../messages/studio/live.ts';
+import { address } from '../../../messages/studio/parts.ts';
+import { NO_ANSWER } from '../../../messages/studio/words.ts';
+import { GitHubError, type Repo } from '../../../ports/github.ts';
+import { TokenRefused } from '../../../ports/github-person.ts';
+import type { Visible } from '../../../ports/visible.ts';
+import type { DryRun, NotBegun } from '../dry-runs.ts';
+import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { chainNamed } from '../known-chains.ts';
+import { rateLimit } from '../rate-limit.ts';
+import { type Subject, subjectOf } from '../subject.ts';
+import type { Person, Viewer } from '../viewer.ts';
+
+/** Of one person: each checks a text. */
+const LIMIT = { most: 30, perMs: 60_000 };
+const MAX_SUBJECT = 300;
+
+/** What a form asks to be played. */
+interface Wanted {
+  name: string;
+  /** As far as it is known here. */
+  chain: Chain | undefined;
+  /** Pasted. */
+  text?: string;
+}
+
+interface Seeing {
+  viewer: Viewer;
+  visible: Visible;
+}
+
+/** Dry runs: what a chain would have done, for the person who asks and with their own access. */
+export function dryRunPages(parts: StudioParts): Hono<Env> {
+  const { storage, clock, access, live, dryRuns, chainTools, githubUrl, log } = parts;
+  const pages = new Hono<Env>();
+  if (!dryRuns) return pages;
+  const limit = rateLimit(clock, LIMIT);
+
+  pages.post(DRY_RUNS, async (context) => {
+    const person = context.get('viewer');
+    if (person.kind !== 'person') return context.notFound();
+    if (!limit.allows(String(person.id))) return refused(context, { kind: 'too_often' });
+    const fields = await context.req.parseBody();
+    const given: DryRunGiven = { on: textOf(fields.on).slice(0, MAX_SUBJECT) };
+    let wanted: Wanted;
+    if (fields.text === undefined) {
+      const found = await chainNamed(parts, context, textOf(fields.chain));
+      if (!found) return context.notFound();
+      wanted = { name: found.name, chain: found.definition };
+    } else {
+      // Browsers send the lines of a form with CRLF.
+      const text = textOf(fields.text).replaceAll('\r\n', '\n');
+      const checked = (await chainTools()).check(text);
+      const { name, chain } = checked;
+      if (checked.errors.length > 0 || name === undefined)
+        return checkPage(context, person, { text, checked, dryRun: given });
+      wanted = { name, chain, text };
+    }
+    const subject = await subjectOf(storage.read, context.get('visible'), given.on);
+    if (!('wrong' in subject)) return begin(context, person, wanted, subject);
+    const wrong = subject.wrong === 'no_form' ? NO_SUBJECT : nothingThere(subject.repository);
+    if (wanted.text !== undefined)
+      return checkPage(context, person, { text: wanted.text, dryRun: { ...given, wrong } });
+    const main = dryRunAgain(wanted.name, person.csrf, { ...given, wrong });
+    return answerPage(parts, context, { title: `Dry run of ${wanted.name}`, main }, 422);
+  });
+
+  pages.get(`${DRY_RUNS}/:id`, (context) => {
+    const { id } = context.req.param();
+    const seeing = { viewer: context.get('viewer'), visible: context.get('visible') };
+    const found = shownTo(seeing, id);
+    if (!found) return context.notFound();
+    const { dryRun, part } = found;
+    const events = address(`${DRY_RUNS}/${id}/events`, { since: dryRun.stamp });
+    return answerPage(parts, context, {
+      title: `Dry run of ${dryRun.chain}`,
+      main: dryRun.end ? part : livePart({ address: events, nonce: context.get('nonce'), part }),
+    });
+  });
+
+  pages.get(`${DRY_RUNS}/:id/events`, (context) => {
+    const { id } = context.req.param();
+    const seeing = { viewer: context.get('viewer'), visible: context.get('visible') };
+    if (!shownTo(seeing, id)) return context.notFound();
+    return live.follow(context, seeing, {
+      stamp: async (now) => shownTo(now, id)?.dryRun.stamp,
+      part: async (now) => shownTo(now, id)?.part,
+    });
+  });
+
+  pages.post(`${DRY_RUNS}/:id/stop`, (context) => {
+    const { id } = context.req.param();
+    const person = context.get('viewer');
+    if (person.kind !== 'person' || !dryRuns.of(person.id, id)) return context.notFound();
+    dryRuns.stop(person.id, id);
+    return context.redirect(`${DRY_RUNS}/${id}`, 303);
+  });
+
+  return pages;
+
+  function checkPage(
+    context: Request,
+    { csrf }: Person,
+    asked: Omit<Parameters<typeof chainCheckPage>[0], 'csrf'>,
+  ): Promise<Response> {
+    const shown = Buffer.byteLength(asked.text) > MAX_CONFIGURATION_BYTES ? '' : asked.text;
+    const main = chainCheckPage({ ...asked, text: shown, csrf });
+    return answerPage(parts, context, { title: CHECK_TITLE, main }, 422);
+  }
+
+  function refused(context: Request, because: NotBegun): Promise<Response> {
+    const own = because.kind === 'own' ? because.id : undefined;
+    const main = dryRunRefused(because.kind, own);
+    return answerPage(parts, context, { title: NO_DRY_RUN, main }, own === undefined ? 429 : 409);
+  }
+
+  async function begin(
+    context: Request,
+    person: Person,
+    { name, chain, text }: Wanted,
+    { repositoryId, repository, pullRequest }: Subject,
+  ): Promise<Response> {
+    const wait = dryRuns?.inTheWay(person.id);
+    if (wait) return refused(context, wait);
+    const [owner = '', repo = ''] = repository.split('/');
+    const of = { owner, name: repo };
+    let token: string;
+    try {
+      token = await access.tokenOf(person);
+    } catch (error) {
+      if (!(error instanceof GitHubError || error instanceof TokenRefused)) throw error;
+      log.warn({ err: error }, 'Studio has no token for a dry run');
+      return answerPage(parts, context, { title: NO_ANSWER.title, main: notice(NO_ANSWER) }, 503);
+    }
+    const onlyByHand = chain && sourcesOfChain(chain).every((source) => source === 'manual.fired');
+    const begun = dryRuns?.begin(
+      {
+        repo: of,
+        pullRequest,
+        chain: name,
+        ...(text !== undefined && { text }),
+        ...(onlyByHand && { fire: { actor: person.login, inputs: defaultInputs(chain.inputs) } }),
+        stored: definedIn(await storage.read.chains.all(), of),
+      },
+      { personId: person.id, repositoryId, token },
+    );
+    if (begun?.kind !== 'begun') return refused(context, begun ?? { kind: 'busy' });
+    log.info({ chain: name, repository, pull_request: pullRequest, login: person.login }, 'a dry run began');
+    return context.redirect(`${DRY_RUNS}/${begun.id}`, 303);
+  }
+
+  function shownTo({ viewer, visible }: Seeing, id: string): { dryRun: DryRun; part: Html } | undefined {
+    if (viewer.kind !== 'person') return undefined;
+    const dryRun = dryRuns?.of(viewer.id, id);
+    if (!dryRun || !visible.has(dryRun.repositoryId)) return undefined;
+    return { dryRun, part: dryRunPage(dryRun, { githubUrl, csrf: viewer.csrf, now: clock.now() }) };
+  }
+}
+
+/** A field that is a file counts as empty. */
+function textOf(field: unknown): string {
+  return typeof field === 'string' ? field : '';
+}
+
+/** The definitions on this server that apply there. That a chain is paused does not keep anybody from trying it. */
+function definedIn(rows: readonly StoredChain[], repo: Repo): StoredChain[] {
+  return applyingTo(rows, repo).flatMap((row) =>
+    row.definition === null ? [] : [{ ...row, status: 'active' }],
+  );
+}

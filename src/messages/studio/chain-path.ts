@@ -1,0 +1,10 @@
+/** Where dry runs begin, and the pages of their results are. */
+export const DRY_RUNS = '/chains/dry-runs';
+
+/** What other pages are at, where a chain of that name would be. */
+const TAKEN: ReadonlySet<string> = new Set(['check', 'dry-runs', 'named']);
+
+/** The path of a chain's page. */
+export function chainPath(name: string): string {
+  return TAKEN.has(name) ? `/chains/named/${name}` : `/chains/${name}`;
+}

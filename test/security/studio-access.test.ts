@@ -1,14 +1,8 @@
 // @module-tag security
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { gitHubForPeople } from '../../src/adapters/octokit/for-people.ts';
-import { openBlobs } from '../../src/composition/blobs.ts';
-import { chainTools } from '../../src/composition/chain-tools.ts';
-import { silentLog } from '../../src/core/log.ts';
-import { createDryRuns } from '../../src/entrypoints/studio/dry-runs.ts';
-import { createStudio } from '../../src/entrypoints/studio/studio.ts';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
-import { OAUTH_CLIENT } from '../support/github/oauth.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { studioRoutes } from '../support/studio-routes.ts';
 
 const MINUTE = 60_000;
 const HIDDEN = 'octo/hidden';
@@ -60,37 +54,7 @@ async function hiddenRun(isPrivate: boolean) {
   };
 }
 
-/** Every route of Studio but its assets, and those of signing in. */
-async function routes(): Promise<{ method: string; path: string }[]> {
-  const { clock } = harness;
-  const github = await gitHubForPeople({
-    ...OAUTH_CLIENT,
-    clock,
-    apiUrl: harness.github.url,
-    pagesUrl: harness.github.url,
-  });
-  const studio = createStudio({
-    config: WITH_SIGN_IN,
-    publicUrl: undefined,
-    githubApiUrl: harness.github.url,
-    storage: harness.app.storage,
-    blobs: () => openBlobs(harness.config.artifactsUrl),
-    chainTools: async () => chainTools(),
-    clock,
-    log: silentLog,
-    github,
-    queue: { enqueue: async () => undefined },
-    dryRuns: createDryRuns({
-      player: { play: () => Promise.reject(new Error('no')) },
-      clock,
-      log: silentLog,
-    }),
-  });
-  const all = new Map(studio.routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
-  return [...all.values()].filter(
-    ({ method, path }) => method !== 'ALL' && !path.startsWith('/assets/') && !/^\/sign-(in|out)/.test(path),
-  );
-}
+const routes = () => studioRoutes(harness);
 
 /** The path with what the hidden repository has in place of its parameters; any other is unknown. */
 function filled(path: string): string {

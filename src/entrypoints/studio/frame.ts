@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
+import { said } from '../../messages/studio/untrusted.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { NewJob } from '../../ports/jobs.ts';
@@ -95,7 +96,7 @@ export async function answerPage(
   const flash = await resultIn({ storage }, context);
   return context.html(
     page({
-      title,
+      title: said(title, 200),
       viewer: viewer.kind === 'nobody' ? { kind: 'nobody', ...signInFrom(access, context) } : viewer,
       path: context.req.path,
       assets: assets.forPages,

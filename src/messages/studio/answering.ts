@@ -3,6 +3,7 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { isMergeStep, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import { short } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
+import { said } from './untrusted.ts';
 
 /** Who acts from a page. `undefined` instead of it: somebody who only reads, and sees no buttons. */
 export interface Acting {
@@ -63,7 +64,7 @@ export function rerunStepButton(
   if (!acting) return html``;
   return html`<form class="actions" method="post" action="/commands">
 ${hidden(acting)}${about(on)}<input type="hidden" name="step" value="${step}">
-<button name="verb" value="rerun">Run <b>${step}</b> again</button>
+<button name="verb" value="rerun">Run <b>${said(step, 60)}</b> again</button>
 </form>`;
 }
 
@@ -81,7 +82,7 @@ export function answerForm(
   const merges = isMergeStep(run, step);
   return html`<form class="answer" method="post" action="/answers" aria-label="Answer the question">
 ${hidden(acting)}<input type="hidden" name="run" value="${run.id}"><input type="hidden" name="approval" value="${approval.id}">
-<p>${merges ? html`May <code>${short(approval.headSha)}</code> be merged into <code>${approval.baseRef}</code>?` : html`May <b>${step?.stepId ?? ''}</b> go on with <code>${short(approval.headSha)}</code>?`}
+<p>${merges ? html`May <code>${short(approval.headSha)}</code> be merged into <code>${said(approval.baseRef, 200)}</code>?` : html`May <b>${said(step?.stepId ?? '', 60)}</b> go on with <code>${short(approval.headSha)}</code>?`}
 <span class="quiet">Your answer is your own reaction on the comment on GitHub, and counts like any other.</span></p>
 <button name="says" value="approve" class="primary">Countersign</button>
 <button name="says" value="reject" class="danger">Reject</button>
@@ -107,7 +108,7 @@ function labelOf(verb: Button, on: ActedOn): string {
 export function askedFor(answer: { ok: boolean; text: string } | null): Html {
   if (!answer)
     return html`<p class="flash" role="status">Countersign is at work on what you asked for. Reload this page to see what became of it.</p>`;
-  return html`<p class="flash ${answer.ok ? 'ok' : 'failed'}" role="${answer.ok ? 'status' : 'alert'}"><span aria-hidden="true">${answer.ok ? '✓' : '✗'}</span> ${answer.text.replaceAll('`', '')}</p>`;
+  return html`<p class="flash ${answer.ok ? 'ok' : 'failed'}" role="${answer.ok ? 'status' : 'alert'}"><span aria-hidden="true">${answer.ok ? '✓' : '✗'}</span> ${said(answer.text.replaceAll('`', ''), 1_000)}</p>`;
 }
 
 /** Stored as the answer to what somebody asked for. */

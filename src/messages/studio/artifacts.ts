@@ -61,12 +61,12 @@ function nothing(query: ArtifactQuery): string {
 }
 
 function ofRun({ run, artifacts, hasMore, isDamaged }: FoundArtifacts['runs'][number]): Html {
-  return html`<section><h2><a href="/runs/${run.id}">${run.chain}</a> <small>${run.repository}${run.pullRequest === null ? '' : html` <a href="/${run.repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`} · ${time(run.createdAt)}</small></h2>
+  return html`<section><h2><a href="/runs/${run.id}">${said(run.chain, 100)}</a> <small>${run.repository}${run.pullRequest === null ? '' : html` <a href="/${run.repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`} · ${time(run.createdAt)}</small></h2>
 ${isDamaged ? html`<p>The archive of this run is damaged and cannot be read.</p>` : ''}
 <ul class="artifacts">
 ${artifacts.map(
   ({ id, kind, name, passed, verdict }) =>
-    html`<li><a href="/artifacts/${id}">${said(name, 200)}</a> <span class="quiet">${kind}</span> ${passed === undefined ? '' : passedLabel(passed)}${verdict ? html` ${VERDICT_WORDS[verdict]}` : ''}</li>\n`,
+    html`<li><a href="/artifacts/${id}">${said(name, 200)}</a> <span class="quiet">${said(kind, 100)}</span> ${passed === undefined ? '' : passedLabel(passed)}${verdict ? html` ${VERDICT_WORDS[verdict]}` : ''}</li>\n`,
 )}</ul>
 ${hasMore ? html`<p><a href="/runs/${run.id}">The run has more</a></p>` : ''}</section>`;
 }
@@ -131,9 +131,9 @@ export function artifactPage({
   size?: number | undefined;
 }): Html {
   const { repository, headSha } = run;
-  return html`<h1>${said(artifact.name, 200)} <small>${artifact.kind}</small></h1>
+  return html`<h1>${said(artifact.name, 200)} <small>${said(artifact.kind, 100)}</small></h1>
 <dl class="facts">
-<dt>Run</dt><dd><a href="/runs/${run.id}">${run.chain}</a> of ${repository}${run.pullRequest === null ? '' : html` <a href="/${repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`}</dd>
+<dt>Run</dt><dd><a href="/runs/${run.id}">${said(run.chain, 100)}</a> of ${repository}${run.pullRequest === null ? '' : html` <a href="/${repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`}</dd>
 <dt>Made</dt><dd>${time(artifact.createdAt)}</dd>
 ${size === undefined ? '' : html`<dt>Size</dt><dd>${size} bytes</dd>`}
 </dl>

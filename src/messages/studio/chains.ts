@@ -9,7 +9,7 @@ import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
 import { dataTable } from './operations.ts';
 import { time } from './parts.ts';
-import { said } from './untrusted.ts';
+import { said, saidLines } from './untrusted.ts';
 
 const STATUS_WORDS = {
   active: 'Active',
@@ -107,7 +107,7 @@ ${stepTimes(steps)}`
 ${dryRun ?? ''}
 ${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
 ${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}`}
-${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${own}</pre>`}
+${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${saidLines(own)}</pre>`}
 ${shipped === undefined ? '' : html`<h2>Definition that ships with Countersign</h2><p class="quiet">A file of the same name in a repository replaces it there.</p><pre tabindex="0">${shipped.text}</pre>`}
 <p><a href="/chains/check?chain=${name}">Check a change of this chain</a></p>`;
 }
@@ -172,7 +172,7 @@ function stepTimes(steps: readonly StepTime[]): Html {
     ['Step', 'Runs', 'Median', '95th percentile'],
     groups.map(([id, times]) => {
       const sorted = times.map(({ ms }) => ms).toSorted((a, b) => a - b);
-      return [id, sorted.length, seconds(quantile(sorted, 0.5)), seconds(quantile(sorted, 0.95))];
+      return [said(id, 60), sorted.length, seconds(quantile(sorted, 0.5)), seconds(quantile(sorted, 0.95))];
     }),
   );
 }

@@ -146,7 +146,7 @@ ${
 ${
   runs.length === 0
     ? html`<p>It began no runs.</p>`
-    : html`<ul>${runs.map((run) => html`<li><a href="/runs/${run.id}">${run.chain}</a> ${capital(run.status)}</li>\n`)}</ul>`
+    : html`<ul>${runs.map((run) => html`<li><a href="/runs/${run.id}">${said(run.chain, 100)}</a> ${capital(run.status)}</li>\n`)}</ul>`
 }`;
 }
 

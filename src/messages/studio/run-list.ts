@@ -4,7 +4,7 @@ import { MAX_SEARCHED } from '../../ports/storage.ts';
 import { short } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
 import { address, filterForm, nextPage, RUN_STATUS_WORDS, runState, time } from './parts.ts';
-import { prose } from './untrusted.ts';
+import { prose, said } from './untrusted.ts';
 
 /** What a list of runs is limited to, as its address says. */
 export interface RunListQuery {
@@ -45,7 +45,7 @@ ${
 <tbody>
 ${runs.map(
   (run) => html`<tr>
-<td><a href="/runs/${run.id}">${run.chain}</a></td>
+<td><a href="/runs/${run.id}">${said(run.chain, 100)}</a></td>
 <td>${run.repository}${run.pullRequest === null ? '' : html` <a href="/${run.repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`}</td>
 <td><code>${short(run.headSha)}</code></td>
 <td>${runState(run.status, run.reason?.code ?? null)}${run.reason === null ? '' : html` <span class="quiet">${prose(run.reason.summary, 160)}</span>`}</td>

@@ -91,7 +91,7 @@ function heading({ state: { run } }: RunView): Html {
     run.pullRequest === null
       ? ''
       : html` <a href="/${run.repository}/pull/${run.pullRequest}">#${run.pullRequest}</a>`;
-  return html`<h1>${run.chain} <small>${run.repository}${pull}</small></h1>`;
+  return html`<h1>${said(run.chain, 100)} <small>${run.repository}${pull}</small></h1>`;
 }
 
 function facts(view: RunView): Html {
@@ -105,7 +105,7 @@ function facts(view: RunView): Html {
 <dt>Head</dt><dd><a href="${onGithub}/commit/${run.headSha}"><code>${short(run.headSha)}</code></a></dd>
 <dt>Base</dt><dd>${said(run.baseRef, 200)} at <a href="${onGithub}/commit/${run.baseSha}"><code>${short(run.baseSha)}</code></a></dd>
 <dt>Trigger</dt><dd>${trigger(view)}</dd>
-${parent === undefined ? '' : html`<dt>Begun by</dt><dd>step ${parent.step} of <a href="/runs/${parent.run}">${parent.chain}</a></dd>\n`}<dt>Begun</dt><dd>${time(run.createdAt)}</dd>
+${parent === undefined ? '' : html`<dt>Begun by</dt><dd>step ${said(parent.step, 60)} of <a href="/runs/${parent.run}">${said(parent.chain, 100)}</a></dd>\n`}<dt>Begun</dt><dd>${time(run.createdAt)}</dd>
 <dt>${run.finishedAt === null ? 'Runs for' : 'Took'}</dt><dd>${duration(end.getTime() - run.createdAt.getTime())}</dd>
 <dt>Configuration</dt><dd><a href="/runs/${run.id}/configuration">as it was when the run began</a>, from ${said(governingBranch(run), 200)} at <a href="${onGithub}/commit/${run.baseSha}"><code>${short(run.baseSha)}</code></a></dd>
 </dl>`;
@@ -143,7 +143,7 @@ function steps(view: RunView): Html {
 <ol class="steps">
 ${state.invocations.map((step) => {
   const after = definition.steps[step.stepIndex]?.dependsOn ?? [];
-  return html`<li><span aria-hidden="true">${face(step).mark}</span> <a href="${addressOf(view, step.stepId)}"${step === selected ? html` aria-current="step"` : ''}>${step.stepId}</a>: ${stateWords(step, now)}${step.reason === null ? '' : html` <span class="quiet">${prose(step.reason.summary, 300)}</span>`}${after.length === 0 ? '' : html` <span class="quiet">after ${after.join(', ')}</span>`}</li>\n`;
+  return html`<li><span aria-hidden="true">${face(step).mark}</span> <a href="${addressOf(view, step.stepId)}"${step === selected ? html` aria-current="step"` : ''}>${said(step.stepId, 60)}</a>: ${stateWords(step, now)}${step.reason === null ? '' : html` <span class="quiet">${prose(step.reason.summary, 300)}</span>`}${after.length === 0 ? '' : html` <span class="quiet">after ${said(after.join(', '))}</span>`}</li>\n`;
 })}</ol>`;
 }
 
@@ -172,10 +172,10 @@ function selectedStep(view: RunView): Html {
   const gates = (state.verdicts ?? []).filter((verdict) => verdict.step === step.stepId);
   const on = actedOn(run);
   return html`<section id="step" class="selected-step" aria-labelledby="step-name">
-<h2 id="step-name">Step ${step.stepId}</h2>
+<h2 id="step-name">Step ${said(step.stepId, 60)}</h2>
 <dl class="facts">
 <dt>State</dt><dd>${face(step).mark} ${stateWords(step, now)}</dd>
-${definition === undefined ? '' : html`<dt>Runs</dt><dd>${definition.uses.name}</dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
+${definition === undefined ? '' : html`<dt>Runs</dt><dd>${said(definition.uses.name, 100)}</dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
 ${on.kind === 'pull_request' && isStepOver(step.status) ? rerunStepButton(step.stepId, on, view.acting) : ''}
 <h3>Where it comes from</h3>
 ${trace(view, step, own)}
@@ -205,7 +205,7 @@ ${run.deliveryId === null ? '' : html`<li>Delivery: ${delivery(run.deliveryId, s
 ${last === undefined ? html`<li class="quiet">No session yet</li>\n` : html`<li>Session: <a href="#${last.id}">${last.id}</a>, attempt ${last.attempt}</li>\n`}${
   step.outcomeArtifactId === null
     ? html`<li class="quiet">No outcome${isOver(step) ? '' : ' yet'}</li>\n`
-    : html`<li>Outcome: <a href="/artifacts/${step.outcomeArtifactId}">${step.outcome?.outcome_kind ?? step.outcomeArtifactId}</a></li>\n`
+    : html`<li>Outcome: <a href="/artifacts/${step.outcomeArtifactId}">${said(step.outcome?.outcome_kind ?? step.outcomeArtifactId, 100)}</a></li>\n`
 }${effects.slice(0, MAX_SHOWN).map((row) => html`<li>Effect: <a href="#${row.id}">${said(written(row.effect)[0] ?? row.effect.kind, 150)}</a></li>\n`)}</ol>`;
 }
 
@@ -252,7 +252,7 @@ function artifactsOf(view: RunView, step: Invocation, made: readonly Artifact[])
   }${files.length > shown.length ? html`<p class="quiet">The newest ${shown.length} of ${plural(files.length, 'artifact')}.</p>` : ''}${
     shown.length === 0
       ? ''
-      : html`<ul>${shown.map(({ id, kind, name }) => html`<li><a href="/artifacts/${id}">${said(name, 100)}</a> <span class="quiet">${kind}</span></li>\n`)}</ul>`
+      : html`<ul>${shown.map(({ id, kind, name }) => html`<li><a href="/artifacts/${id}">${said(name, 100)}</a> <span class="quiet">${said(kind, 100)}</span></li>\n`)}</ul>`
   }`;
 }
 
@@ -350,7 +350,7 @@ ${shown.map(({ at, subject, from, to, reason, by }) => {
       : by?.kind === 'session'
         ? html`<a href="#${by.id}">${words}</a>`
         : words;
-  return html`<tr><td>${exactTime(at)}</td><td>${nameOf(subject)}</td><td>${from} → ${to}${reason === null ? '' : html` <span class="quiet">${reason}</span>`}</td><td>${cause}</td></tr>\n`;
+  return html`<tr><td>${exactTime(at)}</td><td>${said(nameOf(subject), 100)}</td><td>${from} → ${to}${reason === null ? '' : html` <span class="quiet">${reason}</span>`}</td><td>${cause}</td></tr>\n`;
 })}${hidden > 0 || isCut ? '' : html`<tr><td>${exactTime(run.createdAt)}</td><td>run</td><td>begins</td><td>${trigger(view)}</td></tr>`}</tbody></table>`,
 )}`;
 }
@@ -360,7 +360,7 @@ export function configurationPage({ state, githubUrl }: Pick<RunView, 'state' | 
   const { run } = state;
   const commit = `${githubUrl}/${run.repository}/commit/${run.baseSha}`;
   const json = (value: unknown) => saidLines(JSON.stringify(value, null, 2));
-  return html`<h1>Configuration of <a href="/runs/${run.id}">${run.chain}</a></h1>
+  return html`<h1>Configuration of <a href="/runs/${run.id}">${said(run.chain, 100)}</a></h1>
 <p>As it was on ${said(governingBranch(run), 200)} at <a href="${commit}"><code>${short(run.baseSha)}</code></a> when the run began. Later changes do not affect the run.</p>
 <section aria-labelledby="chain"><h2 id="chain">Chain</h2><pre tabindex="0">${json(run.definition)}</pre></section>
 <section aria-labelledby="settings"><h2 id="settings">Settings</h2><pre tabindex="0">${json(run.settings)}</pre></section>

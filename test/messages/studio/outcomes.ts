@@ -9,7 +9,11 @@ const HEAD = 'a'.repeat(40);
 export function outcomesOfEachKind(text = 'some text') {
   const finding = {
     severity: 'critical',
-    category: text.replaceAll(/\p{C}/gu, '').trim().slice(0, 50) || 'security',
+    category:
+      text
+        .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+        .trim()
+        .slice(0, 50) || 'security',
     file: 'src/db.ts',
     line: 12,
     end_line: 14,

@@ -7,7 +7,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { noBrowser, openBrowser } from '../support/chromium.ts';
-import { addressesAt } from '../support/hostile/places.ts';
+import { addressesAt, NOT_STORED } from '../support/hostile/places.ts';
 import { startWithHostileTexts, type WithHostileTexts } from '../support/hostile/started.ts';
 import { ALL_AT_ONCE, HOSTILE_TEXTS } from '../support/hostile/texts.ts';
 import { type StudioRoute, studioParameters, studioRoutes } from '../support/studio-routes.ts';
@@ -48,7 +48,7 @@ describe.skipIf(noBrowser !== undefined)('in Chromium', () => {
     const started = await startWithHostileTexts();
     ({ harness, store } = started);
     routes = (await studioRoutes(harness)).filter(
-      ({ method, path }) => method === 'GET' && !/\/(events|download)$/.test(path),
+      ({ method, path }) => method === 'GET' && !/\/(events|download)$/.test(path) && !NOT_STORED.test(path),
     );
     browser = await openBrowser();
     context = await browser.newContext();

@@ -1,6 +1,9 @@
 import type { StudioRoute } from '../studio-routes.ts';
 import type { HostilePlace } from './world.ts';
 
+/** Pages of what is only in memory. */
+export const NOT_STORED = /^\/chains\/dry-runs\/:id/;
+
 /** What a path names, by the segment before its parameter. */
 const NAMED: Readonly<Record<string, (place: HostilePlace) => readonly string[]>> = {
   runs: ({ run }) => [run],

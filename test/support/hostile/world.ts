@@ -45,6 +45,8 @@ export async function storeEverywhere(
   const chain = `hostile-${at}`;
   const headSha = at.toString(16).padStart(40, 'f');
   const guid = `${text.slice(0, 200).toWellFormed()} ${at}`;
+  // It is in an address.
+  const skill = text.slice(0, 500);
   const because = hostileReason(text);
   const place = { installation_id: repository.installationId, owner: 'octo', repo: 'app' };
   const outcomes = outcomesOfEachKind(text.slice(0, 1_000));
@@ -285,7 +287,7 @@ export async function storeEverywhere(
     });
     await tx.skills.keep({
       id: `skl_hostile${at}`,
-      name: text,
+      name: skill,
       description: text,
       version: text,
       tags: [text],
@@ -301,7 +303,7 @@ export async function storeEverywhere(
     });
     await tx.skillTraces.insert({
       of: { runId: id, sessionId: `ses_${first.id}` },
-      skill: text,
+      skill,
       skillId: `skl_hostile${at}`,
       artifact: text,
       kind: 'prompt_template',
@@ -361,7 +363,7 @@ export async function storeEverywhere(
       `art_hostile${at}_file1`,
     ],
     chain,
-    skill: text,
+    skill,
     guid,
     command: `cmd_hostile${at}`,
   };

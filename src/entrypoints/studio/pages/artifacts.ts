@@ -16,6 +16,8 @@ import { cursorOf, positionOf } from '../run-position.ts';
 /** Of a text; the rest is in the download. */
 const MAX_SHOWN_BYTES = 200_000;
 const DAY_MS = 86_400_000;
+/** Letters of a download's name. */
+const MAX_NAME = 100;
 
 /** The pages of artifacts, and their download. */
 export function artifactPages(parts: StudioParts): Hono<Env> {
@@ -116,7 +118,8 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
 
 /** https://www.rfc-editor.org/rfc/rfc6266#section-4.1: the name in ASCII for all, and as it is for those who can read it. */
 function attachment({ name }: Artifact): string {
-  const last = name.toWellFormed().split('/').at(-1) ?? '';
+  // Its end, which says what it is: a header has little room, and file systems take 255 bytes.
+  const last = (name.split('/').at(-1) ?? '').slice(-MAX_NAME).toWellFormed();
   const plain = last.replaceAll(/[^A-Za-z0-9._-]/g, '_') || 'artifact';
   const exact = encodeURIComponent(last).replaceAll(
     /['()*]/g,

@@ -21,6 +21,8 @@ export interface StudioSessions {
   insert(session: StudioSession): Promise<void>;
   /** The session of a token that still counts. */
   find(tokenHash: string, now: Date): Promise<StudioSession | undefined>;
+  /** The session of a sign-in, whatever its token is by now. */
+  ofSignIn(of: Pick<StudioSession, 'personId' | 'signedInAt'>, now: Date): Promise<StudioSession | undefined>;
   /** Returns whether it exists. The sign-in itself never changes. */
   change(
     tokenHash: string,

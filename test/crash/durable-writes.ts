@@ -45,10 +45,10 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
   apiTokens: ['byHash', 'all'],
-  studioSessions: ['find'],
+  studioSessions: ['find', 'ofSignIn'],
   studioCommands: ['get'],
   audit: ['lastConfiguration', 'page'],
-  overview: ['active', 'stopped', 'counts', 'ofPullRequest', 'atAddress', 'chains'],
+  overview: ['active', 'stopped', 'counts', 'ofPullRequest', 'atAddress', 'repositoryAt', 'chains'],
   // It writes with the end of the transaction.
   insight: ['add', 'totals', 'leadTimes', 'repositories'],
   operations: [

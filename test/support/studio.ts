@@ -34,6 +34,7 @@ export async function studioFor(
         canSignIn: false,
         isPublic: false,
         viewer: async () => viewer,
+        again: async () => viewer,
         visible: async () => visible,
         isProven: async () => undefined,
         tokenOf: () => Promise.reject(new Error('nobody has a token')),

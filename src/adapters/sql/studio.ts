@@ -27,6 +27,17 @@ export function studioSessionsTable(db: Kysely<Database>): StudioSessions {
       return row && sessionIn(row);
     },
 
+    async ofSignIn({ personId, signedInAt }, now) {
+      const row = await db
+        .selectFrom('studio_sessions')
+        .selectAll()
+        .where('person_id', '=', personId)
+        .where('signed_in_at', '=', toText(signedInAt))
+        .where('expires_at', '>', toText(now))
+        .executeTakeFirst();
+      return row && sessionIn(row);
+    },
+
     async change(tokenHash, changed) {
       const { numUpdatedRows } = await db
         .updateTable('studio_sessions')

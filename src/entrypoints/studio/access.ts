@@ -15,6 +15,8 @@ export interface Access {
   isPublic: boolean;
   /** @throws GitHubError if GitHub had to be asked and did not answer */
   viewer(context: Context): Promise<Viewer>;
+  /** The same once more, for an answer that lasts: whoever has signed out meanwhile is nobody. @throws GitHubError */
+  again(context: Context): Promise<Viewer>;
   /** Asks GitHub, or remembers for some minutes what it said. @throws GitHubError */
   visible(viewer: Viewer): Promise<Visible>;
   /**
@@ -44,7 +46,10 @@ interface Asked<T> {
 function remembered<T>(clock: Clock, forMs: number) {
   const known = new LRUCache<number, Asked<T>>({ max: 2_000 });
   return {
-    forget: (key: number) => known.delete(key),
+    /** Only that answer: there can be a newer one. */
+    forget(key: number, answer: Promise<T>) {
+      if (known.get(key)?.answer === answer) known.delete(key);
+    },
     get(key: number, ask: () => Promise<T>): Promise<T> {
       const now = clock.now().getTime();
       const found = known.get(key);
@@ -99,19 +104,18 @@ export function accessByGitHub({
     return sessions.accessToken(signedIn);
   }
 
-  const publicIds = () =>
-    publicRepositories ? shownToAll.get(0, publicRepositories) : Promise.resolve<readonly number[]>([]);
-
-  return {
-    canSignIn: sessions !== undefined,
-    isPublic: publicRepositories !== undefined,
-
-    async viewer(context) {
-      const signedIn = await sessions?.of(context);
-      if (!signedIn) return { kind: 'nobody' };
-      const id = signedIn.row.personId;
+  /** @param context of an answer that has not begun */
+  async function viewerOf(signedIn: SignedIn | undefined, context?: Context): Promise<Viewer> {
+    if (!signedIn) return { kind: 'nobody' };
+    const id = signedIn.row.personId;
+    for (;;) {
+      let isOwn = false;
+      const answer = shownTo.get(id, () => {
+        isOwn = true;
+        return ask(signedIn);
+      });
       try {
-        const { login, ids } = await shownTo.get(id, () => ask(signedIn));
+        const { login, ids } = await answer;
         const viewer: Person = {
           kind: 'person',
           id,
@@ -123,11 +127,27 @@ export function accessByGitHub({
         return viewer;
       } catch (error) {
         if (!(error instanceof TokenRefused)) throw error;
-        // Another session of the same person can have a token that GitHub accepts.
-        shownTo.forget(id);
-        await sessions?.end(context, signedIn);
+        shownTo.forget(id, answer);
+        // Another session of the same person asked, whose token says nothing about that of this one.
+        if (!isOwn) continue;
+        await sessions?.end(signedIn, context);
         return { kind: 'nobody' };
       }
+    }
+  }
+
+  const publicIds = () =>
+    publicRepositories ? shownToAll.get(0, publicRepositories) : Promise.resolve<readonly number[]>([]);
+
+  return {
+    canSignIn: sessions !== undefined,
+    isPublic: publicRepositories !== undefined,
+
+    viewer: async (context) => viewerOf(await sessions?.of(context), context),
+
+    async again(context) {
+      const before = await sessions?.of(context);
+      return viewerOf(before && (await sessions?.again(before)));
     },
 
     async visible(viewer) {

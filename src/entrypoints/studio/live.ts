@@ -16,6 +16,10 @@ const TICKS_OF_SILENCE = 50;
 const TICKS_OF_ACCESS = 120;
 /** Each costs some memory, and a query when something changes. */
 const MAX_STREAMS = 200;
+/** Of one person, so that nobody takes those of others. Browsers end the streams of tabs that nobody looks at. */
+const MOST_OF_ONE = 20;
+/** Of all who did not sign in together. */
+const MOST_OF_NOBODY = 100;
 /** For a browser that comes when there are that many. */
 const BUSY_RETRY_MS = 60_000;
 
@@ -47,6 +51,7 @@ export interface Live {
 
 interface Listener {
   wake(): void;
+  whose: string;
   /** How many ticks ago something was sent, and access was checked. */
   silence: number;
   sinceAccess: number;
@@ -92,6 +97,12 @@ export function liveUpdates({
     isTicking = false;
   }
 
+  function isFull(whose: string): boolean {
+    if (listeners.size >= MAX_STREAMS) return true;
+    const own = [...listeners].filter((listener) => listener.whose === whose).length;
+    return own >= (whose === 'nobody' ? MOST_OF_NOBODY : MOST_OF_ONE);
+  }
+
   async function follow(
     stream: SSEStreamingApi,
     context: Context,
@@ -105,7 +116,7 @@ export function liveUpdates({
     while (!stream.aborted && !stream.closed) {
       if (listener.sinceAccess >= TICKS_OF_ACCESS) {
         listener.sinceAccess = 0;
-        const viewer = await access.viewer(context);
+        const viewer = await access.again(context);
         seeing = { viewer, visible: await access.visible(viewer) };
       }
       const now = await stamp(seeing);
@@ -134,11 +145,12 @@ export function liveUpdates({
       const answer = streamSSE(
         context,
         async (stream) => {
-          if (listeners.size >= MAX_STREAMS) {
+          const whose = whoseIs(seeing.viewer);
+          if (isFull(whose)) {
             return stream.writeSSE({ event: 'busy', data: '', retry: BUSY_RETRY_MS });
           }
           let wakeUp = Promise.withResolvers<void>();
-          const listener: Listener = { silence: 0, sinceAccess: 0, wake: () => wakeUp.resolve() };
+          const listener: Listener = { whose, silence: 0, sinceAccess: 0, wake: () => wakeUp.resolve() };
           stream.onAbort(() => listener.wake());
           listeners.add(listener);
           if (!isTicking) void tick();
@@ -159,4 +171,8 @@ export function liveUpdates({
       return answer;
     },
   };
+}
+
+function whoseIs(viewer: Viewer): string {
+  return viewer.kind === 'person' ? String(viewer.id) : viewer.kind;
 }

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { isLoopback } from '../../core/loopback.ts';
 import { LINK_IS_USED, OTHER_HOST } from '../../messages/studio/words.ts';
@@ -7,6 +7,7 @@ import { TokenRefused } from '../../ports/github-person.ts';
 import { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
 import type { Env } from './frame.ts';
+import type { Viewer } from './viewer.ts';
 
 const COOKIE = 'countersign-machine';
 
@@ -29,6 +30,9 @@ export function oneTimeLink(random: () => string = () => randomBytes(24).toStrin
   const session = random();
   const routes = new Hono<Env>();
 
+  const viewer = async (context: Context): Promise<Viewer> =>
+    isSame(getCookie(context, COOKIE) ?? '', session) ? { kind: 'machine' } : { kind: 'nobody' };
+
   routes.get('/open', (context) => {
     if (key === undefined || !isSame(context.req.query('key') ?? '', key)) {
       return context.text(`${LINK_IS_USED}\n`, 403);
@@ -49,8 +53,8 @@ export function oneTimeLink(random: () => string = () => randomBytes(24).toStrin
     access: {
       canSignIn: false,
       isPublic: false,
-      viewer: async (context) =>
-        isSame(getCookie(context, COOKIE) ?? '', session) ? { kind: 'machine' } : { kind: 'nobody' },
+      viewer,
+      again: viewer,
       visible: async (viewer) => (viewer.kind === 'machine' ? Visible.everything() : Visible.only([])),
       isProven: async () => undefined,
       async tokenOf() {

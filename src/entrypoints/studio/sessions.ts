@@ -43,9 +43,12 @@ export interface SignedIn {
 export interface Sessions {
   /** The session of the request. Changes the token in the cookie when it is time. */
   of(context: Context): Promise<SignedIn | undefined>;
+  /** The session as it is now, for an answer that lasts: it may have ended, and its token may be another one. Changes nothing. */
+  again(signedIn: SignedIn): Promise<SignedIn | undefined>;
   /** Begins a session, always with a new token. Ends the one that the browser had. */
   begin(context: Context, tokens: PersonTokens, owner: { id: number; login: string }): Promise<void>;
-  end(context: Context, signedIn: SignedIn): Promise<void>;
+  /** @param context of an answer that has not begun, which takes the cookie away */
+  end(signedIn: SignedIn, context?: Context): Promise<void>;
   /** The person has another login now. */
   rename(signedIn: SignedIn, login: string): Promise<void>;
   /** The person's token for GitHub. @throws TokenRefused if it expired and GitHub gives no new one */
@@ -98,11 +101,15 @@ export function createSessions({
     const foundBy = hashOf(token);
     const row = await storage.read.studioSessions.find(foundBy, clock.now());
     if (!row) return undefined;
-    const text = seal.open(row.sealed);
-    const secrets = secretsSchema.safeParse(text === undefined ? undefined : JSON.parse(text));
-    if (!secrets.success) return undefined;
+    const secrets = secretsOf(row);
+    if (!secrets) return undefined;
     await keep(context, row, foundBy);
-    return { foundBy, row, secrets: secrets.data };
+    return { foundBy, row, secrets };
+  }
+
+  function secretsOf({ sealed }: StudioSession): Secrets | undefined {
+    const text = seal.open(sealed);
+    return secretsSchema.safeParse(text === undefined ? undefined : JSON.parse(text)).data;
   }
 
   /** Writes what a request changes of its session; most change nothing. */
@@ -154,6 +161,12 @@ export function createSessions({
       return finding;
     },
 
+    async again({ row: { personId, signedInAt } }) {
+      const row = await storage.read.studioSessions.ofSignIn({ personId, signedInAt }, clock.now());
+      const secrets = row && secretsOf(row);
+      return secrets && { foundBy: row.tokenHash, row, secrets };
+    },
+
     async begin(context, tokens, owner) {
       const before = await sessions.of(context);
       const token = newToken();
@@ -177,9 +190,9 @@ export function createSessions({
       give(context, token, now);
     },
 
-    async end(context, { foundBy }) {
+    async end({ foundBy }, context) {
       await storage.transaction((tx) => removeFound(tx.studioSessions, foundBy, clock.now()));
-      deleteCookie(context, cookie, { path: '/', secure: isSecure });
+      if (context) deleteCookie(context, cookie, { path: '/', secure: isSecure });
     },
 
     rename: (signedIn, login) => change(signedIn, { login }),

@@ -116,7 +116,7 @@ export function signInPages(
 
   pages.post('/sign-out', async (context) => {
     const signedIn = await sessions.of(context);
-    if (signedIn) await sessions.end(context, signedIn);
+    if (signedIn) await sessions.end(signedIn, context);
     return context.redirect('/', 303);
   });
 

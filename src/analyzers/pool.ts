@@ -28,6 +28,8 @@ interface Limits {
   /** For all jobs together. A single job gets 80 % of it. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** Called with each result as it comes. */
+  onResult?: ((result: JobResult) => void) | undefined;
 }
 
 /** The processes in which analyzers run. */
@@ -212,10 +214,14 @@ interface Means {
 
 async function review(
   { files, jobs }: WorkerRequest,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs, signal, onResult }: Limits,
   { take, maxMemoryMb }: Means,
 ): Promise<JobResult[]> {
   const results = new Map<string, JobResult>();
+  const keep = (result: JobResult) => {
+    results.set(result.analyzer, result);
+    onResult?.(result);
+  };
   const begun = performance.now();
   const running = new Set<WorkerProcess>();
   let timedOut: Ending | undefined;
@@ -247,7 +253,7 @@ async function review(
     worker.onResult((result) => {
       // A flaw of one analyzer must not let a file replace what others found, such as its secrets.
       if (!expected.delete(result.analyzer)) return;
-      results.set(result.analyzer, result);
+      keep(result);
       if (some.every(({ analyzer }) => results.has(analyzer))) worker.stop();
     });
     const wanted = new Set(some.flatMap((job) => job.files));
@@ -268,7 +274,7 @@ async function review(
     const status = ending.kind === 'timed_out' ? 'timed_out' : 'crashed';
     const durationMs = performance.now() - begun;
     const message = messageFor(ending, ending === timedOut);
-    results.set(job.analyzer, { analyzer: job.analyzer, status, message, durationMs });
+    keep({ analyzer: job.analyzer, status, message, durationMs });
   };
 
   try {

@@ -1,5 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import type { AnalyzerReport } from '../domain/outcome/review-verdict.ts';
+import { analyzerEnded } from '../messages/skills/analyzer.ts';
 import type { Admission, AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer.ts';
 import { conclude } from './findings.ts';
@@ -46,6 +47,8 @@ export interface Limits {
   /** For all of them together. A single analyzer gets 80 % of it. */
   timeoutMs: number;
   signal: AbortSignal;
+  /** Called with a line for each that ended, which quotes no file. */
+  onProgress?: ((line: string) => void) | undefined;
   /** The processes that they run in. By default, one is started for this review. */
   pool?: AnalyzerPool | undefined;
 }
@@ -78,7 +81,15 @@ export async function runAnalyzers(
     return [{ analyzer: name, module: module.href, files: wanted, config: analyzer.config(files) }];
   });
   const sources = files.map(({ name, language, text }, index) => ({ index, name, language, text }));
-  const ended = await (limits.pool ?? NO_SPARES).run({ files: sources, jobs }, limits);
+  const { pool = NO_SPARES, onProgress } = limits;
+  const filesOf = new Map(jobs.map((job) => [job.analyzer, job.files.length]));
+  const ended = await pool.run(
+    { files: sources, jobs },
+    {
+      ...limits,
+      onResult: (result) => onProgress?.(analyzerEnded(result, filesOf.get(result.analyzer) ?? 0)),
+    },
+  );
 
   const byName = new Map(analyzers.map((analyzer) => [analyzer.name, analyzer]));
   const results = [...byName.keys()].flatMap((name) => ended.filter(({ analyzer }) => analyzer === name));

@@ -19,6 +19,7 @@ import { createContextOf } from '../engine/sessions/context.ts';
 import { sessionJobs } from '../engine/sessions/execute.ts';
 import { createMergeGroups } from '../engine/sessions/merge-group.ts';
 import { notifyJobs } from '../engine/sessions/notify.ts';
+import { createRunningLogs } from '../engine/sessions/running-logs.ts';
 import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
@@ -133,6 +134,7 @@ export function buildEngine(
       engine,
       questions,
       running,
+      logOf: createRunningLogs(platform),
       registry,
     }),
     mergeGroups: groups.jobs,

@@ -29,6 +29,7 @@ export interface Platform {
   chat: Chat;
   metrics: Metrics;
   clock: Clock;
+  timers: Timers;
   ids: Ids;
   random: () => number;
   log: Log;
@@ -39,7 +40,7 @@ export interface Platform {
 /** Replacements for tests. */
 export interface PlatformOverrides {
   clock?: Clock;
-  /** The timers for waiting on a locked database. */
+  /** For waiting on a locked database, and for what steps print while they run. */
   timers?: Timers;
   ids?: Ids;
   /** How often the queue looks for work of other processes, in milliseconds. */
@@ -61,10 +62,11 @@ export async function openPlatform(
 ): Promise<Platform> {
   const clock = overrides.clock ?? systemClock;
   const log = withoutRepeats(redactedLog(givenLog), clock);
+  const timers = overrides.timers ?? systemTimers;
   const random = overrides.random ?? Math.random;
   const realStorage = await openStorage(config.databaseUrl, {
     clock,
-    timers: overrides.timers ?? systemTimers,
+    timers,
   });
   const storage = overrides.storage?.(realStorage) ?? realStorage;
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
@@ -101,6 +103,7 @@ export async function openPlatform(
     }),
     metrics,
     clock,
+    timers,
     ids: overrides.ids ?? timeSortedIds(() => clock.now()),
     random,
     log,

@@ -18,9 +18,15 @@ export interface Timers {
   /** Milliseconds since an arbitrary start. Never decreases, even when somebody sets the system clock. */
   elapsedMs(): number;
   sleep(ms: number): Promise<void>;
+  /** Calls `work` after that time, unless the returned function is called before. Does not keep the process alive. */
+  after(ms: number, work: () => void): () => void;
 }
 
 export const systemTimers: Timers = {
   elapsedMs: () => performance.now(),
   sleep: async (ms) => void (await sleep(ms)),
+  after(ms, work) {
+    const timer = setTimeout(work, ms).unref();
+    return () => clearTimeout(timer);
+  },
 };

@@ -20,6 +20,8 @@ export interface ShellTask {
   timeoutMs: number;
   /** Globs of the files to leave. */
   artifacts: readonly string[];
+  /** Called with what it writes, as it comes; not redacted. */
+  onOutput(part: Uint8Array): void;
   signal: AbortSignal;
 }
 

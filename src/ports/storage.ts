@@ -24,6 +24,7 @@ import type { ModelCalls } from './model-calls.ts';
 import type { Operations } from './operations.ts';
 import type { Overview } from './overview.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
+import type { SessionLogs } from './session-logs.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
 import type { StudioCommands, StudioSessions } from './studio-sessions.ts';
 import type { Visible } from './visible.ts';
@@ -81,6 +82,7 @@ export interface Lease {
 export interface Tx {
   readonly deliveries: Deliveries;
   readonly runs: Runs;
+  readonly sessionLogs: SessionLogs;
   readonly approvals: Approvals;
   readonly effects: Effects;
   readonly artifacts: Artifacts;

@@ -175,10 +175,14 @@ const TAIL_BYTES = 1_000;
 
 /**
  * Runs a process that nobody talks to.
+ * @param onOutput what it writes to standard output and standard error, as it comes
  * @returns why it failed, if it did not exit with code 0; and what it wrote to the given descriptors, in its order.
  * @throws the signal's reason when aborted; the process is dead by then.
  */
-export async function runProcess(spec: ProcessSpec): Promise<{
+export async function runProcess(
+  spec: ProcessSpec,
+  onOutput?: (part: Buffer) => void,
+): Promise<{
   failure: Failure | undefined;
   output(...from: Descriptor[]): Buffer;
 }> {
@@ -190,6 +194,7 @@ export async function runProcess(spec: ProcessSpec): Promise<{
       onOutput(part, from) {
         if (from === 2 && spec.stderr === 'tail') tail = Buffer.concat([tail, part]).subarray(-TAIL_BYTES);
         else parts.push({ part, from });
+        if (from !== 3) onOutput?.(part);
       },
     },
   );

@@ -62,6 +62,18 @@ describe('no query reads a whole table row by row', () => {
     ['deliveries.list by status', (tx) => tx.deliveries.list({ status: 'failed', limit: 5 })],
     ['deliveries.countByStatus', (tx) => tx.deliveries.countByStatus()],
     ['runs.load', (tx) => tx.runs.load('run1')],
+    [
+      'sessionLogs.append',
+      (tx) =>
+        tx.sessionLogs.append({
+          runId: 'run1',
+          sessionId: 'ses1',
+          begunAt: at(1),
+          text: 'a\n',
+          isFirst: true,
+        }),
+    ],
+    ['sessionLogs.read', (tx) => tx.sessionLogs.read({ runId: 'run1', sessionId: 'ses1' }, { most: 9 })],
     ['runs.save', (tx) => tx.runs.save(runState('run1'), byApp)],
     ['runs.list', (tx) => tx.runs.list({ limit: 5 })],
     ['runs.list by name', (tx) => tx.runs.list({ repository: 'a/b', pullRequest: 3 })],

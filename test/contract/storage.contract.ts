@@ -8,6 +8,7 @@ import { jobsContract } from './jobs.contract.ts';
 import { modelCallsContract } from './model-calls.contract.ts';
 import { recoveryContract } from './recovery.contract.ts';
 import { runsContract } from './runs.contract.ts';
+import { sessionLogsContract } from './session-logs.contract.ts';
 import { skillTracesContract } from './skill-traces.contract.ts';
 import { skillsContract } from './skills.contract.ts';
 import { transactionsContract } from './transactions.contract.ts';
@@ -23,6 +24,7 @@ export function storageContract(open: OpenDatabase): void {
   modelCallsContract(open);
   skillsContract(open);
   skillTracesContract(open);
+  sessionLogsContract(open);
   auditContract(open);
   describe('jobs', () => jobsContract(open));
 }

@@ -26,6 +26,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'countByStatus',
     'stamp',
   ],
+  sessionLogs: ['read'],
   approvals: ['ofInvocation', 'ofRun', 'newestOf', 'answered', 'watched', 'stillWatched'],
   effects: ['get', 'getWithRun', 'preload', 'ofRun', 'mergesSent', 'gatesToClose', 'list', 'countByStatus'],
   artifacts: ['ofRun', 'get', 'list', 'page', 'search'],

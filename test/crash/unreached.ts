@@ -21,7 +21,7 @@ export const SELDOM = [
 ] as const;
 
 /** Durable writes that a story reaches or not, depending on the moment. */
-export const SOMETIMES = ['deliveries.claimUnqueued'] as const;
+export const SOMETIMES = ['deliveries.claimUnqueued', 'sessionLogs.append'] as const;
 
 /** Durable writes that no story reaches, and why that is no gap. */
 export const NEVER_REACHED: Readonly<Record<string, string>> = {

@@ -21,6 +21,7 @@ async function startBesideAnother() {
   const timers: Timers = {
     elapsedMs: () => elapsed,
     sleep: async (ms) => void (await sleep(Math.min(ms, 5))),
+    after: () => () => {},
   };
   const { log, lines } = keepingLog();
   const harness = await start({ chain: MERGE_ONLY, folder: folder(), timers, log });

@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { CI_AND_MERGE, countersign, open, reportCi, start } from '../scenario/support.ts';
+import { addressOfEvents, eventsOf } from '../support/events.ts';
 import type { Harness } from '../support/harness.ts';
-import { type StudioForTests, startStudio } from '../support/served-studio.ts';
+import { startStudio } from '../support/served-studio.ts';
 
 async function opened(chain = CI_AND_MERGE) {
   const harness = await start({ chain });
@@ -13,43 +14,6 @@ async function opened(chain = CI_AND_MERGE) {
   const [run] = await harness.app.storage.read.runs.list({});
   if (!run) throw new Error('no run began');
   return { harness, studio, number, headSha, run };
-}
-
-/** The events of a stream as they come. */
-async function eventsOf(studio: StudioForTests, path: string, lastId?: string) {
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const answer = await studio.get(path, {
-    signal: stop.signal,
-    ...(lastId === undefined ? {} : { headers: { 'last-event-id': lastId } }),
-  });
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let buffer = '';
-  return {
-    answer,
-    async next(): Promise<{ id: string; data: string }> {
-      for (;;) {
-        const end = buffer.indexOf('\n\n');
-        if (end >= 0) {
-          const lines = buffer.slice(0, end).split('\n');
-          buffer = buffer.slice(end + 2);
-          const valuesOf = (name: string) =>
-            lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
-          if (lines.some((line) => line.startsWith('data:')))
-            return { id: valuesOf('id').join(), data: valuesOf('data').join('\n') };
-          continue;
-        }
-        const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
-        if (done) throw new Error('the stream ended');
-        buffer += value;
-      }
-    },
-  };
-}
-
-function addressOfEvents(page: string): string {
-  const address = /hx-sse:connect="([^"]*)"/.exec(page)?.[1] ?? '';
-  return address.replaceAll('&amp;', '&');
 }
 
 async function merged(harness: Harness, number: number, headSha: string): Promise<void> {

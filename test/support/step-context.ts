@@ -45,6 +45,7 @@ export function stepContext(
     appId: 100,
     hasWebhook: () => false,
     shell: { unusable: async () => 'commands are turned off in this test', run: refuse },
+    print: () => undefined,
     clock: { now: () => at(0) },
     log: silentLog,
     judged: [],

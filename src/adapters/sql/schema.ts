@@ -45,6 +45,13 @@ export interface Database {
   archived_keys: { hash: number; archive_id: number };
   invocations: InvocationsTable;
   sessions: SessionsTable;
+  session_logs: {
+    session_id: string;
+    position: number;
+    run_id: string;
+    begun_at: string;
+    text: string;
+  };
   artifacts: ArtifactsTable;
   approvals: ApprovalsTable;
   effects: EffectsTable;

@@ -26,6 +26,7 @@ import { pullRequestsTable } from './pull-requests.ts';
 import { pushesTable } from './pushes.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
+import { sessionLogsTable } from './session-logs.ts';
 import { skillCallsTable } from './skill-calls.ts';
 import { skillTracesTable } from './skill-traces.ts';
 import { skillsTable } from './skills.ts';
@@ -47,6 +48,7 @@ export function tablesOn(
   return {
     deliveries: deliveriesTable(db, unit, known),
     runs,
+    sessionLogs: sessionLogsTable(db),
     approvals: approvalsTable(db, archives, known),
     effects: effectsTable(db, archives, runs, unit, known),
     artifacts: artifactsTable(db, archives),

@@ -74,6 +74,7 @@ export const shell: PlainAction = {
       env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
       timeoutMs: timeout,
       artifacts,
+      onOutput: context.print,
       signal: context.signal,
     });
     const log = redact(ended.log);

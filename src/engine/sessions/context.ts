@@ -40,6 +40,8 @@ export type ContextOf = (
   },
   because: 'time' | 'event',
   signal: AbortSignal,
+  /** By default, nobody follows what it prints. */
+  print?: ApprovalContext['print'],
 ) => ApprovalContext;
 
 export interface ContextDeps extends SkillDefaults {
@@ -59,7 +61,7 @@ export interface ContextDeps extends SkillDefaults {
 export function createContextOf(deps: ContextDeps): ContextOf {
   const { storage, github, chat, clock, ids, log } = deps;
 
-  return ({ state, asked, session }, because, signal) => {
+  return ({ state, asked, session }, because, signal, print = () => undefined) => {
     const { run } = state;
     const invocation = state.invocations.find((candidate) => candidate.id === session.invocationId);
     const step = invocation && run.definition.steps[invocation.stepIndex];
@@ -96,6 +98,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       pushesTold: (repositoryIds, shas) => storage.read.pushes.of(repositoryIds, shas),
       hasWebhook: chat.has,
       shell: deps.shell,
+      print,
       clock,
       log,
       signal,

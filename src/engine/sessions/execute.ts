@@ -38,6 +38,7 @@ import type { ChildRun } from '../steps/step.ts';
 import type { SessionArtifacts } from './artifacts.ts';
 import { type ContextOf, urgencyOf } from './context.ts';
 import type { Registry } from './registry.ts';
+import type { RunningLog } from './running-logs.ts';
 import type { RunningSessions } from './running-sessions.ts';
 
 /**
@@ -81,6 +82,7 @@ export function sessionJobs(deps: {
   engine: Engine;
   questions: Pick<QuestionPoller, 'watch'>;
   running: RunningSessions;
+  logOf(session: { runId: string; sessionId: string }): RunningLog;
   registry: Registry;
   clock: Clock;
   ids: Ids;
@@ -95,6 +97,7 @@ export function sessionJobs(deps: {
     engine,
     questions,
     running,
+    logOf,
     registry,
     clock,
     ids,
@@ -122,10 +125,11 @@ export function sessionJobs(deps: {
     });
     if (later) return { kind: 'defer', at: later };
     const work = running.begin(sessionId);
+    const printed = logOf({ runId: state.run.id, sessionId });
     try {
       const aborted = AbortSignal.any([signal, work.signal]);
-      const context = contextOf({ state, asked, session: found.session }, because, aborted);
-      const result = await attempt(context);
+      const context = contextOf({ state, asked, session: found.session }, because, aborted, printed.add);
+      const result = await attempt(context).finally(printed.end);
       if (work.signal.aborted) {
         await recordOnly(context);
         return { kind: 'done' };

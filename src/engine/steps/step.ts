@@ -80,6 +80,8 @@ export interface StepContext {
   /** Whether the operator of this server has named such a webhook. */
   hasWebhook(name: string): boolean;
   readonly shell: Shell;
+  /** For what it prints while it works, which people can follow. Only a result's blobs are kept. */
+  print(part: string | Uint8Array): void;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;

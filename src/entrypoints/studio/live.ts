@@ -24,25 +24,39 @@ const MOST_OF_NOBODY = 100;
 const BUSY_RETRY_MS = 60_000;
 
 /** Who follows a stream, and what they may see. */
-interface Seeing {
+export interface Seeing {
   viewer: Viewer;
   visible: Visible;
 }
 
-/** What a stream shows: a part of a page. */
+/** What an event shows, and the place in what grows that a browser reaches with it; without one, nothing grows. */
+export interface Addition {
+  html: Html;
+  place?: string;
+}
+
+/** What a stream shows: a part of a page, which can have something in it that only grows. */
 interface Watched {
   /** Cheap, and differs when the part may have changed. `undefined` if there is nothing to see. */
   stamp(seeing: Seeing): Promise<string | undefined>;
-  /** The part as it is now. `undefined` if there is nothing to see. */
-  part(seeing: Seeing): Promise<Html | undefined>;
+  /** The part as it is now. `undefined` if there is nothing to see. @param place that the browser has reached */
+  part(seeing: Seeing, place: string): Promise<Addition | undefined>;
+  /** What has grown after the place, if anything; `other` if the browser needs the whole part. */
+  added?(place: string): Promise<Addition | 'other' | undefined>;
+}
+
+/** What a page shows, as the id of the event that brought it. */
+export function eventId(stamp: string, place = ''): string {
+  return place === '' ? stamp : `${stamp}|${place}`;
 }
 
 /** Keeps parts of open pages up to date, by server-sent events. */
 export interface Live {
   /**
-   * Answers with a stream that sends the part whenever it changed. The id of each event is the stamp of what it shows: a
-   * browser that returns after a break, also to another process, sends the last one that it has and gets what differs.
-   * A page says with `?since=` which stamp it was made from, so that nothing is lost before its stream begins.
+   * Answers with a stream that sends the part whenever it changed, and what is added to it. The id of each event is the
+   * stamp of what it shows with the place that it reaches: a browser that returns after a break, also to another process,
+   * sends the last one that it has and gets what differs. A page says with `?since=` which id it was made from, so that
+   * nothing is lost before its stream begins.
    */
   follow(context: Context, seeing: Seeing, watched: Watched): Response;
   /** Something that is not in the database changed. */
@@ -107,12 +121,13 @@ export function liveUpdates({
     stream: SSEStreamingApi,
     context: Context,
     first: Seeing,
-    { stamp, part }: Watched,
+    { stamp, part, added }: Watched,
     listener: Listener,
     woken: () => Promise<void>,
   ): Promise<void> {
     let seeing = first;
-    let known = context.req.header('last-event-id') ?? context.req.query('since');
+    const last = context.req.header('last-event-id') ?? context.req.query('since') ?? '';
+    let [known, place = ''] = last.split('|', 2);
     while (!stream.aborted && !stream.closed) {
       if (listener.sinceAccess >= TICKS_OF_ACCESS) {
         listener.sinceAccess = 0;
@@ -120,14 +135,16 @@ export function liveUpdates({
         seeing = { viewer, visible: await access.visible(viewer) };
       }
       const now = await stamp(seeing);
-      const shown = now === undefined || now === known ? undefined : await part(seeing);
-      if (now === undefined || (now !== known && shown === undefined)) {
+      const more = now === known && place !== '' ? await added?.(place) : undefined;
+      const isOther = now !== known || more === 'other';
+      const shown = now !== undefined && isOther ? await part(seeing, place) : more;
+      if (now === undefined || (isOther && shown === undefined)) {
         // Without this event, the browser would come back for good.
         return stream.writeSSE({ event: 'end', data: '' });
       }
-      if (shown !== undefined) {
-        await stream.writeSSE({ id: now, data: String(await shown) });
-        known = now;
+      if (shown !== undefined && shown !== 'other') {
+        [known, place = ''] = [now, shown.place];
+        await stream.writeSSE({ id: eventId(now, place), data: String(await shown.html) });
         listener.silence = 0;
       } else if (listener.silence >= TICKS_OF_SILENCE) {
         await stream.write(':\n\n');

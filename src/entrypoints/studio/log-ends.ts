@@ -8,7 +8,7 @@ import type { Blobs } from '../../ports/blobs.ts';
 
 /** What a page shows of a log. */
 const MAX_LINES = 200;
-const MAX_BYTES = 64_000;
+export const MAX_BYTES = 64_000;
 /** Live pages are made often, and a stored log never changes. */
 const REMEMBERED_BYTES = 4_000_000;
 
@@ -53,9 +53,13 @@ async function endOf(pieces: AsyncIterable<Uint8Array>): Promise<LogEnd> {
       kept = kept.slice(1);
     }
   }
-  const bytes = Buffer.concat(kept);
-  const end = bytes.subarray(startOfEnd(bytes, total > keptBytes));
-  return { text: end.toString('utf8'), before: total - end.length };
+  return lastLines(Buffer.concat(kept), total - keptBytes);
+}
+
+/** The last lines of these bytes. @param before how many bytes come before them */
+export function lastLines(bytes: Buffer, before: number): LogEnd {
+  const end = bytes.subarray(startOfEnd(bytes, before > 0));
+  return { text: end.toString('utf8'), before: before + bytes.length - end.length };
 }
 
 /** Where the last lines begin. */

@@ -1,6 +1,8 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { formatDiagnostic } from '../../core/diagnostic.ts';
+import { formatDuration } from '../../core/duration.ts';
 import { plainLine } from '../../domain/run/explain.ts';
+import { plural } from '../text/pretty.ts';
 
 /** Why the analyzers of a package gave no verdict, as parts of a sentence. */
 export const NEEDS_A_REVIEW = 'analyzers produce a review_verdict, and the SKILL.md names another outcome';
@@ -14,4 +16,14 @@ export const ALL_FILES = '(the files of the repository)';
 export function brokenAnalyzer(diagnostics: readonly Diagnostic[]): string {
   const [first] = diagnostics;
   return first ? plainLine(formatDiagnostic(first)) : 'the settings of an analyzer cannot be read';
+}
+
+const ENDED = { ok: 'done', timed_out: 'took too long', crashed: 'failed' };
+
+/** A line for those who watch the step. It quotes nothing, because which texts are secrets is not known yet. */
+export function analyzerEnded(
+  { analyzer, status, durationMs }: { analyzer: string; status: keyof typeof ENDED; durationMs: number },
+  files: number,
+): string {
+  return `${analyzer}: ${ENDED[status]} after ${formatDuration(durationMs)}, ${plural(files, 'file')}\n`;
 }

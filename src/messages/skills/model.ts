@@ -90,6 +90,11 @@ function withDetail(detail: string): string {
   return words === '' ? '' : `: ${words}`;
 }
 
+/** A line for those who watch a review. */
+export function questionEnded(ended: number, all: number): string {
+  return `model: ${ended} of ${plural(all, 'question')} ended\n`;
+}
+
 function quoted(text: string): string {
   return `“${shown(text)}”`;
 }

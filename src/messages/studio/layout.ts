@@ -46,6 +46,9 @@ const HTMX = JSON.stringify({
   extensions: 'hx-csp,sse',
   includeIndicatorCSS: false,
   history: false,
+  // A person opens and closes what can be opened, and a log that is followed keeps its lines.
+  morphIgnore: ['data-htmx-powered', 'open'],
+  morphSkipChildren: '[data-follows]',
 });
 
 /** The mark beside the name, too. */

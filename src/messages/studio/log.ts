@@ -31,6 +31,32 @@ ${
 </section>`;
 }
 
+/** The newest lines of a step that runs. */
+export interface RunningLines {
+  /** Of the element that further lines are added to. */
+  id: string;
+  end: LogEnd;
+}
+
+/**
+ * The log of a running step on the page of its run. A live update of the page leaves the lines that are there, so that
+ * nobody loses the place at which they read.
+ */
+export function runningLog({ id, end: { text, before } }: RunningLines): Html {
+  return html`<section class="log" aria-label="Log so far"><h3>Log so far</h3>
+<p class="quiet">The whole log is an artifact when the step has ended.</p>
+<div class="follow" tabindex="0" role="group" aria-label="Lines so far"><pre id="${id}" data-follows>${before > 0 ? html`<span class="quiet">… after ${plural(before, 'byte')}</span>\n` : ''}${logLines(text)}</pre></div>
+</section>`;
+}
+
+/**
+ * Lines for the end of a running log that a page shows.
+ * https://four.htmx.org/docs#partials
+ */
+export function addedLines(id: string, text: string): Html {
+  return html`<hx-partial hx-target="#${id}" hx-swap="beforeend">${logLines(text)}</hx-partial>`;
+}
+
 /** The sequences that set colours and weights: https://ecma-international.org/publications-and-standards/standards/ecma-48/, SGR. */
 const STYLES = new RegExp(`${String.fromCodePoint(27)}\\[[0-9;:]{0,50}m`, 'g');
 

@@ -32,7 +32,7 @@ import {
 import { card } from './cards/card.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
-import { type ShownLog, storedLog } from './log.ts';
+import { type RunningLines, runningLog, type ShownLog, storedLog } from './log.ts';
 import { address as addressWith, duration, exactTime, runState, time, wide } from './parts.ts';
 import { timelineFigure } from './timeline.ts';
 import { outwards, prose, said, saidLines } from './untrusted.ts';
@@ -53,6 +53,8 @@ export interface RunView {
   selected: Invocation | undefined;
   /** Of the selected step. */
   logs: readonly ShownLog[];
+  /** What the selected step has printed so far, if it runs. */
+  lines: RunningLines | undefined;
   githubUrl: string;
   /** Deliveries are for operators. */
   seesDeliveries: boolean;
@@ -184,7 +186,7 @@ ${attempts(own, now)}
 ${gates.map((verdict) => cardOf(view, { kind: 'gate_verdict', value: verdict }))}
 <h3>Artifacts</h3>
 ${artifactsOf(view, step, made)}
-${view.logs.map(storedLog)}
+${view.logs.map(storedLog)}${view.lines ? runningLog(view.lines) : ''}
 </section>`;
 }
 

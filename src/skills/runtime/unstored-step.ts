@@ -40,6 +40,7 @@ export function unstoredStep(
     pushesTold: async () => [],
     hasWebhook: () => false,
     shell: NO_SHELL,
+    print: () => undefined,
     round: async () => 1,
     requested: async () => [],
     childRun: async () => undefined,

@@ -4,7 +4,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { NO_SANDBOX, SHELL_OFF, shellFault } from '../../messages/skills/shell.ts';
 import type { GitAccess } from '../../ports/github.ts';
 import type { Shell, ShellEnd, ShellTask } from '../../ports/shell.ts';
-import { runProcess } from '../../sandbox/process.ts';
+import { type ProcessSpec, runProcess } from '../../sandbox/process.ts';
 import { ANSWER_FILE } from '../kinds/agent/command.ts';
 import { sentIn, withScratch } from '../kinds/agent/run-agent.ts';
 import {
@@ -91,7 +91,7 @@ export function createShell(deps: ShellDeps): Shell {
       artifacts: COPY,
       globs: artifacts,
     };
-    const { failure, output } = await runProcess({
+    const spec: ProcessSpec = {
       ...inside,
       env: PROGRAMS,
       input: JSON.stringify(orders),
@@ -99,7 +99,8 @@ export function createShell(deps: ShellDeps): Shell {
       descriptor3: 'pipe',
       limits: { wallMs: timeoutMs, ...LIMITS },
       signal,
-    });
+    };
+    const { failure, output } = await runProcess(spec, task.onOutput);
     const written = output(1, 2).toString();
     const { answer, files, refused } = sentIn(output(3).toString());
     const missing = leftOut.length === 0 ? [] : [`Files of the head that are missing: ${leftOut.join(', ')}`];

@@ -14,6 +14,7 @@ import { artifactListPage } from '../../../src/messages/studio/artifacts.ts';
 import { type InboxItem, type InboxList, inboxPage } from '../../../src/messages/studio/inbox.ts';
 import { insightPage } from '../../../src/messages/studio/insight.ts';
 import { type Html, notice, page } from '../../../src/messages/studio/layout.ts';
+import { addedLines, runningLog } from '../../../src/messages/studio/log.ts';
 import { operationsPage } from '../../../src/messages/studio/operations.ts';
 import { pullRequestPage, pullRequestTitle } from '../../../src/messages/studio/pull-request.ts';
 import { runPage } from '../../../src/messages/studio/run.ts';
@@ -190,6 +191,11 @@ const PAGES: Record<string, Html> = {
     now,
   }),
   'run that waits for a countersign': runPage(runView(scene(ASKING))),
+  'log of a running step': runningLog({
+    id: 'lines-ses_1-1',
+    end: { text: 'compiling <b>\n\u001b[32m12 tests\u001b[0m passed\n', before: 1_200 },
+  }),
+  'lines for a running log': addedLines('lines-ses_1-1', 'with \u202e & <script>\n'),
   'answer form and buttons': html`${answerForm(scene(ASKING).state, scene(ASKING).approval, acting)}
 ${commandButtons(buttonsFor(scene(ASKING).state), actedOn(scene(ASKING).state.run), acting)}`,
   'what became of an answer': html`${askedFor(null)}
@@ -211,6 +217,7 @@ function runView({ state, approval }: Scene) {
     timeline: timelineOf(state, [], now),
     selected: state.invocations[0],
     logs: [],
+    lines: undefined,
     githubUrl,
     seesDeliveries: false,
     acting: undefined,

@@ -22,7 +22,16 @@ const shell = createShell({
 
 function runs(command: string, more: Partial<ShellTask> = {}): Promise<ShellEnd> {
   const { signal } = new AbortController();
-  return shell.run({ run, command, env: {}, timeoutMs: 60_000, artifacts: [], signal, ...more });
+  return shell.run({
+    run,
+    command,
+    env: {},
+    timeoutMs: 60_000,
+    artifacts: [],
+    onOutput: () => {},
+    signal,
+    ...more,
+  });
 }
 
 test.skipIf(!here)(

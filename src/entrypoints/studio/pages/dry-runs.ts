@@ -102,7 +102,10 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     if (!shownTo(seeing, id)) return context.notFound();
     return live.follow(context, seeing, {
       stamp: async (now) => shownTo(now, id)?.dryRun.stamp,
-      part: async (now) => shownTo(now, id)?.part,
+      part: async (now) => {
+        const html = shownTo(now, id)?.part;
+        return html && { html };
+      },
     });
   });
 

@@ -1,16 +1,16 @@
 import { Hono } from 'hono';
 import { type Invocation, RUN_STATUSES, type RunState, type RunStatus } from '../../../domain/run/run.ts';
 import { timelineOf } from '../../../domain/run/timeline.ts';
-import type { Html } from '../../../messages/studio/layout.ts';
 import { livePart } from '../../../messages/studio/live.ts';
 import { address } from '../../../messages/studio/parts.ts';
 import { configurationPage, runPage } from '../../../messages/studio/run.ts';
 import { FAILED, runListPage } from '../../../messages/studio/run-list.ts';
 import type { RunFilter } from '../../../ports/storage.ts';
-import type { Visible } from '../../../ports/visible.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { type Addition, eventId, type Seeing } from '../live.ts';
 import { logEnds } from '../log-ends.ts';
 import { cursorOf, positionOf } from '../run-position.ts';
+import { linesAfter, linesOf } from '../running-log.ts';
 import { isOperator } from '../viewer.ts';
 
 const PAGE = 50;
@@ -59,13 +59,15 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const { id } = context.req.param();
     // Before the page is read: what changes meanwhile is sent again rather than lost.
     const stamp = await storage.read.runs.stamp(id);
-    const shown = await partOf(context, context.get('visible'));
+    const seeing = { viewer: context.get('viewer'), visible: context.get('visible') };
+    const shown = await partOf(context, seeing);
     if (stamp === undefined || !shown) return context.notFound();
     const { run } = shown.state;
-    const events = address(`/runs/${run.id}/events`, { step: context.req.query('step'), since: stamp });
+    const since = eventId(stamp, shown.place);
+    const events = address(`/runs/${run.id}/events`, { step: context.req.query('step'), since });
     return answerPage(parts, context, {
       title: `${run.chain} · ${run.repository}${run.pullRequest === null ? '' : ` #${run.pullRequest}`}`,
-      main: livePart({ address: events, nonce: context.get('nonce'), part: shown.part }),
+      main: livePart({ address: events, nonce: context.get('nonce'), part: shown.html }),
     });
   });
 
@@ -74,15 +76,12 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const visible = context.get('visible');
     const run = await storage.read.runs.get(id);
     if (!run || !visible.has(run.repositoryId)) return context.notFound();
-    return live.follow(
-      context,
-      { viewer: context.get('viewer'), visible },
-      {
-        stamp: async (seeing) =>
-          seeing.visible.has(run.repositoryId) ? storage.read.runs.stamp(id) : undefined,
-        part: async (seeing) => (await partOf(context, seeing.visible))?.part,
-      },
-    );
+    const seeing = { viewer: context.get('viewer'), visible };
+    return live.follow(context, seeing, {
+      stamp: async (seen) => (seen.visible.has(run.repositoryId) ? storage.read.runs.stamp(id) : undefined),
+      part: (seen, place) => partOf(context, seen, place),
+      added: (place) => linesAfter(storage.read.sessionLogs, id, place),
+    });
   });
 
   pages.get('/runs/:id/configuration', async (context) => {
@@ -96,21 +95,22 @@ export function runPages(parts: StudioParts): Hono<Env> {
 
   async function partOf(
     context: Request,
-    visible: Visible,
-  ): Promise<{ state: RunState; part: Html } | undefined> {
-    const { runs, approvals, effects, artifacts } = storage.read;
+    { viewer, visible }: Seeing,
+    place?: string,
+  ): Promise<(Addition & { state: RunState }) | undefined> {
+    const { runs, approvals, effects, artifacts, sessionLogs } = storage.read;
     const id = context.req.param('id') ?? '';
     const state = await runs.load(id);
     if (!state || !visible.has(state.run.repositoryId)) return undefined;
     const now = clock.now();
-    const viewer = context.get('viewer');
     const past = await runs.historyOf(id, MAX_TRANSITIONS + 1);
     const isCut = past.length > MAX_TRANSITIONS;
     const known = isCut ? past.slice(-MAX_TRANSITIONS) : past;
     const selected = selectedOf(state, context.req.query('step'));
     const left = await artifacts.ofRun(id);
     const ownLogs = left.filter(({ kind, invocationId }) => kind === 'log' && invocationId === selected?.id);
-    const part = runPage({
+    const lines = await linesOf(sessionLogs, id, selected, place);
+    const html = runPage({
       state,
       approval: (await approvals.ofRun(id)).at(-1) ?? null,
       sessions: await runs.sessionsOf(id),
@@ -121,8 +121,9 @@ export function runPages(parts: StudioParts): Hono<Env> {
       timeline: timelineOf(state, known, now),
       selected,
       logs: await Promise.all(ownLogs.slice(-MAX_LOGS).map(endOfLog)),
+      lines: lines.shown,
       githubUrl,
-      seesDeliveries: isOperator(context.get('viewer')),
+      seesDeliveries: isOperator(viewer),
       // Also for the part that a live update sends, whose own address is another.
       acting:
         viewer.kind === 'person'
@@ -130,7 +131,7 @@ export function runPages(parts: StudioParts): Hono<Env> {
           : undefined,
       now,
     });
-    return { state, part };
+    return { state, html, place: lines.place };
   }
 
   return pages;

@@ -74,6 +74,7 @@ export function prReview(deps: PrReviewDeps): StepHandler {
       const analysis = await reviewFiles(changed, {
         timeoutMs: REVIEW_TIMEOUT_MS,
         signal: context.signal,
+        onProgress: context.print,
         pool: deps.pool,
       });
       const earlier = await context.earlierReview();

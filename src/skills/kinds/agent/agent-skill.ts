@@ -106,6 +106,7 @@ export function agentSkill(deps: AgentDeps): ArtifactHandler<SkillContext> {
           schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
           effort: effortIn(step.inputs),
           limits: { ...DEFAULT_AGENT_LIMITS, timeoutMs: file.timeout },
+          onOutput: step.print,
           signal: step.signal,
         }).finally(() => proxy.stop());
 

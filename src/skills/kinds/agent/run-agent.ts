@@ -5,7 +5,7 @@ import { type LeftFile, LeftFiles } from '../../../domain/artifact/left-files.ts
 import type { AgentName } from '../../../domain/skill/agent-file.ts';
 import type { AgentFault } from '../../../messages/skills/agent.ts';
 import { fileRefused } from '../../../messages/skills/left-files.ts';
-import { runProcess } from '../../../sandbox/process.ts';
+import { type ProcessSpec, runProcess } from '../../../sandbox/process.ts';
 import { temporaryFolder } from '../../../sandbox/temporary-folder.ts';
 import {
   type AgentEffort,
@@ -44,6 +44,8 @@ export interface AgentTask {
   /** By default, the agent chooses. */
   effort?: AgentEffort | undefined;
   limits: AgentLimits;
+  /** Called with what it writes, as it comes; not redacted. */
+  onOutput?: (part: Uint8Array) => void;
   signal: AbortSignal;
 }
 
@@ -100,7 +102,7 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     artifacts: INSIDE.artifacts,
   };
   // Everything that the agent started belongs to the launcher's process namespace and ends with it.
-  const { failure, output } = await runProcess({
+  const spec: ProcessSpec = {
     command,
     args,
     env: PROGRAMS,
@@ -109,7 +111,8 @@ export async function runAgent(folder: string, task: AgentTask): Promise<AgentEn
     descriptor3: 'pipe',
     limits: { wallMs: limits.timeoutMs, memoryMb: limits.memoryMb, outputBytes: limits.outputBytes },
     signal,
-  });
+  };
+  const { failure, output } = await runProcess(spec, task.onOutput);
   const log = output(1, 2).toString();
   if (failure) return { log, fault: failure };
   const { answer, files, refused } = sentIn(output(3).toString());

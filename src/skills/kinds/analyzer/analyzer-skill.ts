@@ -80,7 +80,7 @@ export function analyzerSkill({ ci, pool }: AnalyzerDeps): AnyHandler<SkillConte
       const { report } = await runAnalyzers(
         admission,
         [...read.analyzers.map((one) => one.analyzer(facts)), secretsToHide()],
-        { timeoutMs: TIMEOUT_MS, signal: step.signal, pool },
+        { timeoutMs: TIMEOUT_MS, signal: step.signal, onProgress: step.print, pool },
         reports.told,
       );
       const verdict = verdictOf(report, { headSha: run.headSha, round: await step.round() });

@@ -74,7 +74,10 @@ export function codeSkill({ model, limits = {}, ciFiles }: CodeDeps): ArtifactHa
       if (truncated) return failed(TOO_MANY_FILES);
 
       const notes: string[] = [];
-      const note = (line: string) => notes.push(`${redact(line)}\n`);
+      const note = (line: string) => {
+        notes.push(`${redact(line)}\n`);
+        step.print(`${line}\n`);
+      };
       const trouble = new AbortController();
       const onTrouble = (error: GitHubError) => trouble.abort(error);
       const purpose = purposeOf(step, { skill: skill.name, artifact: pathOf(artifact) });
@@ -135,6 +138,7 @@ export function codeSkill({ model, limits = {}, ciFiles }: CodeDeps): ArtifactHa
         host,
         limits,
         ledger: ledgerOf(context),
+        onLog: step.print,
         signal: AbortSignal.any([step.signal, trouble.signal]),
       });
       // What it ran must not outlive it: its questions to the model would belong to no execution.

@@ -20,6 +20,8 @@ export interface CodeContext {
   limits?: Partial<CodeLimits>;
   /** What programs around it have used. */
   ledger?: Ledger | undefined;
+  /** Called with what it prints, as it comes; not redacted. */
+  onLog?: (text: string) => void;
   signal: AbortSignal;
   command?: typeof commandFor;
 }
@@ -54,7 +56,8 @@ export const codeTemplate: ArtifactHandler<CodeContext> = {
       timeoutMs: limits.timeoutMs * 0.9,
       snapshotBytes: snapshot?.bytes ?? 0,
     };
-    return converse(command, start, { host: context.host, limits, signal, snapshot, ledger: context.ledger });
+    const { host, ledger, onLog } = context;
+    return converse(command, start, { host, limits, signal, snapshot, ledger, onLog });
   },
 };
 

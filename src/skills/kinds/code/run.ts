@@ -19,6 +19,8 @@ interface Execution {
   snapshot?: Snapshot | undefined;
   /** What programs around it have used; by default nothing. */
   ledger?: Ledger | undefined;
+  /** Called with what it prints, as it comes; not redacted. */
+  onLog?: ((text: string) => void) | undefined;
 }
 
 /** For everything that one process writes, including calls and logs. */
@@ -32,7 +34,7 @@ const MAX_TALK_BYTES = 64_000_000;
 export async function converse(
   command: Command,
   start: Start,
-  { host, limits, signal, snapshot, ledger = new Ledger(limits.budgets) }: Execution,
+  { host, limits, signal, snapshot, ledger = new Ledger(limits.budgets), onLog }: Execution,
 ): Promise<ArtifactOutput> {
   const transcript = new Transcript(limits.logBytes);
   let submitted: { value: Json } | undefined;
@@ -57,6 +59,7 @@ export async function converse(
     if (submitted) return child.stop({ kind: 'said_more', what: message.kind });
     switch (message.kind) {
       case 'log':
+        onLog?.(message.text);
         if (!transcript.add(message.text)) child.stop({ kind: 'printed_too_much', limit: limits.logBytes });
         return;
       case 'call': {

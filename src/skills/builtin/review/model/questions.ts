@@ -1,6 +1,7 @@
 import type { Json } from '../../../../core/canonical.ts';
 import type { Clock } from '../../../../core/clock.ts';
 import type { RememberedFinding } from '../../../../domain/outcome/model-memory.ts';
+import { questionEnded } from '../../../../messages/skills/model.ts';
 import type { Purpose } from '../../../../ports/model.ts';
 import { type PromptContext, type PromptDeps, promptHandler } from '../../../kinds/prompt/handler.ts';
 import type { ArtifactHandler } from '../../../runtime/handler.ts';
@@ -22,6 +23,8 @@ export interface QuestionFrame {
   deleted: readonly string[];
   mask: (text: string) => string;
   purpose: Purpose;
+  /** Called with a line for each question that ended, which quotes nothing. */
+  onProgress?: (line: string) => void;
   signal: AbortSignal;
 }
 
@@ -74,6 +77,7 @@ export async function askAll(
   const log: string[] = [];
   let failure: string | undefined;
   let next = 0;
+  let asked = 0;
 
   async function work(): Promise<void> {
     for (let index = next++; index < questions.length && failure === undefined; index = next++) {
@@ -100,6 +104,8 @@ export async function askAll(
         purpose: setting.purpose,
         signal: setting.signal,
       });
+      asked += 1;
+      setting.onProgress?.(questionEnded(asked, questions.length));
       if (output.kind === 'failed') failure ??= output.because;
       else values[index] = { files, value: output.value };
       const words = output.kind === 'failed' ? output.because : JSON.stringify(output.value);

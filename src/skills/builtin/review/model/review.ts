@@ -81,6 +81,7 @@ export async function reviewByModel(
             deleted,
             mask,
             purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
+            onProgress: step.print,
             signal: step.signal,
           }),
         )

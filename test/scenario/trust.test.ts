@@ -153,6 +153,19 @@ test('a chain that follows the outcome of an outsider’s review, or that its st
   expect(reached).toEqual(['lint']);
 });
 
+test('a composite with an outsider’s review among its parts has no more trust, whichever part came last', async () => {
+  const { skills, reached } = probes();
+  const trigger =
+    '{ all_of: [{ event: pr.review_submitted }, { event: pr.labeled }], within: 1h, key: pull_request }';
+  const world = await start(flowChain(EVERY_LEVEL, trigger), { skills });
+  const { number } = await world.open();
+  await world.github.review(REPO, number, 'otto', 'COMMENTED');
+  await world.advance(UPDATES_SHOWN_MS);
+  await world.github.addLabel(REPO, number, 'will', 'ready');
+  await world.advance(UPDATES_SHOWN_MS);
+  expect(reached).toEqual(['lint']);
+});
+
 test('a refusal says, on the check run and in why, what was needed, what the run has, and how to get there', async () => {
   const { scene: world } = await scene('id: ship, skill: deploy');
   const { number, headSha } = await world.open(fromFork);

@@ -12,6 +12,8 @@ export interface Occurrence {
   of: string;
   /** How many runs started one another until this event; absent if none did. */
   depth?: number;
+  /** Whose activity it was, where that can be anybody's; `null` stands for somebody unknown. Absent if only people with access can cause it. */
+  by?: readonly (string | null)[];
 }
 
 /** What a composite remembers for one key. */

@@ -119,8 +119,8 @@ const invocationCompleted = z.strictObject({
   summary: z.string(),
   /** How many runs started one another until this one; 1 for the first. */
   depth: z.int().positive(),
-  /** Who submitted the review that began the first of the runs, if one did. */
-  reviewer: z.string().optional(),
+  /** Whose activity began the first of the runs, where that could be anybody's; `null` stands for somebody unknown. */
+  brought_by: z.array(z.string().nullable()).optional(),
 });
 const issueCreated = z.strictObject({
   kind: z.literal('issue.created'),
@@ -305,3 +305,27 @@ type EventKind = Event['kind'];
 export type EventOf<K extends EventKind> = Extract<Event, { kind: K }>;
 /** Events of one repository, which can trigger a run. Events of a whole installation cannot. */
 export type RepositoryEvent = Extract<Event, { repository: RepositoryRef }>;
+
+/**
+ * Whose activity an event was, where that can be anybody's: reviews and issues need no more than read access. `null` stands for
+ * somebody unknown. Empty where only people with access can cause it.
+ * @param pullRequest the one that it counts for, whose author answers for its head and its checks
+ */
+export function broughtBy(event: Event, pullRequest: number | null): readonly (string | null)[] {
+  switch (event.kind) {
+    case 'pr.review_submitted':
+      return [event.reviewer];
+    case 'invocation.completed':
+      return event.brought_by ?? [];
+    case 'issue.created':
+    case 'issue.labeled':
+      return [event.author];
+    case 'ci.changed': {
+      // A commit of another branch can come from anybody who may push, and one without a branch from a fork.
+      const { branch, default_branch: byDefault } = event.ended ?? {};
+      return pullRequest !== null || (branch !== undefined && branch === byDefault) ? [] : [null];
+    }
+    default:
+      return [];
+  }
+}

@@ -46,8 +46,8 @@ export interface TrustContext {
   origin: Origin | undefined;
   /** Who fired the run by hand; `undefined` if its trigger did. */
   dispatcher: Membership | undefined;
-  /** Who submitted the review that started the run, or the one before it; absent if something else did. Anybody who can read can submit one. */
-  reviewer?: Membership;
+  /** Whose activity started the run, or one before it, where that can be anybody's, such as a review. `null`: not known. */
+  broughtBy?: readonly (Membership | null)[];
   /** The countersigns of the step's own approval comment, once it is approved. */
   countersign: { headSha: string; by: readonly string[] } | undefined;
 }
@@ -93,7 +93,7 @@ export function trustOf(context: TrustContext): Trust {
   const inside = [
     headCriterion(context, origin),
     authorCriterion(origin),
-    ...(context.reviewer ? [reviewerCriterion(context.reviewer)] : []),
+    ...(context.broughtBy ?? []).map(activityCriterion),
   ];
   const dispatch = dispatchCriterion(context.dispatcher);
   const countersign = countersignCriterion(context);
@@ -149,8 +149,10 @@ function authorCriterion(origin: Origin): Explanation {
     : criterion('unmet', `${who} is no member or collaborator (${author.role} access)`);
 }
 
-function reviewerCriterion({ login, role }: Membership): Explanation {
-  const who = `${login}, who submitted the review,`;
+function activityCriterion(person: Membership | null): Explanation {
+  if (!person) return criterion('unknown', 'whose activity started the run is not known');
+  const { login, role } = person;
+  const who = `${login}, whose activity started the run,`;
   if (role === undefined)
     return criterion('unknown', `whether ${who} belongs to the repository is not known`);
   return isAtLeast(role, 'triage')

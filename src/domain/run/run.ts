@@ -107,6 +107,11 @@ export interface RunFacts {
    * Expressions cannot read it.
    */
   root?: string;
+  /**
+   * Whose activity filled the parts of the composite that began the run, or of one before it, where that could be anybody's; `null` stands for somebody
+   * unknown. Expressions cannot read it.
+   */
+  broughtBy?: readonly (string | null)[];
   /** The step of another run that began it, and waits for its end; absent otherwise. Expressions cannot read it. */
   parent?: {
     run: string;

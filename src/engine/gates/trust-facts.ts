@@ -1,17 +1,22 @@
+import { broughtBy } from '../../domain/event/event.ts';
 import {
   belongsByAssociation,
   type Membership,
   type Origin,
   type TrustContext,
 } from '../../domain/policy/trust.ts';
-import type { Run } from '../../domain/run/run.ts';
+import type { Run, RunFacts } from '../../domain/run/run.ts';
 import type { GitHubReader, Repo } from '../../ports/github.ts';
 import { isOnBranch } from './branch-history.ts';
 
 /** The part of a run that determines its trust. */
 export type TrustSubject = Pick<Run, 'repository' | 'pullRequest' | 'headSha' | 'event'> & {
   baseRef?: string;
+  facts?: Pick<RunFacts, 'broughtBy'>;
 };
+
+/** Each costs a request, and more people take part in no trigger that means well. */
+const MAX_PEOPLE = 10;
 
 /**
  * Reads the facts for a run's trust now, because facts from the start of the run may be outdated. A
@@ -24,24 +29,33 @@ export async function readTrustContext(
   repo: Repo,
   subject: TrustSubject,
 ): Promise<TrustContext> {
-  const { repository, headSha, event } = subject;
+  const { repository, headSha, event, facts } = subject;
   const membership = async (login: string): Promise<Membership> => ({
     login,
     role: await reader.role(repo, login),
   });
-  const [origin, dispatcher, reviewer] = await Promise.all([
+  const [origin, dispatcher, people] = await Promise.all([
     readOrigin(),
     event.kind === 'manual.fired' ? membership(event.actor) : undefined,
-    'reviewer' in event && event.reviewer !== undefined ? membership(event.reviewer) : undefined,
+    Promise.all(peopleBehind().map((login) => (login === null ? null : membership(login)))),
   ]);
   return {
     repository,
     headSha,
     origin,
     dispatcher,
-    ...(reviewer && { reviewer }),
+    ...(people.length > 0 && { broughtBy: people }),
     countersign: undefined,
   };
+
+  /** Those that the origin does not name. */
+  function peopleBehind(): (string | null)[] {
+    const own = event.kind === 'pr.review_submitted' || event.kind === 'invocation.completed';
+    const all = [
+      ...new Set([...(own ? broughtBy(event, subject.pullRequest) : []), ...(facts?.broughtBy ?? [])]),
+    ];
+    return all.length > MAX_PEOPLE ? [...all.slice(0, MAX_PEOPLE), null] : all;
+  }
 
   async function readOrigin(): Promise<Origin | undefined> {
     if (subject.pullRequest !== null) return ofPullRequest(subject.pullRequest);

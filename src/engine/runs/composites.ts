@@ -20,7 +20,7 @@ import {
   nameOfComposite,
   type TriggerEvent,
 } from '../../domain/chain/trigger-schema.ts';
-import type { EventOf } from '../../domain/event/event.ts';
+import { broughtBy, type EventOf } from '../../domain/event/event.ts';
 import { MAX_CAUSED, MAX_DEPTH } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
@@ -124,7 +124,9 @@ export async function countForComposites(
       const known =
         row && canonicalJson(row.composite) === canonicalJson(composite) ? row.state : NOTHING_YET;
       const depth = happening.depth > 0 ? { depth: happening.depth } : {};
-      const occurrence = { parts, ...moment, of: shortHash(happening.of, 16), ...depth };
+      const people = broughtBy(event, subject.pullRequest);
+      const by = people.length > 0 ? { by: people } : {};
+      const occurrence = { parts, ...moment, of: shortHash(happening.of, 16), ...depth, ...by };
       const { state, fired } = advance(composite, known, occurrence, clock.now().getTime());
       if (state === known) continue;
       const next: CompositeRow = {
@@ -246,6 +248,7 @@ async function begin(
 ): Promise<void> {
   const { pullRequest } = subject;
   const row = pullRequest === null ? undefined : await tx.pullRequests.get(event.repository.id, pullRequest);
+  const people = [...new Set(fired.flatMap(({ by = [] }) => by))];
   const about: CompositeFacts = {
     kind: composite.kind,
     composite: position + 1,
@@ -268,6 +271,7 @@ async function begin(
         fired: { source: event.kind, occasion: `${composite.kind} ${firing.occasion}` },
         ...(reached > 0 && { depth: reached }),
         ...(root !== undefined && { root }),
+        ...(people.length > 0 && { broughtBy: people }),
         ...governed,
       },
       paused: (row?.pausedBy ?? null) !== null,

@@ -7,7 +7,7 @@ import { type Expected, foldContracts } from '../../domain/artifact/contract.ts'
 import { type ProducedFile, type Verification, verify } from '../../domain/artifact/verification.ts';
 import { aboutRun } from '../../domain/audit/entry.ts';
 import type { Chain, Step } from '../../domain/chain/chain.ts';
-import type { EventOf } from '../../domain/event/event.ts';
+import { broughtBy, type EventOf } from '../../domain/event/event.ts';
 import { stepRef } from '../../domain/explanation/evidence.ts';
 import { pointingTo, type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
@@ -384,6 +384,7 @@ function invocationCompleted(
 ): EventOf<'invocation.completed'> | undefined {
   if (result.kind !== 'done' || !('repository' in run.event)) return undefined;
   const { outcome, artifactId } = result;
+  const people = [...new Set([...broughtBy(run.event, run.pullRequest), ...(run.facts.broughtBy ?? [])])];
   return {
     kind: 'invocation.completed',
     installation_id: run.installationId,
@@ -403,7 +404,7 @@ function invocationCompleted(
     passed: outcome.passed,
     summary: outcome.summary.slice(0, MAX_SUMMARY),
     depth: (run.facts.depth ?? 0) + 1,
-    ...('reviewer' in run.event && { reviewer: run.event.reviewer }),
+    ...(people.length > 0 && { brought_by: people }),
   };
 }
 

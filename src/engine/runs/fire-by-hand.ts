@@ -167,6 +167,7 @@ async function fireForBranch(
         },
     inputs: inputs.values,
     ...(before?.facts.fired && { fired: before.facts.fired }),
+    ...(before?.facts.broughtBy && { broughtBy: before.facts.broughtBy }),
     ...(before?.facts.depth !== undefined && { depth: before.facts.depth, root: rootOf(before) }),
     ...governedBy(configuration),
   };

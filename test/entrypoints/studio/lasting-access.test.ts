@@ -67,7 +67,7 @@ beforeEach(() => {
       { viewer, visible: await access.visible(viewer) },
       {
         stamp: async ({ visible }) => (visible.has(REPOSITORY) ? stamp : undefined),
-        part: async ({ viewer: now }) => html`${now.kind} ${stamp}`,
+        part: async ({ viewer: now }) => ({ html: html`${now.kind} ${stamp}` }),
       },
     );
   });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { LOG_LEVELS } from '../core/log.ts';
 import type { AgentName } from '../domain/skill/agent-file.ts';
 import { parseS3Url, type S3Access } from '../ports/s3-location.ts';
+import type { SettingInForce } from '../ports/settings.ts';
 import { apiUrl, databaseUrl } from './addresses.ts';
 import { agentsSchema } from './agents.ts';
 import {
@@ -19,6 +20,7 @@ import {
 import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
+import { settingsInForce } from './settings.ts';
 import { type SkillIndexesConfig, skillIndexesSchema } from './skill-indexes.ts';
 import { type StudioConfig, studioSchema } from './studio.ts';
 import { type WebhooksConfig, webhooksSchema } from './webhooks.ts';
@@ -174,6 +176,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     workers?: Workers;
     /** The browser interface; without it, there is none. */
     studio?: StudioConfig;
+    /** All of this as operators see it, without secrets. */
+    settings: readonly SettingInForce[];
   };
 type Registration = z.infer<typeof registrationSchema>;
 
@@ -208,7 +212,8 @@ export function readConfig(
   const [keyVariable, key] = findKey(env, readFile);
   const registration = registrationSchema.safeParse({ ...env, key });
   if (base.ok && registration.success) {
-    return { ok: true, config: { kind: 'app', ...base.config, ...registration.data } };
+    const config = { ...base.config, ...registration.data };
+    return { ok: true, config: { kind: 'app', ...config, settings: settingsInForce(config, env) } };
   }
   return {
     ok: false,
@@ -244,21 +249,19 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     skillIndexes.success &&
     studio.success
   ) {
-    return {
-      ok: true,
-      config: {
-        ...base.data,
-        ...artifacts.data,
-        ...model.data,
-        ...agents.data,
-        ...metrics.data,
-        ...retention.data,
-        ...webhooks.data,
-        ...workers.data,
-        ...skillIndexes.data,
-        ...studio.data,
-      },
+    const config = {
+      ...base.data,
+      ...artifacts.data,
+      ...model.data,
+      ...agents.data,
+      ...metrics.data,
+      ...retention.data,
+      ...webhooks.data,
+      ...workers.data,
+      ...skillIndexes.data,
+      ...studio.data,
     };
+    return { ok: true, config: { ...config, settings: settingsInForce(config, env) } };
   }
   const diagnostics = parts.flatMap((part) => (part.success ? [] : diagnosticsOf(part.error)));
   return { ok: false, diagnostics };

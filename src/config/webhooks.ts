@@ -60,6 +60,11 @@ export const webhooksSchema = z.custom<Environment>().transform((env, ctx): { ch
     : { chat: { webhooks, allowsPrivate, ...(secrets.size > 0 && { secrets }) } };
 });
 
+/** The variable behind a webhook's name, or behind that of its key. */
+export function variableOf(pattern: `${string}*`, name: string): string {
+  return `${pattern.slice(0, -1)}${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
 function nameOf(variable: string): string {
   return variable.toLowerCase().replaceAll('_', '-');
 }

@@ -39,6 +39,7 @@ function configFor(github: GitHubStandIn, port = 0): AppConfig {
     databaseUrl: `sqlite:${join(folder, 'countersign.db')}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
+    settings: [],
   };
 }
 

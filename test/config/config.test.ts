@@ -57,6 +57,7 @@ describe('readConfig', () => {
       metricsAccess: { own: { host: '127.0.0.1', port: 9464, isGiven: false } },
       retention: { bodies: DAYS_90, runs: DAYS_90, artifacts: DAYS_90, traces: DAYS_90 },
       workers: { reviews: 16, others: 16 },
+      settings: expect.any(Array),
     });
   });
 

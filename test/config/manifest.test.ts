@@ -4,7 +4,9 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/fields.ts';
 import { WEBHOOK_NAMES } from '../../src/entrypoints/webhook/event/from-webhook.ts';
+import { SETTINGS } from '../../src/ports/settings.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
@@ -50,6 +52,16 @@ describe('.env.example', () => {
   });
 
   it('shows the defaults', () => {
-    expect(readConfig(example)).toEqual(readConfig({}));
+    const valuesOf = (env: Environment) => {
+      const read = readConfig(env);
+      return read.ok && { ...read.config, settings: read.config.settings.map(({ value }) => value) };
+    };
+    expect(valuesOf(example)).toEqual(valuesOf({}));
+  });
+
+  it('names each setting', () => {
+    const text = read('.env.example');
+    const missing = SETTINGS.filter(({ name }) => !text.includes(name.replace('*', '')));
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 });

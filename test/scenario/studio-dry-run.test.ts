@@ -56,6 +56,7 @@ async function studioWith(harness: Harness, play: DryRunPlayer['play']) {
   const studio = createStudio({
     config: WITH_SIGN_IN,
     publicUrl: undefined,
+    settings: [],
     githubApiUrl: github.url,
     storage: app.storage,
     blobs: () => openBlobs(config.artifactsUrl),

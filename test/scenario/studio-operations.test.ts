@@ -3,7 +3,12 @@ import { Visible } from '../../src/ports/visible.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
 import { MERGE_ONLY, open, start } from './support.ts';
 
-const OPERATIONS = ['/operations', '/operations/deliveries', '/operations/effects?status=done'];
+const OPERATIONS = [
+  '/operations',
+  '/operations/deliveries',
+  '/operations/effects?status=done',
+  '/operations/settings',
+];
 
 test('operators see deliveries with their runs, and others find no operations', async () => {
   const harness = await start({ chain: MERGE_ONLY });

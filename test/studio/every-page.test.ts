@@ -36,6 +36,7 @@ const PAGES = [
   '/operations',
   '/operations/deliveries',
   '/operations/effects?status=done',
+  '/operations/settings',
   '/no/such/page',
 ];
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
 import type { AppConfig } from '../../src/config/config.ts';
+import { settingsInForce } from '../../src/config/settings.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Ids, timeSortedIds } from '../../src/core/ids.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
@@ -112,7 +113,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   });
   github.installApp('octo');
 
-  const config: AppConfig = {
+  const values: Omit<AppConfig, 'settings'> = {
     kind: 'app',
     appId: github.app.id,
     privateKey: github.app.privateKey,
@@ -132,6 +133,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.skillIndexes ? { skillIndexes: options.skillIndexes } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
   };
+  const config: AppConfig = { ...values, settings: settingsInForce(values, {}) };
   const ids = options.ids === 'real' ? timeSortedIds(() => clock.now()) : countingIds();
   const start = async () => {
     const app = await startApp(config, options.log ?? silentLog, {

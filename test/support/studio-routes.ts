@@ -27,6 +27,7 @@ export async function studioRoutes(harness: Harness): Promise<StudioRoute[]> {
   const studio = createStudio({
     config: WITH_SIGN_IN,
     publicUrl: undefined,
+    settings: [],
     githubApiUrl: harness.github.url,
     storage: harness.app.storage,
     blobs: () => openBlobs(harness.config.artifactsUrl),

@@ -24,6 +24,7 @@ export async function studioFor(
     config: { isPublic: false, operators: [] },
     publicUrl: undefined,
     githubApiUrl: 'https://api.github.com',
+    settings: config.settings,
     storage,
     blobs: () => openBlobs(config.artifactsUrl),
     chainTools: async () => chainTools(),

@@ -29,7 +29,7 @@ import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
 /** The settings that Studio reads. */
 type StudioPlaces = Pick<
   BaseConfig,
-  'studio' | 'publicUrl' | 'githubApiUrl' | 'artifactsUrl' | 's3' | 'merging'
+  'studio' | 'publicUrl' | 'githubApiUrl' | 'artifactsUrl' | 's3' | 'merging' | 'settings'
 >;
 
 interface StudioPlatform {
@@ -141,6 +141,7 @@ export function serveStudio(
     config: config.studio ?? { isPublic: false, operators: [] },
     publicUrl: config.publicUrl,
     githubApiUrl: config.githubApiUrl,
+    settings: config.settings,
     ...(link && { link }),
     ...asking,
     blobs: once(() => openBlobs(config.artifactsUrl, config.s3)),

@@ -10,6 +10,7 @@ import type { Blobs } from '../../ports/blobs.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
+import type { SettingInForce } from '../../ports/settings.ts';
 import type { Delivery, Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
 import type { Access } from './access.ts';
@@ -36,6 +37,8 @@ export interface StudioParts {
   operator?: OperatorParts | undefined;
   /** GitHub's pages, for links. */
   githubUrl: string;
+  /** What this process works with. */
+  settings: readonly SettingInForce[];
 }
 
 /** What an operator's buttons need. */

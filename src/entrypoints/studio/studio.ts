@@ -12,6 +12,7 @@ import type { ChainTools } from '../../ports/chain-tools.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { Queue } from '../../ports/queue.ts';
+import type { SettingInForce } from '../../ports/settings.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { accessByGitHub, type PublicRepositories } from './access.ts';
 import { readAssets } from './assets.ts';
@@ -39,6 +40,7 @@ interface StudioSettings {
   config: StudioConfig;
   publicUrl: string | undefined;
   githubApiUrl: string;
+  settings: readonly SettingInForce[];
   storage: Storage;
   blobs: () => Blobs;
   chainTools: () => Promise<ChainTools>;
@@ -84,6 +86,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     blobs: settings.blobs,
     chainTools: settings.chainTools,
     githubUrl: gitHubPages(githubApiUrl),
+    settings: settings.settings,
     dryRuns: settings.dryRuns,
     operator: queue && jobOf && { queue, jobOf },
   };

@@ -13,6 +13,19 @@ import type { Html } from './layout.ts';
 import { time } from './parts.ts';
 import { said } from './untrusted.ts';
 
+const TABS = {
+  overview: ['/operations', 'Overview'],
+  deliveries: ['/operations/deliveries', 'Deliveries'],
+  effects: ['/operations/effects', 'Effects'],
+  settings: ['/operations/settings', 'Settings'],
+} as const;
+
+/** The pages of operators. */
+export function operationTabs(here: keyof typeof TABS): Html {
+  return html`<nav class="tabs" aria-label="Operations"><ul>
+${Object.entries(TABS).map(([name, [path, words]]) => html`<li><a href="${path}"${name === here ? html` aria-current="page"` : ''}>${words}</a></li>\n`)}</ul></nav>`;
+}
+
 /** What an operator sees first: what failed, what waits, what was spent. */
 export function operationsPage({
   deliveries,
@@ -31,6 +44,7 @@ export function operationsPage({
   now: Date;
 }): Html {
   return html`<h1>Operations</h1>
+${operationTabs('overview')}
 <p>${fault === undefined ? 'The database answers.' : said(fault)} The address <code>/readyz</code> says how the rest of the app is.</p>
 <h2>Deliveries</h2>
 <ul class="counts">${DELIVERY_STATUSES.map((status) => html`<li><a href="/operations/deliveries?status=${status}">${capital(status)}</a>: ${deliveries[status]}</li>\n`)}</ul>
@@ -87,6 +101,7 @@ export function deliveriesPage({
   const query = new URLSearchParams({ ...(status && { status }), ...(event !== undefined && { event }) });
   if (next !== undefined) query.set('before', String(next));
   return html`<h1>Deliveries</h1>
+${operationTabs('deliveries')}
 <form class="filters" method="get" action="/operations/deliveries" role="search">
 <label>Status <select name="status"><option value="">All</option>
 ${DELIVERY_STATUSES.map((one) => html`<option value="${one}"${one === status ? html` selected` : ''}>${capital(one)}</option>\n`)}</select></label>
@@ -164,6 +179,7 @@ export function effectsPage({
 }): Html {
   const query = new URLSearchParams({ status, ...(next !== undefined && { before: next }) });
   return html`<h1>Effects</h1>
+${operationTabs('effects')}
 <nav aria-label="Statuses"><ul class="counts">
 ${(['failed', 'pending', 'done'] as const).map((one) => html`<li><a href="/operations/effects?status=${one}"${one === status ? html` aria-current="page"` : ''}>${capital(one)}</a> ${counts[one]}</li>\n`)}</ul></nav>
 ${status === 'done' ? html`<p class="quiet">Those of runs that are archived are on the page of their run.</p>` : ''}

@@ -40,6 +40,7 @@ beforeEach(async () => {
       databaseUrl: `sqlite:${path}`,
       artifactsUrl: `file:${join(folder, 'artifacts')}`,
       logLevel: 'silent',
+      settings: [],
     },
     silentLog,
     { intake: 'here' },

@@ -19,6 +19,7 @@ import { operationsPage } from '../../../src/messages/studio/operations.ts';
 import { pullRequestPage, pullRequestTitle } from '../../../src/messages/studio/pull-request.ts';
 import { runPage } from '../../../src/messages/studio/run.ts';
 import { runListPage } from '../../../src/messages/studio/run-list.ts';
+import { settingsPage } from '../../../src/messages/studio/settings.ts';
 import { skillsPage } from '../../../src/messages/studio/skills.ts';
 import { NOT_FOUND } from '../../../src/messages/studio/words.ts';
 import type { RunLine } from '../../../src/ports/overview.ts';
@@ -182,6 +183,22 @@ const PAGES: Record<string, Html> = {
   }),
   'insight without figures': insightPage(figures),
   'skills that nobody used': skillsPage({ uses: [], adopted: [] }),
+  settings: settingsPage({
+    settings: [
+      { name: 'PORT', of: 'PORT', from: 'environment', value: { kind: 'text', text: '8080' } },
+      { name: 'HOST', of: 'HOST', from: 'default', value: { kind: 'text', text: '0.0.0.0' } },
+      { name: 'PUBLIC_URL', of: 'PUBLIC_URL', from: 'default', value: { kind: 'unset' } },
+      { name: 'METRICS_TOKEN', of: 'METRICS_TOKEN', from: 'environment', value: { kind: 'secret' } },
+      { name: 'OPENAI_API_KEY', of: 'OPENAI_API_KEY', from: 'environment', value: { kind: 'unset' } },
+      {
+        name: 'COUNTERSIGN_WEBHOOK_TEAM_CHAT',
+        of: 'COUNTERSIGN_WEBHOOK_*',
+        from: 'environment',
+        value: { kind: 'secret' },
+      },
+    ],
+    isOfApp: false,
+  }),
   operations: operationsPage({
     deliveries: { received: 1, processing: 0, done: 98, failed: 2 },
     effects: { pending: 0, done: 22, failed: 1 },

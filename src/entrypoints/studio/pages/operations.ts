@@ -7,6 +7,7 @@ import {
   effectsPage,
   operationsPage,
 } from '../../../messages/studio/operations.ts';
+import { settingsPage } from '../../../messages/studio/settings.ts';
 import { DELIVERY_STATUSES } from '../../../ports/storage.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
 import { isOperator } from '../viewer.ts';
@@ -106,6 +107,12 @@ export function operationPages(parts: StudioParts): Hono<Env> {
       next: last && `${last.updatedAt.toISOString()} ${last.id}`,
     });
     return answerPage(parts, context, { title: 'Effects', main });
+  });
+
+  pages.get('/operations/settings', (context) => {
+    const isOfApp = context.get('viewer').kind !== 'machine';
+    const main = settingsPage({ settings: parts.settings, isOfApp });
+    return answerPage(parts, context, { title: 'Settings in force', main });
   });
 
   return pages;

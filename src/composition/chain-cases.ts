@@ -2,14 +2,14 @@ import { createAnalyzerPool } from '../analyzers/pool.ts';
 import type { BaseConfig } from '../config/config.ts';
 import type { ChainCase } from '../domain/chain-case/case-file.ts';
 import { type Happening, happensToPullRequest } from '../domain/chain-case/happening.ts';
-import type { Played } from '../messages/cli/dry-run.ts';
+import type { PlayedCase } from '../messages/cli/chain-test.ts';
 import {
   CASE_MAINTAINER,
   CASE_PULL_REQUEST,
   CASE_REPOSITORY,
   chainCaseReader,
 } from '../skills/testing/chain-case-reader.ts';
-import { givenHandler } from '../skills/testing/given-outcome.ts';
+import { givenHandler, type InvalidOutcome } from '../skills/testing/given-outcome.ts';
 import { play } from './dry-run.ts';
 
 /**
@@ -22,7 +22,8 @@ export async function playChainCase(
   chain: string,
   of: ChainCase,
   files: ReadonlyMap<string, string>,
-): Promise<Played> {
+): Promise<PlayedCase> {
+  const invalid = new Map<string, InvalidOutcome>();
   const { reader, happen } = chainCaseReader(of, files);
   // No case needs a process before its review begins.
   const analyzers = createAnalyzerPool({ spares: false });
@@ -42,12 +43,14 @@ export async function playChainCase(
         analyzers,
         replaced(step, handler) {
           const given = of.outcomes?.[step.id];
-          return given ? givenHandler(step, handler, given) : handler;
+          return given
+            ? givenHandler(step, handler, given, (outcome) => invalid.set(outcome.step, outcome))
+            : handler;
         },
       },
     });
     if (!played) throw new Error('a case has one pull request');
-    return played;
+    return { played, invalid: [...invalid.values()] };
   } finally {
     await analyzers.stop();
   }

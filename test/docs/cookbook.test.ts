@@ -125,5 +125,5 @@ eachFirstQuick(all)('$title', async ({ chain, one, files, comments }) => {
   expect(caseDifferences(one, played)).toEqual([]);
   // A page shows the beginning: further down is when GitHub was read.
   for (const { text } of comments)
-    expect(writtenBy(played)).toContainEqual(expect.stringContaining(text.trim()));
+    expect(writtenBy(played.played)).toContainEqual(expect.stringContaining(text.trim()));
 });

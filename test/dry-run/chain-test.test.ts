@@ -299,7 +299,27 @@ test('chain test says what is wrong with an outcome that a case states', async (
 cases:
   - { name: a, outcomes: { review: { verdict: FINE } }, expect: { result: asked } }
 `);
-  expect(stdout).toContain('the case’s outcome of "review" is not valid: verdict');
+  expect(stdout).toContain('the case gives the step "review" an outcome, but it is not valid: verdict');
+});
+
+test('chain test fails a case whose outcome is not valid, also if it expects that the step fails', async () => {
+  const { code, stdout } = await cases(`chain: flow
+cases:
+  - { name: a, outcomes: { review: { verdict: FINE } }, expect: { steps: { review: failed } } }
+`);
+  expect(code).toBe(1);
+  expect(stdout).toContain('FAILED  flow: a');
+});
+
+test('chain test fails a case that gives an outcome to a step that is not there', async () => {
+  const { code, stdout } = await cases(`chain: flow
+cases:
+  - { name: a, outcomes: { review: { verdict: APPROVE }, reviw: { verdict: APPROVE } }, expect: { steps: { review: completed } } }
+`);
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    'the case gives the step "reviw" an outcome, but there is no such step: did you mean "review"?',
+  );
 });
 
 test('chain test of one chain says what is wrong with a file that may have its cases', async () => {

@@ -42,7 +42,7 @@ export async function chainTest(
     for (const one of cases.filter(({ name }) => name.includes(words))) {
       const played = await tools.chainCase(chain, one, files);
       const differences = caseDifferences(one, played);
-      results.push({ chain, case: one.name, differences, ...(show && { shown: courseText(played) }) });
+      results.push({ chain, case: one.name, differences, ...(show && { shown: courseText(played.played) }) });
     }
   }
   if (results.length === 0 && faults.length === 0)

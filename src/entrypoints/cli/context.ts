@@ -12,6 +12,7 @@ import type { ParsedPackage, SkillPackage } from '../../domain/skill/package.ts'
 import type { ConfigurationLoader } from '../../engine/configuration/configuration.ts';
 import type { Registry } from '../../engine/sessions/registry.ts';
 import type { StepHandler } from '../../engine/steps/step.ts';
+import type { PlayedCase } from '../../messages/cli/chain-test.ts';
 import type { Played } from '../../messages/cli/dry-run.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
 import type { Blobs } from '../../ports/blobs.ts';
@@ -107,7 +108,7 @@ export interface Tools {
    * Plays a case of a chain without GitHub.
    * @param files the files of `.github` in the working folder, by path
    */
-  chainCase(chain: string, of: ChainCase, files: ReadonlyMap<string, string>): Promise<Played>;
+  chainCase(chain: string, of: ChainCase, files: ReadonlyMap<string, string>): Promise<PlayedCase>;
   /** Waits before the command asks again, until the signal at most. */
   pause(ms: number, until?: AbortSignal): Promise<void>;
   /** Aborts when the process receives SIGTERM or SIGINT, which then no longer end it. */

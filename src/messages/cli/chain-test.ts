@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
@@ -18,7 +18,14 @@ export function noCaseNamed(words: string): string {
   return `No case has "${plainLine(words)}" in its name.`;
 }
 
-/** What a case expected and what it got; `null` for nothing. */
+/** What became of a case. */
+export interface PlayedCase {
+  played: Played;
+  /** The steps that the case gives something that is no outcome, and why. */
+  invalid: readonly { step: string; because: string }[];
+}
+
+/** What a case expected and what it got; `null` for nothing. For `outcome`, the step whose given outcome cannot be used. */
 export interface CaseDifference {
   what: string;
   expected: string | null;
@@ -27,9 +34,26 @@ export interface CaseDifference {
   because?: string;
 }
 
-/** In the order of the case's expectations. */
-export function caseDifferences({ expect }: ChainCase, played: Played): CaseDifference[] {
-  const differences: CaseDifference[] = [];
+/**
+ * In the order of the case's expectations. First what is wrong with the case itself: it would otherwise test something else than it
+ * says.
+ */
+export function caseDifferences(
+  { expect, outcomes = {} }: ChainCase,
+  { played, invalid }: PlayedCase,
+): CaseDifference[] {
+  const differences: CaseDifference[] = invalid.map(({ step, because }) => ({
+    what: 'outcome',
+    expected: null,
+    actual: step,
+    because: `it is not valid: ${because}`,
+  }));
+  const all = played.kind === 'ran' ? courses(played) : [];
+  const steps = [...new Set(all.flatMap(({ state }) => state.invocations.map(({ stepId }) => stepId)))];
+  for (const step of steps.length === 0 ? [] : Object.keys(outcomes).filter((id) => !steps.includes(id))) {
+    const because = notAllowed('there is no such step', steps, step);
+    differences.push({ what: 'outcome', expected: null, actual: step, because });
+  }
   const compare = (what: string, expected: string | undefined, actual: string | null) => {
     if (expected !== undefined && expected !== actual) differences.push({ what, expected, actual });
   };
@@ -42,7 +66,7 @@ export function caseDifferences({ expect }: ChainCase, played: Played): CaseDiff
   compare('runs', expect.runs?.toString(), `${runs}`);
   for (const [id, status] of Object.entries(expect.steps ?? {}))
     compare(`step ${id}`, status, played.kind === 'ran' ? statusOf(played, id.split('.')) : null);
-  const effects = played.kind === 'ran' ? courses(played).flatMap((course) => course.effects) : [];
+  const effects = all.flatMap((course) => course.effects);
   const texts = effects.map((effect) => written(effect).join('\n'));
   const isWritten = (words: string) => texts.some((text) => text.includes(words));
   for (const words of [expect.writes ?? []].flat())
@@ -87,6 +111,8 @@ function difference({ what, expected, actual, because }: CaseDifference): string
   const said = (text: string | null) => (text === null ? 'nothing' : `"${plainLine(text)}"`);
   if (what === 'writes')
     return expected === null ? `it writes ${said(actual)}` : `nothing that it writes has ${said(expected)}`;
+  if (what === 'outcome')
+    return `the case gives the step ${said(actual)} an outcome, but ${plainLine(because ?? '')}`;
   const why = because === undefined ? '' : `: ${plainLine(because)}`;
   return `${what}: expected ${said(expected)}, got ${said(actual)}${why}`;
 }

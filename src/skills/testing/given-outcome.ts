@@ -36,23 +36,45 @@ const DEFAULTS: Readonly<Record<string, (given: Given) => Given>> = {
   }),
 };
 
+/** A step whose stated result is no outcome, and why. */
+export interface InvalidOutcome {
+  step: string;
+  because: string;
+}
+
 /**
  * The handler of a step whose result a case states: it concludes that instead of working, with the same
  * capability. Files that the step must leave are there.
+ * @param onInvalid called when the case states no valid outcome; the step fails, which a case could expect
  */
-export function givenHandler(step: Step, handler: StepHandler, given: Given): StepHandler {
+export function givenHandler(
+  step: Step,
+  handler: StepHandler,
+  given: Given,
+  onInvalid: (outcome: InvalidOutcome) => void,
+): StepHandler {
   const { countersigned: _, refresh: __, ...declared } = handler;
-  return { ...declared, run: async (context) => resultOf(step, context, given) };
+  return { ...declared, run: async (context) => resultOf(step, context, given, onInvalid) };
 }
 
-function resultOf(step: Step, { step: folded }: StepContext, given: Given): StepResult {
+function resultOf(
+  step: Step,
+  { step: folded }: StepContext,
+  given: Given,
+  onInvalid: (outcome: InvalidOutcome) => void,
+): StepResult {
+  const faulty = (because: string): StepResult => {
+    onInvalid({ step: step.id, because });
+    const summary = `the case’s outcome of "${step.id}" is not valid: ${because}`;
+    return { kind: 'failed', reason: reason('step.failed.error', summary), retryable: false };
+  };
   if (typeof given.fails === 'string')
     return { kind: 'failed', reason: reason('step.failed.error', given.fails), retryable: false };
   const expected = folded.artifacts?.expected ?? [];
   const [declared] = expected.flatMap((entry) => (entry.kind === 'outcome' ? [entry.outcome].flat() : []));
   const usual = declared ?? (folded.uses.kind === 'action' ? 'action_result' : undefined);
   const kind = typeof given.outcome_kind === 'string' ? given.outcome_kind : usual;
-  if (kind === undefined) return faulty(step, 'its outcome_kind is missing');
+  if (kind === undefined) return faulty('its outcome_kind is missing');
   const action = kind === 'action_result' ? { action: folded.uses.name, details: {} } : {};
   const members = {
     summary: SAID,
@@ -73,11 +95,6 @@ function resultOf(step: Step, { step: folded }: StepContext, given: Given): Step
   } catch (error) {
     if (!(error instanceof ZodError)) throw error;
     const [issue] = error.issues;
-    return faulty(step, `${issue?.path.join('.')}: ${issue?.message ?? messageOf(error)}`);
+    return faulty(`${issue?.path.join('.')}: ${issue?.message ?? messageOf(error)}`);
   }
-}
-
-function faulty({ id }: Step, because: string): StepResult {
-  const summary = `the case’s outcome of "${id}" is not valid: ${because}`;
-  return { kind: 'failed', reason: reason('step.failed.error', summary), retryable: false };
 }

@@ -25,6 +25,17 @@ export interface HostilePlace {
   command: string;
 }
 
+export interface WhereToStore {
+  id: number;
+  installationId: number;
+  /** Who asked for something. */
+  personId: number;
+  /** `app` if absent. */
+  name?: string;
+  /** Of the chain; one of its own if absent. */
+  chain?: string;
+}
+
 const SECOND = 1_000;
 
 /**
@@ -34,7 +45,7 @@ const SECOND = 1_000;
  */
 export async function storeEverywhere(
   { app: { storage }, clock, config }: Pick<Harness, 'app' | 'clock' | 'config'>,
-  repository: { id: number; installationId: number; personId: number },
+  repository: WhereToStore,
   text: string,
   at: number,
 ): Promise<HostilePlace> {
@@ -42,13 +53,14 @@ export async function storeEverywhere(
   const later = (seconds: number) => new Date(now.getTime() + seconds * SECOND);
   const id = `run_hostile${at}`;
   const number = 1_000 + at;
-  const chain = `hostile-${at}`;
+  const { name = 'app', chain = `hostile-${at}` } = repository;
+  const fullName = `octo/${name}`;
   const headSha = at.toString(16).padStart(40, 'f');
   const guid = `${text.slice(0, 200).toWellFormed()} ${at}`;
   // It is in an address.
   const skill = text.slice(0, 500);
   const because = hostileReason(text);
-  const place = { installation_id: repository.installationId, owner: 'octo', repo: 'app' };
+  const place = { installation_id: repository.installationId, owner: 'octo', repo: name };
   const outcomes = outcomesOfEachKind(text.slice(0, 1_000));
   const review = knownOutcomeSchema.parse(outcomes[0]);
   const steps = [`${text} one`, `${text} two`, 'three'];
@@ -91,7 +103,7 @@ export async function storeEverywhere(
       {
         repositoryId: repository.id,
         number,
-        repository: 'octo/app',
+        repository: fullName,
         installationId: repository.installationId,
         pausedBy: text,
         headSha,
@@ -106,7 +118,7 @@ export async function storeEverywhere(
       run: run(id, {
         installationId: repository.installationId,
         repositoryId: repository.id,
-        repository: 'octo/app',
+        repository: fullName,
         pullRequest: number,
         headSha,
         baseRef: text,
@@ -126,14 +138,15 @@ export async function storeEverywhere(
         } as unknown as Settings,
         facts: {
           trigger: { pr_number: number, title: text, labels: [text], author: text, body: text },
-          repo: { full_name: 'octo/app', owner: 'octo', name: 'app', default_branch: text },
+          repo: { full_name: fullName, owner: 'octo', name, default_branch: text },
           inputs: { [text]: text },
           governed: { branch: text, because: text },
           parent: { run: id, chain: text, step: text, above: [] },
         },
         event: {
           kind: 'command.issued',
-          ...eventPlace(repository.id, repository.installationId),
+          installation_id: repository.installationId,
+          repository: { id: repository.id, owner: 'octo', name },
           pull_request: number,
           actor: text,
           text,
@@ -252,7 +265,7 @@ export async function storeEverywhere(
     await tx.chains.put({
       id: `chn_hostile${at}`,
       owner: 'octo',
-      repository: at % 2 === 0 ? 'app' : null,
+      repository: at % 2 === 0 ? name : null,
       name: chain,
       definition: `name: ${chain}\n# ${text}\ndescription: ${JSON.stringify(text)}\n`,
       status: 'paused',
@@ -264,7 +277,7 @@ export async function storeEverywhere(
       chain,
       trigger: text,
       installationId: repository.installationId,
-      repository: 'octo/app',
+      repository: fullName,
       schedule: { cron: text, tz: text } as never,
       nextAt: later(86_400),
     });
@@ -275,7 +288,7 @@ export async function storeEverywhere(
       trigger: text,
       occasion: `${at}`,
       installationId: repository.installationId,
-      repository: 'octo/app',
+      repository: fullName,
       status: 'skipped',
       reason: 'too_old',
       summary: text,
@@ -291,7 +304,8 @@ export async function storeEverywhere(
       description: text,
       version: text,
       tags: [text],
-      source: 'community',
+      // That of a repository is known only to those who see a run with it.
+      source: name === 'app' ? 'community' : 'user',
       author: text,
       intentPatterns: [text],
       triggerPhrases: [text],
@@ -367,10 +381,6 @@ export async function storeEverywhere(
     guid,
     command: `cmd_hostile${at}`,
   };
-}
-
-function eventPlace(id: number, installation_id: number) {
-  return { installation_id, repository: { id, owner: 'octo', name: 'app' } };
 }
 
 function hostileReason(text: string): Reason {

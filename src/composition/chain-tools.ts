@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { MAX_CONFIGURATION_BYTES } from '../domain/chain/configuration-files.ts';
-import { lintChain } from '../domain/chain/lint.ts';
+import { chainsAround, lintChain } from '../domain/chain/lint.ts';
 import { parseChain } from '../domain/chain/parse.ts';
 import { knownWith } from '../domain/skill/known-names.ts';
 import { createRegistry } from '../engine/sessions/registry.ts';
@@ -35,7 +35,7 @@ export function chainTools(): ChainTools {
       }
       const parsed = parseChain(text, FILE, known);
       const others = () => [...chains, ...(parsed.chain ? [parsed.chain] : [])];
-      const linted = lintChain(text, { file: FILE, ...parsed }, known, others);
+      const linted = lintChain(text, { file: FILE, ...parsed }, known, chainsAround(others, known));
       const { chain } = parsed;
       return { name: chain?.name ?? ('name' in parsed ? parsed.name : undefined), chain, ...linted };
     },

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Chain } from './chain.ts';
 import { checkCalls } from './check-calls.ts';
+import { type FiringCycles, firingCycles } from './firing-cycle.ts';
 import type { KnownNames } from './known-names.ts';
 import { chainWarnings } from './parse.ts';
 import type { ParsedChain } from './scope.ts';
@@ -12,19 +13,28 @@ export interface LintedChain {
   warnings: readonly Diagnostic[];
 }
 
-/**
- * Adds to the diagnostics of one chain file what concerns the chains around it, and the warnings.
- * @param others the chains that are known here. Those of an organisation or of a server can be missing, so a step may run
- * an unknown chain
- */
+/** The chains that are checked with one, or known where it is checked. Those of an organisation or of a server can be missing. */
+export interface ChainsAround {
+  others: () => readonly Chain[];
+  cycles: FiringCycles;
+}
+
+/** @param outcomes the kind that each skill states */
+export function chainsAround(others: () => readonly Chain[], { outcomes = {} }: KnownNames): ChainsAround {
+  let read: readonly Chain[] | undefined;
+  const once = () => (read ??= others());
+  return { others: once, cycles: firingCycles(once, outcomes) };
+}
+
+/** Adds to the diagnostics of one chain file what concerns the chains around it, and the warnings. A step may run an unknown chain. */
 export function lintChain(
   text: string,
   { file, chain, diagnostics }: ParsedChain,
   known: KnownNames,
-  others: () => readonly Chain[],
+  { others, cycles }: ChainsAround,
 ): LintedChain {
   const calls =
     chain && diagnostics.length === 0 ? checkCalls(text, chain, file, others, { isComplete: false }) : [];
   const errors = [...diagnostics, ...calls];
-  return { errors, warnings: errors.length > 0 ? [] : chainWarnings(text, file, known, { chain, others }) };
+  return { errors, warnings: errors.length > 0 ? [] : chainWarnings(text, file, known, { chain, cycles }) };
 }

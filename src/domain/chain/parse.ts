@@ -15,7 +15,7 @@ import { checkSubjects } from './check-subjects.ts';
 import { checkTriggers, originsOf } from './check-trigger.ts';
 import { checkWaits } from './check-waits.ts';
 import { toContract } from './expected.ts';
-import { firingCircles } from './firing-circle.ts';
+import type { FiringCycles } from './firing-cycle.ts';
 import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
@@ -93,8 +93,8 @@ export function calledBy(text: string): string[] {
 interface ChainOfText {
   chain?: Chain | undefined;
   budget?: ReturnType<typeof searchBudget>;
-  /** The chains beside it. */
-  others?: () => readonly Chain[];
+  /** Finds the cycles with the chains beside it. */
+  cycles?: FiringCycles;
 }
 
 /**
@@ -109,7 +109,7 @@ export function chainWarnings(
   {
     chain = parseChain(text, file, known).chain,
     budget = searchBudget(),
-    others = () => [],
+    cycles = () => [],
   }: ChainOfText = {},
 ): Diagnostic[] {
   if (!chain) return [];
@@ -126,9 +126,8 @@ export function chainWarnings(
   for (const [index, trigger] of triggersOf(chain).entries()) {
     const own = stepThatFires(trigger, chain, known.outcomes ?? {});
     const isList = Array.isArray(memberOf(source.value, 'trigger'));
-    const circles = own === undefined ? firingCircles(trigger, chain, others(), known.outcomes ?? {}) : [];
-    for (const circle of circles) {
-      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], firesInTurn(circle)));
+    for (const cycle of own === undefined ? cycles(trigger, chain) : []) {
+      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], firesInTurn(cycle)));
     }
     if (own === undefined) continue;
     const message = `this chain can fire itself: its own step "${own}" completes with what this trigger waits for. Leave it out with the filter chain: "!${chain.name}", or name the chains that should fire it`;
@@ -138,15 +137,15 @@ export function chainWarnings(
   return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
 }
 
-/** @param circle begins with a step of the chain that has the warning */
-function firesInTurn(circle: ReturnType<typeof firingCircles>[number]): string {
-  const [first, last] = [circle[0], circle.at(-1)];
-  if (!first || !last) throw new Error('a circle of chains has no steps');
+/** @param cycle begins with a step of the chain that has the warning */
+function firesInTurn(cycle: ReturnType<FiringCycles>[number]): string {
+  const [first, last] = [cycle[0], cycle.at(-1)];
+  if (!first || !last) throw new Error('a cycle of chains has no steps');
   const other = last.by.name;
   const way = `Leave one out with the filter chain: "!${other}", or name the chains that should fire it`;
-  if (circle.length === 2)
+  if (cycle.length === 2)
     return `this chain and ${other} can fire each other: the step "${last.step}" of ${other} completes with what this trigger waits for, and ${other} waits for the step "${first.step}" of this chain. ${way}`;
-  const between = circle
+  const between = cycle
     .slice(1, -1)
     .map(({ by, step, fires }) => `the step "${step}" of ${by.name} fires ${fires.name}`);
   return `these chains can fire each other in turn: the step "${first.step}" of this chain fires ${first.fires.name}, ${between.join(', ')}, and the step "${last.step}" of ${other} completes with what this trigger waits for. ${way}`;

@@ -130,8 +130,8 @@ export function stepThatFires(
   const { repository: _, ...filter } = trigger.filter;
   const repository = { full_name: '', default_branch: '' };
   const canFire = (step: string, kind: string) =>
-    (kind === 'review_verdict' ? VERDICTS : [null]).some((verdict) =>
-      [true, false, null].some((passed) => {
+    (kind === 'review_verdict' && filter.verdict ? VERDICTS : [null]).some((verdict) =>
+      (filter.passed === undefined ? [null] : [true, false, null]).some((passed) => {
         const invocation = { chain: chain.name, step, kind, verdict, passed };
         const facts = { event: trigger.event, repository, invocation };
         return firstUnmet(checksOf({ ...trigger, filter }, chain.name, facts)) === undefined;

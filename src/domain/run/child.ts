@@ -1,9 +1,6 @@
 import { chainCheckName } from '../chain/check-name.ts';
 import type { Run } from './run.ts';
 
-/** How many runs may start one another, so that chains that fire or run each other end. */
-export const MAX_DEPTH = 5;
-
 /** How many runs, as many steps deep, the steps of chains may begin for one run. */
 export const MAX_AMONG = 100;
 

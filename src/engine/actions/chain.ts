@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { readFired } from '../../domain/chain/fired-inputs.ts';
+import { MAX_DEPTH } from '../../domain/chain/firing-cycle.ts';
 import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { reason } from '../../domain/explanation/reason.ts';
-import { childRunId, childrenAmong, MAX_AMONG, MAX_DEPTH } from '../../domain/run/child.ts';
+import { childRunId, childrenAmong, MAX_AMONG } from '../../domain/run/child.ts';
 import { isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import {
   chainEnded,

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { checkCalls } from '../../domain/chain/check-calls.ts';
 import { configurationFile, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
+import { chainsAround } from '../../domain/chain/lint.ts';
 import { searchBudget } from '../../domain/chain/never-runs.ts';
 import { chainWarnings } from '../../domain/chain/parse.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
@@ -63,7 +64,7 @@ export function diagnosticsAfterMerge(
     ],
   });
   const known = unknownIn(read.settings, resolveChains(read.chains).names);
-  const others = () => chains.chains;
+  const { others, cycles } = chainsAround(() => chains.chains, names);
   const errors = [
     ...changes.flatMap((file) => file.diagnostics),
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
@@ -78,7 +79,7 @@ export function diagnosticsAfterMerge(
   ];
   const budget = searchBudget();
   const warnings = changes.flatMap(({ path, chain: { chain } = {}, text }) =>
-    chain && text !== undefined ? chainWarnings(text, path, names, { chain, budget, others }) : [],
+    chain && text !== undefined ? chainWarnings(text, path, names, { chain, budget, cycles }) : [],
   );
   return {
     errors: [...Map.groupBy(errors, ({ file }) => file)]

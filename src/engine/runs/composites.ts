@@ -11,6 +11,7 @@ import {
   type Occurrence,
   progressOf,
 } from '../../domain/chain/composite.ts';
+import { MAX_DEPTH } from '../../domain/chain/firing-cycle.ts';
 import { partsFilledBy, type TriggerFacts } from '../../domain/chain/trigger.ts';
 import type { CompositeFacts } from '../../domain/chain/trigger-members.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type TriggerEvent,
 } from '../../domain/chain/trigger-schema.ts';
 import { broughtBy, type EventOf } from '../../domain/event/event.ts';
-import { MAX_CAUSED, MAX_DEPTH } from '../../domain/run/child.ts';
+import { MAX_CAUSED } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import {

@@ -8,6 +8,7 @@ import {
   hasPullRequestComposite,
   holdOf,
 } from '../../domain/chain/chain-list.ts';
+import { MAX_DEPTH } from '../../domain/chain/firing-cycle.ts';
 import {
   explainTriggers,
   type TriggerDecision,
@@ -19,7 +20,7 @@ import type { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
 import { actorOf } from '../../domain/run/actor.ts';
-import { MAX_CAUSED, MAX_DEPTH } from '../../domain/run/child.ts';
+import { MAX_CAUSED } from '../../domain/run/child.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';

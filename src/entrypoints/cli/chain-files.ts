@@ -14,7 +14,7 @@ import {
   SETTINGS_FILE,
 } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
-import { lintChain } from '../../domain/chain/lint.ts';
+import { chainsAround, lintChain } from '../../domain/chain/lint.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import {
   isChosen,
@@ -122,20 +122,22 @@ export function checkFiles(
     // Two files in a folder with the same name conflict, which neither shows alone.
     (siblings) => resolveChains({ repository: siblings, organisation: [], stored: [], shipped: [] }).broken,
   );
-  const callable = () => [...shipped(), ...chains].flatMap(({ chain }) => chain ?? []);
+  const around = chainsAround(() => [...shipped(), ...chains].flatMap(({ chain }) => chain ?? []), known);
+  const parsedByFile = new Map([...chains, ...misplaced].map((parsed) => [parsed.file, parsed]));
+  const clashByFile = new Map(clashes.map((clash) => [clash.file, clash]));
   return files.map((file) => {
-    const parsed = [...chains, ...misplaced].find((chain) => chain.file === file);
+    const parsed = parsedByFile.get(file);
     if (!parsed) {
       const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped()].map(nameOf);
       const diagnostics = settingsDiagnostics(cwd, file, known, [...new Set(there)].sort());
       return { file, chain: null, diagnostics, warnings: [], contracts: [] };
     }
-    const own = clashes.find((broken) => broken.file === file)?.diagnostics ?? parsed.diagnostics;
+    const own = clashByFile.get(file)?.diagnostics ?? parsed.diagnostics;
     const { errors: diagnostics, warnings } = lintChain(
       textOf(cwd, file) ?? '',
       { ...parsed, diagnostics: [...own] },
       known,
-      callable,
+      around,
     );
     const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);

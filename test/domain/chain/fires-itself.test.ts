@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
+import { firingCycles } from '../../../src/domain/chain/firing-cycle.ts';
 import { chainWarnings } from '../../../src/domain/chain/parse.ts';
 import { chainOf, errorsOf, KNOWN } from '../../support/chains.ts';
+import { eachFirstQuick } from '../../support/each-first-quick.ts';
+
+const { outcomes: OUTCOMES = {} } = KNOWN;
 
 function warningsOf(filter: string): string[] {
   const text = `name: after\ntrigger:\n  - event: pr.opened\n  - event: invocation.completed\n    filter: ${filter}\nsteps:\n  - { id: review, skill: ci }\n`;
@@ -34,9 +38,9 @@ const hears = (name: string, filter: string) =>
   `name: ${name}\ntrigger: { event: invocation.completed, filter: ${filter} }\nsteps:\n  - { id: go-${name}, skill: ci }\n`;
 
 const warningsBeside = (filter: string, others: readonly string[]) =>
-  chainWarnings(hears('one', filter), 'one.yaml', KNOWN, { others: () => others.map(chainOf) }).map(
-    formatDiagnostic,
-  );
+  chainWarnings(hears('one', filter), 'one.yaml', KNOWN, {
+    cycles: firingCycles(() => others.map(chainOf), OUTCOMES),
+  }).map(formatDiagnostic);
 
 test('lint warns of a chain that fires another one, which fires it again', () => {
   expect(warningsBeside('{ chain: two }', [hears('two', '{ chain: one, kind: ci_result }')])).toEqual([
@@ -56,21 +60,44 @@ test('lint does not warn of a chain that fires two others which fire each other'
   expect(warningsBeside('{ chain: four }', others)).toEqual([]);
 });
 
-test('lint compares a thousand chains at most, however many fire each other', () => {
-  const example = chainOf(hears('c', '{ chain: c }'));
-  const others = Array.from({ length: 2_000 }, (_, index) => ({
-    ...example,
-    name: `c${index}`,
-    trigger: { event: 'invocation.completed' as const, filter: { chain: [`c${index - 1}`] } },
-  }));
-  let compared = 0;
-  for (const other of others) {
-    const { steps } = other;
-    Object.defineProperty(other, 'steps', { get: () => ++compared && steps });
-  }
-  const text = hears('one', '{ chain: c1999 }');
-  expect(chainWarnings(text, 'one.yaml', KNOWN, { others: () => others })).toEqual([]);
-  expect(compared).toBeLessThan(1_100);
+/** Each chain waits for the one before it, and the first for the last. */
+const ring = (count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    hears(`c${index}`, `{ chain: c${(index + count - 1) % count} }`),
+  );
+
+test.each([
+  [5, 1],
+  [6, 0],
+])(
+  'lint warns of %i chains that fire each other %i times, because the sixth run in a row does not begin',
+  (count, warnings) => {
+    const chains = ring(count).map(chainOf);
+    const cycles = firingCycles(() => chains, OUTCOMES);
+    expect(chainWarnings(ring(count)[0] ?? '', 'c0.yaml', KNOWN, { cycles })).toHaveLength(warnings);
+  },
+);
+
+test('lint tells a trigger of five cycles at most', () => {
+  const others = Array.from({ length: 10 }, (_, index) => hears(`c${index}`, '{ chain: one }'));
+  expect(warningsBeside('{ chain: "c*" }', others)).toHaveLength(5);
+});
+
+eachFirstQuick([
+  ['wait for one chain each', (index: number) => `c${index - 1}`],
+  ['wait for what no chain is called', () => '"x*"'],
+  ['all wait for all chains', () => '"c*"'],
+])('lint looks at the steps of 300 chains that %s a bounded number of times', (_, filter) => {
+  let looks = 0;
+  const chains = Array.from({ length: 300 }, (_, index) => {
+    const text = hears(`c${index}`, `{ chain: ${filter(index)} }`);
+    const chain = chainOf(text);
+    const { steps } = chain;
+    return { text, chain: Object.defineProperty(chain, 'steps', { get: () => ++looks && steps }) };
+  });
+  const cycles = firingCycles(() => chains.map(({ chain }) => chain), OUTCOMES);
+  for (const { text, chain } of chains) chainWarnings(text, 'one.yaml', KNOWN, { chain, cycles });
+  expect(looks).toBeLessThan(120_000);
 });
 
 test.each([

@@ -82,7 +82,7 @@ export const ghIssue = plainAction({
         .boolean()
         .optional()
         .describe(
-          'With `false`, nothing is closed. Otherwise an issue is closed once its finding is fixed; an incomplete outcome, and a file that was not examined, close nothing.',
+          'With `false`, nothing is closed. Otherwise an issue is closed once its finding is fixed; an incomplete outcome, a file that was not examined, and a run for a commit that is not the newest of its branch close nothing.',
         ),
     })
     .refine(({ outcome, per }) => outcome !== undefined || per === 'run', {
@@ -104,9 +104,19 @@ export const ghIssue = plainAction({
       const off = `gh-issue cannot open issues: ${repo.owner}/${repo.name} has none`;
       return { kind: 'failed', reason: reason('step.failed.error', off), retryable: false };
     }
-    return planned(context, wanted, own, input);
+    return planned(context, wanted, own, input, await isOutdated(context));
   },
 });
+
+/**
+ * Whether the branch of a run without a pull request has moved on. Checks and pushes of several commits end in any order, so an older
+ * commit must not close what a newer one opened. Schedules fire for the tip.
+ */
+async function isOutdated({ state: { run }, repo, reader }: StepContext): Promise<boolean> {
+  const ofCommit = ['ci.changed', 'file.changed', 'invocation.completed'].includes(run.event.kind);
+  if (run.pullRequest !== null || !ofCommit) return false;
+  return (await reader.branchTip(repo, run.baseRef)) !== run.headSha;
+}
 
 interface Given {
   outcome?: unknown;
@@ -214,6 +224,7 @@ function planned(
   { scope, open, isFixed }: Wanted,
   own: readonly OwnIssue[],
   { labels = [], assignees = [], limit = ISSUES, close = true }: Given,
+  outdated: boolean,
 ): Plan {
   const of = scopeHash(scope);
   // Of several, the oldest: two can be there if somebody copied one.
@@ -225,7 +236,15 @@ function planned(
   }
   const at = placeOfEffect(run);
   const effects: { key: string; effect: Effect }[] = [];
-  const counts = { opened: 0, updated: 0, reopened: 0, closed: 0, left_closed: 0, over_limit: 0 };
+  const counts = {
+    opened: 0,
+    updated: 0,
+    reopened: 0,
+    closed: 0,
+    outdated: 0,
+    left_closed: 0,
+    over_limit: 0,
+  };
   for (const { hash, file, title, body } of open) {
     const there = known.get(hash);
     if (there && isDropped(there)) {
@@ -252,6 +271,10 @@ function planned(
   }
   for (const [finding, { number, closedAt, file }] of known) {
     if (!close || closedAt !== null || !isFixed({ finding, file })) continue;
+    if (outdated) {
+      counts.outdated += 1;
+      continue;
+    }
     counts.closed += 1;
     const comment = fixedComment(run.id, number, scope, run.headSha);
     effects.push(
@@ -274,12 +297,16 @@ function isDropped({ closedAt, reason: why }: OwnIssue): boolean {
 }
 
 function summaryOf(
-  counts: Record<'opened' | 'updated' | 'reopened' | 'closed' | 'left_closed' | 'over_limit', number>,
+  counts: Record<
+    'opened' | 'updated' | 'reopened' | 'closed' | 'outdated' | 'left_closed' | 'over_limit',
+    number
+  >,
 ): string {
   const asked = (['opened', 'updated', 'reopened', 'closed'] as const)
     .filter((what) => counts[what] > 0)
     .map((what) => `${counts[what]} ${what}`);
   const rest = [
+    ...(counts.outdated === 0 ? [] : [`${counts.outdated} left open, because the branch has newer commits`]),
     ...(counts.left_closed === 0 ? [] : [`${counts.left_closed} left closed, as not planned`]),
     ...(counts.over_limit === 0 ? [] : [`${counts.over_limit} over the limit`]),
   ];

@@ -81,7 +81,7 @@ export function titleOfFinding(finding: Finding, template: string | undefined): 
 
 /** @param template the chain's own title, whose values are encoded */
 export function titleOfAll({ chain, subject }: IssueScope, template: string | undefined): string {
-  const of = typeof subject === 'number' ? `pull request ${subject}` : subject && commitText(subject);
+  const of = typeof subject === 'number' ? `#${subject}` : subject && commitText(subject);
   const words = template ?? `Findings of ${chain}${of === null ? '' : ` in ${of}`}`;
   return clip(words.replaceAll(/\s+/g, ' ').trim(), MAX_TITLE);
 }

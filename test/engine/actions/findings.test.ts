@@ -45,12 +45,24 @@ interface GitHubFacts {
   files?: Partial<PullRequestFile>[];
   reviews?: string[];
   comments?: string[];
+  /** Of the branch, for a run about a check of it. */
+  tip?: string;
 }
 
 const PATCH = '@@ -1,2 +1,4 @@\n line\n+eval(input)\n+more\n other\n@@ -20 +22,2 @@\n old\n+new';
 
 function contextFor(inputs: object, facts: GitHubFacts, step = '') {
+  const about = facts.tip !== undefined && {
+    pullRequest: null,
+    event: {
+      kind: 'ci.changed',
+      installation_id: 1,
+      repository: { id: 1, owner: 'octo', name: 'app' },
+      head_sha: HEAD,
+    } as const,
+  };
   const reader = {
+    branchTip: async () => facts.tip,
     isAssignable: async (_, login) => login !== 'nobody',
     ownIssues: async () => ('issues' in facts ? facts.issues : []),
     ownReviewTexts: async () => ({ reviews: facts.reviews ?? [], comments: facts.comments ?? [] }),
@@ -70,7 +82,7 @@ function contextFor(inputs: object, facts: GitHubFacts, step = '') {
   return stepContext(`id: act, action: gh-comment${step}`, {
     inputs: JSON.parse(JSON.stringify(inputs)),
     reader,
-    run: { headSha: HEAD },
+    run: { headSha: HEAD, ...about },
   });
 }
 
@@ -245,7 +257,7 @@ describe('gh-issue', () => {
   test('keeps one issue open while an outcome without findings has not passed', async () => {
     const { effects } = await done(ghIssue, { outcome: tests(false), per: 'run' });
     const [issue] = issuesOf(effects);
-    expect(issue).toMatchObject({ title: 'Findings of example in pull request 7' });
+    expect(issue).toMatchObject({ title: 'Findings of example in #7' });
     expect(issue?.body).toContain('The build is red.');
     const issues = [written(issue)];
     const kinds = async (passed: boolean | null) =>
@@ -254,6 +266,19 @@ describe('gh-issue', () => {
       );
     expect(await kinds(null)).toEqual([]);
     expect(await kinds(true)).toEqual(['comment', 'closing']);
+  });
+
+  test.each([
+    ['closes the issue of a branch for its newest commit', HEAD, 1],
+    ['leaves the issue of a branch open for an older commit, and says why', 'b'.repeat(40), 0],
+  ])('%s', async (_, tip, closed) => {
+    const { effects } = await done(ghIssue, { outcome: tests(false), per: 'run' }, { tip });
+    const issues = [written(issuesOf(effects)[0])];
+    const after = await done(ghIssue, { outcome: tests(true), per: 'run' }, { tip, issues });
+    expect(after.effects.filter(({ kind }) => kind === 'closing')).toHaveLength(closed);
+    expect(after.summary).toContain(
+      closed === 1 ? '1 closed' : '1 left open, because the branch has newer commits',
+    );
   });
 
   test('has words of the chain, with parts of the finding', async () => {

@@ -34,9 +34,11 @@ const VOID = new Set(['br', 'hr', 'img', 'input', 'link', 'meta']);
 
 export function readMarkup(page: string): Markup {
   const markup: Markup = { elements: [], faults: [], unseen: [] };
-  for (const { 0: character, index } of page.matchAll(UNSEEN))
+  // What a form sends back must stay as it is.
+  const shown = page.replaceAll(/ value="[^"]*"/g, '');
+  for (const { 0: character, index } of shown.matchAll(UNSEEN))
     markup.unseen.push(
-      `U+${character.codePointAt(0)?.toString(16)} after ${JSON.stringify(page.slice(Math.max(0, index - 80), index))}`,
+      `U+${character.codePointAt(0)?.toString(16)} after ${JSON.stringify(shown.slice(Math.max(0, index - 80), index))}`,
     );
   const open: string[] = [];
   const fault = (what: string, at: number) =>

@@ -19,6 +19,10 @@ export function addressesAt({ path }: StudioRoute, place: HostilePlace): string[
   if (path.startsWith('/:owner/:repo/pull/:number')) {
     return [path.replace(/^\/:owner\/:repo\/pull\/:number\{.*\}/, `/octo/app/pull/${place.number}`)];
   }
+  if (path === '/runs/:id')
+    return ['', ...place.steps.map((step) => `?${new URLSearchParams({ step: step.toWellFormed() })}`)].map(
+      (query) => `/runs/${place.run}${query}`,
+    );
   const parts = path.split('/');
   return parts.slice(1).reduce(
     (addresses, part, at) => {

@@ -16,6 +16,8 @@ export interface HostilePlace {
   text: string;
   number: string;
   run: string;
+  /** Its steps. */
+  steps: string[];
   /** Outcomes of each kind, of unknown ones, and files. */
   artifacts: string[];
   chain: string;
@@ -164,10 +166,10 @@ export async function storeEverywhere(
     for (const step of begun.invocations)
       await tx.runs.insertSession(
         session(`ses_${step.id}`, step.id, {
-          status: 'failed',
+          status: step === third ? 'waiting' : 'failed',
           reason: because,
           startedAt: now,
-          finishedAt: later(1),
+          finishedAt: step === third ? null : later(1),
         }),
       );
     await tx.runs.save(
@@ -196,6 +198,13 @@ export async function storeEverywhere(
       },
       { kind: 'person', login: text },
     );
+    await tx.sessionLogs.append({
+      runId: id,
+      sessionId: `ses_${third.id}`,
+      begunAt: now,
+      text: `${text}\n`,
+      isFirst: true,
+    });
     const asked = approval(`apr_hostile${at}`, id, {
       invocationId: third.id,
       headSha,
@@ -371,6 +380,7 @@ export async function storeEverywhere(
     text,
     number: String(number),
     run: id,
+    steps,
     artifacts: [
       ...Array.from({ length: outcomes.length + 2 }, (_, kind) => `art_hostile${at}_${kind}`),
       `art_hostile${at}_file0`,

@@ -695,6 +695,8 @@ export interface RateLimitStatus {
   installationId: number | undefined;
   /** `undefined` before GitHub's first response, and after the reported hour is over. */
   hour: BudgetFigures | undefined;
+  /** The same for GraphQL, which counts points instead of requests. */
+  graphql: BudgetFigures | undefined;
   /** GitHub asked the app to wait until then. */
   heldUntil: Date | undefined;
   inFlight: number;

@@ -56,6 +56,8 @@ export interface QueuedJobs {
   later: number;
   /** Failed at least once. */
   retried: number;
+  /** Wait until GitHub can be asked again. */
+  outage: number;
   /** The oldest that is due or held. */
   oldest: Date | null;
 }
@@ -121,6 +123,8 @@ export interface Operations {
   }): Promise<EffectOutline[]>;
   /** @param most how many jobs are counted */
   jobs(now: Date, most: number): Promise<QueuedJobs[]>;
+  /** The owner of some repository of each installation, by the newest runs. @param newest how many runs count */
+  owners(newest: number): Promise<Map<number, string>>;
   /** Of so many days until today, newest first. */
   modelDays(today: Date, days: number): Promise<ModelDay[]>;
   /** @param newest how many traces count */

@@ -11,6 +11,7 @@ import type { AppConfig } from '../../src/config/config.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { bareEnvironment } from '../support/app-environment.ts';
+import { openBrowser, WITH_SIGN_IN } from '../support/browser.ts';
 import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
 import { temporaryFolders } from '../support/temp.ts';
 import type { ClientOrder } from './intake-client.ts';
@@ -44,6 +45,23 @@ function configFor(github: GitHubStandIn, port = 0): AppConfig {
 }
 
 const askMetrics = (url: string) => fetch(`${url}/metrics`, { headers: { authorization: 'Bearer scraper' } });
+
+it('Studio, in a thread of its own, shows an operator how the engine’s thread is', {
+  tags: 'slow',
+}, async () => {
+  const github = await startGitHubForTest();
+  github.addUser('max');
+  github.signInAs('max');
+  const studio = { ...WITH_SIGN_IN, operators: ['max'] };
+  const app = await startApp({ ...configFor(github), studio }, silentLog);
+  onTestFinished(() => app.stop());
+  const browser = openBrowser({ app });
+  await browser.open('/sign-in?to=/');
+  const { status, text } = await browser.open('/operations');
+  expect([status, text.includes('The engine responds.')]).toEqual([200, true]);
+  expect(text).toContain('Webhooks are accepted: all checks of /readyz pass.');
+  expect(text).toMatch(/The App itself<\/td><td>\d+ of \d+, until/);
+});
 
 it('the app accepts a delivery and answers probes while its engine’s thread is blocked, and works on the delivery afterwards', {
   tags: 'slow',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
+import { signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
 import { MERGE_ONLY, open, start } from './support.ts';
 
@@ -22,6 +23,38 @@ test('operators see deliveries with their runs, and others find no operations', 
   for (const path of [...OPERATIONS, delivery]) {
     expect([path, (await other(path)).status]).toEqual([path, 404]);
   }
+});
+
+test('operators see what is left of GitHub’s budget for each installation, and that all checks pass', async () => {
+  const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['max'] } });
+  await open(harness);
+  const max = await signedIn(harness, 'max');
+  const text = textOf((await max.open('/operations')).text);
+  expect(text).toContain('Webhooks are accepted: all checks of /readyz pass. The engine responds.');
+  expect(text).toContain('At work: 0 of 16 reviews, 0 of 16 other jobs');
+  const [, left, limit] = /octo \(\d+\) (\d+) of (\d+), until 2026-03-02/.exec(text) ?? [];
+  expect([Number(left) < Number(limit), limit]).toEqual([true, '5000']);
+});
+
+test('operators see how many jobs of each kind wait while GitHub is out', async () => {
+  const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['max'] } });
+  const repair = harness.github.fail(({ path }) => path.startsWith('/repos/'), { status: 503 });
+  await open(harness);
+  const max = await signedIn(harness, 'max');
+  const text = textOf((await max.open('/operations')).text);
+  expect(text).toContain('Kind Due Held by a worker Later Tried before Wait for GitHub Oldest');
+  expect(text).toContain('delivery 0 0 2 0 2');
+  repair();
+});
+
+test('the page of operations says that it knows nothing of the app from a process of its own, or while the app does not answer', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const alone = textOf((await (await studioFor(harness))('/operations')).html);
+  expect(alone).toContain('It is not connected to the running app');
+  const silent = await studioFor(harness, { health: () => Promise.reject(new Error('busy')) });
+  const text = textOf((await silent('/operations')).html);
+  expect(text).toContain('The app’s engine does not answer.');
+  expect(text).toContain('this page has no answer of the app');
 });
 
 test('a chain is shown to those who see a repository that it ran in, with its steps', async () => {

@@ -7,6 +7,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { Env } from '../../src/entrypoints/studio/frame.ts';
 import { createStudio } from '../../src/entrypoints/studio/studio.ts';
 import type { Viewer } from '../../src/entrypoints/studio/viewer.ts';
+import type { AppHealth } from '../../src/ports/app-health.ts';
 import { Visible } from '../../src/ports/visible.ts';
 import type { Harness } from './harness.ts';
 
@@ -16,7 +17,8 @@ export async function studioFor(
   {
     viewer = { kind: 'machine' },
     visible = Visible.everything(),
-  }: { viewer?: Viewer; visible?: Visible } = {},
+    health,
+  }: { viewer?: Viewer; visible?: Visible; health?: () => Promise<AppHealth> } = {},
 ) {
   const storage = await openStorage(config.databaseUrl, { clock });
   onTestFinished(() => storage.close());
@@ -25,6 +27,7 @@ export async function studioFor(
     publicUrl: undefined,
     githubApiUrl: 'https://api.github.com',
     settings: config.settings,
+    ...(health && { health }),
     storage,
     blobs: () => openBlobs(config.artifactsUrl),
     chainTools: async () => chainTools(),

@@ -144,9 +144,10 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
       };
     },
     rateLimits: () =>
-      [...installations.values()].map(({ id, budget, limiter }) => ({
+      [...installations.values()].map(({ id, budget, graphqlBudget, limiter }) => ({
         installationId: id,
         hour: budget.figures(clock.now()),
+        graphql: graphqlBudget.figures(clock.now()),
         heldUntil: budget.heldUntil(clock.now()),
         inFlight: limiter.inFlight(),
         waiting: limiter.waiting(),

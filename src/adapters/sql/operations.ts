@@ -159,6 +159,7 @@ export function operationsTable(db: Kysely<Database>): Operations {
               .filterWhere(isFree.and('run_at', '>', at))
               .as('later'),
             fn.countAll<number>().filterWhere('attempts', '>', 0).as('retried'),
+            fn.countAll<number>().filterWhere('away_since', 'is not', null).as('outage'),
             fn
               .min<string | null>('run_at')
               .filterWhere(or([isHeld, isDue]))
@@ -169,6 +170,19 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .orderBy('kind')
         .execute();
       return rows.map((row) => ({ ...row, oldest: toDateOrNull(row.oldest) }));
+    },
+
+    async owners(newest) {
+      const rows = await db
+        .selectFrom('chain_runs')
+        .select(['installation_id', 'repository'])
+        .orderBy('created_at', 'desc')
+        .limit(newest)
+        .execute();
+      // The newest of each comes last and stays.
+      return new Map(
+        rows.reverse().map(({ installation_id, repository }) => [installation_id, ownerOf(repository)]),
+      );
     },
 
     async modelDays(today, days) {
@@ -285,4 +299,8 @@ function dayOf(date: Date): string {
 /** A trace is of a run, or of a call on the command line. */
 function ofEither(column: 'repository_id') {
   return sql`coalesce(${sql.ref(`chain_runs.${column}`)}, ${sql.ref(`skill_calls.${column}`)})`;
+}
+
+function ownerOf(repository: string): string {
+  return repository.split('/', 1)[0] ?? '';
 }

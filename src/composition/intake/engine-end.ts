@@ -1,8 +1,7 @@
 import { hrtime } from 'node:process';
 import { unreachable } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { EngineReports } from '../../entrypoints/webhook/server.ts';
-import type { FromEngine, FromIntake } from './messages.ts';
+import type { FromEngine, FromIntake, MakesReports } from './messages.ts';
 
 /** How often the engine's thread says that it still runs, in milliseconds. */
 const HEARTBEAT_MS = 1_000;
@@ -12,7 +11,7 @@ export type TakeFromIntake = (message: FromIntake, reply: (message: FromEngine) 
 
 /** @param onRecorded called after each commit of new deliveries */
 export function answerIntake(
-  engine: Omit<EngineReports, 'silentMs'>,
+  engine: MakesReports,
   { onRecorded, log }: { onRecorded(): void; log: Log },
 ): TakeFromIntake {
   return (message, reply) => {

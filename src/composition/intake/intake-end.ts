@@ -2,6 +2,7 @@ import { openInbox } from '../../adapters/sqlite/inbox.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { Recorder } from '../../entrypoints/webhook/delivery/intake.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
+import type { EngineHealth } from '../../ports/app-health.ts';
 import { silentMs } from './engine-end.ts';
 import type { FromEngine, FromIntake, Reports, Shared } from './messages.ts';
 
@@ -14,6 +15,8 @@ export interface IntakeEnd {
   /** Rejects with a sentence if nothing can be recorded. */
   check(): Promise<void>;
   engine: EngineReports;
+  /** What the engine says of GitHub and of its work. */
+  health(): Promise<EngineHealth>;
   /** Tells the engine that there are new deliveries. */
   onRecorded(): void;
   take(message: FromEngine): void;
@@ -43,6 +46,7 @@ export function openIntakeEnd(
       readiness: () => reports.ask('readiness'),
       silentMs: () => silentMs(heartbeat),
     },
+    health: () => reports.ask('health'),
     onRecorded: () => send({ kind: 'recorded' }),
     take(message) {
       switch (message.kind) {

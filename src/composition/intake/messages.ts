@@ -1,5 +1,6 @@
 import type { LogLevel } from '../../core/log.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
+import type { EngineHealth } from '../../ports/app-health.ts';
 import type { StudioStart } from '../studio/messages.ts';
 import type { IntakeSettings } from './listen.ts';
 
@@ -25,7 +26,11 @@ export interface IntakeStart extends Shared {
 export interface Reports {
   metrics: Awaited<ReturnType<EngineReports['metrics']>>;
   readiness: Awaited<ReturnType<EngineReports['readiness']>>;
+  health: EngineHealth;
 }
+
+/** How the engine makes them. */
+export type MakesReports = { [R in keyof Reports]: () => Promise<Reports[R]> };
 
 export type FromIntake = { kind: 'recorded' } | { kind: 'ask'; id: number; report: keyof Reports };
 

@@ -6,6 +6,7 @@ import { withoutRepeats } from '../../core/outage-log.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import type { Recorder } from '../../entrypoints/webhook/delivery/intake.ts';
 import { startStudioThread, studioGate } from '../studio/gate.ts';
+import { appHealth } from './health.ts';
 import { openIntakeEnd } from './intake-end.ts';
 import { type Listening, listenForRequests } from './listen.ts';
 import type { Close, FromEngine, FromIntake, FromThread, IntakeStart } from './messages.ts';
@@ -42,7 +43,7 @@ export async function runIntake(
       const { url, metricsUrl, ...listening } = await listenForRequests(settings, {
         ...end,
         recorder,
-        studio: studio && studioGate(() => startStudioThread(studio)),
+        studio: studio && studioGate(() => startStudioThread(studio, () => appHealth(end, log))),
         clock,
         log,
       });

@@ -7,14 +7,14 @@ import { createDrain, type Drain, takenFrom } from '../../entrypoints/webhook/de
 import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
 import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.ts';
 import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
-import type { EngineReports } from '../../entrypoints/webhook/server.ts';
 import { indexStatus } from '../../skills/catalogue/sync/check.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
 import { studioGate } from '../studio/gate.ts';
 import { answerIntake, beat, createHeartbeat, type TakeFromIntake } from './engine-end.ts';
+import { appHealth } from './health.ts';
 import { type Listening, listenForRequests } from './listen.ts';
-import type { Close, FromEngine, FromIntake, IntakeStart } from './messages.ts';
+import type { Close, FromEngine, FromIntake, IntakeStart, MakesReports } from './messages.ts';
 import { giveWay } from './niceness.ts';
 import { startThread } from './thread.ts';
 
@@ -65,14 +65,19 @@ export async function startIntake(
   const inboxPath = inboxOf(config.databaseUrl);
   // Two threads cannot share a database that each of them creates.
   if (place === 'here' || inboxPath === undefined) {
+    const { health, ...reports } = engineReports(platform, outagePolicy);
+    const engine = { ...reports, silentMs: () => 0 };
+    const check = () => storage.check();
     return listenForRequests(config, {
       recorder: recordIn(storage, queue),
-      check: () => storage.check(),
-      engine: { ...engineReports(platform, outagePolicy), silentMs: () => 0 },
+      check,
+      engine,
       studio:
         config.studio &&
         studioGate(async () =>
-          (await import('../studio/run.ts')).startStudioHere({ config, secrets }, platform),
+          (await import('../studio/run.ts')).startStudioHere({ config, secrets }, platform, () =>
+            appHealth({ check, engine, health }, log),
+          ),
         ),
       clock,
       log,
@@ -185,7 +190,7 @@ async function readyInbox(path: string, storage: Platform['storage']): Promise<v
 function engineReports(
   { config, storage, github, queue, metrics, clock, log }: Platform,
   outagePolicy: OutagePolicy,
-): Omit<EngineReports, 'silentMs'> {
+): MakesReports {
   const isOff = config.merging === 'off';
   return {
     async metrics() {
@@ -209,5 +214,12 @@ function engineReports(
         warnings: [...(isOff ? [MERGING_IS_OFF] : []), ...github.signedOut().map(signInWaits)],
       };
     },
+    health: async () => ({
+      at: clock.now(),
+      rateLimits: github.rateLimits(),
+      signedOut: github.signedOut(),
+      waiting: [...outagePolicy.waiting()],
+      slots: queue.slots(),
+    }),
   };
 }

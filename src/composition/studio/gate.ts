@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../core/errors.ts';
+import { messageOf, unreachable } from '../../core/errors.ts';
 import { OWN_CODE, OWN_EXTENSION } from '../../core/package-root.ts';
 import { STUDIO_FAILED } from '../../messages/studio/words.ts';
-import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
+import type { AppHealth } from '../../ports/app-health.ts';
+import type { FromStudio, RunningStudio, StudioStart, ToStudio } from './messages.ts';
 
 /** Studio as the server for webhooks sees it. */
 export interface StudioGate {
@@ -101,15 +102,34 @@ function fail(response: ServerResponse, status: 411 | 413 | 502 | 503): void {
     .end(`${STUDIO_FAILED[status]}\n`);
 }
 
-/** Starts Studio in a thread of its own. */
-export async function startStudioThread(start: StudioStart): Promise<RunningStudio> {
+/** Starts Studio in a thread of its own, which can ask how the app is. */
+export async function startStudioThread(
+  start: StudioStart,
+  health: () => Promise<AppHealth>,
+): Promise<RunningStudio> {
   const worker = new Worker(`${OWN_CODE}studio-thread.${OWN_EXTENSION}`, {
     name: 'studio',
     workerData: start,
   });
   const listening = Promise.withResolvers<string>();
   const ended = Promise.withResolvers<void>();
-  worker.on('message', ({ socketPath }: FromStudio) => listening.resolve(socketPath));
+  const send = (message: ToStudio) => worker.postMessage(message);
+  worker.on('message', (message: FromStudio) => {
+    switch (message.kind) {
+      case 'listening':
+        return listening.resolve(message.socketPath);
+      case 'ask': {
+        const { id } = message;
+        // The engine's log says why it could not be asked.
+        return void health().then(
+          (found) => send({ kind: 'answer', id, health: found }),
+          () => send({ kind: 'answer', id }),
+        );
+      }
+      default:
+        return unreachable(message);
+    }
+  });
   worker.on('error', (error) => listening.reject(new Error(`Studio failed: ${messageOf(error)}`)));
   worker.on('exit', () => {
     listening.reject(new Error('Studio ended before it listened'));
@@ -119,7 +139,7 @@ export async function startStudioThread(start: StudioStart): Promise<RunningStud
     socketPath: await listening.promise,
     ended: ended.promise,
     async stop() {
-      worker.postMessage('close');
+      send({ kind: 'close' });
       await ended.promise;
     },
   };

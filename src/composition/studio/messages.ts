@@ -1,4 +1,5 @@
 import type { AppConfig } from '../../config/config.ts';
+import type { AppHealth } from '../../ports/app-health.ts';
 
 /** What Studio needs to start in another thread. */
 export interface StudioStart {
@@ -16,4 +17,10 @@ export interface RunningStudio {
 }
 
 /** From Studio's thread to the one that started it. */
-export type FromStudio = { kind: 'listening'; socketPath: string };
+export type FromStudio =
+  | { kind: 'listening'; socketPath: string }
+  /** How is the app? */
+  | { kind: 'ask'; id: number };
+
+/** To Studio's thread. `health` is absent if the app could not say. */
+export type ToStudio = { kind: 'close' } | { kind: 'answer'; id: number; health?: AppHealth };

@@ -16,6 +16,7 @@ import { createDryRuns, type DryRuns } from '../../entrypoints/studio/dry-runs.t
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
+import type { AppHealth } from '../../ports/app-health.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
 import type { NewJob } from '../../ports/jobs.ts';
@@ -24,7 +25,7 @@ import type { Delivery, Storage } from '../../ports/storage.ts';
 import { openBlobs } from '../blobs.ts';
 import { openStorage } from '../storage.ts';
 import { dryRunProcesses } from './dry-run-player.ts';
-import type { FromStudio, RunningStudio, StudioStart } from './messages.ts';
+import type { FromStudio, RunningStudio, StudioStart, ToStudio } from './messages.ts';
 
 /** The settings that Studio reads. */
 type StudioPlaces = Pick<
@@ -43,26 +44,52 @@ export async function runStudio({ config, secrets }: StudioStart, port: MessageP
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const log = createLog(config.logLevel);
   const storage = await openStorage(config.databaseUrl, { clock: systemClock });
-  const studio = await startStudioHere({ config, secrets }, { storage, clock: systemClock, log });
-  const closed = new Promise<void>((resolve) => port.once('message', () => resolve()));
-  port.postMessage({ kind: 'listening', socketPath: studio.socketPath } satisfies FromStudio);
-  await closed;
+  const closed = Promise.withResolvers<void>();
+  const send = (message: FromStudio) => port.postMessage(message);
+  const app = askOver(send);
+  port.on('message', (message: ToStudio) =>
+    message.kind === 'close' ? closed.resolve() : app.take(message),
+  );
+  const studio = await startStudioHere({ config, secrets }, { storage, clock: systemClock, log }, app.health);
+  send({ kind: 'listening', socketPath: studio.socketPath });
+  await closed.promise;
   await studio.stop();
   await storage.close();
   port.close();
+}
+
+/** Asks the thread that started this one how the app is. */
+function askOver(send: (message: FromStudio) => void) {
+  const waiting = new Map<number, PromiseWithResolvers<AppHealth>>();
+  let last = 0;
+  return {
+    health(): Promise<AppHealth> {
+      const id = ++last;
+      const asked = Promise.withResolvers<AppHealth>();
+      waiting.set(id, asked);
+      send({ kind: 'ask', id });
+      return asked.promise;
+    },
+    take({ id, health }: Extract<ToStudio, { kind: 'answer' }>) {
+      if (health) waiting.get(id)?.resolve(health);
+      else waiting.get(id)?.reject(new Error('the app could not say how it is'));
+      waiting.delete(id);
+    },
+  };
 }
 
 /** Studio in this thread, on a Unix socket that only this user can reach. */
 export async function startStudioHere(
   { config }: StudioStart,
   { storage, clock, log }: StudioPlatform,
+  health: () => Promise<AppHealth>,
 ): Promise<RunningStudio> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-studio-'));
   const socketPath = join(folder, 'http.sock');
   const { server, stop } = serveStudio(
     config,
     { storage, clock, log },
-    await askingGitHub(config, { storage, clock, log }),
+    { ...(await askingGitHub(config, { storage, clock, log })), health },
   );
   const ended = Promise.withResolvers<void>();
   await new Promise<void>((resolve, reject) => {
@@ -133,7 +160,7 @@ async function askingGitHub(
 export function serveStudio(
   config: StudioPlaces,
   { storage, clock, log }: StudioPlatform,
-  { link, ...asking }: { link?: OneTimeLink } & AskingGitHub,
+  { link, ...asking }: { link?: OneTimeLink; health?: () => Promise<AppHealth> } & AskingGitHub,
 ): { server: Server; stop(): Promise<void> } {
   const pages = { github: gitHubPages(config.githubApiUrl) };
   const studio = createStudio({

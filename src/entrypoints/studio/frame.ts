@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
 import { said } from '../../messages/studio/untrusted.ts';
+import type { AppHealth } from '../../ports/app-health.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { NewJob } from '../../ports/jobs.ts';
@@ -37,6 +38,8 @@ export interface StudioParts {
   operator?: OperatorParts | undefined;
   /** GitHub's pages, for links. */
   githubUrl: string;
+  /** How the app is that Studio belongs to; absent in a process of its own, which knows only the database. */
+  health?: (() => Promise<AppHealth>) | undefined;
   /** What this process works with. */
   settings: readonly SettingInForce[];
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { notice } from '../../messages/studio/layout.ts';
 import { BROKEN, NO_ANSWER, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
+import type { AppHealth } from '../../ports/app-health.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
 import { GitHubError } from '../../ports/github.ts';
@@ -50,6 +51,8 @@ interface StudioSettings {
   api?: Hono;
   /** Instead of sign-in. */
   link?: OneTimeLink;
+  /** How the app is that Studio belongs to; absent in a process of its own. */
+  health?: () => Promise<AppHealth>;
   /** For sign-in; absent if nobody can. */
   github?: GitHubForPeople;
   /** For what people ask for; absent if nobody can sign in. */
@@ -87,6 +90,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     chainTools: settings.chainTools,
     githubUrl: gitHubPages(githubApiUrl),
     settings: settings.settings,
+    health: settings.health,
     dryRuns: settings.dryRuns,
     operator: queue && jobOf && { queue, jobOf },
   };

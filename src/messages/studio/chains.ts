@@ -7,8 +7,7 @@ import type { ChainUse, StepTime } from '../../ports/operations.ts';
 import { chainPath } from './chain-path.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
-import { dataTable } from './operations.ts';
-import { time } from './parts.ts';
+import { dataTable, time } from './parts.ts';
 import { said, saidLines } from './untrusted.ts';
 
 const STATUS_WORDS = {

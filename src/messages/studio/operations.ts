@@ -9,8 +9,9 @@ import {
   type DeliverySummary,
 } from '../../ports/storage.ts';
 import { capital } from '../text/pretty.ts';
+import { budgetPart, healthPart, type ShownHealth } from './health.ts';
 import type { Html } from './layout.ts';
-import { time } from './parts.ts';
+import { dataTable, time } from './parts.ts';
 import { said } from './untrusted.ts';
 
 const TABS = {
@@ -33,6 +34,8 @@ export function operationsPage({
   jobs,
   spending,
   fault,
+  health,
+  owners,
   now,
 }: {
   deliveries: Record<DeliveryStatus, number>;
@@ -41,11 +44,15 @@ export function operationsPage({
   spending: readonly ModelDay[];
   /** Why the database does not answer. */
   fault: string | undefined;
+  health: ShownHealth;
+  /** Of installations. */
+  owners: ReadonlyMap<number, string>;
   now: Date;
 }): Html {
   return html`<h1>Operations</h1>
 ${operationTabs('overview')}
-<p>${fault === undefined ? 'The database answers.' : said(fault)} The address <code>/readyz</code> says how the rest of the app is.</p>
+${healthPart(health, fault)}
+${budgetPart(health, owners)}
 <h2>Deliveries</h2>
 <ul class="counts">${DELIVERY_STATUSES.map((status) => html`<li><a href="/operations/deliveries?status=${status}">${capital(status)}</a>: ${deliveries[status]}</li>\n`)}</ul>
 <h2>Effects</h2>
@@ -55,13 +62,14 @@ ${
   jobs.length === 0
     ? html`<p>No jobs.</p>`
     : dataTable(
-        ['Kind', 'Due', 'Held by a worker', 'Later', 'Tried before', 'Oldest'],
+        ['Kind', 'Due', 'Held by a worker', 'Later', 'Tried before', 'Wait for GitHub', 'Oldest'],
         jobs.map((job) => [
           job.kind,
           job.due,
           job.held,
           job.later,
           job.retried,
+          job.outage,
           job.oldest ? time(job.oldest) : '',
         ]),
       )
@@ -75,8 +83,6 @@ ${
         spending.map((day) => [day.day, said(day.model, 100), day.calls, day.failed, day.tokens, cost(day)]),
       )
 }
-<h2>GitHub’s request budget</h2>
-<p>It is in the memory of the app. The metrics of this server show it for each installation.</p>
 <p class="quiet">As of ${time(now)}.</p>`;
 }
 
@@ -199,15 +205,4 @@ ${
       )
 }
 ${next === undefined ? '' : html`<nav aria-label="Further pages"><a rel="next" href="/operations/effects?${query.toString()}">Next page</a></nav>`}`;
-}
-
-/** A table that scrolls on narrow screens. */
-export function dataTable(
-  columns: readonly string[],
-  rows: readonly (readonly (Html | string | number)[])[],
-): Html {
-  return html`<div class="wide" tabindex="0" role="group" aria-label="${columns.join(', ')}"><table>
-<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
-<tbody>
-${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;
 }

@@ -110,3 +110,14 @@ export function nextPage(href: string | undefined): Html | '' {
     ? ''
     : html`<nav class="pager" aria-label="Further pages"><a rel="next" href="${href}">Next page</a></nav>`;
 }
+
+/** A table that scrolls on narrow screens, named by its columns. */
+export function dataTable(
+  columns: readonly string[],
+  rows: readonly (readonly (Html | string | number)[])[],
+): Html {
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${columns.join(', ')}"><table>
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>
+${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;
+}

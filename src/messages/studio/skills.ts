@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import type { SkillUse, StoredVersion, VisibleTrace } from '../../ports/operations.ts';
 import type { AdoptedSkill } from '../../ports/storage.ts';
 import type { Html } from './layout.ts';
-import { dataTable } from './operations.ts';
-import { time } from './parts.ts';
+import { dataTable, time } from './parts.ts';
 import { said } from './untrusted.ts';
 
 /** The skills that were used, and the packages of indexes. */

@@ -11,6 +11,7 @@ import {
   commandButtons,
 } from '../../../src/messages/studio/answering.ts';
 import { artifactListPage } from '../../../src/messages/studio/artifacts.ts';
+import { budgetPart, healthPart } from '../../../src/messages/studio/health.ts';
 import { type InboxItem, type InboxList, inboxPage } from '../../../src/messages/studio/inbox.ts';
 import { insightPage } from '../../../src/messages/studio/insight.ts';
 import { type Html, notice, page } from '../../../src/messages/studio/layout.ts';
@@ -22,6 +23,7 @@ import { runListPage } from '../../../src/messages/studio/run-list.ts';
 import { settingsPage } from '../../../src/messages/studio/settings.ts';
 import { skillsPage } from '../../../src/messages/studio/skills.ts';
 import { NOT_FOUND } from '../../../src/messages/studio/words.ts';
+import type { EngineHealth } from '../../../src/ports/app-health.ts';
 import type { RunLine } from '../../../src/ports/overview.ts';
 import { at, HEAD, makeRun } from '../builders.ts';
 import { SCENES, type Scene } from '../scenes.ts';
@@ -35,6 +37,34 @@ function scene(name: string): Scene {
   if (!found) throw new Error(`there is no scene "${name}"`);
   return found;
 }
+
+const ENGINE: EngineHealth = {
+  at: now,
+  rateLimits: [
+    {
+      installationId: undefined,
+      hour: undefined,
+      graphql: undefined,
+      heldUntil: undefined,
+      inFlight: 0,
+      waiting: { person: 0, run: 0, background: 0 },
+    },
+    {
+      installationId: 7,
+      hour: { limit: 5_000, remaining: 12, resetAt: at('13:40') },
+      graphql: { limit: 5_000, remaining: 4_900, resetAt: at('13:50') },
+      heldUntil: at('13:05'),
+      inFlight: 2,
+      waiting: { person: 1, run: 0, background: 4 },
+    },
+  ],
+  signedOut: [{ installationId: 8, since: at('12:00'), status: 401 }],
+  waiting: [
+    ['effect', 3],
+    ['wake', 1],
+  ],
+  slots: { reviews: { slots: 16, busy: 2 }, others: { slots: 16, busy: 0 } },
+};
 
 const ASKING = 'waiting for a countersign';
 
@@ -199,12 +229,29 @@ const PAGES: Record<string, Html> = {
     ],
     isOfApp: false,
   }),
+  'operations while much is wrong': html`${healthPart(
+    {
+      kind: 'known',
+      health: { failures: ['database'], warnings: ['Merging is off.'], silentMs: 65_000, engine: ENGINE },
+    },
+    'Error: disk <b>full</b>',
+  )}${budgetPart(
+    { kind: 'known', health: { failures: [], warnings: [], silentMs: 0, engine: ENGINE } },
+    new Map([[7, 'acme']]),
+  )}`,
+  'operations of an app that is well': healthPart(
+    { kind: 'known', health: { failures: [], warnings: [], silentMs: 900, engine: ENGINE } },
+    undefined,
+  ),
+  'operations while the engine does not answer': html`${healthPart({ kind: 'no_answer' }, undefined)}${budgetPart({ kind: 'no_answer' }, new Map())}`,
   operations: operationsPage({
     deliveries: { received: 1, processing: 0, done: 98, failed: 2 },
     effects: { pending: 0, done: 22, failed: 1 },
-    jobs: [{ kind: 'wake', due: 1, held: 0, later: 3, retried: 1, oldest: at('12:58') }],
+    jobs: [{ kind: 'wake', due: 1, held: 0, later: 3, retried: 1, outage: 1, oldest: at('12:58') }],
     spending: [],
     fault: undefined,
+    health: { kind: 'not_connected' },
+    owners: new Map(),
     now,
   }),
   'run that waits for a countersign': runPage(runView(scene(ASKING))),

@@ -1,6 +1,8 @@
 import { Hono } from 'hono';
+import { within } from '../../../core/within.ts';
 import { EFFECT_STATUSES } from '../../../domain/effect/effect.ts';
 import { replayDelivery } from '../../../engine/jobs/replay-delivery.ts';
+import type { ShownHealth } from '../../../messages/studio/health.ts';
 import {
   deliveriesPage,
   deliveryPage,
@@ -15,10 +17,14 @@ import { isOperator } from '../viewer.ts';
 const LISTED = 50;
 const MOST_JOBS = 10_000;
 const SPENDING_DAYS = 14;
+/** Among so many of the newest runs, the owners of installations are looked for. */
+const OWNERS_OF_RUNS = 500;
+/** How long the app may take to say how it is, in milliseconds. */
+const HEALTH_MS = 2_000;
 
 /** The pages of operators. For others, they do not exist. */
 export function operationPages(parts: StudioParts): Hono<Env> {
-  const { storage, clock, operator } = parts;
+  const { storage, clock, log, operator } = parts;
   const { read } = storage;
   const pages = new Hono<Env>();
   const mayChange = (context: Request) => {
@@ -32,17 +38,19 @@ export function operationPages(parts: StudioParts): Hono<Env> {
 
   pages.get('/operations', async (context) => {
     const now = clock.now();
-    const [deliveries, effects, jobs, spending, fault] = await Promise.all([
+    const [deliveries, effects, jobs, spending, owners, health, fault] = await Promise.all([
       read.deliveries.countByStatus(),
       read.effects.countByStatus(),
       read.operations.jobs(now, MOST_JOBS),
       read.operations.modelDays(now, SPENDING_DAYS),
+      read.operations.owners(OWNERS_OF_RUNS),
+      healthOfApp(),
       storage.check().then(
         () => undefined,
         (error: unknown) => String(error),
       ),
     ]);
-    const main = operationsPage({ deliveries, effects, jobs, spending, fault, now });
+    const main = operationsPage({ deliveries, effects, jobs, spending, fault, health, owners, now });
     return answerPage(parts, context, { title: 'Operations', main });
   });
 
@@ -110,10 +118,19 @@ export function operationPages(parts: StudioParts): Hono<Env> {
   });
 
   pages.get('/operations/settings', (context) => {
-    const isOfApp = context.get('viewer').kind !== 'machine';
-    const main = settingsPage({ settings: parts.settings, isOfApp });
+    const main = settingsPage({ settings: parts.settings, isOfApp: parts.health !== undefined });
     return answerPage(parts, context, { title: 'Settings in force', main });
   });
+
+  async function healthOfApp(): Promise<ShownHealth> {
+    if (!parts.health) return { kind: 'not_connected' };
+    try {
+      return { kind: 'known', health: await within(HEALTH_MS, parts.health(), 'the app does not answer') };
+    } catch (error) {
+      log.warn({ err: error }, 'Studio could not ask how the app is');
+      return { kind: 'no_answer' };
+    }
+  }
 
   return pages;
 }

@@ -201,6 +201,31 @@ steps: [{ action: gh-comment, with: { body: "depth {{ trigger.depth | default(0)
   );
 });
 
+test('the checks of one commit start a chain at most 100 times, and one firing counts the others', {
+  tags: 'slow',
+}, async () => {
+  const scene = await start(
+    flowChain(
+      'action: gh-status, with: { context: seen, state: success }',
+      '{ event: ci.changed, filter: { check: "job*" } }',
+    ),
+  );
+  const { headSha } = await scene.open({ author: 'otto', fork: 'otto/app' });
+  for (let job = 0; job < 103; job++) {
+    await scene.github.reportCheck(REPO, headSha, {
+      name: `job ${job}`,
+      status: 'completed',
+      conclusion: 'success',
+    });
+  }
+  await scene.advance(UPDATES_SHOWN_MS);
+  const begun = await scene.app.storage.read.runs.countByStatus();
+  expect(Object.values(begun).reduce((sum, count) => sum + count)).toBe(100);
+  const skipped = await scene.app.storage.read.firings.list({ status: 'skipped', limit: 10 });
+  expect(skipped).toMatchObject([{ reason: 'too_many', trigger: 'ci.changed', count: 3 }]);
+  expect(skipped[0]?.summary).toContain('one commit may start it at most 100 times');
+});
+
 test('the steps of chains that start each other begin at most 100 runs, and one firing of each chain counts the others', {
   tags: 'slow',
 }, async () => {

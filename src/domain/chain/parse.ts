@@ -129,12 +129,23 @@ export function chainWarnings(
     for (const cycle of own === undefined ? cycles(trigger, chain) : []) {
       warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], firesInTurn(cycle)));
     }
+    if (firesForAllChecks(trigger)) {
+      const message =
+        'this trigger fires for each check of each commit, also of forks. Choose some with the filters base, check or conclusion';
+      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
+    }
     if (own === undefined) continue;
     const message = `this chain can fire itself: its own step "${own}" completes with what this trigger waits for. Leave it out with the filter chain: "!${chain.name}", or name the chains that should fire it`;
     warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
   }
   warnings.push(...checkSubjects(source, steps, known, originsOf(memberOf(source.value, 'trigger')), 'some'));
   return inFileOrder(warnings).map((warning) => ({ ...warning, severity: 'warning' }));
+}
+
+function firesForAllChecks(trigger: Trigger): boolean {
+  if (!('event' in trigger) || trigger.event !== 'ci.changed') return false;
+  const { base, check, conclusion } = trigger.filter;
+  return base === undefined && check === undefined && conclusion === undefined;
 }
 
 /** @param cycle begins with a step of the chain that has the warning */

@@ -26,6 +26,7 @@ import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { type Decision, type Declined, triggerFacts } from '../../domain/run/plan.ts';
 import { governingBranch, type RunFacts } from '../../domain/run/run.ts';
+import { short } from '../../messages/text/pretty.ts';
 import type { Firing } from '../../ports/firings.ts';
 import type { GitHub, GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
@@ -272,7 +273,16 @@ function tooDeep(event: OneTimeEvent, depth: number): string {
   );
 }
 
-function tooMany(event: OneTimeEvent): string {
+/** What the runs that follow are counted by, so that no event and no commit begins any number of them. */
+function countedBy(event: OneTimeEvent, { root }: CausedBy, chain: Chain): string | undefined {
+  if (root !== undefined) return root;
+  // The author of a fork chooses how many jobs its workflows have.
+  return event.kind === 'ci.changed' ? `checks of ${event.head_sha} for ${chain.name}` : undefined;
+}
+
+function tooMany(event: OneTimeEvent, { root }: CausedBy): string {
+  if (event.kind === 'ci.changed' && root === undefined)
+    return `the checks of ${short(event.head_sha)} start this chain no more: one commit may start it at most ${MAX_CAUSED} times. The filters base, check and conclusion leave out checks`;
   return plainLine(
     `${nameOfEvent(event)} starts this chain no more: one run may cause at most ${MAX_CAUSED} others, and these have begun`,
   );
@@ -438,8 +448,9 @@ async function fire(
         await recordDeclined(deps, tx, chain, occurrence, decision);
         continue;
       }
-      if (by.root !== undefined && !(await mayBegin(tx, event.repository.id, by.root, deps.clock.now()))) {
-        const because = tooMany(event);
+      const counted = countedBy(event, by, chain);
+      if (counted !== undefined && !(await mayBegin(tx, event.repository.id, counted, deps.clock.now()))) {
+        const because = tooMany(event, by);
         await recordDeclined(deps, tx, chain, occurrence, { begins: false, why: 'too_many', because });
         continue;
       }
@@ -501,7 +512,8 @@ async function recordDeclined(
     dueAt: now,
     updatedAt: now,
   };
-  if (declined.why === 'too_many' && by.root !== undefined) return skipTooMany({ log }, tx, firing, by.root);
+  const counted = countedBy(event, by, chain);
+  if (declined.why === 'too_many' && counted !== undefined) return skipTooMany({ log }, tx, firing, counted);
   if (await tx.firings.insert(firing))
     log.warn({ chain: chain.name, repository, reason: declined.why }, declined.because);
 }

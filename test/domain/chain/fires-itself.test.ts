@@ -34,6 +34,21 @@ test.each([
   expect(warningsOf(filter)).toEqual([]);
 });
 
+test.each([
+  ['{ event: ci.changed }', 1],
+  ['{ event: ci.changed, filter: { repository: "octo/*" } }', 1],
+  ['{ event: ci.changed, filter: { base: main } }', 0],
+  ['{ event: ci.changed, filter: { check: build } }', 0],
+  ['{ event: ci.changed, filter: { conclusion: failure } }', 0],
+])('lint warns of a trigger that fires for each check of each commit: %s', (trigger, warnings) => {
+  const text = `name: after\ntrigger: ${trigger}\nsteps:\n  - { id: review, skill: ci }\n`;
+  expect(errorsOf(text)).toEqual([]);
+  const found = chainWarnings(text, 'after.yaml', KNOWN).map(formatDiagnostic);
+  expect(
+    found.filter((one) => one.includes('2:10: warning: this trigger fires for each check')),
+  ).toHaveLength(warnings);
+});
+
 const hears = (name: string, filter: string) =>
   `name: ${name}\ntrigger: { event: invocation.completed, filter: ${filter} }\nsteps:\n  - { id: go-${name}, skill: ci }\n`;
 

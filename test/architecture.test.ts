@@ -148,7 +148,12 @@ test('only the merge gate makes merge proofs', () => {
 test('only the configuration reads the environment', () => {
   const wrong = files.filter((file) => {
     const programs = ['main.ts', 'probot.ts', 'engine-thread.ts', 'cli.ts'];
-    if (['config/config.ts', 'config/node-variables.ts', 'entrypoints/setup/setup.ts', ...programs].includes(file)) return false;
+    if (
+      ['config/config.ts', 'config/node-variables.ts', 'entrypoints/setup/setup.ts', ...programs].includes(
+        file,
+      )
+    )
+      return false;
     return /process\.env\b/.test(readFileSync(join(SRC, file), 'utf8'));
   });
   expect(wrong).toEqual([]);

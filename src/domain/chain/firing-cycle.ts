@@ -21,7 +21,7 @@ export type FiringCycles = (trigger: Trigger, chain: Chain) => Firing[][];
 /** How many steps are held against triggers, and firings followed, for all chains that are checked together: about half a second. */
 const MAX_LOOKS = 50_000;
 
-/** How many cycles one trigger is told of: who resolves these sees the next. */
+/** How many cycles are reported for one trigger. Somebody who resolves these sees the next. */
 const MAX_CYCLES = 5;
 
 /**

@@ -53,3 +53,14 @@
     event.preventDefault();
   });
 })();
+
+// Streams: htmx returns to one that broke, and here to one that could not begin.
+(() => {
+  function again({ target, detail }) {
+    const status = detail.ctx?.response?.status ?? 500;
+    if (status < 500 || !target.hasAttribute?.('hx-sse:connect')) return;
+    setTimeout(() => target.dispatchEvent(new Event('again')), 2_000 + 3_000 * Math.random());
+  }
+  document.addEventListener('htmx:error', again);
+  document.addEventListener('htmx:response:error', again);
+})();

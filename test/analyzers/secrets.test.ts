@@ -111,10 +111,11 @@ const CASES: Case[] = [
 describe('the search for secrets', () => {
   let report: ReviewReport;
 
+  const shown: string[] = [];
   beforeAll(async () => {
     report = await review(
       CASES.map(([, path, text]) => added(path, text)),
-      { analyzers: ['secrets'] },
+      { analyzers: ['secrets'], onProgress: (line) => void shown.push(line) },
     );
     expect(report.analyzers).toMatchObject([{ name: 'secrets', status: 'ok', files: CASES.length }]);
   });
@@ -126,8 +127,9 @@ describe('the search for secrets', () => {
     },
   );
 
-  test('shows no secret, neither in a finding nor in the log', () => {
-    const all = JSON.stringify(report);
+  test('shows no secret, neither in a finding nor in the log, nor to those who watch it', () => {
+    expect(shown).toEqual([expect.stringMatching(/^secrets: done after .+, \d+ files\n$/)]);
+    const all = JSON.stringify({ report, shown });
     for (const [, , , , hidden] of CASES) if (hidden !== undefined) expect(all).not.toContain(hidden);
   });
 

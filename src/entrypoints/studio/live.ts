@@ -172,6 +172,8 @@ export function liveUpdates({
           listeners.add(listener);
           if (!isTicking) void tick();
           try {
+            // The headers wait for the first byte, and a browser returns only to a stream whose headers it has.
+            await stream.write(':\n\n');
             await follow(stream, context, seeing, watched, listener, async () => {
               await wakeUp.promise;
               wakeUp = Promise.withResolvers<void>();

@@ -49,6 +49,8 @@ const HTMX = JSON.stringify({
   // A person opens and closes what can be opened, and a log that is followed keeps its lines.
   morphIgnore: ['data-htmx-powered', 'open'],
   morphSkipChildren: '[data-follows]',
+  // After a restart, pages are there again within seconds.
+  sse: { reconnectMaxDelay: 10_000 },
 });
 
 /** The mark beside the name, too. */

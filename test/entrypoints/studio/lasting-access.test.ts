@@ -10,14 +10,18 @@ import { type GitHubForPeople, TokenRefused } from '../../../src/ports/github-pe
 import { useDatabase } from '../../support/database.ts';
 import { sqliteTestDatabase } from '../../support/temp.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const REPOSITORY = 70;
-const PEOPLE: Record<string, number> = { mia: 1, otto: 2 };
+const MANY = Array.from({ length: 11 }, (_, index) => `person${index}`);
+const PEOPLE = Object.fromEntries(['mia', 'otto', ...MANY].map((login, index) => [login, index + 1]));
 
 const database = useDatabase(sqliteTestDatabase);
 let app: Hono;
 let access: Access;
 let refused: Set<string>;
+/** What GitHub shows to people. */
+let shown: number[];
 /** What GitHub is asked waits for this. */
 let answering: Promise<unknown>;
 let stamp: string;
@@ -27,6 +31,7 @@ let tick: () => void;
 beforeEach(() => {
   const { storage, clock } = database;
   refused = new Set();
+  shown = [REPOSITORY];
   answering = Promise.resolve();
   stamp = 'first';
   // A token is the login of its owner and a number.
@@ -37,7 +42,7 @@ beforeEach(() => {
       if (refused.has(token)) throw new TokenRefused('revoked');
       return { id: PEOPLE[owner(token)] ?? 0, login: owner(token) };
     },
-    repositoryIds: async () => [REPOSITORY],
+    repositoryIds: async () => shown,
   } as unknown as GitHubForPeople;
   const sessions = createSessions({ storage, clock, github, clientSecret: 'secret', isSecure: false });
   access = accessByGitHub({ clock, sessions, github, operators: [], publicRepositories: undefined });
@@ -83,7 +88,7 @@ async function browserOf(token: string) {
     return answer;
   };
   await get(`/sign-in/${token}`);
-  return { get, follow: () => followed(get('/events')) };
+  return { get, follow: (since = '') => followed(get(`/events?since=${since}`)) };
 }
 
 async function followed(answer: Promise<Response>) {
@@ -102,6 +107,14 @@ async function followed(answer: Promise<Response>) {
     return value.trim();
   }
   return {
+    end: () => reader.cancel(),
+    /** The next event, without letting time pass. */
+    async come(): Promise<string> {
+      for (;;) {
+        const { value = 'closed' } = await reader.read();
+        if (value.trim() !== ':') return value.trim();
+      }
+    },
     /** The next event. */
     async next(): Promise<string> {
       for (;;) {
@@ -139,6 +152,26 @@ describe('a stream', () => {
     expect(await (await mia.get('/who')).text()).toBe('nobody');
   });
 
+  test('ends within six minutes after GitHub stopped showing the repository to the person', async () => {
+    const mia = await browserOf('mia-1');
+    const stream = await mia.follow();
+    expect(await stream.next()).toContain('data: person first');
+    shown = [];
+    // GitHub's answer counts for five minutes, and a stream asks once a minute: 120 looks at the database.
+    database.clock.advance(5 * MINUTE);
+    const [said] = await Promise.all([stream.come(), pass(121)]);
+    expect(said).toBe('event: end\ndata:');
+  });
+
+  test('answers at once, before anything has changed, because browsers return only to what had begun', async () => {
+    const mia = await browserOf('mia-1');
+    const answer = await mia.get('/events?since=first');
+    const reader = answer.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    expect(new TextDecoder().decode(value)).toBe(':\n\n');
+    await reader?.cancel();
+  });
+
   test('goes on after the token in the cookie has changed, and changes no session', async () => {
     const mia = await browserOf('mia-1');
     const stream = await mia.follow();
@@ -160,6 +193,23 @@ describe('a stream', () => {
     expect(await (await mia.follow()).next()).toContain('event: busy');
     const otto = await browserOf('otto-1');
     expect(await (await otto.follow()).next()).toContain('data: person');
+  });
+
+  test('is refused to everybody while there are 200, and granted again when one has ended', {
+    tags: 'slow',
+  }, async () => {
+    const streams: Awaited<ReturnType<typeof followed>>[] = [];
+    const [last = '', ...others] = MANY;
+    for (const login of others) {
+      const browser = await browserOf(`${login}-1`);
+      for (let tab = 0; tab < 20; tab++) streams.push(await browser.follow());
+    }
+    for (const stream of streams) expect(await stream.next()).toContain('data: person');
+    const browser = await browserOf(`${last}-1`);
+    expect(await (await browser.follow()).next()).toContain('event: busy');
+    await streams[0]?.end();
+    await pass(1);
+    expect(await (await browser.follow()).next()).toContain('data: person');
   });
 });
 

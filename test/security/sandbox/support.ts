@@ -36,6 +36,7 @@ interface Options {
   limits?: Partial<CodeLimits>;
   signal?: AbortSignal;
   command?: typeof commandFor;
+  onLog?: (text: string) => void;
 }
 
 /** Runs a program as a skill would; the ending of its name determines the language. */
@@ -48,6 +49,7 @@ export function run(
     limits,
     signal = new AbortController().signal,
     command = commandFor,
+    onLog = () => {},
   }: Options = {},
 ): Promise<ArtifactOutput> {
   const artifact = {
@@ -64,6 +66,7 @@ export function run(
     limits: { timeoutMs: 100_000, ...limits },
     signal,
     command,
+    onLog,
   });
 }
 

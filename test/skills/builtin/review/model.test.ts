@@ -28,7 +28,7 @@ async function round(
   files: readonly ChangedFile[],
   answer: (prompt: string, asked: number) => unknown,
   world: World = {},
-): Promise<ModelReview & { prompts: string[] }> {
+): Promise<ModelReview & { prompts: string[]; printed: string[] }> {
   const scriptedModel = scripted(answer);
   const { prompts } = scriptedModel;
   const name = { provider: 'openai-compatible' as const, model: world.model ?? 'scripted' };
@@ -40,8 +40,10 @@ async function round(
       ref === BASE_SHA && path in base ? { path, type: 'file', sha: path, size: 1 } : undefined,
     blob: async (_: unknown, sha: string) => Buffer.from(base[sha] ?? ''),
   } as unknown as GitHubReader;
+  const printed: string[] = [];
   const step = stepContext('skill: pr-review', {
     reader,
+    print: (part) => void printed.push(String(part)),
     run: { baseSha: BASE_SHA },
     ...(world.signal && { signal: world.signal }),
   });
@@ -53,7 +55,7 @@ async function round(
     files,
     world.earlier,
   );
-  return { ...review, prompts };
+  return { ...review, prompts, printed };
 }
 
 const NOTHING = () => ({ findings: [] });
@@ -148,8 +150,11 @@ describe('a large change', () => {
   });
 
   it('is sent in at most eight prompts, and code beyond them counts as not reviewed', async () => {
-    const { prompts, leftOut, read } = await round(big(60), NOTHING);
+    const { prompts, leftOut, read, printed } = await round(big(60), NOTHING);
     expect(prompts).toHaveLength(8);
+    // For those who watch it.
+    expect(printed).toHaveLength(8);
+    expect(printed.at(-1)).toBe('model: 8 of 8 questions ended\n');
     expect(leftOut.length).toBeGreaterThan(0);
     expect(leftOut.length + read.size).toBe(60);
     expect(leftOut[0]).toMatchObject({

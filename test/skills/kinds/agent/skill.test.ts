@@ -36,13 +36,15 @@ async function look(lines: string, script: string, more: Partial<AgentDeps> = {}
     },
     ...more,
   });
-  const step = caseStep(
-    skill,
-    { name: 'one', files: { 'a.ts': 'x\n' }, expect: {} },
-    new AbortController().signal,
-  );
+  const { signal } = new AbortController();
+  const printed: Uint8Array[] = [];
+  const step = {
+    ...caseStep(skill, { name: 'one', files: { 'a.ts': 'x\n' }, expect: {} }, signal),
+    print: (part: string | Uint8Array) => void printed.push(Buffer.from(part)),
+  };
   const owner = { callId: 'one' };
-  return { output: await handler.execute(artifact, { step, skill, outcome: 'gate_verdict', owner }), heads };
+  const output = await handler.execute(artifact, { step, skill, outcome: 'gate_verdict', owner });
+  return { output, heads, printed: Buffer.concat(printed).toString() };
 }
 
 function modelOf(provider: 'openai' | 'anthropic', calls = 99): AgentModel {
@@ -90,7 +92,7 @@ test.skipIf(!SANDBOX)(
 );
 
 test.skipIf(!SANDBOX)(
-  'an agent that fails because its model was refused says why, and its text is kept',
+  'an agent that fails because its model was refused says why, and its text is shown as it comes and kept',
   async () => {
     const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
     const asks = `
@@ -99,7 +101,9 @@ const headers = { authorization: 'Bearer ' + process.env.AGENT_TOKEN };
 const { status } = await fetch(base + '/responses', { method: 'POST', headers, body: JSON.stringify({ input: 'x' }) });
 console.log('found ${secret}, refused with', status);
 process.exit(3);`;
-    const { output } = await look('', asks, {}, 0);
+    const { output, printed } = await look('', asks, {}, 0);
+    // What is shown is redacted where it is stored.
+    expect(printed).toContain(`found ${secret}, refused with 403\n`);
     expect(output).toMatchObject({
       kind: 'failed',
       because: expect.stringMatching(

@@ -50,16 +50,30 @@ type Name = keyof typeof EVERYTHING;
 /** A process of Python takes longer, and the machine must allow it. The scenarios have one in the quick form. */
 const LANGUAGES: Name[] = LONG && network === 'cut' ? ['template.js', 'template.py'] : ['template.js'];
 
-test.concurrent.each(LANGUAGES)('%s has every function with its answers', async (name) => {
-  const asked = host();
-  const output = await run(name, EVERYTHING[name], { host: asked, input: ANSWERS.input });
-  expect(output).toEqual({
-    kind: 'done',
-    value: { ...ANSWERS, refused: expect.stringMatching(/^search: argument 1: Too big/) },
-    log: 'looks {"at":[1]}\ntwice\n',
-  });
-  expect(asked.checkpoints).toEqual([{ half: 'way' }]);
-});
+test.concurrent.each(LANGUAGES)(
+  '%s has every function with its answers, and prints as it goes',
+  async (name) => {
+    const printed: string[] = [];
+    let before = '';
+    const asked = fakeHost({
+      ask: async (prompt) => `${prompt}!`,
+      async diff() {
+        before = printed.join('');
+        return ANSWERS.diff;
+      },
+    });
+    const onLog = (text: string) => void printed.push(text);
+    const output = await run(name, EVERYTHING[name], { host: asked, input: ANSWERS.input, onLog });
+    expect(output).toEqual({
+      kind: 'done',
+      value: { ...ANSWERS, refused: expect.stringMatching(/^search: argument 1: Too big/) },
+      log: 'looks {"at":[1]}\ntwice\n',
+    });
+    expect(asked.checkpoints).toEqual([{ half: 'way' }]);
+    // Whoever follows it reads its lines while it still works.
+    expect(before).toBe('looks {"at":[1]}\ntwice\n');
+  },
+);
 
 const LIMITS: Partial<CodeLimits> = { logBytes: 1_000, resultBytes: 5_000 };
 

@@ -6,6 +6,7 @@ import { contents } from './assertions/contents.ts';
 import { conversation } from './assertions/conversation.ts';
 import { pulls } from './assertions/pulls.ts';
 import { requiredChecks } from './assertions/required-checks.ts';
+import { writes } from './assertions/writes.ts';
 import { Scratch } from './scratch.ts';
 import { readSettings } from './settings.ts';
 import { Unavailable } from './target.ts';
@@ -17,6 +18,7 @@ const ALL: readonly Assertion[] = [
   ...contents,
   ...checks,
   ...requiredChecks,
+  ...writes,
   ...api,
 ];
 

@@ -23,12 +23,15 @@ export interface StudioSessions {
   find(tokenHash: string, now: Date): Promise<StudioSession | undefined>;
   /** The session of a sign-in, whatever its token is by now. */
   ofSignIn(of: Pick<StudioSession, 'personId' | 'signedInAt'>, now: Date): Promise<StudioSession | undefined>;
+  /** The person's newest sessions. */
+  ofPerson(personId: number, limit: number, now: Date): Promise<StudioSession[]>;
   /** Returns whether it exists. The sign-in itself never changes. */
   change(
     tokenHash: string,
     changed: Partial<Omit<StudioSession, 'personId' | 'signedInAt'>>,
   ): Promise<boolean>;
   remove(tokenHash: string): Promise<void>;
+  removeOfPerson(personId: number): Promise<void>;
   removeExpired(now: Date): Promise<void>;
 }
 

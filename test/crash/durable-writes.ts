@@ -46,7 +46,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
   apiTokens: ['byHash', 'all'],
-  studioSessions: ['find', 'ofSignIn'],
+  studioSessions: ['find', 'ofSignIn', 'ofPerson'],
   studioCommands: ['get'],
   audit: ['lastConfiguration', 'page'],
   overview: ['active', 'stopped', 'counts', 'ofPullRequest', 'atAddress', 'repositoryAt', 'chains'],

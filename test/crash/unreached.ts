@@ -31,6 +31,7 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'studioSessions.insert': 'nobody signs in to Studio',
   'studioSessions.change': 'nobody signs in to Studio',
   'studioSessions.remove': 'nobody signs in to Studio',
+  'studioSessions.removeOfPerson': 'nobody signs in to Studio',
   'studioSessions.removeExpired': 'nobody signs in to Studio',
   'studioCommands.insert': 'nobody presses a button in Studio',
   'studioCommands.answer': 'nobody presses a button in Studio',

@@ -31,7 +31,7 @@ describe('signing in', () => {
     const [, link = ''] = /href="(\/sign-in[^"]*)"/.exec(first.text) ?? [];
     const page = await browser.open(link.replaceAll('&amp;', '&'));
     expect([page.status, page.url]).toEqual([200, `${harness.app.url}/runs?chain=review`]);
-    expect(page.text).toContain('<span>mia</span>');
+    expect(page.text).toContain('<a href="/account">mia</a>');
     expect(harness.faultyRequests).toEqual([]);
   });
 
@@ -86,6 +86,84 @@ describe('signing in', () => {
     toGitHub.searchParams.set('code_challenge', 'x'.repeat(43));
     const page = await browser.open(toGitHub.href);
     expect([page.status, await rows()]).toEqual([400, []]);
+  });
+
+  test('counts once: the same answer of GitHub signs nobody in again', async () => {
+    await start();
+    harness.github.signInAs('mia');
+    const browser = openBrowser(harness);
+    const toGitHub = await browser.request('/sign-in');
+    const begun = new Map(browser.cookies);
+    const answer =
+      (await browser.request(toGitHub.headers.get('location') ?? '')).headers.get('location') ?? '';
+    expect((await browser.open(answer)).status).toBe(200);
+    expect((await browser.open(answer)).status).toBe(400);
+    // Also for somebody who has kept the cookie of the beginning: GitHub gives one token for a code.
+    const other = openBrowser(harness);
+    for (const [name, value] of begun) other.cookies.set(name, value);
+    expect((await other.open(answer)).status).toBe(400);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test.each([
+    ['without a state', (answer: URL) => answer.searchParams.delete('state')],
+    ['with another state', (answer: URL) => answer.searchParams.set('state', 'x'.repeat(43))],
+    ['with two states', (answer: URL) => answer.searchParams.append('state', 'x'.repeat(43))],
+    ['with two codes', (answer: URL) => answer.searchParams.append('code', 'x')],
+    ['without a code', (answer: URL) => answer.searchParams.delete('code')],
+    ['with an error', (answer: URL) => answer.searchParams.set('error', '<script>')],
+  ])('is refused for an answer %s', async (_, change) => {
+    await start();
+    harness.github.signInAs('mia');
+    const browser = openBrowser(harness);
+    const toGitHub = await browser.request('/sign-in');
+    const answer = new URL(
+      (await browser.request(toGitHub.headers.get('location') ?? '')).headers.get('location') ?? '',
+    );
+    change(answer);
+    const page = await browser.open(answer.href);
+    expect([page.status, page.text.includes('<script>'), await rows()]).toEqual([400, false, []]);
+  });
+
+  test('is refused for the code of somebody else in the own answer', async () => {
+    await start();
+    const begin = async (login: string) => {
+      harness.github.signInAs(login);
+      const browser = openBrowser(harness);
+      const toGitHub = await browser.request('/sign-in');
+      const back = await browser.request(toGitHub.headers.get('location') ?? '');
+      return { browser, answer: new URL(back.headers.get('location') ?? '') };
+    };
+    const [attacker, victim] = [await begin('otto'), await begin('mia')];
+    victim.answer.searchParams.set('code', attacker.answer.searchParams.get('code') ?? '');
+    expect((await victim.browser.open(victim.answer.href)).status).toBe(400);
+    expect(await rows()).toEqual([]);
+  });
+
+  test('asks only the GitHub of the settings, whatever server an answer names', async () => {
+    await start();
+    harness.github.signInAs('mia');
+    const browser = openBrowser(harness);
+    const toGitHub = await browser.request('/sign-in');
+    const back = await browser.request(toGitHub.headers.get('location') ?? '');
+    const answer = new URL(back.headers.get('location') ?? '');
+    answer.searchParams.set('iss', 'https://evil.example');
+    await browser.open(answer.href);
+    expect(asked()).toContain('POST /login/oauth/access_token');
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test('comes back to the address of the settings, whatever host a request names', async () => {
+    await start({}, 'https://countersign.example');
+    for (const headers of [
+      { host: 'evil.example' } as Record<string, string>,
+      { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http', forwarded: 'host=evil.example' },
+    ]) {
+      const { location } = await withHeaders('/sign-in', headers);
+      expect(new URL(location).searchParams.get('redirect_uri')).toBe(
+        'https://countersign.example/sign-in/callback',
+      );
+    }
   });
 
   test('is refused after ten minutes on the page of GitHub', async () => {
@@ -217,6 +295,25 @@ describe('a session', () => {
     ]);
   });
 
+  test('ends with all others of the person when they sign out everywhere, and none of anybody else', async () => {
+    await start();
+    const [stolen, otto] = [await signedIn(harness, 'mia'), await signedIn(harness, 'otto')];
+    await harness.advance(MINUTE);
+    const own = await signedIn(harness, 'mia');
+    await harness.advance(61 * MINUTE);
+    const account = await own.open('/account');
+    expect(account.text).toContain('in 2 browsers');
+    expect(account.text.match(/<td>(?:<b>this one<\/b>|another one)<\/td>/g)?.sort()).toEqual([
+      '<td><b>this one</b></td>',
+      '<td>another one</td>',
+    ]);
+    expect((await own.send(account, '/account/sign-out-everywhere')).status).toBe(401);
+    expect(own.cookies.size).toBe(0);
+    expect((await stolen.open('/runs')).status).toBe(401);
+    expect((await otto.open('/runs')).status).toBe(200);
+    expect(await rows()).toHaveLength(1);
+  });
+
   test('refreshes the token for GitHub when it expires, once for requests at the same time', async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
@@ -274,6 +371,19 @@ describe('a form', () => {
     expect(new Set(tokens).size).toBe(3);
   });
 });
+
+/** A request with headers that `fetch` sets by itself. */
+async function withHeaders(path: string, headers: Record<string, string>): Promise<{ location: string }> {
+  const { request } = await import('node:http');
+  return new Promise((resolve, reject) => {
+    request(`${harness.app.url}${path}`, { headers }, (answer) => {
+      answer.resume();
+      resolve({ location: answer.headers.location ?? '' });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
 
 async function statusWith(token: string): Promise<number> {
   const answer = await fetch(`${harness.app.url}/runs`, { headers: { cookie: `countersign=${token}` } });

@@ -44,7 +44,7 @@ export async function studioRoutes(harness: Harness): Promise<StudioRoute[]> {
   });
   const all = new Map(studio.routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
   return [...all.values()].filter(
-    ({ method, path }) => method !== 'ALL' && !path.startsWith('/assets/') && !/^\/sign-(in|out)/.test(path),
+    ({ method, path }) => method !== 'ALL' && !path.startsWith('/assets/') && !/\/sign-(in|out)/.test(path),
   );
 }
 

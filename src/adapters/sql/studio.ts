@@ -38,6 +38,18 @@ export function studioSessionsTable(db: Kysely<Database>): StudioSessions {
       return row && sessionIn(row);
     },
 
+    async ofPerson(personId, limit, now) {
+      const rows = await db
+        .selectFrom('studio_sessions')
+        .selectAll()
+        .where('person_id', '=', personId)
+        .where('expires_at', '>', toText(now))
+        .orderBy('signed_in_at', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(sessionIn);
+    },
+
     async change(tokenHash, changed) {
       const { numUpdatedRows } = await db
         .updateTable('studio_sessions')
@@ -49,6 +61,10 @@ export function studioSessionsTable(db: Kysely<Database>): StudioSessions {
 
     async remove(tokenHash) {
       await db.deleteFrom('studio_sessions').where('token_hash', '=', tokenHash).execute();
+    },
+
+    async removeOfPerson(personId) {
+      await db.deleteFrom('studio_sessions').where('person_id', '=', personId).execute();
     },
 
     async removeExpired(now) {

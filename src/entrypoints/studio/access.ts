@@ -15,7 +15,7 @@ export interface Access {
   isPublic: boolean;
   /** @throws GitHubError if GitHub had to be asked and did not answer */
   viewer(context: Context): Promise<Viewer>;
-  /** The same again, for an answer that lasts: a person who has signed out meanwhile is nobody. @throws GitHubError */
+  /** The same again, for an answer that lasts: somebody who has signed out meanwhile is nobody. @throws GitHubError */
   again(context: Context): Promise<Viewer>;
   /** Asks GitHub, or remembers for some minutes what it said. @throws GitHubError */
   visible(viewer: Viewer): Promise<Visible>;

@@ -1,9 +1,12 @@
 import type { MiddlewareHandler } from 'hono';
-import { FORGED } from '../../messages/studio/words.ts';
+import { FORGED, NO_FORM } from '../../messages/studio/words.ts';
 import type { Env, Request } from './frame.ts';
 
 /** Its requests change nothing. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** How browsers send the forms of our pages. */
+const FORM = /^application\/x-www-form-urlencoded *(;|$)/i;
 
 /**
  * Refuses a request that changes something and that another site could have caused. Browsers name the site that a
@@ -20,7 +23,11 @@ export function refuseForgeries(
   const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   return async (context, next) => {
     const { req } = context;
-    if (SAFE.has(req.method) || req.header('cookie') === undefined) return next();
+    if (SAFE.has(req.method)) return next();
+    const type = req.header('content-type');
+    // Other kinds of bodies are sent by no page, and what reads them fails on a broken one.
+    if (type !== undefined && !FORM.test(type)) return context.text(`${NO_FORM}\n`, 415);
+    if (req.header('cookie') === undefined) return next();
     const origin = req.header('origin');
     const site = req.header('sec-fetch-site');
     const isForeign =
@@ -33,8 +40,6 @@ export function refuseForgeries(
 }
 
 async function fieldOf({ req }: Request): Promise<string> {
-  const type = req.header('content-type') ?? '';
-  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) return '';
   const { csrf } = await req.parseBody();
   return typeof csrf === 'string' ? csrf : '';
 }

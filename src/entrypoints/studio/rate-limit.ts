@@ -1,5 +1,8 @@
+import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
+import { isPrivateAddress } from '../../core/private-address.ts';
+import { senderOf, unmapped } from '../../core/sender.ts';
 
 /** Allows so many attempts of each kind of key in a period. In memory: a restart forgets them. */
 export function rateLimit(clock: Clock, { most, perMs }: { most: number; perMs: number }) {
@@ -18,12 +21,13 @@ export function rateLimit(clock: Clock, { most, perMs }: { most: number; perMs: 
 }
 
 /**
- * The address that the attempt comes from. The server adds the other end of the connection; behind a proxy on a
- * private address, that is the proxy, and the entry before it is what the proxy says.
+ * Whom the attempt comes from. The server adds the other end of the connection; behind a proxy on a private address, that
+ * is the proxy, and the entry before it is what the proxy says.
  */
 export function addressOf(forwarded: string | undefined): string {
-  const [before, peer = ''] = ['', ...(forwarded ?? '').split(',')].slice(-2).map((one) => one.trim());
-  const isProxy =
-    /^(::ffff:)?(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(peer) || /^(::1$|f[cd])/i.test(peer);
-  return isProxy && before ? before : peer;
+  const [before, peer = ''] = ['', ...(forwarded ?? '').split(',')]
+    .slice(-2)
+    .map((one) => unmapped(one.trim()));
+  const isProxy = isIP(peer) !== 0 && isPrivateAddress(peer);
+  return senderOf(isProxy && before ? before : peer);
 }

@@ -23,6 +23,9 @@ const SEEN_MS = 600_000;
 /** A token that expires sooner is refreshed first. */
 const MARGIN_MS = 60_000;
 
+/** Sessions on the page of an account. */
+const MOST_LISTED = 50;
+
 const secretsSchema = z.strictObject({
   access: z.string(),
   accessUntil: z.iso.datetime().nullable(),
@@ -40,6 +43,14 @@ export interface SignedIn {
   secrets: Secrets;
 }
 
+/** A session of a person, in some browser. */
+export interface OpenSession {
+  signedInAt: Date;
+  seenAt: Date;
+  /** The one of the request. */
+  isThis: boolean;
+}
+
 export interface Sessions {
   /** The session of the request. Changes the token in the cookie when it is time. */
   of(context: Context): Promise<SignedIn | undefined>;
@@ -49,6 +60,10 @@ export interface Sessions {
   begin(context: Context, tokens: PersonTokens, owner: { id: number; login: string }): Promise<void>;
   /** @param context of an answer that has not begun, which takes the cookie away */
   end(signedIn: SignedIn, context?: Context): Promise<void>;
+  /** The newest sessions of the person, in all browsers. */
+  all(signedIn: SignedIn): Promise<readonly OpenSession[]>;
+  /** Ends all of them. */
+  endAll(signedIn: SignedIn, context: Context): Promise<void>;
   /** The person has another login now. */
   rename(signedIn: SignedIn, login: string): Promise<void>;
   /** The person's token for GitHub. @throws TokenRefused if it expired and GitHub gives no new one */
@@ -193,6 +208,18 @@ export function createSessions({
     async end({ foundBy }, context) {
       await storage.transaction((tx) => removeFound(tx.studioSessions, foundBy, clock.now()));
       if (context) deleteCookie(context, cookie, { path: '/', secure: isSecure });
+    },
+
+    async all({ row }) {
+      const rows = await storage.read.studioSessions.ofPerson(row.personId, MOST_LISTED, clock.now());
+      // Its token may have changed with this request.
+      const isThis = ({ signedInAt }: StudioSession) => signedInAt.getTime() === row.signedInAt.getTime();
+      return rows.map((one) => ({ signedInAt: one.signedInAt, seenAt: one.seenAt, isThis: isThis(one) }));
+    },
+
+    async endAll({ row }, context) {
+      await storage.transaction((tx) => tx.studioSessions.removeOfPerson(row.personId));
+      deleteCookie(context, cookie, { path: '/', secure: isSecure });
     },
 
     rename: (signedIn, login) => change(signedIn, { login }),

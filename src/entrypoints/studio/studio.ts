@@ -22,6 +22,7 @@ import { refuseForgeries } from './forgery.ts';
 import { answerPage, type Env, type OperatorParts, type StudioParts, signInFrom } from './frame.ts';
 import { liveUpdates } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
+import { accountPages } from './pages/account.ts';
 import { answeringPages } from './pages/answering.ts';
 import { artifactPages } from './pages/artifacts.ts';
 import { CHECK, chainCheckPages } from './pages/chain-check.ts';
@@ -130,6 +131,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     }
     await next();
   });
+  if (signIn) studio.route('/', accountPages(parts, signIn));
   if (signIn && queue) studio.route('/', answeringPages(parts, { ...signIn, queue }));
   studio.route('/', inboxPages(parts));
   studio.route('/', pullRequestPages(parts));

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { senderOf } from '../../core/sender.ts';
 
 /** A limit on the bytes and bodies held at the same time. */
 interface Share {
@@ -119,7 +119,7 @@ export function createBodyShares(limits: BodyLimits, now: () => number): BodySha
 
   return {
     open(address, interrupted) {
-      const peer = peerOf(address);
+      const peer = senderOf(address);
       const own = peers.get(peer) ?? pool(limits.peer, 'peer');
       const pools = proven.has(peer) ? [all] : [own, unproven, all];
       const over = take(pools, 0, 1);
@@ -154,23 +154,4 @@ export function createBodyShares(limits: BodyLimits, now: () => number): BodySha
 
 function pool(limit: Share, over: OverLimit): Pool {
   return { limit, over, bytes: 0, bodies: 0 };
-}
-
-/**
- * One sender: an IPv4 address or an IPv6 network of 64 bits, because a single machine usually has a whole
- * such network.
- */
-function peerOf(address = ''): string {
-  const [, mapped] = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address) ?? [];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back];
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }

@@ -113,6 +113,7 @@ export type ShownFile =
 
 export const BLOB_GONE = 'It is no longer in the store of artifacts.';
 export const BLOB_DAMAGED = 'It is damaged: what is stored is not what was written.';
+export const NO_DOWNLOAD = 'No download';
 export const STORE_UNAVAILABLE = 'The store of artifacts does not answer. The server’s log says why.';
 
 /** One artifact: an outcome as a card, or a file. */

@@ -108,7 +108,7 @@ function account(viewer: ShownViewer): Html {
     case 'person':
       return html`<form class="account" method="post" action="/sign-out">
 <input type="hidden" name="csrf" value="${viewer.csrf}">
-<span>${viewer.login}</span> <button>Sign out</button>
+<a href="/account">${viewer.login}</a> <button>Sign out</button>
 </form>`;
   }
 }

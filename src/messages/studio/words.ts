@@ -55,6 +55,8 @@ export const TOO_MANY_SIGN_INS = {
 export const FORGED =
   'This form was not sent from a page that Studio made for you, or you have signed in again since. Go back, reload the page and try again.';
 
+export const NO_FORM = 'Studio takes what browsers send for a form: application/x-www-form-urlencoded.';
+
 export const LINK_IS_USED =
   'This link was used already, or is not the one that was printed. Start "countersign studio" again for a new one.';
 

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import { explain } from '../../../src/domain/run/explain.ts';
 import { timelineOf } from '../../../src/domain/run/timeline.ts';
+import { accountPage } from '../../../src/messages/studio/account.ts';
 import {
   ANSWERED,
   actedOn,
@@ -155,6 +156,15 @@ const PAGES: Record<string, Html> = {
     path: '/no/such/page',
     viewer: { kind: 'nobody', signIn: '/sign-in' },
     main: notice(NOT_FOUND),
+  }),
+  'account of a person in two browsers': accountPage({
+    login: 'mia',
+    csrf: 'csrf',
+    sessions: [
+      { signedInAt: at('12:00'), seenAt: at('12:50'), isThis: true },
+      { signedInAt: at('08:00'), seenAt: at('09:00'), isThis: false },
+    ],
+    now,
   }),
   'inbox of a person': inbox('person', {
     yours: [waiting],

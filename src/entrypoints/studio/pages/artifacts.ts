@@ -7,9 +7,11 @@ import {
   artifactPage,
   BLOB_DAMAGED,
   BLOB_GONE,
+  NO_DOWNLOAD,
   type ShownFile,
   STORE_UNAVAILABLE,
 } from '../../../messages/studio/artifacts.ts';
+import { notice } from '../../../messages/studio/layout.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
 import { cursorOf, positionOf } from '../run-position.ts';
 
@@ -72,16 +74,19 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
   pages.get('/artifacts/:id/download', async (context) => {
     const shown = await visibleArtifact(context);
     const path = shown?.artifact.filePath;
-    const facts = path && (await blobs().stat(path));
-    const pieces = path && facts ? await blobs().open(path) : undefined;
-    if (!shown || !facts || !pieces) return context.notFound();
+    const file = path ? await fileAt(path) : undefined;
+    if (!shown || !file) return context.notFound();
+    if (file === 'unavailable') {
+      const words = { title: NO_DOWNLOAD, text: STORE_UNAVAILABLE };
+      return answerPage(parts, context, { title: NO_DOWNLOAD, main: notice(words) }, 503);
+    }
     // Nothing of a pull request runs or is shown under this server's name: https://www.w3.org/TR/CSP3/#directive-sandbox
     context.header('content-security-policy', "sandbox; default-src 'none'");
     context.header('content-type', 'application/octet-stream');
     context.header('content-disposition', attachment(shown.artifact));
     // If the bytes are damaged, fewer arrive, and the browser says that the download failed.
-    context.header('content-length', String(facts.size));
-    return context.body(ReadableStream.from(pieces) as ReadableStream<Uint8Array<ArrayBuffer>>);
+    context.header('content-length', String(file.size));
+    return context.body(ReadableStream.from(file.pieces) as ReadableStream<Uint8Array<ArrayBuffer>>);
   });
 
   return pages;
@@ -90,6 +95,20 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
     const artifact = await storage.read.artifacts.get(context.req.param('id') ?? '');
     const run = artifact && (await storage.read.runs.get(artifact.runId));
     return artifact && run && context.get('visible').has(run.repositoryId) ? { artifact, run } : undefined;
+  }
+
+  async function fileAt(
+    path: string,
+  ): Promise<{ size: number; pieces: AsyncIterable<Uint8Array> } | 'unavailable' | undefined> {
+    try {
+      const facts = await blobs().stat(path);
+      const pieces = facts && (await blobs().open(path));
+      return pieces && { size: facts.size, pieces };
+    } catch (error) {
+      if (!(error instanceof CountersignError)) throw error;
+      parts.log.warn({ err: error, path }, 'an artifact cannot be downloaded');
+      return error.code === 'storage.unavailable' ? 'unavailable' : undefined;
+    }
   }
 
   /** Reads no more than is shown, however large the file is. */

@@ -9,7 +9,7 @@ import { createShell } from '../../src/skills/shell/shell.ts';
 import { countersign, open, start } from '../scenario/support.ts';
 import { only } from '../scenario/support-scene.ts';
 import { addressOfEvents, eventsOf } from '../support/events.ts';
-import { plannedTimers, printingShell } from '../support/printing-step.ts';
+import { pause, plannedTimers, printingShell } from '../support/printing-step.ts';
 import { startStudio } from '../support/served-studio.ts';
 import { watchDatabases } from '../support/statements.ts';
 import { until } from '../support/until.ts';
@@ -108,18 +108,16 @@ test('a stream adds the lines that a step prints, also after a restart of Studio
   const third = await again.next();
   expect(addedIn(third.data)).toEqual({ id, lines: 'three\n' });
 
-  // The run changes beside the step: the lines that the browser has stay there, and the next ones follow them.
-  await harness.app.storage.transaction(async (tx) => {
-    const state = await tx.runs.load(run.id);
-    if (state) await tx.runs.save({ ...state, run: { ...state.run, paused: true } }, { kind: 'app' });
-  });
+  // The run changes beside the step. A browser keeps the lines that it has, and the next ones follow them.
+  await pause(harness, run.id);
   const changed = await again.next();
   expect([changed.data.includes(', paused'), linesIn(changed.data)]).toEqual([
     true,
     'one\ntwo &lt;2&gt;\nthree\n',
   ]);
-  const place = ({ id }: { id: string }) => id.split('|')[1];
-  expect(place(changed)).toBe(place(third));
+  const late = await eventsOf(studio, address, second.id);
+  expect((await late.next()).data).toContain(', paused');
+  expect(addedIn((await late.next()).data)).toEqual({ id, lines: 'three\n' });
   expect(addedIn((await nextOf(again, 'four\n')).data)).toEqual({ id, lines: 'four\n' });
 
   step.end();
@@ -133,7 +131,7 @@ test('a step that ends at once adds no statement for its lines', async () => {
   const step = printingShell();
   const database = watchDatabases();
   onTestFinished(() => database.stop());
-  const { timers, countersigned } = await asked(step.shell);
+  const { harness, timers, countersigned } = await asked(step.shell);
   database.reset();
   const over = countersigned();
   await step.begun();
@@ -141,6 +139,8 @@ test('a step that ends at once adds no statement for its lines', async () => {
   step.end();
   await over;
   timers.pass(10_000);
+  // Transactions run in their order.
+  await harness.app.storage.transaction(async () => undefined);
   expect(database.work().histogram).not.toContain('session_logs');
 });
 

@@ -1,5 +1,6 @@
 import { systemTimers, type Timers } from '../../src/core/clock.ts';
 import type { Shell, ShellEnd } from '../../src/ports/shell.ts';
+import type { Harness } from './harness.ts';
 
 /** A command that prints and ends when a test says so, instead of a sandbox. */
 export function printingShell(): {
@@ -57,4 +58,12 @@ export function plannedTimers(): Timers & { pass(ms: number): void } {
       }
     },
   };
+}
+
+/** Changes the run while its step works. */
+export async function pause({ app }: Pick<Harness, 'app'>, runId: string): Promise<void> {
+  await app.storage.transaction(async (tx) => {
+    const state = await tx.runs.load(runId);
+    if (state) await tx.runs.save({ ...state, run: { ...state.run, paused: true } }, { kind: 'app' });
+  });
 }

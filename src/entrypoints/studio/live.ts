@@ -143,9 +143,12 @@ export function liveUpdates({
         return stream.writeSSE({ event: 'end', data: '' });
       }
       if (shown !== undefined && shown !== 'other') {
+        // The browser keeps what has grown in the part, and may lack the newest of it.
+        const isBehind = now !== known && place !== '' && shown.place === place;
         [known, place = ''] = [now, shown.place];
         await stream.writeSSE({ id: eventId(now, place), data: String(await shown.html) });
         listener.silence = 0;
+        if (isBehind) continue;
       } else if (listener.silence >= TICKS_OF_SILENCE) {
         await stream.write(':\n\n');
         listener.silence = 0;

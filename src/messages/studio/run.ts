@@ -179,14 +179,14 @@ function selectedStep(view: RunView): Html {
 <dt>State</dt><dd>${face(step).mark} ${stateWords(step, now)}</dd>
 ${definition === undefined ? '' : html`<dt>Runs</dt><dd>${said(definition.uses.name, 100)}</dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
 ${on.kind === 'pull_request' && isStepOver(step.status) ? rerunStepButton(step.stepId, on, view.acting) : ''}
-<h3>Where it comes from</h3>
+${view.lines ? runningLog(view.lines) : ''}<h3>Where it comes from</h3>
 ${trace(view, step, own)}
 <h3>Attempts</h3>
 ${attempts(own, now)}
 ${gates.map((verdict) => cardOf(view, { kind: 'gate_verdict', value: verdict }))}
 <h3>Artifacts</h3>
 ${artifactsOf(view, step, made)}
-${view.logs.map(storedLog)}${view.lines ? runningLog(view.lines) : ''}
+${view.logs.map(storedLog)}
 </section>`;
 }
 

@@ -38,6 +38,13 @@ test.each(PLANTED.filter(({ text }) => !text.includes('\n')))(
   },
 );
 
+test('a secret that only what is before it reveals is hidden at the beginning of a piece', () => {
+  const password = 'Tr0ub4dor3xK9w';
+  expect(shownAfter('curl \\\n', `-u deploy:${password} https://shop.example\n`).join('')).not.toContain(
+    password,
+  );
+});
+
 test('nothing from the beginning of a private key is shown before its end', () => {
   const [first, ...more] = shownAfter(`before\n${begin}\n`, ...body.map((line) => `${line}\n`), 'after\n');
   expect(first).toBe('before\n');

@@ -4,7 +4,7 @@ import type { SkillTrace } from './skill-traces.ts';
 import type { Visible } from './visible.ts';
 
 /** A delivery without its body. */
-interface DeliveryOutline {
+export interface DeliveryOutline {
   id: number;
   guid: string;
   event: string;
@@ -15,6 +15,35 @@ interface DeliveryOutline {
   attempts: number;
   error: string | null;
   finishedAt: Date | null;
+}
+
+export interface DeliverySearch {
+  status?: DeliveryOutline['status'];
+  event?: string;
+  /** `owner/name`, in any case. */
+  repository?: string;
+  /** In the event with its action, the GUID or the error, in any case. */
+  text?: string;
+  /** Only those with smaller numbers. */
+  before?: number;
+  limit: number;
+}
+
+export interface FoundDeliveries {
+  items: DeliveryOutline[];
+  /** Where to go on; a page can have few items or none, because it looks at a bounded number of deliveries. */
+  next?: number;
+}
+
+/** The next attempt at a delivery. */
+export interface DeliveryJob {
+  at: Date;
+  /** That failed. */
+  attempts: number;
+  /** Since when GitHub cannot be asked. */
+  outageSince: Date | null;
+  /** A worker has it. */
+  isHeld: boolean;
 }
 
 /** How many runs of a chain a repository has, by status. */
@@ -108,13 +137,12 @@ export interface Operations {
   chains(visible: Visible): Promise<ChainUse[]>;
   /** Of the chain's newest runs that have ended, at most so many. */
   stepTimes(visible: Visible, chain: string, runs: number): Promise<StepTime[]>;
-  /** Newest first. `before`: with smaller numbers. Those that were archived long ago are found by their GUID only. */
-  deliveries(filter: {
-    status?: DeliveryOutline['status'];
-    event?: string;
-    before?: number;
-    limit: number;
-  }): Promise<DeliveryOutline[]>;
+  /** Newest first. */
+  deliveries(search: DeliverySearch): Promise<FoundDeliveries>;
+  /** `bodyBytes`: `null` if retention deleted what GitHub sent. */
+  delivery(guid: string): Promise<(DeliveryOutline & { bodyBytes: number | null }) | undefined>;
+  /** The job that processes the delivery. @param most among how many jobs it is looked for */
+  jobOfDelivery(deliveryId: number, most: number): Promise<DeliveryJob | undefined>;
   /** Last changed first. */
   effects(filter: {
     status: EffectStatus;

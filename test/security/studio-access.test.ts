@@ -48,9 +48,15 @@ async function hiddenRun(isPrivate: boolean) {
   const [session] = await harness.app.storage.read.runs.sessionsOf(run.id);
   const values = { id: run.id, run: run.id, owner: 'octo', repo: 'hidden', number: String(number) };
   const [artifact] = await harness.app.storage.read.artifacts.list({ runId: run.id, limit: 1 });
+  const { items } = await harness.app.storage.read.operations.deliveries({ repository: HIDDEN, limit: 1 });
   return {
     repositoryId: id,
-    runId: { artifact: artifact?.id ?? 'art_1', ...values, session: session?.id ?? 'ses_1' },
+    runId: {
+      artifact: artifact?.id ?? 'art_1',
+      ...values,
+      session: session?.id ?? 'ses_1',
+      guid: items[0]?.guid ?? '',
+    },
   };
 }
 

@@ -35,6 +35,7 @@ const PAGES = [
   '/insight',
   '/operations',
   '/operations/deliveries',
+  '/operations/deliveries/<delivery>',
   '/operations/effects?status=done',
   '/operations/settings',
   '/no/such/page',
@@ -52,7 +53,8 @@ describe.skipIf(noBrowser !== undefined)('every page of Studio', () => {
     const { read } = harness.app.storage;
     const [run] = await read.runs.list({ pullRequest: week.sentBack, limit: 1 });
     const [artifact] = await read.artifacts.list({ limit: 1 });
-    places = { '<run>': run?.id ?? '', '<artifact>': artifact?.id ?? '' };
+    const { items } = await read.operations.deliveries({ event: 'pull_request', limit: 1 });
+    places = { '<delivery>': items[0]?.guid ?? '', '<run>': run?.id ?? '', '<artifact>': artifact?.id ?? '' };
     studio = await openStudio({ ...harness.config, studio: { isPublic: false, operators: [] } }, 0);
     browser = await openBrowser();
   });

@@ -95,32 +95,25 @@ export async function archivedById(db: Kysely<Database>, id: number): Promise<Ro
   return archives.flatMap(rowsOf).find((row) => row.id === id);
 }
 
-/**
- * The newest archived deliveries with a number above this one, and all others of their archives.
- * @param part `below`: only archives that have a smaller number; `archives`: how many are read at most
- */
+/** The newest archived deliveries with a number above this one, and all others of their archives. */
 export async function newestArchived(
   db: Kysely<Database>,
   above: number,
   limit: number,
   onDamaged: OnDamaged | undefined,
-  part: { below?: number | undefined; archives?: number } = {},
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  let left = part.archives ?? Number.POSITIVE_INFINITY;
-  for (let below = Number.MAX_SAFE_INTEGER; rows.length < limit && left > 0; left--) {
+  for (let below = Number.MAX_SAFE_INTEGER; rows.length < limit; ) {
     const archive = await db
       .selectFrom('delivery_archives')
       .select(['last_id', 'first_id', 'content'])
       .where('last_id', '>', above)
       .where('last_id', '<', below)
-      .$if(part.below !== undefined, (query) => query.where('first_id', '<', part.below ?? 0))
       .orderBy('last_id', 'desc')
       .limit(1)
       .executeTakeFirst();
     if (!archive) break;
-    const read = (await readable(() => rowsOf(archive), onDamaged)) ?? [];
-    rows.push(...read.filter(({ id }) => part.below === undefined || id < part.below));
+    rows.push(...((await readable(() => rowsOf(archive), onDamaged)) ?? []));
     below = archive.last_id;
   }
   return rows;
@@ -176,7 +169,8 @@ function withNumber(db: Kysely<Database>, id: number): Promise<DeliveryArchive[]
     .execute();
 }
 
-function rowsOf({ last_id, content }: Pick<DeliveryArchive, 'last_id' | 'content'>): Row[] {
+/** @throws CountersignError `storage.unreadable_row` */
+export function rowsOf({ last_id, content }: Pick<DeliveryArchive, 'last_id' | 'content'>): Row[] {
   return reading('delivery_archives', last_id, () => unpackDeliveries(content));
 }
 

@@ -5,7 +5,8 @@ import type { ChainUse, Operations, StepTime } from '../../ports/operations.ts';
 import { unpackRows } from './archives.ts';
 import { parseJson, toDate, toDateOrNull, toText } from './columns.ts';
 import { summary } from './deliveries.ts';
-import { newestArchived } from './delivery-archives.ts';
+import { archivedByGuid } from './delivery-archives.ts';
+import { searchDeliveries } from './delivery-search.ts';
 import type { Database } from './schema.ts';
 import { visibleIn } from './visible-in.ts';
 
@@ -95,28 +96,37 @@ export function operationsTable(db: Kysely<Database>): Operations {
       );
     },
 
-    async deliveries({ status, event, before, limit }) {
-      const rows = await db
-        .selectFrom('deliveries')
-        .selectAll()
-        .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'received'))
-        .$if(event !== undefined, (query) => query.where('event', '=', event ?? ''))
-        .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute();
-      const above = rows.length < limit ? 0 : (rows.at(-1)?.id ?? 0);
-      const hasArchived = status === undefined || status === 'done';
-      const archived = hasArchived
-        ? await newestArchived(db, above, limit, () => {}, { below: before, archives: 4 })
-        : [];
-      const fits = archived.filter(
-        (row) => (before === undefined || row.id < before) && (event === undefined || row.event === event),
+    deliveries: (search) => searchDeliveries(db, search),
+
+    async delivery(guid) {
+      const row =
+        (await db.selectFrom('deliveries').selectAll().where('guid', '=', guid).executeTakeFirst()) ??
+        (await archivedByGuid(db, [guid])).at(0);
+      if (!row) return undefined;
+      const body = await db
+        .selectFrom('delivery_bodies')
+        .select('length')
+        .where('delivery_id', '=', row.id)
+        .executeTakeFirst();
+      return { ...summary(row), bodyBytes: body?.length ?? null };
+    },
+
+    async jobOfDelivery(deliveryId, most) {
+      const job = await db
+        .selectFrom((some) => some.selectFrom('jobs').selectAll().orderBy('id').limit(most).as('some'))
+        .select(['run_at', 'attempts', 'away_since', 'lease_token'])
+        .where('kind', '=', 'delivery')
+        .where('payload', '=', JSON.stringify({ deliveryId }))
+        .limit(1)
+        .executeTakeFirst();
+      return (
+        job && {
+          at: toDate(job.run_at),
+          attempts: job.attempts,
+          outageSince: toDateOrNull(job.away_since),
+          isHeld: job.lease_token !== null,
+        }
       );
-      return [...rows, ...fits]
-        .toSorted((a, b) => b.id - a.id)
-        .slice(0, limit)
-        .map(summary);
     },
 
     async effects({ status, before, limit }) {

@@ -16,6 +16,7 @@ import { createDryRuns, type DryRuns } from '../../entrypoints/studio/dry-runs.t
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
+import type { ReadAs } from '../../messages/studio/deliveries.ts';
 import type { AppHealth } from '../../ports/app-health.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
 import type { GitHubForPeople } from '../../ports/github-person.ts';
@@ -112,6 +113,7 @@ interface AskingGitHub {
   github?: GitHubForPeople;
   queue?: Pick<Queue, 'enqueue'>;
   jobOf?: (delivery: Delivery) => NewJob;
+  readingOf?: (delivery: Pick<Delivery, 'event' | 'body'>) => Promise<ReadAs>;
   dryRuns?: DryRuns;
   publicRepositories?: PublicRepositories;
 }
@@ -133,6 +135,10 @@ async function askingGitHub(
     // It is never started: the engine's own queue finds the jobs in the database.
     asking.queue = createEmbeddedQueue({ storage, clock, log });
     asking.jobOf = jobOfDelivery;
+    asking.readingOf = async (delivery) => {
+      const { readDelivery } = await import('../../entrypoints/webhook/delivery/process.ts');
+      return (await readDelivery(delivery, { appId, runs: storage.read.runs })).read;
+    };
     const player = dryRunProcesses({ githubApiUrl, ...(merging && { merging }) }, { log });
     asking.dryRuns = createDryRuns({ player, clock, log });
   }

@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { type Acting, askedFor } from '../../messages/studio/answering.ts';
+import type { ReadAs } from '../../messages/studio/deliveries.ts';
 import { type Html, page } from '../../messages/studio/layout.ts';
 import { said } from '../../messages/studio/untrusted.ts';
 import type { AppHealth } from '../../ports/app-health.ts';
@@ -34,7 +35,7 @@ export interface StudioParts {
   chainTools: () => Promise<ChainTools>;
   /** Absent if nobody can sign in. */
   dryRuns?: DryRuns | undefined;
-  /** What operators change; absent where Studio only reads. */
+  /** Absent where Studio only reads. */
   operator?: OperatorParts | undefined;
   /** GitHub's pages, for links. */
   githubUrl: string;
@@ -44,11 +45,13 @@ export interface StudioParts {
   settings: readonly SettingInForce[];
 }
 
-/** What an operator's buttons need. */
+/** What operators' pages and buttons need of the app. */
 export interface OperatorParts {
   queue: Pick<Queue, 'enqueue'>;
   /** The job of a delivery that is processed again. */
   jobOf(delivery: Delivery): NewJob;
+  /** What the app reads from a delivery. */
+  readingOf(delivery: Pick<Delivery, 'event' | 'body'>): Promise<ReadAs>;
 }
 
 /** What the middleware finds out before a page is made. */

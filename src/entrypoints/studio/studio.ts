@@ -6,7 +6,14 @@ import type { StudioConfig } from '../../config/studio.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { notice } from '../../messages/studio/layout.ts';
-import { BROKEN, NO_ANSWER, NO_SIGN_IN, NOT_FOUND, SIGN_IN_NEEDED } from '../../messages/studio/words.ts';
+import {
+  BROKEN,
+  NO_ANSWER,
+  NO_SIGN_IN,
+  NOT_FOUND,
+  READ_ONLY,
+  SIGN_IN_NEEDED,
+} from '../../messages/studio/words.ts';
 import type { AppHealth } from '../../ports/app-health.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { ChainTools } from '../../ports/chain-tools.ts';
@@ -59,6 +66,7 @@ interface StudioSettings {
   /** For what people ask for; absent if nobody can sign in. */
   queue?: Pick<Queue, 'enqueue'>;
   jobOf?: OperatorParts['jobOf'];
+  readingOf?: OperatorParts['readingOf'];
   /** Absent if nobody can sign in. */
   dryRuns?: DryRuns;
   /** What everybody may read; absent if that is nothing. */
@@ -67,7 +75,7 @@ interface StudioSettings {
 
 /** The browser interface: pages, and what they are made from. */
 export function createStudio(settings: StudioSettings): Hono<Env> {
-  const { storage, clock, log, githubApiUrl, link, api, publicUrl, queue, jobOf } = settings;
+  const { storage, clock, log, githubApiUrl, link, api, publicUrl, queue, jobOf, readingOf } = settings;
   const signIn = link ? undefined : signInParts(settings);
   const access =
     link?.access ??
@@ -93,7 +101,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     settings: settings.settings,
     health: settings.health,
     dryRuns: settings.dryRuns,
-    operator: queue && jobOf && { queue, jobOf },
+    operator: queue && jobOf && readingOf && { queue, jobOf, readingOf },
   };
   settings.dryRuns?.onChange(live.changed);
   const studio = new Hono<Env>();
@@ -123,6 +131,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
         const words = access.canSignIn ? SIGN_IN_NEEDED : NO_SIGN_IN;
         return answerPage(parts, context, asPage({ ...words, ...signInFrom(access, context) }), 401);
       }
+      if (viewer.kind === 'machine' && !isReading) return answerPage(parts, context, asPage(READ_ONLY), 403);
       context.set('visible', await access.visible(viewer));
     } catch (error) {
       if (!(error instanceof GitHubError)) throw error;

@@ -64,6 +64,7 @@ export function chainPage({
   steps,
   schedules,
   csrf,
+  isReadOnly,
   dryRun,
 }: {
   name: string;
@@ -75,6 +76,8 @@ export function chainPage({
   schedules: readonly ScheduleRow[];
   /** For those who may change its status. */
   csrf: string | undefined;
+  /** For those who see everything and change nothing. */
+  isReadOnly: boolean;
   /** For those who may ask for one. */
   dryRun: Html | undefined;
 }): Html {
@@ -105,7 +108,7 @@ ${stepTimes(steps)}`
 }
 ${dryRun ?? ''}
 ${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
-${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}`}
+${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}${isReadOnly ? html`<p>Read-only: here, nobody can pause or resume it. <code>countersign chain pause</code> does that on the command line.</p>` : ''}`}
 ${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${saidLines(own)}</pre>`}
 ${shipped === undefined ? '' : html`<h2>Definition that ships with Countersign</h2><p class="quiet">A file of the same name in a repository replaces it there.</p><pre tabindex="0">${shipped.text}</pre>`}
 <p><a href="/chains/check?chain=${name}">Check a change of this chain</a></p>`;

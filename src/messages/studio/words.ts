@@ -27,6 +27,11 @@ export const NO_SIGN_IN = {
   text: 'The operator of this server can set GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET, or read on the server itself with the command "countersign studio".',
 };
 
+export const READ_ONLY = {
+  title: 'Read-only',
+  text: 'You opened Studio by the link that was printed on the server, which only reads. To change something, use the command line there, or sign in to the Studio of the running app.',
+};
+
 export const NO_ANSWER = {
   title: 'GitHub does not answer',
   text: 'Studio shows only what GitHub lets you see, and GitHub did not say what that is. Try again in a moment.',

@@ -12,6 +12,7 @@ import {
   commandButtons,
 } from '../../../src/messages/studio/answering.ts';
 import { artifactListPage } from '../../../src/messages/studio/artifacts.ts';
+import { deliveriesPage, deliveryPage } from '../../../src/messages/studio/deliveries.ts';
 import { budgetPart, healthPart } from '../../../src/messages/studio/health.ts';
 import { type InboxItem, type InboxList, inboxPage } from '../../../src/messages/studio/inbox.ts';
 import { insightPage } from '../../../src/messages/studio/insight.ts';
@@ -37,6 +38,33 @@ function scene(name: string): Scene {
   const found = SCENES[name];
   if (!found) throw new Error(`there is no scene "${name}"`);
   return found;
+}
+
+const DELIVERY = {
+  id: 13,
+  guid: '0b3f-<1>',
+  event: 'pull_request',
+  action: 'opened',
+  installationId: 7,
+  receivedAt: at('12:40'),
+  status: 'failed' as const,
+  attempts: 3,
+  error: 'GitHub <b>was</b> out',
+  finishedAt: at('12:45'),
+  bodyBytes: 19_666,
+};
+
+function delivery(more: Partial<Parameters<typeof deliveryPage>[0]>): Html {
+  return deliveryPage({
+    delivery: DELIVERY,
+    job: undefined,
+    reading: { kind: 'no_body' },
+    runs: [],
+    hasMore: false,
+    may: { kind: 'yes', csrf: 'csrf' },
+    refused: undefined,
+    ...more,
+  });
 }
 
 const ENGINE: EngineHealth = {
@@ -238,6 +266,43 @@ const PAGES: Record<string, Html> = {
       },
     ],
     isOfApp: false,
+  }),
+  'delivery that waits for GitHub': deliveryPage({
+    delivery: { ...DELIVERY, status: 'processing', finishedAt: null },
+    job: { at: at('13:05'), attempts: 2, outageSince: at('12:50'), isHeld: false },
+    reading: {
+      kind: 'events',
+      events: [
+        {
+          kind: 'pr.opened',
+          installation_id: 7,
+          repository: { id: 2, owner: 'acme', name: 'shop' },
+          pull_request: 7,
+          action: 'opened',
+        },
+        { kind: 'installation.gone', installation_id: 7, because: 'suspended' },
+      ],
+    },
+    runs: [scene(ASKING).state.run],
+    hasMore: true,
+    may: { kind: 'read_only' },
+    refused: undefined,
+  }),
+  'delivery that failed': html`${(['ignored', 'unreadable'] as const).map((kind) =>
+    delivery({ reading: { kind, because: 'no <b>number</b>' } }),
+  )}`,
+  'delivery that cannot be processed again': html`${(
+    ['no_body', 'damaged', 'too_large', 'not_connected'] as const
+  ).map((kind) =>
+    delivery({ reading: { kind } }),
+  )}${delivery({ delivery: { ...DELIVERY, bodyBytes: null }, reading: { kind: 'no_body' }, refused: { kind: 'no_body' } })}`,
+  'list of deliveries': deliveriesPage({
+    found: { items: [DELIVERY], next: 12 },
+    query: { status: 'failed', event: undefined, repository: 'acme/"shop"', text: undefined },
+  }),
+  'list of deliveries that has none yet': deliveriesPage({
+    found: { items: [], next: 12 },
+    query: { status: undefined, event: undefined, repository: 'acme/shop', text: undefined },
   }),
   'operations while much is wrong': html`${healthPart(
     {

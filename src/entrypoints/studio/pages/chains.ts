@@ -37,6 +37,7 @@ export function chainPages(parts: StudioParts): Hono<Env> {
       steps,
       schedules,
       csrf: person?.isOperator && operator ? person.csrf : undefined,
+      isReadOnly: viewer.kind === 'machine',
       dryRun:
         person && dryRuns ? dryRunForm(name, person.csrf, { on: subjectOfRun(known.newest) }) : undefined,
     });

@@ -1,21 +1,15 @@
 import { Hono } from 'hono';
 import { within } from '../../../core/within.ts';
 import { EFFECT_STATUSES } from '../../../domain/effect/effect.ts';
-import { replayDelivery } from '../../../engine/jobs/replay-delivery.ts';
 import type { ShownHealth } from '../../../messages/studio/health.ts';
-import {
-  deliveriesPage,
-  deliveryPage,
-  effectsPage,
-  operationsPage,
-} from '../../../messages/studio/operations.ts';
+import { effectsPage, operationsPage } from '../../../messages/studio/operations.ts';
 import { settingsPage } from '../../../messages/studio/settings.ts';
-import { DELIVERY_STATUSES } from '../../../ports/storage.ts';
-import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { MAX_COUNTED } from '../../../ports/storage.ts';
+import { answerPage, type Env, type StudioParts } from '../frame.ts';
 import { isOperator } from '../viewer.ts';
+import { deliveryPages } from './deliveries.ts';
 
 const LISTED = 50;
-const MOST_JOBS = 10_000;
 const SPENDING_DAYS = 14;
 /** Among so many of the newest runs, the owners of installations are looked for. */
 const OWNERS_OF_RUNS = 500;
@@ -24,14 +18,9 @@ const HEALTH_MS = 2_000;
 
 /** The pages of operators. For others, they do not exist. */
 export function operationPages(parts: StudioParts): Hono<Env> {
-  const { storage, clock, log, operator } = parts;
+  const { storage, clock, log } = parts;
   const { read } = storage;
   const pages = new Hono<Env>();
-  const mayChange = (context: Request) => {
-    const viewer = context.get('viewer');
-    return viewer.kind === 'person' && viewer.isOperator && operator ? { ...viewer, operator } : undefined;
-  };
-
   pages.use('/operations/*', async (context, next) =>
     isOperator(context.get('viewer')) ? next() : context.notFound(),
   );
@@ -41,7 +30,7 @@ export function operationPages(parts: StudioParts): Hono<Env> {
     const [deliveries, effects, jobs, spending, owners, health, fault] = await Promise.all([
       read.deliveries.countByStatus(),
       read.effects.countByStatus(),
-      read.operations.jobs(now, MOST_JOBS),
+      read.operations.jobs(now, MAX_COUNTED),
       read.operations.modelDays(now, SPENDING_DAYS),
       read.operations.owners(OWNERS_OF_RUNS),
       healthOfApp(),
@@ -52,50 +41,6 @@ export function operationPages(parts: StudioParts): Hono<Env> {
     ]);
     const main = operationsPage({ deliveries, effects, jobs, spending, fault, health, owners, now });
     return answerPage(parts, context, { title: 'Operations', main });
-  });
-
-  pages.get('/operations/deliveries', async (context) => {
-    const status = DELIVERY_STATUSES.find((one) => one === context.req.query('status'));
-    const event = context.req.query('event')?.trim() || undefined;
-    const given = context.req.query('before') ?? '';
-    const before = /^\d{1,15}$/.test(given) ? Number(given) : undefined;
-    const rows = await read.operations.deliveries({
-      limit: LISTED + 1,
-      ...(status && { status }),
-      ...(event !== undefined && { event }),
-      ...(before !== undefined && { before }),
-    });
-    const main = deliveriesPage({
-      deliveries: rows.slice(0, LISTED),
-      status,
-      event,
-      next: rows.length > LISTED ? rows[LISTED - 1]?.id : undefined,
-    });
-    return answerPage(parts, context, { title: 'Deliveries', main });
-  });
-
-  pages.get('/operations/deliveries/:guid', async (context) => {
-    const delivery = await read.deliveries.byGuid(context.req.param('guid'));
-    if (!delivery) return context.notFound();
-    const runs = await read.runs.list({ deliveryId: delivery.id, limit: LISTED });
-    const csrf = mayChange(context)?.csrf;
-    return answerPage(parts, context, {
-      title: `Delivery ${delivery.guid}`,
-      main: deliveryPage({ delivery, runs, csrf }),
-    });
-  });
-
-  pages.post('/operations/deliveries/:guid/replay', async (context) => {
-    const allowed = mayChange(context);
-    if (!allowed) return context.notFound();
-    const guid = context.req.param('guid');
-    const { queue, jobOf } = allowed.operator;
-    const by = { kind: 'person', login: allowed.login } as const;
-    const replayed = await storage.transaction((tx) =>
-      replayDelivery(tx, { queue, jobOf, now: clock.now(), by, via: { kind: 'studio' } }, guid),
-    );
-    if (replayed.kind === 'unknown' || replayed.kind === 'no_body') return context.notFound();
-    return context.redirect(`/operations/deliveries/${encodeURIComponent(guid)}`, 303);
   });
 
   pages.get('/operations/effects', async (context) => {
@@ -132,5 +77,6 @@ export function operationPages(parts: StudioParts): Hono<Env> {
     }
   }
 
+  pages.route('/', deliveryPages(parts));
   return pages;
 }

@@ -58,6 +58,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'deliveries',
     'effects',
     'jobs',
+    'owners',
     'modelDays',
     'skills',
     'tracesOf',

@@ -1,5 +1,15 @@
 // Small helpers of Studio's pages. Every page works without this file.
 
+// Leads on once a live part says where to.
+(() => {
+  const part = document.querySelector('#live');
+  if (!part) return;
+  new MutationObserver(() => {
+    const to = part.querySelector('a[data-go]');
+    if (to) location.replace(to.href);
+  }).observe(part, { childList: true, subtree: true });
+})();
+
 // Keys: j and k move through the list of a page, / goes to its search, ? lists the keys.
 (() => {
   const keys = [

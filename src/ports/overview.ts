@@ -82,9 +82,16 @@ export interface Overview {
   /** The pull request at an address on GitHub, by the name that its repository has or had, in any case. */
   atAddress(repository: string, number: number): Promise<PullRequestAtAddress | undefined>;
   /** A repository by the name that it has or had, in any case, if it has a pull request. */
-  repositoryAt(repository: string): Promise<{ repositoryId: number; repository: string } | undefined>;
+  repositoryAt(repository: string): Promise<RepositoryAtAddress | undefined>;
   /** Names of chains in unfinished runs, for a choice. */
   chains(visible: Visible, limit: number): Promise<string[]>;
+}
+
+interface RepositoryAtAddress {
+  repositoryId: number;
+  installationId: number;
+  /** As it is now. */
+  repository: string;
 }
 
 export interface PullRequestAtAddress {

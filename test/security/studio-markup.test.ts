@@ -163,7 +163,6 @@ async function dryRunWith(text: string): Promise<Markup> {
       isPasted: true,
       repository: 'octo/app',
       pullRequest: 1,
-      begunAt: harness.clock.now(),
       steps: [step],
       end: {
         kind: 'done',
@@ -179,7 +178,7 @@ async function dryRunWith(text: string): Promise<Markup> {
         },
       },
     },
-    { githubUrl: harness.github.url, csrf: 'csrf', now: harness.clock.now() },
+    { githubUrl: harness.github.url, csrf: 'csrf' },
   );
   return readMarkup(String(await page));
 }

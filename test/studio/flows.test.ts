@@ -36,8 +36,8 @@ describe.skipIf(noBrowser !== undefined)('somebody in a browser', () => {
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
     page.on('console', (line) => {
-      // Pages that are not found, or need a sign-in, say so in their status, too.
-      if (line.type() === 'error' && !/status of 40[14]/.test(line.text())) errors.push(line.text());
+      // Pages that are not found, need a sign-in or refuse a form say so in their status, too.
+      if (line.type() === 'error' && !/status of 4(0[14]|22)/.test(line.text())) errors.push(line.text());
     });
     onTestFinished(() => expect(errors).toEqual([]));
     return page;
@@ -139,6 +139,64 @@ describe.skipIf(noBrowser !== undefined)('somebody in a browser', () => {
     expect(await main(page)).not.toContain('Greet people by name');
     await page.goBack();
     expect(await page.getByRole('button', { name: 'Countersign' }).count()).toBe(0);
+  });
+
+  test('asks what a chain would have done, and watches the answer come', async () => {
+    const { harness, number } = await asked();
+    const page = await windowOf(harness, 'mia');
+    await page.goto(`${harness.app.url}/sign-in?to=/chains/pr-review`);
+    await page.getByLabel('Pull request').fill('nothing');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    expect(await page.getByLabel('Pull request').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Pull request').fill(`${REPO}#${number}`);
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.waitForURL(/\/chains\/dry-runs\//);
+    // By its live updates: the page is not opened again.
+    await page.getByText('It would ask for a countersign.').waitFor();
+    expect(await main(page)).toContain(`Comment on #${number}`);
+    expect(harness.github.comments(REPO, number)).toHaveLength(1);
+  });
+
+  test('without JavaScript pastes a chain, asks what it would have done and reloads until it has', async () => {
+    const { harness, number } = await asked();
+    const page = await windowOf(harness, 'mia', { javaScriptEnabled: false });
+    await page.goto(`${harness.app.url}/sign-in?to=/chains/check`);
+    await page.getByLabel('Chain file').fill(MERGE_ONLY.replace('pr-review', 'mine'));
+    await page.getByLabel('Pull request').fill(`${REPO}#${number}`);
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    const reload = page.getByRole('link', { name: 'Reload' });
+    while ((await reload.count()) > 0) await reload.click();
+    expect(await main(page)).toContain('It would ask for a countersign.');
+  });
+
+  test('fires a chain with inputs, is told which are wrong, and is led to its run', async () => {
+    const DEPLOY = `name: deploy
+trigger: { event: manual.fired }
+inputs: { environment: { required: true, choices: [staging, production] }, replicas: { type: number } }
+steps: [{ skill: ci }]
+`;
+    const harness = await start({
+      chain: MERGE_ONLY,
+      studio: WITH_SIGN_IN,
+      files: { '.github/countersign/chains/deploy.yaml': DEPLOY },
+    });
+    const { number } = await open(harness);
+    await harness.github.comment(REPO, number, 'mia', '/countersign fire deploy environment=staging');
+    await harness.advance(10_000);
+    const page = await windowOf(harness, 'mia');
+    await page.goto(`${harness.app.url}/sign-in?to=/chains/deploy`);
+    await page.getByLabel('environment').selectOption('production');
+    await page.getByLabel('replicas').fill('many');
+    await page.getByRole('button', { name: 'Fire' }).click();
+    expect(await main(page)).toContain('Give a number.');
+    expect(await page.getByLabel('environment').inputValue()).toBe('production');
+    await page.getByLabel('replicas').fill('3');
+    await page.getByRole('button', { name: 'Fire' }).click();
+    await page.waitForURL(/\/chains\/fired\//);
+    expect(await main(page)).toContain('Countersign reads your role and the chain.');
+    await harness.settle();
+    await page.waitForURL(/\/runs\/run_/);
+    expect(await main(page)).toContain('manual.fired by mia');
   });
 
   test('on a small dark screen sees the question and its buttons without scrolling sideways', async () => {

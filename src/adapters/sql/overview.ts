@@ -126,16 +126,22 @@ export function overviewOf(db: Kysely<Database>): Overview {
 
     async repositoryAt(repository) {
       const { rows } = await sql<
-        Pick<Selectable<PullRequestsTable>, 'repository_id' | 'repository' | 'state'>
+        Pick<Selectable<PullRequestsTable>, 'repository_id' | 'installation_id' | 'repository' | 'state'>
       >`
-        SELECT repository_id, repository, state FROM (
+        SELECT repository_id, installation_id, repository, state FROM (
           SELECT * FROM pull_requests WHERE repository = ${repository} COLLATE NOCASE ORDER BY number DESC LIMIT 1)
         UNION ALL
-        SELECT repository_id, repository, state FROM (
+        SELECT repository_id, installation_id, repository, state FROM (
           SELECT p.* FROM former_names AS f JOIN pull_requests AS p ON p.repository_id = f.repository_id
             WHERE f.repository = ${repository} LIMIT 1)`.execute(db);
       const [row] = rows.toSorted((a, b) => rank(a, repository) - rank(b, repository));
-      return row && { repositoryId: row.repository_id, repository: row.repository };
+      return (
+        row && {
+          repositoryId: row.repository_id,
+          installationId: row.installation_id,
+          repository: row.repository,
+        }
+      );
     },
 
     async chains(visible, limit) {

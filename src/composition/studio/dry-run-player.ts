@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { variablesOfConnections } from '../../config/node-variables.ts';
 import type { Log } from '../../core/log.ts';
 import { COMPILE_CACHE, OWN_CODE, OWN_EXTENSION } from '../../core/package-root.ts';
-import { LIMIT_MINUTES } from '../../messages/studio/dry-run-form.ts';
+import { LIMIT_MINUTES } from '../../messages/studio/chain-form.ts';
 import type { DryRunEnd, DryRunFailure, DryRunPlayer } from '../../ports/dry-runs.ts';
 import { watchMemory } from '../../sandbox/memory.ts';
 import { type SandboxedProcess, startProcess } from '../../sandbox/process.ts';

@@ -139,10 +139,11 @@ function wanted({ type = 'string', choices }: Pick<ChainInput, 'type' | 'choices
 export function inputsAllowed(definition: ChainInputs | undefined): string {
   const declared = Object.entries(definition ?? {});
   if (declared.length === 0) return 'the chain has no inputs';
-  return `its inputs are ${declared.map(([name, input]) => `${name} (${about(input)})`).join(', ')}`;
+  return `its inputs are ${declared.map(([name, input]) => `${name} (${inputAllowed(input)})`).join(', ')}`;
 }
 
-function about(input: ChainInput): string {
+/** What an input can be, and whether it can be left out. */
+export function inputAllowed(input: ChainInput): string {
   const kind = !input.choices && (input.type ?? 'string') === 'string' ? 'text' : wanted(input);
   if (input.required) return `${kind}; required`;
   return input.default === undefined ? kind : `${kind}; ${String(input.default) || 'empty'} if left out`;

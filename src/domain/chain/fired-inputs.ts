@@ -1,7 +1,13 @@
 import type { Json } from '../../core/canonical.ts';
 import { type Expression, parseSegments, partsOf } from '../expression/syntax.ts';
 import type { Chain } from './chain.ts';
-import { type InputValues, inputsAllowed, MAX_INPUT_LENGTH, readChainInputs } from './chain-inputs.ts';
+import {
+  type ChainInputs,
+  type InputValues,
+  inputsAllowed,
+  MAX_INPUT_LENGTH,
+  readChainInputs,
+} from './chain-inputs.ts';
 
 const INPUT = /^input_(.+)$/;
 
@@ -30,6 +36,11 @@ export function readFired(
   const missing = again ? [] : requiredInputs({ steps }).filter((name) => !Object.hasOwn(given, name));
   if (missing.length > 0) return { problem: `it needs ${missing.map((name) => `${name}=…`).join(' and ')}` };
   return { values: {}, members: Object.fromEntries(texts) as Record<string, string> };
+}
+
+/** The inputs that a form for the chain asks for: the declared ones, or else those without which a step would get nothing. */
+export function askedInputs(chain: Pick<Chain, 'inputs' | 'steps'>): ChainInputs {
+  return chain.inputs ?? Object.fromEntries(requiredInputs(chain).map((name) => [name, { required: true }]));
 }
 
 const MAX_PROBLEMS = 5;

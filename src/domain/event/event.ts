@@ -198,6 +198,8 @@ const commandIssued = z.strictObject({
       /** What the person saw. */
       head_sha: z.string(),
       at: z.iso.datetime(),
+      /** Of the run that the command fires. The person waits for it. */
+      run_id: z.string().optional(),
     }),
   ]),
 });
@@ -239,6 +241,18 @@ const runRequested = z.strictObject({
   actor: z.string(),
   /** The row of Studio that gets the reply. */
   studio: z.string().optional(),
+});
+
+/** A person asked in Studio to fire a chain for the default branch. */
+const fireRequested = z.strictObject({
+  kind: z.literal('fire.requested'),
+  ...location,
+  chain: z.string(),
+  inputs: z.record(z.string(), z.string()),
+  actor: z.string(),
+  /** The run to begin, and the row of Studio that gets the reply. */
+  run_id: z.string(),
+  at: z.iso.datetime(),
 });
 
 /** A schedule of a chain came due. */
@@ -294,6 +308,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   commandIssued,
   manualFired,
   runRequested,
+  fireRequested,
   scheduleFired,
   installationGone,
   installationBack,

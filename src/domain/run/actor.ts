@@ -36,6 +36,7 @@ export function actorOf(event: Event, deliveryId: number | null): Actor {
     case 'command.issued':
     case 'manual.fired':
     case 'run.requested':
+    case 'fire.requested':
       return event.actor === OPERATOR ? { kind: 'operator' } : { kind: 'person', login: event.actor };
     case 'pr.opened':
     case 'pr.updated':

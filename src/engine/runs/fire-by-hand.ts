@@ -16,6 +16,7 @@ import type { RunFacts } from '../../domain/run/run.ts';
 import { commandReply } from '../../messages/comments/command-reply.ts';
 import { type NotBegun, notBegun } from '../../messages/comments/not-begun.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
+import { fireRefused } from '../../messages/run/requested.ts';
 import { type GitHub, GitHubError, type PullRequest, type Repo } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Tx } from '../../ports/storage.ts';
@@ -350,7 +351,12 @@ function isFileOf(chain: string, file: string): boolean {
   );
 }
 
-/** The answer that `countersign chain fire` waits for. */
+/** Whether Studio has said to somebody that the chain is fired. Their row has the id of the run that they wait for. */
+async function waitsInStudio(tx: Tx, runId: string): Promise<boolean> {
+  return (await tx.studioCommands.get(runId))?.answer?.ok === true;
+}
+
+/** The answer that `countersign chain fire` waits for, and somebody in Studio. */
 async function auditRefusal(
   tx: Tx,
   event: EventOf<'manual.fired'>,
@@ -359,6 +365,8 @@ async function auditRefusal(
 ): Promise<void> {
   const { repository, asked_by, run_id, pull_request, chain } = event;
   if (!asked_by || run_id === undefined) return;
+  if (refused && (await waitsInStudio(tx, run_id)))
+    await tx.studioCommands.answer(run_id, { ok: false, text: fireRefused(chain, refused.because) });
   await tx.audit.record(
     {
       kind: 'command.refused',
@@ -399,7 +407,9 @@ async function replyNotStarted(
   because: NotBegun,
 ): Promise<void> {
   if (run_id === undefined) return;
-  const { marker, body } = commandReply(run_id, [{ ok: false, text: notBegun(chain, because) }]);
+  const answer = { ok: false, text: notBegun(chain, because) };
+  if (await waitsInStudio(tx, run_id)) return tx.studioCommands.answer(run_id, answer);
+  const { marker, body } = commandReply(run_id, [answer]);
   const place = { installation_id, owner: repository.owner, repo: repository.name };
   await outbox.request(
     tx,

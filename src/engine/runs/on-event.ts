@@ -13,6 +13,7 @@ import type { Engine } from './engine.ts';
 import { fireByHand } from './fire-by-hand.ts';
 import { countEndedChecks, fireOnce, firesNothing, firing } from './fire-once.ts';
 import { onCi, onCiWithin } from './on-ci.ts';
+import { onFireRequested } from './on-fire-requested.ts';
 import { onGone, onRenamed } from './on-gone.ts';
 import { onlyOurMerges, onPullRequest, type PullRequestDeps, RECHECK } from './on-pull-request.ts';
 import { onRunRequested } from './on-run-requested.ts';
@@ -67,6 +68,8 @@ export async function onEvent(deps: EventDeps, event: Event, cause: Cause | null
       return fireByHand(deps, event, cause);
     case 'run.requested':
       return onRunRequested(deps, event, cause);
+    case 'fire.requested':
+      return onFireRequested(deps, event);
     case 'file.changed':
       await onConfiguration(deps, event, by);
       await onBaseMoved(deps, event, by);

@@ -54,7 +54,7 @@ export async function fireChain(
     kind: 'manual.fired',
     installation_id: event.installation_id,
     repository: event.repository,
-    run_id: deps.ids.next('run'),
+    run_id: (event.via.kind === 'studio' && event.via.run_id) || deps.ids.next('run'),
     ...(again === undefined ? {} : { again }),
     asked_by: { verb, given: given(verb), head_sha: pullRequest.headSha },
     chain,

@@ -124,7 +124,6 @@ export function createDryRuns({
         isPasted: asked.text !== undefined,
         repository: `${owner}/${name}`,
         pullRequest: asked.pullRequest,
-        begunAt: clock.now(),
         steps: [],
         end: null,
         endedAt: null,

@@ -36,7 +36,7 @@ export interface KnownChain extends Omit<KnownChains, 'shipped'> {
   name: string;
   shipped: ShippedChain | undefined;
   newest: Run | undefined;
-  /** As the newest run began with it, or else as it ships. */
+  /** As the newest run began with it, or else as it is stored here or ships. */
   definition: Chain | undefined;
 }
 
@@ -54,7 +54,19 @@ export async function chainNamed(
   if (uses.length === 0 && stored.length === 0 && !shipped) return undefined;
   const [last] = uses;
   const newest = last && (await parts.storage.read.runs.get(last.newest.id));
-  return { name, uses, stored, shipped, newest, definition: newest?.definition ?? shipped?.chain };
+  const text = newest ? undefined : textOfChain(all, name);
+  const definition = newest?.definition ?? (text && (await parts.chainTools()).check(text).chain);
+  return { name, uses, stored, shipped, newest, definition: definition || undefined };
+}
+
+/** The chain as its newest run in a repository began with it, or else as it is known. */
+export async function definitionIn(
+  { storage: { read } }: Pick<StudioParts, 'storage'>,
+  { uses, definition }: KnownChain,
+  repositoryId: number,
+): Promise<Chain | undefined> {
+  const use = uses.find((one) => one.repositoryId === repositoryId);
+  return (use && (await read.runs.get(use.newest.id))?.definition) ?? definition;
 }
 
 /** The text of a chain of that name that is not in a repository's files. */

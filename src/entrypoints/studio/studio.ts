@@ -35,6 +35,7 @@ import { artifactPages } from './pages/artifacts.ts';
 import { CHECK, chainCheckPages } from './pages/chain-check.ts';
 import { chainPages } from './pages/chains.ts';
 import { dryRunPages } from './pages/dry-runs.ts';
+import { firingPages } from './pages/firing.ts';
 import { inboxPages } from './pages/inbox.ts';
 import { insightPages } from './pages/insight.ts';
 import { operationPages } from './pages/operations.ts';
@@ -141,7 +142,10 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
     await next();
   });
   if (signIn) studio.route('/', accountPages(parts, signIn));
-  if (signIn && queue) studio.route('/', answeringPages(parts, { ...signIn, queue }));
+  if (signIn && queue) {
+    studio.route('/', answeringPages(parts, { ...signIn, queue }));
+    studio.route('/', firingPages(parts, { queue }));
+  }
   studio.route('/', inboxPages(parts));
   studio.route('/', pullRequestPages(parts));
   studio.route('/', insightPages(parts));

@@ -4,11 +4,14 @@ import type { Visible } from '../../ports/visible.ts';
 /** What a chain is played or fired for. */
 export interface Subject {
   repositoryId: number;
+  installationId: number;
   /** As it is named now. */
   repository: string;
   /** `null`: for the repository alone. */
   pullRequest: number | null;
 }
+
+export type WrongSubject = { wrong: 'no_form' } | { wrong: 'hidden'; repository: string };
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}';
 const FORMS = [
@@ -25,7 +28,7 @@ export async function subjectOf(
   { overview }: Pick<ReadTx, 'overview'>,
   visible: Visible,
   text: string,
-): Promise<Subject | { wrong: 'no_form' } | { wrong: 'hidden'; repository: string }> {
+): Promise<Subject | WrongSubject> {
   const [, name, number] = FORMS.map((form) => form.exec(text.trim())).find((found) => found !== null) ?? [];
   if (name === undefined) return { wrong: 'no_form' };
   const found = await overview.repositoryAt(name);

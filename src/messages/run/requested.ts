@@ -14,3 +14,18 @@ const REPLIES: Readonly<Record<RequestResult, string>> = {
 export function requestReply(result: RequestResult): { ok: boolean; text: string } {
   return { ok: result === 'rerun' || result === 'cancel', text: REPLIES[result] };
 }
+
+/** The reply in Studio to a person who fired a chain for a branch. */
+export function fireAccepted(chain: string): { ok: true; text: string } {
+  return { ok: true, text: `${chain} is fired.` };
+}
+
+export const FIRE_NOT_ALLOWED = {
+  ok: false,
+  text: 'Firing a chain by hand needs maintain access to the repository.',
+} as const;
+
+/** @param because a clause */
+export function fireRefused(chain: string, because: string): string {
+  return `${chain} is not fired: ${because.replace(/\.$/, '')}.`;
+}

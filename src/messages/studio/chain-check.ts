@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { CheckedChain } from '../../ports/chain-tools.ts';
 import { plural } from '../text/pretty.ts';
-import { type DryRunGiven, dryRunFields } from './dry-run-form.ts';
+import { type ChainFields, chainFields } from './chain-form.ts';
 import type { Html } from './layout.ts';
 import { prose, saidLines } from './untrusted.ts';
 
@@ -28,7 +28,7 @@ export function chainCheckPage({
   /** Why the text was not checked. */
   refused?: string;
   /** Absent for somebody who cannot ask for one. */
-  dryRun?: DryRunGiven | undefined;
+  dryRun?: ChainFields | undefined;
   /** Of the person who signed in. */
   csrf: string | undefined;
 }): Html {
@@ -43,7 +43,7 @@ ${csrf === undefined ? '' : html`<input type="hidden" name="csrf" value="${csrf}
 <textarea id="text" name="text" rows="20" spellcheck="false" autocapitalize="off" autocomplete="off" required>
 ${text}</textarea>
 <button class="primary">Check</button>
-${dryRun === undefined ? '' : dryRunFields(dryRun)}
+${dryRun === undefined ? '' : chainFields(dryRun)}
 </form>`;
 }
 

@@ -65,7 +65,7 @@ export function chainPage({
   schedules,
   csrf,
   isReadOnly,
-  dryRun,
+  form,
 }: {
   name: string;
   newest: Run | undefined;
@@ -78,8 +78,8 @@ export function chainPage({
   csrf: string | undefined;
   /** For those who see everything and change nothing. */
   isReadOnly: boolean;
-  /** For those who may ask for one. */
-  dryRun: Html | undefined;
+  /** To try and to fire it, for those who signed in. */
+  form: Html | undefined;
 }): Html {
   const own = stored.find((row) => row.definition !== null)?.definition;
   return html`<p><a href="/chains">Chains</a></p>
@@ -106,7 +106,7 @@ ${
 <p class="quiet">From begin to end, with all waiting, in the newest 100 runs that ended.</p>
 ${stepTimes(steps)}`
 }
-${dryRun ?? ''}
+${form ?? ''}
 ${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
 ${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}${isReadOnly ? html`<p>Read-only: here, nobody can pause or resume it. <code>countersign chain pause</code> does that on the command line.</p>` : ''}`}
 ${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${saidLines(own)}</pre>`}

@@ -10,11 +10,10 @@ import type {
   ShownWrite,
 } from '../../ports/dry-runs.ts';
 import { plural, short } from '../text/pretty.ts';
+import { LIMIT_MINUTES } from './chain-form.ts';
 import { chainPath, DRY_RUNS } from './chain-path.ts';
-import { LIMIT_MINUTES } from './dry-run-form.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
-import { ago } from './parts.ts';
 import { prose, said, saidLines } from './untrusted.ts';
 import { whyTree } from './why.ts';
 
@@ -26,7 +25,6 @@ export interface DryRunView {
   isPasted: boolean;
   repository: string;
   pullRequest: number | null;
-  begunAt: Date;
   /** So far. */
   steps: readonly ShownStep[];
   /** `null`: it is under way. */
@@ -53,10 +51,7 @@ const TONES: Readonly<Record<CaseResult, string>> = {
 };
 
 /** The part of the page that changes while the dry run works. */
-export function dryRunPage(
-  view: DryRunView,
-  { githubUrl, csrf, now }: { githubUrl: string; csrf: string; now: Date },
-): Html {
+export function dryRunPage(view: DryRunView, { githubUrl, csrf }: { githubUrl: string; csrf: string }): Html {
   const { chain, isPasted, repository, pullRequest, end } = view;
   const subject =
     pullRequest === null
@@ -65,12 +60,12 @@ export function dryRunPage(
   return html`<p>${isPasted ? html`<a href="/chains/check">Check a chain</a>` : html`<a href="${chainPath(chain)}">${chain}</a>`}</p>
 <h1>Dry run of ${chain} <small>${subject}</small></h1>
 <p class="quiet">Nothing is written to GitHub. What is read is read with your own access. No language model is asked, and no agent and no command runs: steps that need one say so.</p>
-${end === null ? underWay(view, csrf, now) : end.kind === 'failed' ? failure(end.because) : result(view, end.shown, githubUrl)}
+${end === null ? underWay(view, csrf) : end.kind === 'failed' ? failure(end.because) : result(view, end.shown, githubUrl)}
 ${end === null ? '' : html`<p class="quiet">Only you can see this page. It is kept for ${KEPT_MINUTES} minutes, or until this server restarts.</p>`}`;
 }
 
-function underWay({ id, steps, begunAt }: DryRunView, csrf: string, now: Date): Html {
-  return html`<p class="next wait" role="status">It began ${ago(begunAt, now)}, and takes at most ${plural(LIMIT_MINUTES, 'minute')}. <a href="${DRY_RUNS}/${id}">Reload</a> to see how far it is.</p>
+function underWay({ id, steps }: DryRunView, csrf: string): Html {
+  return html`<p class="next wait" role="status">It takes at most ${plural(LIMIT_MINUTES, 'minute')}. <a href="${DRY_RUNS}/${id}">Reload</a> to see how far it is.</p>
 <form class="actions" method="post" action="${DRY_RUNS}/${id}/stop"><input type="hidden" name="csrf" value="${csrf}"><button class="danger">Stop it</button></form>
 ${steps.length === 0 ? html`<p class="quiet">It reads the repository and its configuration.</p>` : stepList(steps)}`;
 }
@@ -93,7 +88,7 @@ ${
     : html`<section aria-labelledby="steps"><h2 id="steps">Steps</h2>
 ${stepGraph(nodes, 'Steps as a graph; the list below says the same')}
 ${stepList(shown.steps)}
-${shown.moreSteps === 0 ? '' : html`<p class="quiet">And ${plural(shown.moreSteps, 'step')} more.</p>`}</section>`
+${shown.moreSteps === 0 ? '' : html`<p class="quiet">And ${plural(shown.moreSteps, 'more step')}.</p>`}</section>`
 }
 ${shown.whyNot === null ? '' : html`<section aria-labelledby="why"><h2 id="why">Why</h2>${whyTree([shown.whyNot], about)}</section>`}
 ${shown.courses.map((course, at) => courseOf(course, at, about))}`;
@@ -111,7 +106,7 @@ function courseOf(
   return html`<section aria-labelledby="why-${at}"><h2 id="why-${at}">Why${of}</h2>${whyTree([why], about)}</section>
 <section aria-labelledby="writes-${at}"><h2 id="writes-${at}">What would be written${of}</h2>
 ${writes.length === 0 ? html`<p class="empty">Nothing.</p>` : writes.map(shownWrite)}
-${moreWrites === 0 ? '' : html`<p class="quiet">And ${plural(moreWrites, 'write')} more.</p>`}</section>`;
+${moreWrites === 0 ? '' : html`<p class="quiet">And ${plural(moreWrites, 'more write')}.</p>`}</section>`;
 }
 
 /** The first lines of a text are open, because they are what somebody came for. */

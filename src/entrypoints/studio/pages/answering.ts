@@ -19,7 +19,6 @@ const DAY_MS = 24 * 3_600_000;
 
 const NAME = /^[a-z0-9][a-z0-9_.-]{0,99}$/i;
 const SHA = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
-const MAX_INPUTS = 2_000;
 
 type Fields = Record<string, string>;
 type Answer = { ok: boolean; text: string };
@@ -185,14 +184,7 @@ function placeOf(of: Pick<Run, 'installationId' | 'repositoryId' | 'repository'>
 }
 
 /** The command as a comment would have it; `undefined` if no form could have been sent with these fields. */
-function commandText({ verb = '', step, chain, inputs = '' }: Fields): string | undefined {
-  if (verb === 'fire') {
-    // One line: a second one could be another command.
-    const isPlain = inputs.length <= MAX_INPUTS && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(inputs);
-    return chain !== undefined && NAME.test(chain) && isPlain
-      ? `/countersign fire ${chain} ${inputs}`.trimEnd()
-      : undefined;
-  }
+function commandText({ verb = '', step }: Fields): string | undefined {
   if (!BUTTONS.some((one) => one === verb)) return undefined;
   if (step === undefined || step === '') return `/countersign ${verb}`;
   return verb === 'rerun' && NAME.test(step) ? `/countersign rerun ${step}` : undefined;

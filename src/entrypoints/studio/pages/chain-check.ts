@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { MAX_CONFIGURATION_BYTES } from '../../../domain/chain/configuration-files.ts';
 import { CHECK_TITLE, chainCheckPage, TOO_MANY_CHECKS } from '../../../messages/studio/chain-check.ts';
+import { fieldsFor } from '../chain-given.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
 import { knownChains, textOfChain } from '../known-chains.ts';
 import { addressOf, rateLimit } from '../rate-limit.ts';
@@ -25,7 +26,8 @@ export function chainCheckPages(parts: StudioParts): Hono<Env> {
   ): Promise<Response> {
     const viewer = context.get('viewer');
     const csrf = viewer.kind === 'person' ? viewer.csrf : undefined;
-    const dryRun = csrf !== undefined && dryRuns ? { on: '' } : undefined;
+    const fields = fieldsFor(asked.checked?.chain, undefined);
+    const dryRun = csrf !== undefined && dryRuns ? { ...fields, fires: false } : undefined;
     return answerPage(
       parts,
       context,

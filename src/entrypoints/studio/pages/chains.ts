@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
-import type { Run } from '../../../domain/run/run.ts';
 import { changeStoredChain, STATUS_VERBS } from '../../../engine/configuration/change-stored-chain.ts';
+import { chainForm } from '../../../messages/studio/chain-form.ts';
 import { chainPath } from '../../../messages/studio/chain-path.ts';
 import { chainPage, chainsPage } from '../../../messages/studio/chains.ts';
-import { dryRunForm } from '../../../messages/studio/dry-run-form.ts';
+import { fieldsFor } from '../chain-given.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
 import { chainNamed, knownChains } from '../known-chains.ts';
 
@@ -38,8 +38,10 @@ export function chainPages(parts: StudioParts): Hono<Env> {
       schedules,
       csrf: person?.isOperator && operator ? person.csrf : undefined,
       isReadOnly: viewer.kind === 'machine',
-      dryRun:
-        person && dryRuns ? dryRunForm(name, person.csrf, { on: subjectOfRun(known.newest) }) : undefined,
+      form:
+        person && dryRuns
+          ? chainForm(name, person.csrf, fieldsFor(known.definition, known.newest))
+          : undefined,
     });
     return answerPage(parts, context, { title: name, main });
   });
@@ -65,9 +67,4 @@ export function chainPages(parts: StudioParts): Hono<Env> {
   });
 
   return pages;
-}
-
-function subjectOfRun(run: Run | undefined): string {
-  if (!run) return '';
-  return run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
 }

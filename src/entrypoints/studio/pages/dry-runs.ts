@@ -3,35 +3,33 @@ import type { Chain } from '../../../domain/chain/chain.ts';
 import { defaultInputs } from '../../../domain/chain/chain-inputs.ts';
 import { MAX_CONFIGURATION_BYTES } from '../../../domain/chain/configuration-files.ts';
 import { applyingTo, type StoredChain } from '../../../domain/chain/stored.ts';
-import { sourcesOfChain } from '../../../domain/chain/trigger-schema.ts';
 import { CHECK_TITLE, chainCheckPage } from '../../../messages/studio/chain-check.ts';
-import { DRY_RUNS } from '../../../messages/studio/chain-path.ts';
-import { dryRunPage } from '../../../messages/studio/dry-run.ts';
 import {
-  type DryRunGiven,
-  dryRunAgain,
+  type ChainFields,
+  chainFormAgain,
   dryRunRefused,
   NO_DRY_RUN,
-  NO_SUBJECT,
-  nothingThere,
-} from '../../../messages/studio/dry-run-form.ts';
+} from '../../../messages/studio/chain-form.ts';
+import { DRY_RUNS } from '../../../messages/studio/chain-path.ts';
+import { dryRunPage } from '../../../messages/studio/dry-run.ts';
 import { type Html, notice } from '../../../messages/studio/layout.ts';
 import { livePart } from '../../../messages/studio/live.ts';
 import { address } from '../../../messages/studio/parts.ts';
 import { NO_ANSWER } from '../../../messages/studio/words.ts';
+import type { CheckedChain } from '../../../ports/chain-tools.ts';
 import { GitHubError, type Repo } from '../../../ports/github.ts';
 import { TokenRefused } from '../../../ports/github-person.ts';
-import type { Visible } from '../../../ports/visible.ts';
+import { firesByHand, givenFor, textOf, withWrong, wrongSubject } from '../chain-given.ts';
 import type { DryRun, NotBegun } from '../dry-runs.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
-import { chainNamed } from '../known-chains.ts';
+import { chainNamed, definitionIn } from '../known-chains.ts';
+import type { Seeing } from '../live.ts';
 import { rateLimit } from '../rate-limit.ts';
 import { type Subject, subjectOf } from '../subject.ts';
-import type { Person, Viewer } from '../viewer.ts';
+import type { Person } from '../viewer.ts';
 
 /** Of one person: each checks a text. */
 const LIMIT = { most: 30, perMs: 60_000 };
-const MAX_SUBJECT = 300;
 
 /** What a form asks to be played. */
 interface Wanted {
@@ -40,11 +38,6 @@ interface Wanted {
   chain: Chain | undefined;
   /** Pasted. */
   text?: string;
-}
-
-interface Seeing {
-  viewer: Viewer;
-  visible: Visible;
 }
 
 /** Dry runs: what a chain would have done, for the person who asks and with their own access. */
@@ -58,29 +51,30 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     const person = context.get('viewer');
     if (person.kind !== 'person') return context.notFound();
     if (!limit.allows(String(person.id))) return refused(context, { kind: 'too_often' });
-    const fields = await context.req.parseBody();
-    const given: DryRunGiven = { on: textOf(fields.on).slice(0, MAX_SUBJECT) };
+    const sent = await context.req.parseBody();
+    const subject = await subjectOf(storage.read, context.get('visible'), textOf(sent.on));
     let wanted: Wanted;
-    if (fields.text === undefined) {
-      const found = await chainNamed(parts, context, textOf(fields.chain));
+    if (sent.text === undefined) {
+      const found = await chainNamed(parts, context, textOf(sent.chain));
       if (!found) return context.notFound();
-      wanted = { name: found.name, chain: found.definition };
+      const chain =
+        'wrong' in subject ? found.definition : await definitionIn(parts, found, subject.repositoryId);
+      wanted = { name: found.name, chain };
     } else {
       // Browsers send the lines of a form with CRLF.
-      const text = textOf(fields.text).replaceAll('\r\n', '\n');
+      const text = textOf(sent.text).replaceAll('\r\n', '\n');
       const checked = (await chainTools()).check(text);
       const { name, chain } = checked;
       if (checked.errors.length > 0 || name === undefined)
-        return checkPage(context, person, { text, checked, dryRun: given });
+        return checkPage(context, person, text, givenFor(undefined, sent).fields, checked);
       wanted = { name, chain, text };
     }
-    const subject = await subjectOf(storage.read, context.get('visible'), given.on);
-    if (!('wrong' in subject)) return begin(context, person, wanted, subject);
-    const wrong = subject.wrong === 'no_form' ? NO_SUBJECT : nothingThere(subject.repository);
-    if (wanted.text !== undefined)
-      return checkPage(context, person, { text: wanted.text, dryRun: { ...given, wrong } });
-    const main = dryRunAgain(wanted.name, person.csrf, { ...given, wrong });
-    return answerPage(parts, context, { title: `Dry run of ${wanted.name}`, main }, 422);
+    const { fields, values, isWrong } = givenFor(wanted.chain, sent);
+    if (!('wrong' in subject) && !isWrong) return begin(context, person, wanted, subject, values);
+    const again = 'wrong' in subject ? withWrong(fields, wrongSubject(subject)) : fields;
+    if (wanted.text !== undefined) return checkPage(context, person, wanted.text, again);
+    const main = chainFormAgain(wanted.name, person.csrf, again);
+    return answerPage(parts, context, { title: wanted.name, main }, 422);
   });
 
   pages.get(`${DRY_RUNS}/:id`, (context) => {
@@ -122,10 +116,17 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
   function checkPage(
     context: Request,
     { csrf }: Person,
-    asked: Omit<Parameters<typeof chainCheckPage>[0], 'csrf'>,
+    text: string,
+    fields: ChainFields,
+    checked?: CheckedChain,
   ): Promise<Response> {
-    const shown = Buffer.byteLength(asked.text) > MAX_CONFIGURATION_BYTES ? '' : asked.text;
-    const main = chainCheckPage({ ...asked, text: shown, csrf });
+    const shown = Buffer.byteLength(text) > MAX_CONFIGURATION_BYTES ? '' : text;
+    const main = chainCheckPage({
+      text: shown,
+      ...(checked && { checked }),
+      dryRun: { ...fields, fires: false },
+      csrf,
+    });
     return answerPage(parts, context, { title: CHECK_TITLE, main }, 422);
   }
 
@@ -140,6 +141,7 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     person: Person,
     { name, chain, text }: Wanted,
     { repositoryId, repository, pullRequest }: Subject,
+    values: Readonly<Record<string, string>>,
   ): Promise<Response> {
     const wait = dryRuns?.inTheWay(person.id);
     if (wait) return refused(context, wait);
@@ -153,14 +155,18 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
       log.warn({ err: error }, 'Studio has no token for a dry run');
       return answerPage(parts, context, { title: NO_ANSWER.title, main: notice(NO_ANSWER) }, 503);
     }
-    const onlyByHand = chain && sourcesOfChain(chain).every((source) => source === 'manual.fired');
+    const usual = defaultInputs(chain?.inputs);
+    // With other inputs than its trigger would give, somebody fires it.
+    const isFired =
+      firesByHand(chain) === 'only' ||
+      Object.entries(values).some(([name, value]) => String(usual[name]) !== value);
     const begun = dryRuns?.begin(
       {
         repo: of,
         pullRequest,
         chain: name,
         ...(text !== undefined && { text }),
-        ...(onlyByHand && { fire: { actor: person.login, inputs: defaultInputs(chain.inputs) } }),
+        ...(isFired && { fire: { actor: person.login, inputs: values } }),
         stored: definedIn(await storage.read.chains.all(), of),
       },
       { personId: person.id, repositoryId, token },
@@ -174,13 +180,8 @@ export function dryRunPages(parts: StudioParts): Hono<Env> {
     if (viewer.kind !== 'person') return undefined;
     const dryRun = dryRuns?.of(viewer.id, id);
     if (!dryRun || !visible.has(dryRun.repositoryId)) return undefined;
-    return { dryRun, part: dryRunPage(dryRun, { githubUrl, csrf: viewer.csrf, now: clock.now() }) };
+    return { dryRun, part: dryRunPage(dryRun, { githubUrl, csrf: viewer.csrf }) };
   }
-}
-
-/** A field that is a file counts as empty. */
-function textOf(field: unknown): string {
-  return typeof field === 'string' ? field : '';
 }
 
 /** The definitions on this server that apply there. That a chain is paused does not keep anybody from trying it. */

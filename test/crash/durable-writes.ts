@@ -59,6 +59,8 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'effects',
     'jobs',
     'owners',
+    'delivery',
+    'jobOfDelivery',
     'modelDays',
     'skills',
     'tracesOf',

@@ -140,7 +140,9 @@ export interface Operations {
   /** Newest first. */
   deliveries(search: DeliverySearch): Promise<FoundDeliveries>;
   /** `bodyBytes`: `null` if retention deleted what GitHub sent. */
-  delivery(guid: string): Promise<(DeliveryOutline & { bodyBytes: number | null }) | undefined>;
+  delivery(
+    by: { guid: string } | { id: number },
+  ): Promise<(DeliveryOutline & { bodyBytes: number | null }) | undefined>;
   /** The job that processes the delivery. @param most among how many jobs it is looked for */
   jobOfDelivery(deliveryId: number, most: number): Promise<DeliveryJob | undefined>;
   /** Last changed first. */

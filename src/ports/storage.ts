@@ -280,7 +280,8 @@ export interface Runs {
   saveSession(session: Session, by: Actor): Promise<void>;
   /** Stores the choice of a session. Fails for a session that has already chosen. */
   chooseSkill(sessionId: string, choice: SkillChoice): Promise<void>;
-  sessionsOf(runId: string): Promise<Session[]>;
+  /** Oldest first. @param part only so many of the newest, and only of one step */
+  sessionsOf(runId: string, part?: { newest: number; invocationId?: string }): Promise<Session[]>;
   /**
    * Every transition of the run, its invocations and its sessions, oldest first; empty for an unknown run.
    * @param newest only so many of the newest
@@ -391,7 +392,8 @@ export interface Effects {
       | 'updatedAt'
     >,
   ): Promise<boolean>;
-  ofRun(runId: string): Promise<EffectRow[]>;
+  /** Oldest first. @param newest only so many of the newest */
+  ofRun(runId: string, newest?: number): Promise<EffectRow[]>;
   /**
    * The merge calls of the pull request's runs that were sent and that GitHub has not refused; oldest first.
    */
@@ -465,7 +467,8 @@ export interface Artifacts {
   insert(...artifacts: Artifact[]): Promise<void>;
   /** Grouped by run, those of the newest run first. */
   search(search: ArtifactSearch): Promise<FoundArtifacts>;
-  ofRun(runId: string): Promise<Artifact[]>;
+  /** Oldest first. @param part only so many of the newest, of one step and of one kind */
+  ofRun(runId: string, part?: { newest: number; invocationId: string; kind?: string }): Promise<Artifact[]>;
   get(id: string): Promise<Artifact | undefined>;
   /** Newest first, also those of runs that ended long ago. */
   list(filter: ArtifactFilter, onDamaged?: OnDamaged): Promise<Artifact[]>;

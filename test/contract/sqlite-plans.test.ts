@@ -88,6 +88,7 @@ describe('no query reads a whole table row by row', () => {
     ['runs.saveSession', (tx) => tx.runs.saveSession(session('ses1', 'run1-inv0'), byApp)],
     ['runs.historyOf', (tx) => tx.runs.historyOf('run1')],
     ['runs.sessionsOf', (tx) => tx.runs.sessionsOf('run1')],
+    ['runs.sessionsOf', (tx) => tx.runs.sessionsOf('run1', { newest: 3, invocationId: 'run1-inv0' })],
     ['runs.packEnded', (tx) => tx.runs.packEnded(at(9), 5)],
     ['runs.archivable', (tx) => tx.runs.archivable({ after: undefined, before: at(9), limit: 5 })],
     ['runs.archive', (tx) => tx.runs.archive(['run1'], at(9))],
@@ -107,7 +108,7 @@ describe('no query reads a whole table row by row', () => {
     ],
     ['effects.get', (tx) => tx.effects.get('k')],
     ['effects.getWithRun', (tx) => tx.effects.getWithRun('k')],
-    ['effects.ofRun', (tx) => tx.effects.ofRun('run1')],
+    ['effects.ofRun', (tx) => tx.effects.ofRun('run1', 3)],
     ['effects.list', (tx) => tx.effects.list({ limit: 5 })],
     ['effects.list by status', (tx) => tx.effects.list({ status: 'pending', limit: 5 })],
     ['effects.countByStatus', (tx) => tx.effects.countByStatus()],
@@ -118,6 +119,10 @@ describe('no query reads a whole table row by row', () => {
     ]),
     ['pruning.unknownPullRequests', (tx) => tx.pruning.unknownPullRequests(['run1'], at(9))],
     ['artifacts.ofRun', (tx) => tx.artifacts.ofRun('run1')],
+    [
+      'artifacts.ofRun',
+      (tx) => tx.artifacts.ofRun('run1', { newest: 3, invocationId: 'run1-inv0', kind: 'log' }),
+    ],
     ['artifacts.search', (tx) => tx.artifacts.search({ visible: Visible.only([70, 71]) })],
     [
       'artifacts.search for everything at once',

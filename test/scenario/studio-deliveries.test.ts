@@ -158,7 +158,7 @@ test('a search for a repository looks at 200 deliveries a page, says so, and goe
   expect(second.text).not.toContain('rel="next"');
 });
 
-test('somebody with the link of the machine sees a delivery, and is told that this is read-only', async () => {
+test('somebody with the link of the machine sees a delivery, and the page says that this is read-only', async () => {
   const harness = await startForOperators();
   await open(harness);
   const studio = await startStudio(harness);

@@ -43,7 +43,7 @@ async function changes(): Promise<string[]> {
   await harness.settle();
   const { read } = harness.app.storage;
   const [chain] = await read.chains.all();
-  const delivery = await read.operations.delivery('a-delivery');
+  const delivery = await read.operations.delivery({ guid: 'a-delivery' });
   return [
     ...(chain?.status === 'active' ? [] : [`the chain is ${chain?.status}`]),
     ...(delivery?.status === 'failed' ? [] : [`the delivery is ${delivery?.status}`]),

@@ -139,6 +139,11 @@ export function byTime<Row extends { id: string }>(rows: readonly Row[], time: (
   return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
+/** The last so many of them, or all. */
+export function newestOf<Row>(rows: readonly Row[], newest: number | undefined): readonly Row[] {
+  return newest === undefined ? rows : rows.slice(Math.max(0, rows.length - newest));
+}
+
 function keysOf({ effects, sessions, artifacts }: ArchivedRows): string[] {
   return [...effects.map(({ key }) => key), ...[...sessions, ...artifacts].map(({ id }) => id)];
 }

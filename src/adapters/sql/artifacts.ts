@@ -3,7 +3,7 @@ import { memberOf } from '../../core/mapping.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
 import type { ArtifactFilter, Artifacts, OnDamaged } from '../../ports/storage.ts';
-import { type Archives, byTime } from './archives.ts';
+import { type Archives, byTime, newestOf } from './archives.ts';
 import { resultOf } from './artifact-results.ts';
 import { searchArtifacts } from './artifact-search.ts';
 import { parseJson, readable, reading, toDate, toText } from './columns.ts';
@@ -41,16 +41,24 @@ export function artifactsTable(db: Kysely<Database>, archives: Archives): Artifa
 
     search: (search) => searchArtifacts(db, search),
 
-    async ofRun(runId) {
+    async ofRun(runId, part) {
       const rows = await db
         .selectFrom('artifacts')
         .selectAll()
         .where('run_id', '=', runId)
-        .orderBy('created_at')
-        .orderBy('id')
+        .$if(part !== undefined, (query) => query.where('invocation_id', '=', part?.invocationId ?? ''))
+        .$if(part?.kind !== undefined, (query) => query.where('kind', '=', part?.kind ?? ''))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .$if(part !== undefined, (query) => query.limit(part?.newest ?? 0))
         .execute();
-      const archived = (await archives.ofRun(runId))?.artifacts ?? [];
-      return [...byTime(archived, ({ created_at }) => created_at), ...rows].map(artifactOf);
+      const archived = ((await archives.ofRun(runId))?.artifacts ?? []).filter(
+        ({ invocation_id, kind }) =>
+          part === undefined ||
+          (invocation_id === part.invocationId && (part.kind === undefined || kind === part.kind)),
+      );
+      const all = [...byTime(archived, ({ created_at }) => created_at), ...rows.reverse()];
+      return newestOf(all, part?.newest).map(artifactOf);
     },
 
     async get(id) {

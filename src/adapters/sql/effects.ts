@@ -9,7 +9,7 @@ import {
 import type { Run } from '../../domain/run/run.ts';
 import type { Effects, RunOfEffect, Runs } from '../../ports/storage.ts';
 import { archiveKey } from './archive-content.ts';
-import { type Archives, byTime } from './archives.ts';
+import { type Archives, byTime, newestOf } from './archives.ts';
 import { mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
@@ -293,17 +293,19 @@ export function effectsTable(
       return saved?.status === 'pending';
     },
 
-    async ofRun(runId) {
+    async ofRun(runId, newest) {
       await flush();
       const archived = (await archives.ofRun(runId))?.effects ?? [];
       const rows = await db
         .selectFrom('effects')
         .selectAll()
         .where('run_id', '=', runId)
-        .orderBy('created_at')
-        .orderBy('id')
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .$if(newest !== undefined, (query) => query.limit(newest ?? 0))
         .execute();
-      return byTime([...rows, ...archived], ({ created_at }) => created_at).map(effectOf);
+      const all = byTime([...rows, ...archived], ({ created_at }) => created_at);
+      return newestOf(all, newest).map(effectOf);
     },
 
     async mergesSent(repositoryId, pullRequest) {

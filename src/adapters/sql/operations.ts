@@ -5,7 +5,7 @@ import type { ChainUse, Operations, StepTime } from '../../ports/operations.ts';
 import { unpackRows } from './archives.ts';
 import { parseJson, toDate, toDateOrNull, toText } from './columns.ts';
 import { summary } from './deliveries.ts';
-import { archivedByGuid } from './delivery-archives.ts';
+import { archivedByGuid, archivedById } from './delivery-archives.ts';
 import { searchDeliveries } from './delivery-search.ts';
 import type { Database } from './schema.ts';
 import { visibleIn } from './visible-in.ts';
@@ -98,10 +98,13 @@ export function operationsTable(db: Kysely<Database>): Operations {
 
     deliveries: (search) => searchDeliveries(db, search),
 
-    async delivery(guid) {
+    async delivery(by) {
+      const rows = db.selectFrom('deliveries').selectAll();
       const row =
-        (await db.selectFrom('deliveries').selectAll().where('guid', '=', guid).executeTakeFirst()) ??
-        (await archivedByGuid(db, [guid])).at(0);
+        'id' in by
+          ? ((await rows.where('id', '=', by.id).executeTakeFirst()) ?? (await archivedById(db, by.id)))
+          : ((await rows.where('guid', '=', by.guid).executeTakeFirst()) ??
+            (await archivedByGuid(db, [by.guid])).at(0));
       if (!row) return undefined;
       const body = await db
         .selectFrom('delivery_bodies')

@@ -7,7 +7,14 @@ import { newestVerdicts } from '../../domain/policy/gate/verdict.ts';
 import { seriesOf } from '../../domain/run/child.ts';
 import { hasGates, isRunOver, RUN_STATUSES, type RunState, type RunStatus } from '../../domain/run/run.ts';
 import { MAX_SEARCHED, type RunFilter, type Runs } from '../../ports/storage.ts';
-import { type ArchivedRows, type Archives, archivableRuns, archiveRun, byTime } from './archives.ts';
+import {
+  type ArchivedRows,
+  type Archives,
+  archivableRuns,
+  archiveRun,
+  byTime,
+  newestOf,
+} from './archives.ts';
 import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { restoreDelivery } from './delivery-archives.ts';
@@ -432,17 +439,27 @@ export function runsTable(
       mustExist(numUpdatedRows > 0n, 'sessions', sessionId);
     },
 
-    async sessionsOf(runId) {
+    async sessionsOf(runId, part) {
       const rows = await db
         .selectFrom('sessions')
         .innerJoin('invocations', 'invocations.id', 'sessions.invocation_id')
         .selectAll('sessions')
         .where('invocations.run_id', '=', runId)
-        .orderBy('sessions.started_at')
-        .orderBy('sessions.id')
+        .$if(part?.invocationId !== undefined, (query) =>
+          query.where('sessions.invocation_id', '=', part?.invocationId ?? ''),
+        )
+        .orderBy('sessions.started_at', 'desc')
+        .orderBy('sessions.id', 'desc')
+        .$if(part !== undefined, (query) => query.limit(part?.newest ?? 0))
         .execute();
-      const archived = rows.length === 0 ? ((await archives.ofRun(runId))?.sessions ?? []) : [];
-      return [...rows, ...byTime(archived, ({ started_at }) => started_at)].map(sessionOf);
+      if (rows.length > 0) return rows.reverse().map(sessionOf);
+      const archived = ((await archives.ofRun(runId))?.sessions ?? []).filter(
+        ({ invocation_id }) => part?.invocationId === undefined || invocation_id === part.invocationId,
+      );
+      return newestOf(
+        byTime(archived, ({ started_at }) => started_at),
+        part?.newest,
+      ).map(sessionOf);
     },
 
     async historyOf(runId, newest) {

@@ -38,16 +38,25 @@ import { timelineFigure } from './timeline.ts';
 import { outwards, prose, said, saidLines } from './untrusted.ts';
 import { whyTree } from './why.ts';
 
+/** The newest of a list, oldest first, and whether there are older ones. */
+interface Newest<T> {
+  shown: readonly T[];
+  isCut: boolean;
+}
+
 export interface RunView {
   state: RunState;
   approval: Approval | null;
+  /** The newest, of all steps. */
   sessions: readonly Session[];
+  /** Of the selected step, as are the artifacts. */
+  attempts: Newest<Session>;
   /** Oldest first. */
   past: readonly PastTransition[];
   /** Whether there are older transitions than these. */
   isCut: boolean;
-  effects: readonly EffectRow[];
-  artifacts: readonly Artifact[];
+  effects: Newest<EffectRow>;
+  artifacts: Newest<Artifact>;
   timeline: Timeline;
   /** Whose details are shown. */
   selected: Invocation | undefined;
@@ -63,9 +72,8 @@ export interface RunView {
   now: Date;
 }
 
-/** How many entries of a list a page shows; the newest ones. */
+/** How many changes a page shows; the newest ones. */
 const MAX_SHOWN = 30;
-const MAX_EFFECTS = 50;
 
 /** A run: where it is and why, its steps, and how it came to what it wrote. */
 export function runPage(view: RunView): Html {
@@ -165,12 +173,10 @@ function lasted(
 }
 
 function selectedStep(view: RunView): Html {
-  const { selected: step, state, sessions, artifacts, now } = view;
+  const { selected: step, state, now } = view;
   if (!step) return html``;
   const { run } = state;
   const definition = run.definition.steps[step.stepIndex];
-  const own = sessions.filter(({ invocationId }) => invocationId === step.id);
-  const made = artifacts.filter(({ invocationId }) => invocationId === step.id);
   const gates = (state.verdicts ?? []).filter((verdict) => verdict.step === step.stepId);
   const on = actedOn(run);
   return html`<section id="step" class="selected-step" aria-labelledby="step-name">
@@ -180,25 +186,25 @@ function selectedStep(view: RunView): Html {
 ${definition === undefined ? '' : html`<dt>Runs</dt><dd>${said(definition.uses.name, 100)}</dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
 ${on.kind === 'pull_request' && isStepOver(step.status) ? rerunStepButton(step.stepId, on, view.acting) : ''}
 ${view.lines ? runningLog(view.lines) : ''}<h3>Where it comes from</h3>
-${trace(view, step, own)}
+${trace(view, step)}
 <h3>Attempts</h3>
-${attempts(own, now)}
+${attempts(view)}
 ${gates.map((verdict) => cardOf(view, { kind: 'gate_verdict', value: verdict }))}
 <h3>Artifacts</h3>
-${artifactsOf(view, step, made)}
+${artifactsOf(view, step)}
 ${view.logs.map(storedLog)}
 </section>`;
 }
 
 /** From the delivery to what came of the step, each with what caused it. */
-function trace(view: RunView, step: Invocation, own: readonly Session[]): Html {
+function trace(view: RunView, step: Invocation): Html {
   const { state, past, seesDeliveries } = view;
   const { run } = state;
   const causeOf = (id: string) => {
     const by = past.find(({ subject }) => subject.id === id)?.by;
     return by ? html` <span class="quiet">by ${said(actorInWords(by), 100)}</span>` : '';
   };
-  const last = own.at(-1);
+  const last = view.attempts.shown.at(-1);
   const effects = effectsOfStep(view, step);
   return html`<ol class="trace">
 ${run.deliveryId === null ? '' : html`<li>Delivery: ${delivery(run.deliveryId, seesDeliveries)}</li>\n`}<li>Event: <a href="/runs/${run.id}/configuration#event">${run.event.kind}</a> <span class="quiet">by ${said(actorInWords(actorOf(run.event, run.deliveryId)), 100)}</span></li>
@@ -208,25 +214,24 @@ ${last === undefined ? html`<li class="quiet">No session yet</li>\n` : html`<li>
   step.outcomeArtifactId === null
     ? html`<li class="quiet">No outcome${isOver(step) ? '' : ' yet'}</li>\n`
     : html`<li>Outcome: <a href="/artifacts/${step.outcomeArtifactId}">${said(step.outcome?.outcome_kind ?? step.outcomeArtifactId, 100)}</a></li>\n`
-}${effects.slice(0, MAX_SHOWN).map((row) => html`<li>Effect: <a href="#${row.id}">${said(written(row.effect)[0] ?? row.effect.kind, 150)}</a></li>\n`)}</ol>`;
+}${effects.map((row) => html`<li>Effect: <a href="#${row.id}">${said(written(row.effect)[0] ?? row.effect.kind, 150)}</a></li>\n`)}</ol>`;
 }
 
 function isOver({ finishedAt }: Invocation): boolean {
   return finishedAt !== null;
 }
 
-/** Those that name the step; the check run and the status comment are about the whole run. */
+/** Those of the newest that name the step; the check run and the status comment are about the whole run. */
 function effectsOfStep({ effects }: RunView, step: Invocation): EffectRow[] {
-  return effects.filter(
+  return effects.shown.filter(
     ({ key, effect }) =>
       key.split(':').includes(step.id) || ('invocation_id' in effect && effect.invocation_id === step.id),
   );
 }
 
-function attempts(own: readonly Session[], now: Date): Html {
-  if (own.length === 0) return html`<p class="quiet">None yet.</p>`;
-  const shown = own.slice(-MAX_SHOWN);
-  return html`${own.length > shown.length ? html`<p class="quiet">The newest ${shown.length} of ${plural(own.length, 'attempt')}.</p>` : ''}
+function attempts({ attempts: { shown, isCut }, now }: RunView): Html {
+  if (shown.length === 0) return html`<p class="quiet">None yet.</p>`;
+  return html`${isCut ? html`<p class="quiet">The newest ${plural(shown.length, 'attempt')}; there are older ones.</p>` : ''}
 ${wide(
   'Attempts',
   html`<table><thead><tr><th scope="col">Attempt</th><th scope="col">Begun</th><th scope="col">Took</th><th scope="col">Ended</th></tr></thead><tbody>
@@ -237,11 +242,11 @@ ${shown.map(
 )}`;
 }
 
-function artifactsOf(view: RunView, step: Invocation, made: readonly Artifact[]): Html {
-  const files = made.filter(({ id }) => id !== step.outcomeArtifactId);
-  const shown = files.slice(-MAX_SHOWN);
+function artifactsOf(view: RunView, step: Invocation): Html {
+  const { shown: made, isCut } = view.artifacts;
+  const shown = made.filter(({ id }) => id !== step.outcomeArtifactId);
   const outcome = step.outcome;
-  if (!outcome && files.length === 0) return html`<p class="quiet">None${isOver(step) ? '' : ' yet'}.</p>`;
+  if (!outcome && shown.length === 0) return html`<p class="quiet">None${isOver(step) ? '' : ' yet'}.</p>`;
   return html`${
     outcome
       ? cardOf(view, {
@@ -251,7 +256,7 @@ function artifactsOf(view: RunView, step: Invocation, made: readonly Artifact[])
           durationMs: ms(step),
         })
       : ''
-  }${files.length > shown.length ? html`<p class="quiet">The newest ${shown.length} of ${plural(files.length, 'artifact')}.</p>` : ''}${
+  }${isCut ? html`<p class="quiet">The newest ${plural(shown.length, 'artifact')}. <code>countersign artifact list --run ${view.state.run.id}</code> lists them all.</p>` : ''}${
     shown.length === 0
       ? ''
       : html`<ul>${shown.map(({ id, kind, name }) => html`<li><a href="/artifacts/${id}">${said(name, 100)}</a> <span class="quiet">${said(kind, 100)}</span></li>\n`)}</ul>`
@@ -281,10 +286,9 @@ function cardOf(
 }
 
 function effectTable(view: RunView): Html {
-  const { effects } = view;
-  if (effects.length === 0) return html`<p class="quiet">Nothing.</p>`;
-  const shown = effects.slice(-MAX_EFFECTS);
-  return html`${effects.length > shown.length ? html`<p class="quiet">The newest ${shown.length} of ${plural(effects.length, 'write')}.</p>` : ''}
+  const { shown, isCut } = view.effects;
+  if (shown.length === 0) return html`<p class="quiet">Nothing.</p>`;
+  return html`${isCut ? html`<p class="quiet">The newest ${plural(shown.length, 'write')}; there are older ones.</p>` : ''}
 ${wide(
   'Written to GitHub',
   html`<table><thead><tr><th scope="col">What</th><th scope="col">State</th><th scope="col">Attempts</th><th scope="col">Changed</th></tr></thead><tbody>

@@ -88,6 +88,35 @@ describe('the archive of a run that is over', () => {
     expect(await answers(read)).toEqual(before);
   });
 
+  it('gives the newest of its sessions, effects and artifacts, of one step and kind, as its rows do', async () => {
+    const { runs, effects, artifacts } = harness.app.storage.read;
+    const [all, written, left] = [
+      await runs.sessionsOf(runId),
+      await effects.ofRun(runId),
+      await artifacts.ofRun(runId),
+    ];
+    const { invocationId = '', kind = '' } = left.at(-1) ?? {};
+    const ofStep = left.filter((one) => one.invocationId === invocationId);
+    for (const place of ['rows', 'archive']) {
+      expect([place, await runs.sessionsOf(runId, { newest: 2 })]).toEqual([place, all.slice(-2)]);
+      expect([place, await runs.sessionsOf(runId, { newest: 9, invocationId })]).toEqual([
+        place,
+        all.filter((one) => one.invocationId === invocationId),
+      ]);
+      expect([place, await effects.ofRun(runId, 1)]).toEqual([place, written.slice(-1)]);
+      expect([place, await artifacts.ofRun(runId, { newest: 1, invocationId })]).toEqual([
+        place,
+        ofStep.slice(-1),
+      ]);
+      expect([place, await artifacts.ofRun(runId, { newest: 9, invocationId, kind })]).toEqual([
+        place,
+        ofStep.filter((one) => one.kind === kind),
+      ]);
+      await archive();
+    }
+    expect(written.length).toBeGreaterThan(1);
+  });
+
   it('is followed by itself when artifacts are read page by page', { tags: 'slow' }, async () => {
     await archive();
     const { artifacts } = harness.app.storage.read;

@@ -11,7 +11,7 @@ import { DELIVERY_STATUSES, MAX_COUNTED } from '../../../ports/storage.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
 
 const LISTED = 50;
-/** Larger bodies would hold up other pages while they are read. GitHub's own are seldom over 100 KB. */
+/** Larger bodies would block other pages while they are read. GitHub's own are seldom over 100 KB. */
 const MAX_READ_BYTES = 5_000_000;
 
 /** The pages of deliveries, for operators; the caller keeps others out. */
@@ -44,7 +44,12 @@ export function deliveryPages(parts: StudioParts): Hono<Env> {
   });
 
   pages.get('/operations/deliveries/:guid', async (context) => {
-    return (await shown(context, context.req.param('guid'))) ?? context.notFound();
+    const guid = context.req.param('guid');
+    const page = await shown(context, guid);
+    if (page) return page;
+    // Runs and the audit log know a delivery by its number.
+    const numbered = /^\d{1,15}$/.test(guid) && (await read.operations.delivery({ id: Number(guid) }));
+    return numbered ? context.redirect(addressOf(numbered.guid), 302) : context.notFound();
   });
 
   pages.post('/operations/deliveries/:guid/replay', async (context) => {
@@ -60,7 +65,7 @@ export function deliveryPages(parts: StudioParts): Hono<Env> {
     );
     switch (replayed.kind) {
       case 'asked':
-        return context.redirect(`/operations/deliveries/${encodeURIComponent(guid)}`, 303);
+        return context.redirect(addressOf(guid), 303);
       case 'unknown':
         return context.notFound();
       case 'no_body':
@@ -78,7 +83,7 @@ export function deliveryPages(parts: StudioParts): Hono<Env> {
     guid: string,
     refused?: ReplayRefused,
   ): Promise<Response | undefined> {
-    const delivery = await read.operations.delivery(guid);
+    const delivery = await read.operations.delivery({ guid });
     if (!delivery) return undefined;
     const [job, runs, reading] = await Promise.all([
       read.operations.jobOfDelivery(delivery.id, MAX_COUNTED),
@@ -115,6 +120,10 @@ export function deliveryPages(parts: StudioParts): Hono<Env> {
   }
 
   return pages;
+}
+
+function addressOf(guid: string): string {
+  return `/operations/deliveries/${encodeURIComponent(guid)}`;
 }
 
 async function unlessDamaged<T>(work: () => Promise<T>): Promise<T | { kind: 'damaged' }> {

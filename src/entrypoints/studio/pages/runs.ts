@@ -18,6 +18,12 @@ const PAGE = 50;
 const MAX_TRANSITIONS = 1_000;
 /** The newest logs of a step that its run's page shows. The others are in the list of its artifacts. */
 const MAX_LOGS = 3;
+/** The newest attempts and artifacts of the selected step. */
+const MAX_OF_STEP = 30;
+/** The newest sessions of the run, for the names of what happened last. */
+const MAX_SESSIONS = 60;
+/** The newest writes of the run. Each can be as large as a comment. */
+const MAX_EFFECTS = 50;
 const ENDED_BADLY: readonly RunStatus[] = ['failed', 'timed_out', 'aborted'];
 
 /** The pages of runs. */
@@ -107,20 +113,25 @@ export function runPages(parts: StudioParts): Hono<Env> {
     const isCut = past.length > MAX_TRANSITIONS;
     const known = isCut ? past.slice(-MAX_TRANSITIONS) : past;
     const selected = selectedOf(state, context.req.query('step'));
-    const left = await artifacts.ofRun(id);
-    const ownLogs = left.filter(({ kind, invocationId }) => kind === 'log' && invocationId === selected?.id);
+    const ofStep = selected && { invocationId: selected.id };
+    const made = ofStep ? await artifacts.ofRun(id, { ...ofStep, newest: MAX_OF_STEP + 1 }) : [];
+    const logs = ofStep ? await artifacts.ofRun(id, { ...ofStep, newest: MAX_LOGS, kind: 'log' }) : [];
+    const written = await effects.ofRun(id, MAX_EFFECTS + 1);
     const lines = await linesOf(sessionLogs, id, selected, place);
     const html = runPage({
       state,
       approval: (await approvals.ofRun(id)).at(-1) ?? null,
-      sessions: await runs.sessionsOf(id),
+      sessions: await runs.sessionsOf(id, { newest: MAX_SESSIONS }),
+      attempts: ofStep
+        ? newest(await runs.sessionsOf(id, { ...ofStep, newest: MAX_OF_STEP + 1 }), MAX_OF_STEP)
+        : ALL,
       past: known,
       isCut,
-      effects: await effects.ofRun(id),
-      artifacts: left,
+      effects: newest(written, MAX_EFFECTS),
+      artifacts: newest(made, MAX_OF_STEP),
       timeline: timelineOf(state, known, now),
       selected,
-      logs: await Promise.all(ownLogs.slice(-MAX_LOGS).map(endOfLog)),
+      logs: await Promise.all(logs.map(endOfLog)),
       lines: lines.shown,
       githubUrl,
       seesDeliveries: isOperator(viewer),
@@ -135,6 +146,13 @@ export function runPages(parts: StudioParts): Hono<Env> {
   }
 
   return pages;
+}
+
+const ALL = { shown: [], isCut: false };
+
+/** The newest of what was read, which can be one more. */
+function newest<T>(found: readonly T[], most: number): { shown: readonly T[]; isCut: boolean } {
+  return { shown: found.slice(-most), isCut: found.length > most };
 }
 
 /** The step that the address names, or the one that people ask about: what is under way, went wrong or came last. */

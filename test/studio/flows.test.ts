@@ -169,7 +169,7 @@ describe.skipIf(noBrowser !== undefined)('somebody in a browser', () => {
     expect(await main(page)).toContain('It would ask for a countersign.');
   });
 
-  test('fires a chain with inputs, is told which are wrong, and is led to its run', async () => {
+  test('fires a chain with inputs, learns which are wrong, and is led to its run', async () => {
     const DEPLOY = `name: deploy
 trigger: { event: manual.fired }
 inputs: { environment: { required: true, choices: [staging, production] }, replicas: { type: number } }

@@ -44,7 +44,7 @@ export interface SignedIn {
 }
 
 /** A session of a person, in some browser. */
-export interface OpenSession {
+interface OpenSession {
   signedInAt: Date;
   seenAt: Date;
   /** The one of the request. */

@@ -82,17 +82,24 @@ async function open(address: string, init?: RequestInit) {
   return { address, status, page: '' };
 }
 
+/** What a form posts to that ends the session the pages are read with. */
+const SIGNS_OUT = /^\/(account\/)?sign-out/;
+
+/** The comment that opens every stream, and sends its headers. */
+const OPENING = ':\n\n';
+
 /** The part of a page that the stream sends first. Its lines are checked: no text may begin an event of its own. */
 async function firstEvent(answer: Response): Promise<string> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let received = '';
-  while (!received.includes('\n\n')) {
+  while (!received.includes('\n\n', OPENING.length)) {
     const { value, done } = (await reader?.read()) ?? { done: true };
     if (done) break;
     received += value;
   }
   await reader?.cancel();
-  const lines = received.slice(0, received.indexOf('\n\n')).split(/\r\n|\r|\n/);
+  expect(received.slice(0, OPENING.length)).toBe(OPENING);
+  const lines = received.slice(OPENING.length, received.indexOf('\n\n', OPENING.length)).split(/\r\n|\r|\n/);
   expect(lines.filter((line) => !/^(data: |id: [\w.:@|-]+$)/.test(line))).toEqual([]);
   return lines.flatMap((line) => (line.startsWith('data: ') ? line.slice(6) : [])).join('\n');
 }
@@ -103,7 +110,7 @@ function formsIn(page: string): { action: string; fields: [string, string][] }[]
     const fields = [...form.matchAll(/<(?:input|button|textarea|select)\b[^>]*\bname="(\w+)"[^>]*>/g)].map(
       ([field, name = '']): [string, string] => [name, /\bvalue="([^"]*)"/.exec(field)?.[1] ?? ''],
     );
-    return action === '/sign-out' ? [] : [{ action: action.replaceAll('&amp;', '&'), fields }];
+    return SIGNS_OUT.test(action) ? [] : [{ action: action.replaceAll('&amp;', '&'), fields }];
   });
 }
 

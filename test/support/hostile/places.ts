@@ -12,7 +12,7 @@ const NAMED: Readonly<Record<string, (place: HostilePlace) => readonly string[]>
   named: ({ chain }) => [chain],
   skills: ({ skill }) => [skill],
   deliveries: ({ guid }) => [guid],
-  fired: ({ fired }) => [fired],
+  fired: ({ command }) => [command],
 };
 
 /** Every address of the route at which something of that place is shown. */

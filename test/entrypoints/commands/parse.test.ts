@@ -209,6 +209,7 @@ describe('the parser', () => {
     ['nested lists', '- '.repeat(3_900)],
     ['nested quotes', '>'.repeat(7_900)],
     ['runs of emphasis', `${'*'.repeat(3_900)}a${'*'.repeat(3_900)}`],
+    ['hundreds of underlined headings', 'a\n=\n'.repeat(600)],
   ])(
     'finds no command beside %s: nobody writes such comments, and parsing them would take seconds',
     (_, hostile) => {

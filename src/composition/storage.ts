@@ -6,6 +6,7 @@ import { CountersignError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { servedByAnother, waitingFor } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
+import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 
 const THROW_AWAY = 'sqlite::memory:';
 
@@ -28,7 +29,9 @@ export async function openStorage(
       'DATABASE_URL: PostgreSQL is not supported by this version of Countersign; use sqlite:path.',
     );
   }
-  if (databaseUrl === THROW_AWAY) return openThrowAwaySqlite({ clock, timers });
+  if (databaseUrl === THROW_AWAY) {
+    return openThrowAwaySqlite(await temporaryFolder('database'), { clock, timers });
+  }
   return openSqlite(sqlitePath(databaseUrl), { clock, timers });
 }
 

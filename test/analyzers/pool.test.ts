@@ -62,9 +62,8 @@ function contentsOf(folder: string): [string, string][] {
 /** The process that waits for the next review. */
 async function readySpare(pool: ReturnType<typeof start>): Promise<number> {
   await pool.run(REMAINS);
-  // The first process that waits has compiled everything, and ends.
-  const [compiler] = await until('a process', () => (workers().length > 0 ? workers() : undefined));
-  return until('a spare', () => workers().find((pid) => pid !== compiler));
+  // Its command names what it may read. The process that compiles everything before it may not read this.
+  return until('a spare', () => ownChildren(fileURLToPath(REMAINS))[0]);
 }
 
 test('An analyzer that leaves everything behind that it can leaves nothing for the next pull request', {

@@ -284,9 +284,17 @@ function expectSameEnd(
   }
 }
 
-/** A moment comes too late if the machine has become faster since its story was timed; then it comes earlier. */
-async function playKilled(story: Story, points: readonly KillPoint[]): Promise<PlayResult> {
+/** How often a story is played whose points did not all come. */
+const PLAYS = 5;
+
+/**
+ * A moment comes too late if the machine has become faster since its story was timed; then it comes earlier. Writes of work
+ * that is done side by side may share a commit; then the point between them does not come, and the story is played again.
+ */
+async function playKilled(story: Story, points: readonly KillPoint[], plays = PLAYS): Promise<PlayResult> {
   const told = await play(story, points);
+  const isShort = told.killed.length < points.length && points.every(({ at }) => at === 'write');
+  if (isShort && plays > 1) return playKilled(story, points, plays - 1);
   const isLate = told.killed.length === 0 && points.some(({ at }) => at === 'moment');
   if (!isLate) return told;
   const earlier = points.map((point) =>

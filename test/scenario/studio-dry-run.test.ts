@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { gitHubForPeople } from '../../src/adapters/octokit/for-people.ts';
 import { openBlobs } from '../../src/composition/blobs.ts';
 import { chainTools } from '../../src/composition/chain-tools.ts';
@@ -251,9 +251,15 @@ function watchWrites({ github }: Harness): string[] {
   return writes;
 }
 
-/** The folders that processes of this program have made and not removed. */
-function folders(): string[] {
-  return readdirSync(tmpdir()).filter((name) => /^countersign-(dry-run|review|compiled)/.test(name));
+/** Where processes keep temporary files from now on, which no other test shares. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'));
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
 }
 
 describe('the process of a dry run', { tags: 'slow' }, () => {
@@ -261,13 +267,13 @@ describe('the process of a dry run', { tags: 'slow' }, () => {
     const { harness, number, on } = await scene();
     const browser = await signedIn(harness, 'mia');
     const writes = watchWrites(harness);
-    const before = folders();
+    const temporary = temporaryFolder();
     const page = await shown(browser, await post(browser, DRY_RUNS, { chain: 'pr-review', on }));
     expect(page).toContain(`Dry run of pr-review ${REPO}#${number}`);
     expect(page).toContain('It would ask for a countersign.');
     expect(page).toContain('merge : waiting for a countersign');
     expect(page).toMatch(/Comment on #\d+ ### ✍️ May this be merged\?/);
-    expect([writes, folders()]).toEqual([[], before]);
+    expect([writes, readdirSync(temporary)]).toEqual([[], []]);
   });
 
   test('plays a pasted chain, and shows a text as GitHub would', async () => {
@@ -312,7 +318,7 @@ steps:
 
   test('is ended with everything that it started when it takes too long or is stopped, and leaves nothing', async () => {
     const { harness, number } = await scene();
-    const before = folders();
+    const temporary = temporaryFolder();
     const asked: DryRunAsked = {
       repo: { owner: 'octo', name: 'app' },
       pullRequest: number,
@@ -334,6 +340,6 @@ steps:
       return isPull;
     }, 'hang');
     expect(await play(MINUTE, stop.signal)).toEqual({ kind: 'failed', because: 'stopped' });
-    expect(folders()).toEqual(before);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });

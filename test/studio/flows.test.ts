@@ -192,8 +192,7 @@ steps: [{ skill: ci }]
     expect(await page.getByLabel('environment').inputValue()).toBe('production');
     await page.getByLabel('replicas').fill('3');
     await page.getByRole('button', { name: 'Fire' }).click();
-    await page.waitForURL(/\/chains\/fired\//);
-    expect(await main(page)).toContain('Countersign reads your role and the chain.');
+    // The page that waits leads on by itself; `studio-fire` shows its words.
     await harness.settle();
     await page.waitForURL(/\/runs\/run_/);
     expect(await main(page)).toContain('manual.fired by mia');

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
@@ -60,9 +59,9 @@ export function openSqlite(
 /**
  * A database that `close` deletes. It is a file, because two connections cannot share one in memory. With one
  * connection, reads would see, or wait for, uncommitted changes.
+ * @param folder an empty folder, which `close` deletes too
  */
-export function openThrowAwaySqlite(options: SqliteOptions): Storage {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-'));
+export function openThrowAwaySqlite(folder: string, options: SqliteOptions): Storage {
   const storage = openSqlite(join(folder, 'throw-away.db'), options);
   const close = storage.close.bind(storage);
   storage.close = async () => {

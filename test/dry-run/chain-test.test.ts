@@ -334,6 +334,10 @@ test('chain test of a chain without cases says so', async () => {
     args: ['other'],
   });
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('There are cases of flow.') });
+  const meant = await cases('chain: flow\ncases:\n  - { name: a, expect: { result: asked } }\n', {
+    args: ['flows'],
+  });
+  expect(meant).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean flow?') });
   const cwd = mkdtempSync(join(tmpdir(), 'countersign-test-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const nothing = await countersign(['chain', 'test'], { cwd });

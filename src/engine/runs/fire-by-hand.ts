@@ -333,8 +333,19 @@ export function notInForce(
     broken.find((one) => one.kind === 'settings') ?? broken.find((one) => isFileOf(name, one.file));
   const [first] = file?.diagnostics ?? [];
   if (first) return `the chain "${name}" cannot run: ${formatDiagnostic(first)}`;
+  return (
+    noSuchChain({ chains, read }, name) ??
+    `the chain "${name}" does not run here: name it under "chains" in ${SETTINGS_FILE}`
+  );
+}
+
+/** That no file has a chain of this name, with those that run here, as a clause; `undefined` if one has. */
+export function noSuchChain(
+  { chains, read }: Pick<Configuration, 'chains' | 'read'>,
+  name: string,
+): string | undefined {
   if (Object.values(read.chains).some((parsed) => parsed.some((one) => nameOf(one) === name)))
-    return `the chain "${name}" does not run here: name it under "chains" in ${SETTINGS_FILE}`;
+    return undefined;
   return notAllowed(
     `there is no chain "${name}"`,
     chains.map((candidate) => candidate.name),

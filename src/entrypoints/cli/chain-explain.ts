@@ -1,14 +1,16 @@
 import { CountersignError } from '../../core/errors.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import type { Event } from '../../domain/event/event.ts';
+import type { Configuration } from '../../engine/configuration/configuration.ts';
 import { explainEvent } from '../../engine/runs/explain-event.ts';
-import { notInForce } from '../../engine/runs/fire-by-hand.ts';
-import type { ChainExplained } from '../../engine/runs/fire-once.ts';
+import { branchToFire, noSuchChain, notInForce } from '../../engine/runs/fire-by-hand.ts';
+import type { ChainExplained, DecisionDeps } from '../../engine/runs/fire-once.ts';
 import { type Explained, explainedText, firingExplainedJson } from '../../messages/cli/chain-explain.ts';
-import { deliveryWithoutBody, notAChainName, unknownDelivery } from '../../messages/cli/cli.ts';
+import { notAChainName } from '../../messages/cli/cli.ts';
 import { deliveryJson } from '../../messages/cli/delivery-json.ts';
-import type { Delivery, ReadTx } from '../../ports/storage.ts';
+import { asSentence } from '../../messages/text/pretty.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
+import { findDelivery } from './find-delivery.ts';
 import { readingGitHub } from './policy-steps.ts';
 
 export interface ChainExplainOptions extends DatabaseOption {
@@ -27,15 +29,17 @@ export function chainExplain(context: Context, chain: string, options: ChainExpl
   const { tools } = context;
   return tools.withDatabase(options.database, 'read', async (storage) => {
     const { read } = storage;
-    const delivery = await deliveryOf(read, options.delivery);
+    const delivery = await findDelivery(read, options.delivery, 'explained');
     const { github, configuration } = await tools.policy(read);
     const reading = await tools.eventsOf(delivery, { appId: github.appId, runs: read.runs });
     const events = reading.kind === 'events' ? reading.events : [];
-    const decided: Explained[] = await readingGitHub(() =>
+    const deps = { storage, github, configuration };
+    const found = await readingGitHub(() =>
       Promise.all(
         events.map(async (event) => {
-          const found = await explainEvent({ storage, github, configuration }, event, chain);
-          return { event, ...resultOf(found, chain) };
+          const explained = await explainEvent(deps, event, chain);
+          const there = explained ? explained.configuration : await configurationOf(deps, event);
+          return { event, explained, unknown: there && noSuchChain(there, chain) };
         }),
       ),
     );
@@ -44,6 +48,13 @@ export function chainExplain(context: Context, chain: string, options: ChainExpl
     const firings =
       repository === undefined ? [] : await read.firings.list({ repository, chain, limit: 10 * MAX_FIRINGS });
     const skipped = firings.filter(({ status }) => status === 'skipped').slice(0, MAX_FIRINGS);
+    const unknown = found.find((one) => one.unknown !== undefined)?.unknown;
+    // A chain that is gone has what is recorded of it.
+    if (unknown !== undefined && runs.length === 0 && skipped.length === 0)
+      throw new CountersignError('cli.unknown_chain', asSentence(unknown));
+    const decided = found.map(
+      ({ event, explained }): Explained => ({ event, ...resultOf(explained, chain) }),
+    );
     const about = {
       chain,
       delivery,
@@ -59,15 +70,11 @@ export function chainExplain(context: Context, chain: string, options: ChainExpl
   });
 }
 
-/** @param given the number of the delivery, or its GUID */
-async function deliveryOf(read: ReadTx, given: string): Promise<Delivery> {
-  const found = /^\d{1,15}$/.test(given)
-    ? await read.deliveries.get(Number(given))
-    : await read.deliveries.byGuid(given);
-  if (found) return found;
-  if ((await read.deliveries.known([given])).has(given))
-    throw new CountersignError('cli.no_body', deliveryWithoutBody(given, 'explained'));
-  throw new CountersignError('cli.unknown_delivery', unknownDelivery(given));
+/** Of an event that no trigger waits for, so that an unknown chain is known as such. */
+async function configurationOf(deps: DecisionDeps, event: Event): Promise<Configuration | undefined> {
+  return 'repository' in event && 'installation_id' in event
+    ? (await branchToFire(deps, event)).configuration
+    : undefined;
 }
 
 function repositoryOf(events: readonly Event[]): string | undefined {

@@ -53,7 +53,8 @@ export async function chainShow(
   // A file of the repository takes precedence over the operator's definition, which replaces a shipped chain.
   const defined = found && found.scope !== 'shipped' ? undefined : definedIn(stored, names);
   if (!found && !defined && stored.length === 0) {
-    const others = chains.map((one) => one.name);
+    const elsewhere = asksDatabase || (await tools.hasDatabase()) ? await storedNames(tools, options) : [];
+    const others = [...new Set([...chains.map((one) => one.name), ...elsewhere])];
     throw new CountersignError('cli.unknown_chain', unknownChain(name, others));
   }
   const shown = defined ?? found;
@@ -82,6 +83,12 @@ export async function chainShow(
       })),
     },
   };
+}
+
+function storedNames(tools: Context['tools'], { database }: PlaceOptions): Promise<string[]> {
+  return tools.withDatabase(database, 'read', async ({ read }) =>
+    (await read.chains.all()).map(({ name }) => name),
+  );
 }
 
 /** The text of the chain, to be copied. */

@@ -3,9 +3,17 @@ import type { AuditedVerb } from '../../domain/audit/entry.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import { applyingTo, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
+import type { Run } from '../../domain/run/run.ts';
 import { changeStoredChain, STATUS_VERBS } from '../../engine/configuration/change-stored-chain.ts';
 import { brokenChain, notAChainName } from '../../messages/cli/cli.ts';
-import { chainChanged, ONE_PLACE, storedTable } from '../../messages/cli/stored-chains.ts';
+import {
+  chainChanged,
+  nameNotSeen,
+  nothingToResume,
+  ONE_PLACE,
+  storedTable,
+} from '../../messages/cli/stored-chains.ts';
+import type { ReadTx } from '../../ports/storage.ts';
 import { type Context, type DatabaseOption, type Output, UsageError } from './context.ts';
 import { readText } from './files.ts';
 import { namesKnownIn } from './known-names.ts';
@@ -17,6 +25,7 @@ export interface PlaceOptions extends DatabaseOption {
 
 /** Stores a chain for a repository, or for all repositories of an owner. */
 export async function chainDefine(context: Context, file: string, options: PlaceOptions): Promise<Output> {
+  requireOnePlace(options);
   const { cwd, tools } = context;
   const { known } = await tools.chains();
   const text = readText(cwd, file);
@@ -34,7 +43,34 @@ export async function chainStatus(
   status: ChainStatus,
 ): Promise<Output> {
   if (!CHAIN_NAME.test(name)) throw new UsageError(notAChainName(name));
-  return change(context, name, options, STATUS_VERBS[status], (row) => ({ ...row, status }));
+  requireOnePlace(options);
+  const { shipped } = await context.tools.chains();
+  const before = await context.tools.withDatabase(options.database, 'read', ({ read }) =>
+    knownAt(read, options),
+  );
+  const where = options.repo ?? `${options.owner}/*`;
+  const names = [...shipped.flatMap(({ chain }) => chain?.name ?? []), ...before.names];
+  if (status === 'active' && !before.stored.includes(name))
+    throw new CountersignError('cli.unknown_chain', nothingToResume(name, where, before.stored));
+  const changed = await change(context, name, options, STATUS_VERBS[status], (row) => ({ ...row, status }));
+  // The files of the repository are not known here, so an unknown name is no error.
+  if (!names.includes(name)) context.progress(nameNotSeen(name, where, names));
+  return changed;
+}
+
+/** Of how many runs the chains count as known. */
+const RUNS_READ = 200;
+
+/** The chains that the database has seen in one place. */
+async function knownAt(
+  { chains, runs }: ReadTx,
+  { repo, owner: account = '' }: PlaceOptions,
+): Promise<{ stored: string[]; names: string[] }> {
+  const [owner = account, name = ''] = repo?.split('/') ?? [];
+  const stored = applyingTo(await chains.all(), { owner, name }).map((row) => row.name);
+  const ran = await runs.list({ ...(repo !== undefined && { repository: repo }), limit: RUNS_READ });
+  const isOfOwner = ({ repository }: Run) => repository.toLowerCase().startsWith(`${owner.toLowerCase()}/`);
+  return { stored, names: [...new Set([...stored, ...ran.filter(isOfOwner).map(({ chain }) => chain)])] };
 }
 
 /** What the operator says about chains. */
@@ -47,6 +83,10 @@ export function chainListStored({ tools }: Context, options: PlaceOptions): Prom
   });
 }
 
+function requireOnePlace({ repo, owner }: PlaceOptions): void {
+  if ((repo === undefined) === (owner === undefined)) throw new UsageError(ONE_PLACE);
+}
+
 async function change(
   { clock, tools }: Context,
   name: string,
@@ -54,7 +94,6 @@ async function change(
   verb: AuditedVerb,
   changed: (row: StoredChain) => StoredChain,
 ): Promise<Output> {
-  if ((repo === undefined) === (account === undefined)) throw new UsageError(ONE_PLACE);
   const [owner = '', repository = null] = repo?.split('/') ?? [account];
   return tools.withDatabase(database, 'write', async (storage) => {
     const queue = await tools.enqueuer(storage);

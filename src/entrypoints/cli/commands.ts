@@ -324,7 +324,7 @@ function addDelivery(delivery: Command, perform: Perform): void {
   const replay = delivery
     .command('replay')
     .description('process a delivery again; effects that already happened do not happen twice')
-    .argument('<guid>', 'the GUID that GitHub gave the delivery')
+    .argument('<delivery>', 'its number or its GUID, as delivery list shows them')
     .addOption(databaseOption())
     .action((guid: string, options: DatabaseOption) =>
       perform(async (context) =>

@@ -8,14 +8,19 @@ import {
 } from '../../messages/cli/cli.ts';
 import { deliveryJson } from '../../messages/cli/delivery-json.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
+import { findDelivery } from './find-delivery.ts';
 
-/** Has a finished delivery processed again. */
+/**
+ * Has a finished delivery processed again.
+ * @param given its number, or its GUID
+ */
 export function deliveryReplay(
   { clock, tools }: Context,
-  guid: string,
+  given: string,
   { database }: DatabaseOption,
 ): Promise<Output> {
   return tools.withDatabase(database, 'write', async (storage) => {
+    const { guid } = await findDelivery(storage.read, given, 'processed again');
     const [queue, jobOf] = await Promise.all([tools.enqueuer(storage), tools.deliveryJobs()]);
     const replayed = await storage.transaction((tx) =>
       replayDelivery(

@@ -1,4 +1,4 @@
-import { type Diagnostic, notAllowed } from '../../core/diagnostic.ts';
+import { type Diagnostic, nearest, notAllowed } from '../../core/diagnostic.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
@@ -10,7 +10,12 @@ export const NO_CHAIN_CASES =
 
 /** @param others the chains that have cases */
 export function noCasesOf(chain: string, others: readonly string[]): string {
-  const rest = others.length === 0 ? '' : ` There are cases of ${others.join(', ')}.`;
+  const meant = nearest(chain, others);
+  const rest = meant
+    ? ` Did you mean ${meant}?`
+    : others.length === 0
+      ? ''
+      : ` There are cases of ${others.join(', ')}.`;
   return `The chain ${plainLine(chain)} has no cases in .github/countersign/tests.${rest}`;
 }
 

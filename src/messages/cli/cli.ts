@@ -116,7 +116,7 @@ export function notFired(because: string): string {
 }
 
 export function unknownDelivery(guid: string): string {
-  return `There is no delivery ${plainLine(guid)}; countersign delivery list shows those there are.`;
+  return `There is no delivery ${plainLine(guid)}: give the number or the GUID of one that countersign delivery list shows.`;
 }
 
 export function unknownOrganisation(owner: string): string {

@@ -1,3 +1,4 @@
+import { nearest } from '../../core/diagnostic.ts';
 import type { StoredChain } from '../../domain/chain/stored.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import { plainLine } from '../../domain/run/explain.ts';
@@ -63,6 +64,21 @@ export function chainChanged(verb: string, row: StoredChain): string {
     default:
       return `Resumed ${row.name} ${where}: it starts runs again, with the next event of each pull request.`;
   }
+}
+
+/** @param stored the names of chains about which something is stored there */
+export function nothingToResume(name: string, where: string, stored: readonly string[]): string {
+  const meant = nearest(name, stored);
+  const hint =
+    meant === undefined ? 'countersign chain list --stored shows what is.' : `Did you mean ${meant}?`;
+  return `Nothing is stored about a chain ${plainLine(name)} for ${plainLine(where)}, so there is nothing to resume. ${hint}`;
+}
+
+/** Said beside the answer, because only GitHub knows the chains in files. */
+export function nameNotSeen(name: string, where: string, seen: readonly string[]): string {
+  const meant = nearest(name, seen);
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  return `No chain ${plainLine(name)} has run for ${plainLine(where)} so far, and none is stored or ships with Countersign.${hint}`;
 }
 
 export function placeOf({ owner, repository }: StoredChain): string {

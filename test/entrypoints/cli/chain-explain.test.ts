@@ -136,7 +136,6 @@ describe('chain explain', () => {
   test('says that a chain has errors, is paused or does not exist', async () => {
     const { guid } = await delivery('pull_request', 'opened');
     expect(await explained('broken', guid)).toContain('pr.opend');
-    expect(await explained('shp', guid)).toContain('there is no chain "shp": did you mean "ship"?');
     const at = harness.clock.now();
     const row = { owner: 'octo', repository: 'app', definition: null, createdAt: at, updatedAt: at } as const;
     await harness.app.storage.transaction((tx) =>
@@ -154,6 +153,30 @@ describe('chain explain', () => {
     expect(await explained('ship', (await delivery('check_run', 'created')).guid)).toContain(
       'ship did not fire: it is about this app’s own check run',
     );
+  });
+
+  test.each([
+    ['pull_request', 'opened'],
+    ['issue_comment', 'created'],
+  ])('names the nearest chain for one that is not there, for a delivery %s %s', async (event, action) => {
+    const { guid } = await delivery(event, action);
+    expect(await countersign('chain', 'explain', 'shp', '--delivery', guid)).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is no chain "shp": did you mean "ship"? Allowed: picky, ping, ship.\n',
+    });
+  });
+
+  test('explains firings of a chain that is gone', async () => {
+    const { guid } = await delivery('pull_request', 'opened');
+    const [firing] = await harness.app.storage.read.firings.list({ chain: 'ping', limit: 1 });
+    if (!firing) throw new Error('there is no firing of ping');
+    await harness.app.storage.transaction((tx) =>
+      tx.firings.insert({ ...firing, id: 'fir_gone', chain: 'gone', pullRequest: null }),
+    );
+    const out = await explained('gone', guid);
+    expect(out).toContain('there is no chain "gone"');
+    expect(out).toContain('Firings of gone in this repository that did not happen');
   });
 
   test('explains a delivery that is archived', async () => {

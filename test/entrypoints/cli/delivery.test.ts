@@ -96,9 +96,18 @@ describe('delivery replay', () => {
     ]);
   });
 
+  it('takes the number of a delivery, too', async () => {
+    const { run } = await withDeliveries();
+    const [newest] = parsed(await run('delivery', 'list', '--status', 'done', '--json')) as { id: number }[];
+    expect((await run('delivery', 'replay', String(newest?.id))).code).toBe(0);
+  });
+
   it.each([
     ['guid-new', 'The delivery guid-new waits to be processed, so there is nothing to replay.\n'],
-    ['guid-none', 'There is no delivery guid-none; countersign delivery list shows those there are.\n'],
+    [
+      'guid-none',
+      'There is no delivery guid-none: give the number or the GUID of one that countersign delivery list shows.\n',
+    ],
   ])('of %s fails and queues nothing', async (guid, stderr) => {
     const { path, run } = await withDeliveries();
     expect(await run('delivery', 'replay', guid)).toEqual({ code: 1, stdout: '', stderr });

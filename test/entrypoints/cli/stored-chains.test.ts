@@ -130,3 +130,48 @@ test.each([[[]], [['--repo', 'acme/shop', '--owner', 'acme']]])(
     expect(await run('pause', 'deploy', ...at)).toMatchObject({ code: 2 });
   },
 );
+
+test('pausing a chain that nothing here knows says so and names the nearest, and pauses it all the same', async () => {
+  const { run } = await world();
+  const at = ['--repo', 'acme/shop'];
+  await run('define', 'chains/deploy.yaml', ...at);
+  expect(await run('pause', 'depoy', ...at)).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^Paused depoy for acme\/shop: /),
+    stderr:
+      'No chain depoy has run for acme/shop so far, and none is stored or ships with Countersign. Did you mean deploy?\n',
+  });
+  expect((await run('pause', 'pr-review', ...at)).stderr).toBe('');
+});
+
+test('a chain that ran is known when it is paused, in its repository and for its owner', async () => {
+  const { path, run } = await world();
+  await seed(path, (storage) =>
+    storage.transaction((tx) =>
+      tx.runs.insert(runState('run_1', { repository: 'acme/shop', chain: 'ship' })),
+    ),
+  );
+  expect((await run('pause', 'ship', '--repo', 'acme/shop')).stderr).toBe('');
+  expect((await run('disable', 'ship', '--owner', 'Acme')).stderr).toBe('');
+  expect((await run('pause', 'ship', '--owner', 'other')).stderr).toContain(
+    'No chain ship has run for other/*',
+  );
+});
+
+test('a chain about which nothing is stored cannot be resumed, and the nearest is named', async () => {
+  const { run } = await world();
+  await run('pause', 'pr-review', '--owner', 'acme');
+  expect(await run('resume', 'pr-reviw', '--repo', 'acme/shop')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'Nothing is stored about a chain pr-reviw for acme/shop, so there is nothing to resume. Did you mean pr-review?\n',
+  });
+  expect((await run('resume', 'pr-review', '--repo', 'acme/shop')).code).toBe(0);
+});
+
+test('chain show names the nearest of the stored chains, too', async () => {
+  const { run } = await world();
+  await run('define', 'chains/deploy.yaml', '--owner', 'acme');
+  expect((await run('show', 'depoy')).stderr).toBe('There is no chain depoy; did you mean deploy?\n');
+});

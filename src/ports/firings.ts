@@ -1,4 +1,5 @@
 import type { Schedule } from '../domain/chain/trigger-schema.ts';
+import type { Visible } from './visible.ts';
 
 /** When a chain of a repository fires next by one of its schedules. */
 export interface ScheduleRow {
@@ -19,8 +20,8 @@ export interface Schedules {
   due(now: Date, limit: number): Promise<ScheduleRow[]>;
   /** The earliest time at which a row is due; `undefined` without rows. */
   nextAt(): Promise<Date | undefined>;
-  /** The rows that are due next. */
-  upcoming(limit: number): Promise<ScheduleRow[]>;
+  /** The rows that are due next. @param of only those of one chain that somebody may see */
+  upcoming(limit: number, of?: { chain: string; visible: Visible }): Promise<ScheduleRow[]>;
   put(row: ScheduleRow): Promise<void>;
   remove(row: Pick<ScheduleRow, 'repositoryId' | 'chain' | 'trigger'>): Promise<void>;
 }

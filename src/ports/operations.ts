@@ -55,6 +55,15 @@ export interface ChainUse {
   newest: { id: string; at: Date };
 }
 
+/** What a list of chains is narrowed to. */
+interface ChainFilter {
+  names?: readonly string[];
+  /** `owner/name`, in any case. */
+  repository?: string;
+  /** Somewhere in the name of the chain or of its repository. */
+  text?: string;
+}
+
 /** How long a step took in one run. */
 export interface StepTime {
   stepId: string;
@@ -134,7 +143,10 @@ export interface StoredVersion {
 
 /** The questions of pages for operators, and about chains and skills. The number of statements never grows with the rows. */
 export interface Operations {
-  chains(visible: Visible): Promise<ChainUse[]>;
+  /** At most 500, the one with the newest run first. */
+  chains(visible: Visible, filter: ChainFilter): Promise<ChainUse[]>;
+  /** The names of those that have runs. */
+  repositories(visible: Visible): Promise<string[]>;
   /** Of the chain's newest runs that have ended, at most so many. */
   stepTimes(visible: Visible, chain: string, runs: number): Promise<StepTime[]>;
   /** Newest first. */

@@ -3,6 +3,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite/open.ts';
+import type { RunState } from '../../src/domain/run/run.ts';
+import { Visible } from '../../src/ports/visible.ts';
 import { at, comment, delivery, runState } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
 
@@ -15,6 +17,11 @@ const step = fc.record({
   which: fc.integer({ min: 1, max: 4 }),
   status: fc.nat({ max: 2 }),
 });
+
+/** The second and the fourth are of another chain; a later one is newer. */
+function runOf(which: number): RunState {
+  return runState(`run${which}`, { chain: which % 2 === 0 ? 'even' : 'odd', createdAt: at(which) });
+}
 
 it('the counts are what counting gives, whatever was recorded, changed, rolled back and deleted', async () => {
   await fc.assert(
@@ -35,7 +42,7 @@ it('the counts are what counting gives, whatever was recorded, changed, rolled b
                 const to = (['processing', 'done', 'failed'] as const)[status] ?? 'done';
                 if (known) await tx.deliveries.setStatus(known.id, to, at(1));
               }
-              if (what === 'run' && !run) await tx.runs.insert(runState(id));
+              if (what === 'run' && !run) await tx.runs.insert(runOf(which));
               if (what === 'run' && run) {
                 const to = (['running', 'completed', 'failed'] as const)[status] ?? 'failed';
                 await tx.runs.save({ ...run, run: { ...run.run, status: to } }, byApp);
@@ -79,6 +86,24 @@ it('the counts are what counting gives, whatever was recorded, changed, rolled b
             .sort();
           expect(kept).toEqual(counted.map(({ status, count }) => [status, count]));
         }
+        const chains = await storage.read.operations.chains(Visible.everything(), {});
+        const runs = Map.groupBy(
+          beside
+            .prepare<[], { chain: string; id: string; status: string }>(
+              'SELECT chain, id, status FROM chain_runs ORDER BY created_at DESC',
+            )
+            .all(),
+          ({ chain }) => chain,
+        );
+        expect(chains.map(({ chain, newest, runs }) => ({ chain, newest: newest.id, runs }))).toEqual(
+          [...runs].map(([chain, rows]) => ({
+            chain,
+            newest: rows[0]?.id,
+            runs: Object.fromEntries(
+              [...Map.groupBy(rows, ({ status }) => status)].map(([status, some]) => [status, some.length]),
+            ),
+          })),
+        );
       } finally {
         beside.close();
         await storage.close();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
 import { signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
@@ -72,4 +72,53 @@ test('a chain is shown to those who see a repository that it ran in, with its st
   expect(textOf((await outsider(chain)).html)).toContain('It has not run yet.');
   expect(textOf((await outsider(chain)).html)).not.toContain('octo/app');
   expect((await outsider('/skills')).status).toBe(200);
+});
+
+describe('the list of chains', () => {
+  const stored = {
+    id: 'chn_1',
+    owner: 'octo',
+    repository: null,
+    name: 'pr-review',
+    definition: null,
+    status: 'paused',
+  } as const;
+
+  async function listed() {
+    const harness = await start({ chain: MERGE_ONLY });
+    await open(harness);
+    const now = harness.clock.now();
+    await harness.app.storage.transaction((tx) =>
+      tx.chains.put({ ...stored, createdAt: now, updatedAt: now }),
+    );
+    return harness;
+  }
+
+  test.each([
+    ['', true],
+    ['?text=REVIEW', true],
+    ['?text=octo', true],
+    ['?text=oct_', false],
+    ['?text=%25', false],
+    ['?repository=Octo/App', true],
+    ['?repository=octo/ap', false],
+    ['?state=paused', true],
+    ['?state=active', false],
+    ['?state=disabled&repository=octo/app', false],
+    ['?state=of+no+kind', true],
+  ])('for %j has the paused chain of a repository: %s', async (query, isThere) => {
+    const mia = await studioFor(await listed(), { viewer: person(1, 'mia') });
+    const text = textOf((await mia(`/chains${query}`)).html);
+    expect(text.includes('pr-review octo/app Paused 1')).toBe(isThere);
+    if (!isThere) expect(text).toContain('No such chain has run.');
+  });
+
+  test('says nothing of repositories that somebody does not see, whatever it is limited to', async () => {
+    const harness = await listed();
+    const outsider = await studioFor(harness, { viewer: person(2, 'max'), visible: Visible.only([]) });
+    for (const query of ['', '?state=paused', '?text=octo', '?repository=octo/app']) {
+      const { html } = await outsider(`/chains${query}`);
+      expect([query, /octo(\/app)?<|all of octo|Stored on this server/.test(html)]).toEqual([query, false]);
+    }
+  });
 });

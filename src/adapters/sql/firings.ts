@@ -1,7 +1,8 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Firing, Firings, Schedules } from '../../ports/firings.ts';
 import { parseJson, toDate, toText } from './columns.ts';
 import type { Database, FiringsTable } from './schema.ts';
+import { visibleIn } from './visible-in.ts';
 
 export function schedulesTable(db: Kysely<Database>): Schedules {
   return {
@@ -25,8 +26,15 @@ export function schedulesTable(db: Kysely<Database>): Schedules {
       return rows.map(scheduleIn);
     },
 
-    async upcoming(limit) {
-      const rows = await db.selectFrom('schedules').selectAll().orderBy('next_at').limit(limit).execute();
+    async upcoming(limit, of) {
+      const rows = await db
+        .selectFrom('schedules')
+        .selectAll()
+        .$if(of !== undefined, (query) => query.where('chain', '=', of?.chain ?? ''))
+        .where(visibleIn(of?.visible ?? { ids: undefined }, sql.ref('repository_id')))
+        .orderBy('next_at')
+        .limit(limit)
+        .execute();
       return rows.map(scheduleIn);
     },
 

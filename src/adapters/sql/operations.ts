@@ -16,46 +16,54 @@ const MOST_CHAINS = 500;
 
 export function operationsTable(db: Kysely<Database>): Operations {
   return {
-    async chains(visible) {
-      // Everything is in the index by pull request, so that no run is read.
-      const counts = await db
-        .selectFrom('chain_runs')
-        .select(['repository_id', 'chain', 'status'])
-        .select(({ fn }) => [
-          fn.countAll<number>().as('count'),
-          fn.max('created_at').as('at'),
-          // Ids are in the order of time.
-          fn.max('id').as('newest'),
-        ])
-        .where(visibleIn(visible, sql.ref('repository_id')))
-        .groupBy(['repository_id', 'chain', 'status'])
-        .execute();
-      const groups = Map.groupBy(counts, ({ repository_id, chain }) => `${repository_id} ${chain}`);
-      const newest = [...groups.values()]
-        .map((rows) => rows.reduce((one, other) => (one.newest > other.newest ? one : other)))
-        .toSorted((a, b) => (a.newest > b.newest ? -1 : 1))
-        .slice(0, MOST_CHAINS);
-      if (newest.length === 0) return [];
-      const names = await db
-        .selectFrom('chain_runs')
-        .select(['id', 'repository'])
-        .where(
-          'id',
-          'in',
-          newest.map((one) => one.newest),
+    async chains(visible, { names, repository, text }) {
+      const words = text === undefined ? undefined : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+      // From what triggers keep, so that what this costs does not depend on how many runs there are.
+      const newest = await db
+        .selectFrom('newest_of_chains as n')
+        .innerJoin('chain_runs as r', 'r.id', 'n.run_id')
+        .select(['n.chain', 'n.repository_id', 'n.run_id', 'n.begun_at', 'r.repository'])
+        .where(visibleIn(visible, sql.ref('n.repository_id')))
+        .$if(names !== undefined, (query) => query.where('n.chain', 'in', [...(names ?? [])]))
+        .$if(repository !== undefined, (query) =>
+          query.where(sql<boolean>`r.repository = ${repository} COLLATE NOCASE`),
         )
+        .$if(words !== undefined, (query) =>
+          query.where(
+            sql<boolean>`(n.chain LIKE ${words} ESCAPE '\\' OR r.repository LIKE ${words} ESCAPE '\\')`,
+          ),
+        )
+        .orderBy('n.begun_at', 'desc')
+        .orderBy('n.run_id', 'desc')
+        .limit(MOST_CHAINS)
         .execute();
-      const repositories = new Map(names.map(({ id, repository }) => [id, repository]));
+      const counts = await sql<{ chain: string; repository_id: number; status: RunStatus; runs: number }>`
+        SELECT c.chain, c.repository_id, c.status, c.runs
+          FROM json_each(${JSON.stringify(newest.map((one) => [one.chain, one.repository_id]))}) AS wanted
+          JOIN chain_counts AS c ON c.chain = wanted.value ->> 0 AND c.repository_id = wanted.value ->> 1
+          WHERE c.runs > 0`.execute(db);
+      const groups = Map.groupBy(counts.rows, ({ repository_id, chain }) => `${repository_id} ${chain}`);
       return newest.map((one): ChainUse => {
         const rows = groups.get(`${one.repository_id} ${one.chain}`) ?? [];
         return {
           chain: one.chain,
           repositoryId: one.repository_id,
-          repository: repositories.get(one.newest) ?? '',
-          runs: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
-          newest: { id: one.newest, at: toDate(one.at) },
+          repository: one.repository,
+          runs: Object.fromEntries(rows.map(({ status, runs }) => [status, runs])),
+          newest: { id: one.run_id, at: toDate(one.begun_at) },
         };
       });
+    },
+
+    async repositories(visible) {
+      const rows = await db
+        .selectFrom('newest_of_chains as n')
+        .innerJoin('chain_runs as r', 'r.id', 'n.run_id')
+        .select('r.repository')
+        .distinct()
+        .where(visibleIn(visible, sql.ref('n.repository_id')))
+        .execute();
+      return rows.map(({ repository }) => repository);
     },
 
     async stepTimes(visible, chain, most) {

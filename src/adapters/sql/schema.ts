@@ -57,6 +57,8 @@ export interface Database {
   effects: EffectsTable;
   jobs: JobsTable;
   status_counts: StatusCountsTable;
+  chain_counts: ChainCountsTable;
+  newest_of_chains: NewestOfChainsTable;
   transitions: TransitionsTable;
   chains: ChainsTable;
   schedules: {
@@ -390,6 +392,22 @@ export interface JobsTable {
   lease_token: string | null;
   lease_until: string | null;
   worth: number;
+}
+
+/** Only triggers write it. */
+interface ChainCountsTable {
+  chain: string;
+  repository_id: number;
+  status: RunStatus;
+  runs: number;
+}
+
+/** Only triggers write it. */
+interface NewestOfChainsTable {
+  chain: string;
+  repository_id: number;
+  run_id: string;
+  begun_at: string;
 }
 
 export interface StatusCountsTable {

@@ -1,5 +1,6 @@
 /** `paused`: starts no run. `disabled`: as if it did not exist. */
-export type ChainStatus = 'active' | 'paused' | 'disabled';
+export const CHAIN_STATUSES = ['active', 'paused', 'disabled'] as const;
+export type ChainStatus = (typeof CHAIN_STATUSES)[number];
 
 /** What the operator says about a chain, for one repository or for all of an owner. */
 export interface StoredChain {

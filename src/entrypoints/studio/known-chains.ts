@@ -1,34 +1,91 @@
 import { CHAIN_NAME, type Chain } from '../../domain/chain/chain.ts';
-import type { StoredChain } from '../../domain/chain/stored.ts';
+import { applyingTo, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ChainUse } from '../../ports/operations.ts';
 import type { Request, StudioParts } from './frame.ts';
 import { isOperator } from './viewer.ts';
 
+/** A chain that has run in a repository. */
+export type UsedChain = ChainUse & { state: ChainStatus };
+
 /** The chains that somebody may know about. */
 export interface KnownChains {
   /** Those that ran. */
-  uses: ChainUse[];
+  uses: UsedChain[];
   stored: StoredChain[];
   shipped: readonly ShippedChain[];
 }
 
-/** Operators see all of what is stored; others what is about an owner or a repository that they see. */
+/** What a list of chains is narrowed to. */
+export interface ChainsWanted {
+  /** Only these. */
+  names?: readonly string[];
+  /** `owner/name`, in any case. */
+  repository?: string | undefined;
+  state?: ChainStatus | undefined;
+  text?: string | undefined;
+}
+
+/** At most 500 that ran, the one with the newest run first. */
 export async function knownChains(
   { storage: { read }, chainTools }: Pick<StudioParts, 'storage' | 'chainTools'>,
   context: Request,
+  { names, repository, state, text }: ChainsWanted,
 ): Promise<KnownChains> {
-  const uses = await read.operations.chains(context.get('visible'));
+  const visible = context.get('visible');
+  const stored = await visibleStored(read, context);
+  const isHeld = state !== undefined && state !== 'active';
+  const held = isHeld ? stored.flatMap((row) => (row.status === state ? row.name : [])) : undefined;
+  const uses = await read.operations.chains(visible, {
+    ...((names ?? held) && { names: names ?? held ?? [] }),
+    ...(repository !== undefined && { repository }),
+    ...(text !== undefined && { text }),
+  });
+  const { shippedChains } = await chainTools();
+  const isWanted = (name: string, place: string) =>
+    (names?.includes(name) ?? true) &&
+    (text === undefined || `${name} ${place}`.toLowerCase().includes(text.toLowerCase()));
+  return {
+    uses: uses
+      .map((use) => ({ ...use, state: stateOf(stored, use) }))
+      .filter((use) => state === undefined || use.state === state),
+    stored: stored.filter(
+      (row) =>
+        isWanted(row.name, `${row.owner}/${row.repository ?? ''}`) &&
+        (state === undefined || row.status === state) &&
+        (repository === undefined || appliesTo(row, repository)),
+    ),
+    // They have no state and no repository of their own.
+    shipped:
+      isHeld || repository !== undefined
+        ? []
+        : shippedChains.filter(({ chain }) => isWanted(chain.name, chain.description ?? '')),
+  };
+}
+
+/** Operators see all of what is stored; others what is about an owner or a repository that they see. */
+async function visibleStored(read: StudioParts['storage']['read'], context: Request): Promise<StoredChain[]> {
   const all = await read.chains.all();
-  const { shippedChains: shipped } = await chainTools();
-  if (isOperator(context.get('viewer'))) return { uses, stored: all, shipped };
-  const names = new Set(uses.map(({ repository }) => repository.toLowerCase()));
-  const owners = new Set([...names].map((name) => name.split('/')[0]));
-  const stored = all.filter(({ owner, repository }) =>
+  if (all.length === 0 || isOperator(context.get('viewer'))) return all;
+  const seen = (await read.operations.repositories(context.get('visible'))).map((name) => name.toLowerCase());
+  const names = new Set(seen);
+  const owners = new Set(seen.map((name) => name.split('/')[0]));
+  return all.filter(({ owner, repository }) =>
     repository === null ? owners.has(owner.toLowerCase()) : names.has(`${owner}/${repository}`.toLowerCase()),
   );
-  return { uses, stored, shipped };
+}
+
+/** What the operator says about the chain in that repository. */
+function stateOf(stored: readonly StoredChain[], { chain, repository }: ChainUse): ChainStatus {
+  const [owner = '', name = ''] = repository.split('/');
+  const own = stored.filter((row) => row.name === chain);
+  return applyingTo(own, { owner, name })[0]?.status ?? 'active';
+}
+
+function appliesTo(row: StoredChain, repository: string): boolean {
+  const [owner = '', name = ''] = repository.split('/');
+  return applyingTo([row], { owner, name }).length > 0;
 }
 
 /** What is known of one chain. */
@@ -47,10 +104,9 @@ export async function chainNamed(
   name: string,
 ): Promise<KnownChain | undefined> {
   if (!CHAIN_NAME.test(name)) return undefined;
-  const all = await knownChains(parts, context);
-  const uses = all.uses.filter(({ chain }) => chain === name);
-  const stored = all.stored.filter((row) => row.name === name);
-  const shipped = all.shipped.find(({ chain }) => chain.name === name);
+  const all = await knownChains(parts, context, { names: [name] });
+  const { uses, stored } = all;
+  const [shipped] = all.shipped;
   if (uses.length === 0 && stored.length === 0 && !shipped) return undefined;
   const [last] = uses;
   const newest = last && (await parts.storage.read.runs.get(last.newest.id));

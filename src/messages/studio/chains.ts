@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { StoredChain } from '../../domain/chain/stored.ts';
+import { CHAIN_STATUSES, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Run, RunStatus } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ScheduleRow } from '../../ports/firings.ts';
@@ -7,8 +7,10 @@ import type { ChainUse, StepTime } from '../../ports/operations.ts';
 import { chainPath } from './chain-path.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
-import { dataTable, time } from './parts.ts';
+import { dataTable, filterForm, time } from './parts.ts';
 import { said, saidLines } from './untrusted.ts';
+
+const STATE_WORDS = { active: 'Active', paused: 'Paused', disabled: 'Disabled' } as const;
 
 const STATUS_WORDS = {
   active: 'Active',
@@ -16,26 +18,38 @@ const STATUS_WORDS = {
   disabled: 'Disabled: counts as removed',
 } as const;
 
+/** What the list of chains is limited to, as its address says. */
+export interface ChainListQuery {
+  text?: string | undefined;
+  repository?: string | undefined;
+  state?: ChainStatus | undefined;
+}
+
 /** The chains of the repositories that somebody sees, and those that ship. */
 export function chainsPage({
   uses,
   stored,
   shipped,
+  query,
 }: {
-  uses: readonly ChainUse[];
+  uses: readonly (ChainUse & { state: ChainStatus })[];
   stored: readonly StoredChain[];
   shipped: readonly ShippedChain[];
+  query: ChainListQuery;
 }): Html {
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
   return html`<h1>Chains</h1>
+${filters(query)}
 <p><a href="/chains/check">Check a chain</a></p>
 ${
   uses.length === 0
-    ? html`<p class="empty">No chain has run yet. The shipped chain <b>pr-review</b> begins with the next pull request in a repository with this App.</p>`
+    ? html`<p class="empty">${isFiltered ? 'No such chain has run.' : html`No chain has run yet. The shipped chain <b>pr-review</b> begins with the next pull request in a repository with this App.`}</p>`
     : dataTable(
-        ['Chain', 'Repository', 'Runs', 'Succeeded', 'Last run'],
+        ['Chain', 'Repository', 'State', 'Runs', 'Succeeded', 'Last run'],
         uses.map((use) => [
           chainLink(use.chain),
           said(use.repository, 150),
+          STATE_WORDS[use.state],
           total(use),
           success([use]),
           time(use.newest.at),
@@ -43,7 +57,10 @@ ${
       )
 }
 ${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}`}
-<h2>Shipped with Countersign</h2>
+${
+  shipped.length === 0
+    ? ''
+    : html`<h2>Shipped with Countersign</h2>
 ${dataTable(
   ['Chain', 'Runs', 'What it does'],
   shipped.map(({ chain, onlyIfNamed }) => [
@@ -51,7 +68,26 @@ ${dataTable(
     onlyIfNamed ? 'Where the settings name it' : 'Where no settings name others',
     said(chain.description ?? '', 300),
   ]),
-)}`;
+)}`
+}`;
+}
+
+function filters({
+  text = '',
+  repository = '',
+  state = '',
+}: { [Name in keyof ChainListQuery]: string | undefined }): Html {
+  return filterForm('/chains', [
+    { kind: 'search', name: 'text', label: 'Chain or repository', value: text },
+    { kind: 'text', name: 'repository', label: 'Repository', value: repository },
+    {
+      kind: 'choice',
+      name: 'state',
+      label: 'State',
+      value: state,
+      choices: [['', 'any'], ...CHAIN_STATUSES.map((one) => [one, STATE_WORDS[one]] as const)],
+    },
+  ]);
 }
 
 /** One chain over all of these repositories. */

@@ -111,6 +111,9 @@ export function nextPage(href: string | undefined): Html | '' {
     : html`<nav class="pager" aria-label="Further pages"><a rel="next" href="${href}">Next page</a></nav>`;
 }
 
+/** Of a table: more would take a browser long, and nobody reads them. */
+const MOST_ROWS = 200;
+
 /** A table that scrolls on narrow screens, named by its columns. */
 export function dataTable(
   columns: readonly string[],
@@ -119,5 +122,9 @@ export function dataTable(
   return html`<div class="wide" tabindex="0" role="group" aria-label="${columns.join(', ')}"><table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>
-${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;
+${rows.slice(0, MOST_ROWS).map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>${
+    rows.length > MOST_ROWS
+      ? html`<p class="quiet">Only the first ${MOST_ROWS} of ${rows.length} are listed.</p>`
+      : ''
+  }`;
 }

@@ -65,7 +65,8 @@ export async function storeEverywhere(
   const place = { installation_id: repository.installationId, owner: 'octo', repo: name };
   const outcomes = outcomesOfEachKind(text.slice(0, 1_000));
   const review = knownOutcomeSchema.parse(outcomes[0]);
-  const steps = [`${text} one`, `${text} two`, 'three'];
+  const name60 = text.slice(0, 200);
+  const steps = [`${name60} one`, `${name60} two`, 'three'];
   const definition = {
     name: chain,
     description: text,
@@ -393,7 +394,9 @@ export async function storeEverywhere(
   };
 }
 
-function hostileReason(text: string): Reason {
+function hostileReason(whole: string): Reason {
+  // Each is there many times.
+  const text = whole.slice(0, 2_000);
   return {
     ...reason('step.failed.error' as Reason['code'], text, [
       { kind: 'url', id: text, label: text, url: text },

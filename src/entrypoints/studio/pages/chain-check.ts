@@ -38,7 +38,10 @@ export function chainCheckPages(parts: StudioParts): Hono<Env> {
 
   pages.get(CHECK, async (context) => {
     const chain = context.req.query('chain');
-    const text = chain === undefined ? '' : (textOfChain(await knownChains(parts, context), chain) ?? '');
+    const text =
+      chain === undefined
+        ? ''
+        : (textOfChain(await knownChains(parts, context, { names: [chain] }), chain) ?? '');
     return answer(context, { text });
   });
 

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { CHAIN_STATUSES } from '../../../domain/chain/stored.ts';
 import { changeStoredChain, STATUS_VERBS } from '../../../engine/configuration/change-stored-chain.ts';
 import { chainForm } from '../../../messages/studio/chain-form.ts';
 import { chainPath } from '../../../messages/studio/chain-path.ts';
@@ -8,7 +9,7 @@ import { answerPage, type Env, type StudioParts } from '../frame.ts';
 import { chainNamed, knownChains } from '../known-chains.ts';
 
 const RUNS_OF_TIMES = 100;
-const SCHEDULES = 500;
+const SCHEDULES = 50;
 
 /** The pages of chains. */
 export function chainPages(parts: StudioParts): Hono<Env> {
@@ -17,7 +18,13 @@ export function chainPages(parts: StudioParts): Hono<Env> {
   const pages = new Hono<Env>();
 
   pages.get('/chains', async (context) => {
-    const main = chainsPage(await knownChains(parts, context));
+    const given = (name: string) => context.req.query(name)?.trim().slice(0, 200) || undefined;
+    const query = {
+      text: given('text'),
+      repository: given('repository'),
+      state: CHAIN_STATUSES.find((one) => one === context.req.query('state')),
+    };
+    const main = chainsPage({ ...(await knownChains(parts, context, query)), query });
     return answerPage(parts, context, { title: 'Chains', main });
   });
 
@@ -27,9 +34,7 @@ export function chainPages(parts: StudioParts): Hono<Env> {
     const known = await chainNamed(parts, context, name);
     if (!known) return context.notFound();
     const steps = await read.operations.stepTimes(visible, name, RUNS_OF_TIMES);
-    const schedules = (await read.schedules.upcoming(SCHEDULES)).filter(
-      (row) => row.chain === name && visible.has(row.repositoryId),
-    );
+    const schedules = await read.schedules.upcoming(SCHEDULES, { chain: name, visible });
     const viewer = context.get('viewer');
     const person = viewer.kind === 'person' ? viewer : undefined;
     const main = chainPage({

@@ -1,0 +1,2 @@
+-- Version 38 adds counts of the runs of chains and the newest of each, which it fills by itself.
+-- Never changed once a later version exists: it stands for databases that people have.

@@ -7,7 +7,7 @@ import type { Request, StudioParts } from './frame.ts';
 import { isOperator } from './viewer.ts';
 
 /** A chain that has run in a repository. */
-export type UsedChain = ChainUse & { state: ChainStatus };
+type UsedChain = ChainUse & { state: ChainStatus };
 
 /** The chains that somebody may know about. */
 export interface KnownChains {

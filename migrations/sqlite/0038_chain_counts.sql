@@ -31,7 +31,8 @@ CREATE TRIGGER chain_counts_over AFTER UPDATE OF status ON chain_runs WHEN OLD.s
 END;
 CREATE TRIGGER chain_counts_out AFTER DELETE ON chain_runs BEGIN
   UPDATE chain_counts SET runs = runs - 1 WHERE chain = OLD.chain AND repository_id = OLD.repository_id AND status = OLD.status;
-  DELETE FROM chain_counts WHERE chain = OLD.chain AND repository_id = OLD.repository_id AND status = OLD.status AND runs = 0;
+  -- Also of statuses that runs have left.
+  DELETE FROM chain_counts WHERE chain = OLD.chain AND repository_id = OLD.repository_id AND runs = 0;
 END;
 -- Retention deletes the oldest first, so this happens to the last run of a chain that a repository has.
 CREATE TRIGGER newest_of_chains_out AFTER DELETE ON chain_runs

@@ -54,6 +54,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   insight: ['add', 'totals', 'leadTimes', 'repositories'],
   operations: [
     'chains',
+    'repositories',
     'stepTimes',
     'deliveries',
     'effects',

@@ -42,7 +42,7 @@ test('markdownlint finds a link with swapped brackets, also where comments switc
   expect(placesOf(report.findings)).toEqual(['low markdownlint/MD011:3']);
 });
 
-test('markdownlint runs only when asked', async () => {
+test('markdownlint runs only when asked', { tags: 'slow' }, async () => {
   const report = await review([added('README.md', '(text)[https://example.org]\n')]);
   expect(report.analyzers.map(({ name }) => name)).toEqual(['secrets']);
 });

@@ -107,7 +107,7 @@ describe('the child process', () => {
     expect(workers()).toEqual([]);
   });
 
-  test('is gone after a review', async () => {
+  test('is gone after a review', { tags: 'slow' }, async () => {
     await review([clean], { analyzers: ['oxlint'] });
     expect(workers()).toEqual([]);
   });

@@ -164,7 +164,7 @@ test('Reviews beyond the limit wait for their turn', { tags: 'slow' }, async () 
   expect(second.ended).toBeLessThanOrEqual(third.begun);
 });
 
-test('A review that is cancelled before its turn takes nobody else’s turn', async () => {
+test('A review that is cancelled before its turn takes nobody else’s turn', { tags: 'slow' }, async () => {
   const pool = start();
   const [blocking, cancelled] = [new AbortController(), new AbortController()];
   const hanging = expect(pool.run(HANGS, '', blocking.signal)).rejects.toThrow('enough');

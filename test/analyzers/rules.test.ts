@@ -21,7 +21,7 @@ test('a severity for test code is always lower than the usual one', () => {
   }
 });
 
-test('oxlint, ruff and ast-grep know every rule that the files name', async () => {
+test('oxlint, ruff and ast-grep know every rule that the files name', { tags: 'slow' }, async () => {
   const files = [added('a.ts', 'export {};\n'), added('a.tsx', ''), added('a.js', ''), added('a.py', '')];
   const report = await review(files, { analyzers: ['oxlint', 'ruff', 'ast-grep'] });
   expect(report.analyzers.map(({ name, status }) => `${name} ${status}`)).toEqual([

@@ -284,7 +284,7 @@ test.each<[string, Buffer, string]>([
   });
 });
 
-test('ids with hundreds of parts take little work', () => {
+test('ids with hundreds of parts take little work', { tags: 'slow' }, () => {
   const rules = rulesOf({ tool: { driver: { rules: [{ id: 'r' }] } } });
   const ruleId = '/'.repeat(500);
   withinEffort(1_000, () => {

@@ -151,7 +151,7 @@ describe('the search for secrets', () => {
   );
 });
 
-test('a secret that another analyzer quotes is hidden there too', async () => {
+test('a secret that another analyzer quotes is hidden there too', { tags: 'slow' }, async () => {
   const report = await review([added('a.ts', `eval('${GITHUB}' + x)\n`)]);
   expect(placesOf(report.findings)).toEqual(['critical secrets/github:1', 'high oxlint/eslint/no-eval:1']);
   expect(JSON.stringify(report)).not.toContain(GITHUB);

@@ -32,7 +32,9 @@ jobs:
           echo "\${{ github.event.issue.title }}"
 `;
 
-test('the review requests changes for a committed key, an SQL injection, a shell injection and a swallowed error', async () => {
+test('the review requests changes for a committed key, an SQL injection, a shell injection and a swallowed error', {
+  tags: 'slow',
+}, async () => {
   const report = await review([
     modified('src/orders.ts', orders, [4, 11]),
     added('config/deploy.env', `# deploy\nDEPLOY_TOKEN=${token}\n`),
@@ -62,12 +64,14 @@ test('the review requests changes for a committed key, an SQL injection, a shell
     expect(description && suggestion).toMatch(/\.$/);
 });
 
-test('the review ignores the same errors on lines that the pull request did not touch', async () => {
+test('the review ignores the same errors on lines that the pull request did not touch', {
+  tags: 'slow',
+}, async () => {
   const report = await review([modified('src/orders.ts', orders, [5])]);
   expect(verdictOf(report, at)).toMatchObject({ verdict: 'APPROVE', passed: true, findings: [] });
 });
 
-test('the review approves a clean change', async () => {
+test('the review approves a clean change', { tags: 'slow' }, async () => {
   const report = await review([added('src/add.ts', 'export const add = (a: number, b: number) => a + b;\n')]);
   expect(verdictOf(report, at)).toMatchObject({
     verdict: 'APPROVE',

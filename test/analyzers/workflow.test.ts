@@ -165,7 +165,7 @@ describe('actionlint with our own rules', () => {
     });
   });
 
-  test('reports invalid YAML, and still checks the next file', async () => {
+  test('reports invalid YAML, and still checks the next file', { tags: 'slow' }, async () => {
     const report = await actionlint(
       added('.github/workflows/a.yml', 'on: push\njobs: ['),
       added('.github/workflows/z.yml', job('- run: ls', '  shel: bash')),
@@ -177,7 +177,7 @@ describe('actionlint with our own rules', () => {
     ]);
   });
 
-  test('reads odd files without a crash', async () => {
+  test('reads odd files without a crash', { tags: 'slow' }, async () => {
     const odd = [
       '',
       '- a',

@@ -8,7 +8,9 @@ import { loadedBy } from '../support/loaded-modules.ts';
  * Each thread has its own copy of what it loads. The intake thread answers requests and records them; the rest is the
  * engine's.
  */
-it('the intake thread loads the log and SQLite, and no validation, query builder or metrics', async () => {
+it('the intake thread loads the log and SQLite, and no validation, query builder or metrics', {
+  tags: 'slow',
+}, async () => {
   // It ends at once, because it is no thread here, after its modules are loaded.
   const { own, packages, builtins } = await loadedBy(['src/intake-thread.ts']);
 

@@ -120,7 +120,7 @@ test(`a delivery about the app’s own check run costs at most ${AN_ECHO.stateme
   );
 });
 
-test('a delivery that changes nothing for people writes no effect', async () => {
+test('a delivery that changes nothing for people writes no effect', { tags: 'slow' }, async () => {
   const { github, app } = harness;
   await open('feature');
   const opened = github.deliveries.findLast(({ action }) => action === 'opened');

@@ -49,7 +49,9 @@ describe('the embedded queue', () => {
     await storage.close();
   });
 
-  it('is not idle before everything recorded without a job is done, on a clock that runs', async () => {
+  it('is not idle before everything recorded without a job is done, on a clock that runs', {
+    tags: 'slow',
+  }, async () => {
     const { storage, remove } = await sqliteTestDatabase(systemClock);
     const queue = createEmbeddedQueue({ storage, clock: systemClock, log: silentLog });
     let done = 0;

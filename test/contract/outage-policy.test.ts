@@ -135,7 +135,7 @@ describe('while GitHub does not let the app sign in', () => {
 describe('in the queue', () => {
   const current = useQueueBench(sqliteTestDatabase, createEmbeddedQueue);
 
-  it('a job whose process dies during an outage is done once GitHub is back', async () => {
+  it('a job whose process dies during an outage is done once GitHub is back', { tags: 'slow' }, async () => {
     const bench = current();
     const outagePolicy = createOutagePolicy({ clock: bench.clock, log: silentLog, random: () => 0 });
     let back = false;

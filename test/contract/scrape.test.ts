@@ -66,7 +66,7 @@ async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }>
   return { shown: await metrics.registry.metrics(), statements: queries };
 }
 
-it('a scrape needs as few statements on a full database as on an empty one', async () => {
+it('a scrape needs as few statements on a full database as on an empty one', { tags: 'slow' }, async () => {
   const empty = await scrape();
   fill(500);
   const full = await scrape();
@@ -106,7 +106,7 @@ it('no statement of a scrape reads a growing table beyond the first rows of an i
   ]);
 });
 
-it('a backlog is counted up to a limit', async () => {
+it('a backlog is counted up to a limit', { tags: 'slow' }, async () => {
   fill(MAX_COUNTED + 5);
   expect(await tablesOn(kysely, clock).jobs.countDue(clock.now())).toBe(2 * MAX_COUNTED);
 });

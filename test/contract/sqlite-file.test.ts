@@ -164,7 +164,7 @@ describe('an SQLite file', () => {
 });
 
 describe('a backup', () => {
-  it('is a complete database, made while others write', async () => {
+  it('is a complete database, made while others write', { tags: 'slow' }, async () => {
     const path = join(folder(), 'test.db');
     const copy = join(folder(), 'copy.db');
     const storage = await open(path);

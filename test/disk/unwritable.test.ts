@@ -64,7 +64,9 @@ describe('the webhook server with a database that cannot be written to', () => {
   const recorded = async () =>
     (await storage.read.deliveries.list({ limit: 9 })).map(({ guid }) => guid).reverse();
 
-  it('refuses what does not fit, keeps what did, and accepts it when there is room', async () => {
+  it('refuses what does not fit, keeps what did, and accepts it when there is room', {
+    tags: 'slow',
+  }, async () => {
     expect(await post('before', 1_000)).toBe(202);
     const pages = Number(writer.pragma('page_count', { simple: true }));
     writer.pragma(`max_page_count = ${pages + 4}`);

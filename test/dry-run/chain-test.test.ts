@@ -82,7 +82,7 @@ cases:
   expect(code).toBe(0);
 });
 
-test('the cases of docs/chains.md pass', async () => {
+test('the cases of docs/chains.md pass', { tags: 'slow' }, async () => {
   const page = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8');
   const [flow = '', preview = ''] = [...page.matchAll(/^```yaml cases\n([\s\S]*?)^```$/gm)].map(
     ([, example = '']) => example,
@@ -97,7 +97,7 @@ test('the cases of docs/chains.md pass', async () => {
   expect(stdout).toContain('Ran 4 cases: none failed.');
 });
 
-test('chain test reviews for real where a case states no outcome', async () => {
+test('chain test reviews for real where a case states no outcome', { tags: 'slow' }, async () => {
   const { stdout } = await cases(`chain: flow
 cases:
   - name: a committed key is refused
@@ -107,7 +107,7 @@ cases:
   expect(stdout).toContain('ok      flow: a committed key is refused');
 });
 
-test('chain test says what differs, and fails', async () => {
+test('chain test says what differs, and fails', { tags: 'slow' }, async () => {
   const { code, stdout } = await cases(`chain: flow
 cases:
   - name: wrong in each way
@@ -135,7 +135,7 @@ cases:
   `);
 });
 
-test('chain test fires a chain by hand with inputs', async () => {
+test('chain test fires a chain by hand with inputs', { tags: 'slow' }, async () => {
   const chain = `name: greet
 trigger: { event: manual.fired }
 inputs: { whom: { required: true }, times: { type: number, default: 1 } }
@@ -153,7 +153,7 @@ cases:
   expect(stdout).toContain('Ran 2 cases: none failed.');
 });
 
-test('chain test plays a shipped chain with the settings of the folder', async () => {
+test('chain test plays a shipped chain with the settings of the folder', { tags: 'slow' }, async () => {
   const { stdout } = await cases(
     `chain: pr-review
 cases:
@@ -248,7 +248,7 @@ cases:
   expect(stdout).toContain('Ran 8 cases: none failed.');
 });
 
-test('chain test plays events that are about no pull request', async () => {
+test('chain test plays events that are about no pull request', { tags: 'slow' }, async () => {
   const chain = `name: bad-release
 trigger:
   sequence:
@@ -311,7 +311,9 @@ cases:
   expect(stdout).toContain('FAILED  flow: a');
 });
 
-test('chain test fails a case that gives an outcome to a step that is not there', async () => {
+test('chain test fails a case that gives an outcome to a step that is not there', {
+  tags: 'slow',
+}, async () => {
   const { code, stdout } = await cases(`chain: flow
 cases:
   - { name: a, outcomes: { review: { verdict: APPROVE }, reviw: { verdict: APPROVE } }, expect: { steps: { review: completed } } }
@@ -344,7 +346,9 @@ test('chain test of a chain without cases says so', async () => {
   expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining('There are no cases here') });
 });
 
-test('chain test plays the chains that steps run, and compares their steps and writes', async () => {
+test('chain test plays the chains that steps run, and compares their steps and writes', {
+  tags: 'slow',
+}, async () => {
   const files = {
     '.github/countersign/chains/outer.yaml':
       'name: outer\ntrigger: { event: pr.opened }\nsteps: [{ id: sub, action: chain, with: { chain: inner } }]\n',

@@ -54,7 +54,9 @@ const writes: string[] = [];
 const dryRun = (...args: string[]) =>
   countersign(['chain', 'run', ...args, '--dry-run'], { cwd: folder, env });
 
-test('a dry run shows the check run and the question that a chain would write, and writes nothing', async () => {
+test('a dry run shows the check run and the question that a chain would write, and writes nothing', {
+  tags: 'slow',
+}, async () => {
   const number = await open({ 'src/greet.ts': "export const greeting = 'hello';\n" }, 'success');
   const { code, stdout, stderr } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
   expect(code).toBe(0);
@@ -107,7 +109,7 @@ test('a dry run plays a chain file that is not in the repository', async () => {
   expect(code).toBe(0);
 });
 
-test('a chain file replaces the chain of the repository that has its name', async () => {
+test('a chain file replaces the chain of the repository that has its name', { tags: 'slow' }, async () => {
   await github.push({
     repo: REPO,
     branch: 'main',
@@ -134,7 +136,7 @@ test('a dry run says with its line what is wrong in a chain file', async () => {
   expect(stdout).toContain('"pr.opened"');
 });
 
-test('a dry run says why a chain would not run, and runs it with --actor', async () => {
+test('a dry run says why a chain would not run, and runs it with --actor', { tags: 'slow' }, async () => {
   const chain = COMMENTS('Fired for {{ trigger.input_place }}.').replace(
     'event: pr.opened',
     'event: pr.opened, filter: { base: release }',
@@ -209,7 +211,9 @@ test('a dry run plays a merged pull request as if it were open', { tags: 'slow' 
   expect(stdout).toContain('May this be merged?');
 });
 
-test('a dry run of a chain that waits for merges plays it for a merged pull request', async () => {
+test('a dry run of a chain that waits for merges plays it for a merged pull request', {
+  tags: 'slow',
+}, async () => {
   writeFileSync(
     join(folder, 'thanks.yaml'),
     COMMENTS('Thank you.').replace('greeting', 'thanks').replace('pr.opened', 'pr.merged'),
@@ -223,7 +227,7 @@ test('a dry run of a chain that waits for merges plays it for a merged pull requ
   expect(stdout).not.toContain('as if it were open');
 });
 
-test('a dry run without a pull request plays the schedule of a chain', async () => {
+test('a dry run without a pull request plays the schedule of a chain', { tags: 'slow' }, async () => {
   const chain = `name: nightly
 trigger: { schedule: "30 2 * * *" }
 steps:
@@ -471,7 +475,9 @@ test('a dry run plays the chains that steps run, of the file, the repository and
   expect(writes).toEqual([]);
 });
 
-test('a dry run in JSON has the run of a step at that step, and a question there counts as asked', async () => {
+test('a dry run in JSON has the run of a step at that step, and a question there counts as asked', {
+  tags: 'slow',
+}, async () => {
   const own = mkdtempSync(join(folder, 'own-'));
   writeFileSync(join(own, 'outer.yaml'), CALLS('outer', 'merging'));
   const merge = 'steps: [{ id: merge, action: gh-merge, requires_approval: true }]\n';

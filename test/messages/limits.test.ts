@@ -174,7 +174,7 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', ()
 });
 
 describe('many outcomes of one kind', () => {
-  it('lose whole parts that do not fit, and the text says so', () => {
+  it('lose whole parts that do not fit, and the text says so', { tags: 'slow' }, () => {
     const state = makeState({ status: 'completed', reason: reason('run.completed', 'done') });
     const review = done(makeReview({ findings, verdict: 'REQUEST_CHANGES', passed: false }));
     state.invocations = state.invocations.flatMap((step) => [

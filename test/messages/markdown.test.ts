@@ -125,7 +125,7 @@ describe('text inside a sentence', () => {
     );
   });
 
-  it('stays text after a list mark, in a quote and between words', () => {
+  it('stays text after a list mark, in a quote and between words', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const encoded = inline(text, 1_000);

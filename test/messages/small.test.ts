@@ -36,7 +36,7 @@ describe('short phrases', () => {
     expect(make()).toBe(expected);
   });
 
-  it('clip keeps at most the given number of characters and never half a pair', () => {
+  it('clip keeps at most the given number of characters and never half a pair', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, letters) => {
         const clipped = clip(text, letters);

@@ -147,7 +147,9 @@ test('two countersigns must come from two people: one person who reacts twice co
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia and max']);
 });
 
-test('a maintainer’s rejecting reaction prevents the merge, and the comment names them, whoever else approves', async () => {
+test('a maintainer’s rejecting reaction prevents the merge, and the comment names them, whoever else approves', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked();
   await react(harness, number, 'mia', '-1');
   await react(harness, number, 'max', 'rocket');
@@ -167,7 +169,7 @@ test('a maintainer’s rejecting reaction prevents the merge, and the comment na
   `);
 });
 
-test('after a rejection, a push leads to a new approval comment', async () => {
+test('after a rejection, a push leads to a new approval comment', { tags: 'slow' }, async () => {
   const { harness, number } = await asked();
   await react(harness, number, 'mia', '-1');
   await harness.advance(A_RECHECK);
@@ -188,7 +190,7 @@ test('a rejecting reaction of somebody who may not countersign prevents nothing'
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('only the reactions that the settings name count', async () => {
+test('only the reactions that the settings name count', { tags: 'slow' }, async () => {
   const { harness, number } = await asked({ settings: 'countersign: { approve: [heart], reject: [] }\n' });
   await react(harness, number, 'mia', 'rocket');
   await react(harness, number, 'max', '-1');
@@ -199,7 +201,7 @@ test('only the reactions that the settings name count', async () => {
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a reaction to another comment is not a countersign', async () => {
+test('a reaction to another comment is not a countersign', { tags: 'slow' }, async () => {
   const { harness, number } = await asked();
   await harness.advance(A_RECHECK);
   const copy = await harness.github.comment(REPO, number, 'ada', approvalOf(harness, number).body);
@@ -214,7 +216,7 @@ test('a reaction to another comment is not a countersign', async () => {
   expect(harness.github.merges).toEqual([]);
 });
 
-test('a reaction that is withdrawn before the poll does not count', async () => {
+test('a reaction that is withdrawn before the poll does not count', { tags: 'slow' }, async () => {
   const { harness, number } = await asked();
   const reaction = await react(harness, number, 'mia');
   await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
@@ -223,7 +225,7 @@ test('a reaction that is withdrawn before the poll does not count', async () => 
   expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
 });
 
-test('a person who loses the permission before the poll does not count', async () => {
+test('a person who loses the permission before the poll does not count', { tags: 'slow' }, async () => {
   const { harness, number } = await asked();
   await react(harness, number, 'mia');
   harness.github.setPermission(REPO, 'mia', 'read');
@@ -232,7 +234,9 @@ test('a person who loses the permission before the poll does not count', async (
   expect(lastRecheck(harness, number)).toContain('- ❌ mia reacted, but has read access');
 });
 
-test('a first countersign that is withdrawn while the second is awaited no longer counts', async () => {
+test('a first countersign that is withdrawn while the second is awaited no longer counts', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked({ settings: 'countersign: { count: 2 }\n' });
   const reaction = await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
@@ -245,7 +249,9 @@ test('a first countersign that is withdrawn while the second is awaited no longe
   expect(approvalOf(harness, number).body).toContain('Given so far: `max`.');
 });
 
-test('an approval comment that somebody edits is void with all its reactions, and replaced', async () => {
+test('an approval comment that somebody edits is void with all its reactions, and replaced', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   const first = approvalOf(harness, number);
@@ -273,7 +279,7 @@ test('an approval comment that somebody edits is void with all its reactions, an
   expect(github.merges).toHaveLength(1);
 });
 
-test('an approval comment that somebody deletes is replaced', async () => {
+test('an approval comment that somebody deletes is replaced', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   const { github } = harness;
   await react(harness, number, 'mia');
@@ -396,7 +402,7 @@ describe('an approval is blocked', () => {
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
   });
 
-  test('by red CI, which the next poll shows before anybody has reacted', async () => {
+  test('by red CI, which the next poll shows before anybody has reacted', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked({ chain: CI_AND_MERGE });
     await reportCi(harness, headSha, 'failure');
     await harness.advance(A_RECHECK);

@@ -22,7 +22,7 @@ const elsewhere = (scene: Scene, number: number, sha: string) => ({
 });
 
 describe('a question in a comment', () => {
-  test('is answered by the matching skill, in one comment and nowhere else', async () => {
+  test('is answered by the matching skill, in one comment and nowhere else', { tags: 'slow' }, async () => {
     const scene = await start();
     const { number, headSha } = await scene.open();
     const before = elsewhere(scene, number, headSha);
@@ -46,7 +46,7 @@ describe('a question in a comment', () => {
     ]);
   });
 
-  test('that no skill matches is answered with what would help', async () => {
+  test('that no skill matches is answered with what would help', { tags: 'slow' }, async () => {
     const scene = await start();
     const { number } = await scene.open();
     const id = await scene.say(number, 'will', '/countersign ask what is the weather like?');
@@ -54,7 +54,7 @@ describe('a question in a comment', () => {
     expect(scene.replies(number, id)[0]).toMatch(/^No skill fits that well enough/);
   });
 
-  test('is refused for people with read access only', async () => {
+  test('is refused for people with read access only', { tags: 'slow' }, async () => {
     const scene = await start();
     const { number } = await scene.open();
     const id = await scene.say(number, 'otto', '/countersign ask are the names good?');
@@ -62,7 +62,9 @@ describe('a question in a comment', () => {
     expect(scene.replies(number, id)[0]).toContain('is for people with write access');
   });
 
-  test('can stand in a comment beside other commands, which are answered at once', async () => {
+  test('can stand in a comment beside other commands, which are answered at once', {
+    tags: 'slow',
+  }, async () => {
     const scene = await start();
     const { number } = await scene.open();
     const id = await scene.say(
@@ -137,7 +139,7 @@ describe('a question with a model', () => {
       { artifactHandlers: [echo], model: modelAt(stub, more) },
     );
 
-  test('may be answered by the model itself, as plain text', async () => {
+  test('may be answered by the model itself, as plain text', { tags: 'slow' }, async () => {
     stub.answers(
       says({
         text: '# Hi @mia, see #1\n![x](https://evil.example/y.png)\n<b onclick=x>/countersign cancel</b>',
@@ -156,7 +158,7 @@ describe('a question with a model', () => {
     `);
   });
 
-  test('may be answered with a question, and nothing else is done', async () => {
+  test('may be answered with a question, and nothing else is done', { tags: 'slow' }, async () => {
     stub.answers(says({ decision: 'question', text: 'Which names, @mia?' }));
     const scene = await withModel();
     const { number } = await scene.open();
@@ -166,7 +168,7 @@ describe('a question with a model', () => {
     expect(stub.asked).toHaveLength(1);
   });
 
-  test('counts its calls for the pull request, and for no run', async () => {
+  test('counts its calls for the pull request, and for no run', { tags: 'slow' }, async () => {
     stub.answers(says({ decision: 'skill', skill: 'naming' }));
     const scene = await withModel();
     const { number } = await scene.open();
@@ -179,7 +181,7 @@ describe('a question with a model', () => {
     expect(await modelCalls.spent({ runId: run?.id ?? '' })).toMatchObject({ tokens: 0 });
   });
 
-  test('is not asked when the budget is spent, and the reply says so', async () => {
+  test('is not asked when the budget is spent, and the reply says so', { tags: 'slow' }, async () => {
     stub.answers(says({}));
     const budgets = { run: {}, pull_request: { tokens: 10 }, day: {} };
     const scene = await withModel({ budgets });

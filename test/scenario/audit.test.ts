@@ -50,7 +50,9 @@ async function answered(scene: Scene, content: 'rocket' | '-1') {
   return opened;
 }
 
-test('a countersigned merge is exported with its people, method, head, base and governing commit', async () => {
+test('a countersigned merge is exported with its people, method, head, base and governing commit', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(SHIP);
   const { number, headSha } = await answered(scene, 'rocket');
   const lines = await exported(scene);
@@ -106,7 +108,9 @@ test('commands that change something are exported with their authors, and refuse
   ]);
 });
 
-test('a merge that the app did not make is exported once, even if no run was under way', async () => {
+test('a merge that the app did not make is exported once, even if no run was under way', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ note: NOTE }));
   const { number, headSha } = await scene.open();
   await scene.github.mergePullRequest(REPO, number, 'max');
@@ -116,7 +120,9 @@ test('a merge that the app did not make is exported once, even if no run was und
   expect(merges).toMatchObject([{ kind: 'merge.made_elsewhere', pull_request: number, head_sha: headSha }]);
 });
 
-test('a push that changes a chain is exported with its author, and the next run under it as a change', async () => {
+test('a push that changes a chain is exported with its author, and the next run under it as a change', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(SHIP);
   await scene.open();
   const pushed = await scene.github.push({
@@ -135,7 +141,9 @@ test('a push that changes a chain is exported with its author, and the next run 
   ]);
 });
 
-test('an export omits other repositories and everything before the given time', async () => {
+test('an export omits other repositories and everything before the given time', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(SHIP);
   await scene.open();
   await scene.sleep(2 * 3_600_000);

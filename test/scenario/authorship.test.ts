@@ -29,7 +29,7 @@ async function asked(
 const isActivity = ({ path }: { path: string }) => path.includes('/activity');
 
 describe('a person who pushed commits', () => {
-  test('may not countersign them, whatever name is in the commits', async () => {
+  test('may not countersign them, whatever name is in the commits', { tags: 'slow' }, async () => {
     const { harness, number } = await asked({ pusher: 'mia' });
     await countersign(harness, number, 'mia');
     expect(harness.github.merges).toEqual([]);

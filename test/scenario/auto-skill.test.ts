@@ -37,7 +37,7 @@ async function stateOf(scene: Scene) {
 const failure = async (scene: Scene) => (await stateOf(scene)).invocations[0]?.reason?.summary ?? '';
 
 describe('a step that leaves its skill open, without a model,', () => {
-  test('runs the skill for the files that change, and why names it', async () => {
+  test('runs the skill for the files that change, and why names it', { tags: 'slow' }, async () => {
     const scene = await start(auto(), { ...NAMING, ...MIGRATIONS });
     const { number } = await scene.open({ files: { 'db/1.sql': 'select 1;\n' } });
     expect(said(scene, number)).toEqual(['migrations says yes']);
@@ -53,27 +53,27 @@ describe('a step that leaves its skill open, without a model,', () => {
     );
   });
 
-  test('runs the skill for its question', async () => {
+  test('runs the skill for its question', { tags: 'slow' }, async () => {
     const chain = auto(', with: { question: "Is the database schema sound?" }');
     const scene = await start(chain, { ...NAMING, ...MIGRATIONS });
     const { number } = await scene.open({ files: { 'docs/a.md': 'a\n' } });
     expect(said(scene, number)).toEqual(['migrations says yes']);
   });
 
-  test('is matched by its name if it has no question', async () => {
+  test('is matched by its name if it has no question', { tags: 'slow' }, async () => {
     const scene = await start(auto('', 'naming'), { ...NAMING, ...MIGRATIONS });
     const { number } = await scene.open({ files: { 'docs/a.md': 'a\n' } });
     expect(said(scene, number)).toEqual(['naming says yes']);
   });
 
-  test('fails if no skill matches well enough, and no later step runs', async () => {
+  test('fails if no skill matches well enough, and no later step runs', { tags: 'slow' }, async () => {
     const scene = await start(auto(), NAMING);
     const { number } = await scene.open({ files: { 'docs/a.md': 'a\n' } });
     expect(said(scene, number)).toEqual([]);
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('runs no skill with another outcome than the chain asks for', async () => {
+  test('runs no skill with another outcome than the chain asks for', { tags: 'slow' }, async () => {
     const chain = auto(
       ', artifacts: { expected: [{ id: outcome, kind: outcome, outcome: review_verdict }] }',
     );
@@ -82,7 +82,7 @@ describe('a step that leaves its skill open, without a model,', () => {
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('runs no skill of the head, however well it would match', async () => {
+  test('runs no skill of the head, however well it would match', { tags: 'slow' }, async () => {
     const scene = await start(auto('', 'better'), NAMING);
     const { number } = await scene.open({
       files: { 'src/a.ts': 'a\n', ...skill('better', 'paths: ["**"]\ntags: [better]') },
@@ -90,13 +90,13 @@ describe('a step that leaves its skill open, without a model,', () => {
     expect(said(scene, number)).toEqual(['naming says yes']);
   });
 
-  test('runs no skill that needs more trust than the run has', async () => {
+  test('runs no skill that needs more trust than the run has', { tags: 'slow' }, async () => {
     const scene = await start(auto(), { ...skill('naming', 'paths: ["src/**"]\ntrust: elevated') });
     await scene.open({ files: { 'src/a.ts': 'a\n' } });
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('runs no skill for which the settings have gates of its own', async () => {
+  test('runs no skill for which the settings have gates of its own', { tags: 'slow' }, async () => {
     const gates = `gates:
   - uses: naming
     pre: [{ id: never, criteria: [{ id: no, if: "{{ pr.fork }}" }] }]
@@ -107,7 +107,7 @@ describe('a step that leaves its skill open, without a model,', () => {
     expect(await failure(scene)).toContain('no skill was chosen');
   });
 
-  test('can run a skill of the organisation', async () => {
+  test('can run a skill of the organisation', { tags: 'slow' }, async () => {
     const scene = await start(auto(), {});
     const files = skill('naming', 'paths: ["src/**"]', gate(true, 'of octo'), 'countersign/skills');
     scene.github.addRepository({ owner: 'octo', name: '.github', files });
@@ -115,7 +115,7 @@ describe('a step that leaves its skill open, without a model,', () => {
     expect(said(scene, number)).toEqual(['of octo']);
   });
 
-  test('checks the files that the skill promises', async () => {
+  test('checks the files that the skill promises', { tags: 'slow' }, async () => {
     const lines = 'paths: ["src/**"]\nartifact_defaults: [{ id: report, path: report.json }]';
     const scene = await start(auto(), skill('naming', lines));
     await scene.open({ files: { 'src/a.ts': 'a\n' } });
@@ -144,7 +144,7 @@ describe('a step that leaves its skill open, with a model,', () => {
     startScene({ ...only({ flow: chain }), ...files }, { artifactHandlers: [echo], model: modelAt(stub) });
   const CHANGE = { files: { 'src/a.ts': 'a\n' } };
 
-  test('shows the model only descriptions, and runs its choice', async () => {
+  test('shows the model only descriptions, and runs its choice', { tags: 'slow' }, async () => {
     stub.answers(decision({ skill: 'spelling' }));
     const scene = await begin();
     const { number } = await scene.open(CHANGE);
@@ -169,7 +169,7 @@ describe('a step that leaves its skill open, with a model,', () => {
     expect(await failure(scene)).toContain(words);
   });
 
-  test('keeps the choice over a restart before its execution', async () => {
+  test('keeps the choice over a restart before its execution', { tags: 'slow' }, async () => {
     stub.answers(decision({ skill: 'spelling' }), decision({ skill: 'naming' }));
     let runs = 0;
     const later = new Date('2026-03-02T09:10:00.000Z');

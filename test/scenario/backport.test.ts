@@ -69,7 +69,9 @@ eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
   },
 );
 
-test('all commits of a pull request that was merged by rebase are copied as one change', async () => {
+test('all commits of a pull request that was merged by rebase are copied as one change', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(backport('{ branches: release-1.x }'));
   await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
   const { number } = await scene.open({ files: { 'a.txt': 'a\n' } });
@@ -89,7 +91,9 @@ test('all commits of a pull request that was merged by rebase are copied as one 
   expect(scene.github.commit(REPO, branch).message).toContain('\nCo-authored-by: ada <');
 });
 
-test('a conflict is said on the merged pull request, with the commands for doing it by hand', async () => {
+test('a conflict is said on the merged pull request, with the commands for doing it by hand', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(backport('{ branches: [release-1.x, release-2.x] }'));
   await scene.github.push({ repo: REPO, branch: 'release-2.x', author: 'mia' });
   await scene.github.push({
@@ -112,7 +116,7 @@ test('a conflict is said on the merged pull request, with the commands for doing
   });
 });
 
-test('a branch that has the change already gets no pull request', async () => {
+test('a branch that has the change already gets no pull request', { tags: 'slow' }, async () => {
   const scene = await start(backport());
   await scene.github.push({
     repo: REPO,
@@ -149,7 +153,7 @@ test('a backport whose answers are lost is made once', { tags: 'slow' }, async (
   expect(scene.github.branches(REPO).filter((name) => name.startsWith('countersign/'))).toEqual([]);
 });
 
-test('a branch of that name that somebody else has made stays as it is', async () => {
+test('a branch of that name that somebody else has made stays as it is', { tags: 'slow' }, async () => {
   const scene = await start(backport());
   const tip = await scene.github.push({
     repo: REPO,
@@ -192,7 +196,7 @@ eachFirstQuick(['other files', 'another author', 'a commit below that the target
   },
 );
 
-test('what somebody pushes to the temporary branch is not copied', async () => {
+test('what somebody pushes to the temporary branch is not copied', { tags: 'slow' }, async () => {
   const scene = await start(backport());
   const branch = 'countersign/temporary/backport-1-to-release-1.x';
   let pushing: Promise<string> | undefined;
@@ -260,7 +264,9 @@ test('a pull request that is not merged is not copied', async () => {
   expect(await outcome(scene)).toContain('is not merged, so there is nothing to copy');
 });
 
-test('a pull request that somebody else opened from that branch is not taken for the copy', async () => {
+test('a pull request that somebody else opened from that branch is not taken for the copy', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(backport());
   await scene.github.push({ repo: REPO, branch: 'release-1.x', author: 'mia', files: { VERSION: '1\n' } });
   const { number } = await scene.open();

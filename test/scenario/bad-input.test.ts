@@ -78,7 +78,9 @@ test('the reason names the field and not its value', async () => {
   expect(error).toMatchInlineSnapshot(`"pull_request.number: expected number, received string"`);
 });
 
-test('a webhook about a pull request that does not exist is given up, and the app continues', async () => {
+test('a webhook about a pull request that does not exist is given up, and the app continues', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ label: LABEL }));
   await send(scene, 'pull_request', { action: 'opened', ...PLACE, pull_request: { number: 4711 } });
   const { number } = await scene.open();
@@ -163,7 +165,9 @@ test('a renamed file counts under both of its names', async () => {
   expect(scene.check(headSha, 'review')?.conclusion).toBe('success');
 });
 
-test('a file that is renamed out of the paths of a merge-triggered chain counts under both of its names', async () => {
+test('a file that is renamed out of the paths of a merge-triggered chain counts under both of its names', {
+  tags: 'slow',
+}, async () => {
   const moved = LABEL.replace('{ event: pr.opened }', '{ event: pr.merged, filter: { paths: "old/**" } }');
   const scene = await start({
     ...only({ label: moved }),
@@ -212,7 +216,7 @@ test('a chain file with a strange name is checked like any other', async () => {
   expect(check?.summary).not.toContain('\n<c>');
 });
 
-test('a pull request that changes no file is reviewed without a crash', async () => {
+test('a pull request that changes no file is reviewed without a crash', { tags: 'slow' }, async () => {
   const scene = await start(only({ review: REVIEW, ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open({ files: {} });
   expect(scene.check(headSha, 'review')?.status).toBe('completed');
@@ -236,7 +240,7 @@ test('a pull request with a title and a body of 65 KB can be merged', { tags: 's
   expect(scene.github.pullRequest(REPO, number).merged).toBe(true);
 });
 
-test('a title of 65 KB in a chain’s comment is cut to GitHub’s limit', async () => {
+test('a title of 65 KB in a chain’s comment is cut to GitHub’s limit', { tags: 'slow' }, async () => {
   const long =
     'name: long\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-comment, with: { body: "{{ trigger.title }}" } }]\n';
   const scene = await start(only({ long }));
@@ -246,7 +250,7 @@ test('a title of 65 KB in a chain’s comment is cut to GitHub’s limit', async
   expect(scene.check(headSha, 'long')?.conclusion).toBe('success');
 });
 
-test('a comment of 65 KB with a command in it is answered in one sentence', async () => {
+test('a comment of 65 KB with a command in it is answered in one sentence', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await scene.open();
   const id = await scene.say(number, 'mia', `${'> '.repeat(30_000)}\n\n/countersign cancel\n`);
@@ -337,7 +341,7 @@ test('other repositories continue when one is deleted', { tags: 'slow' }, async 
   expect(scene.github.labels('octo/other', other.number)).toEqual(['seen']);
 });
 
-test('two simultaneous events of one pull request start one run', async () => {
+test('two simultaneous events of one pull request start one run', { tags: 'slow' }, async () => {
   const scene = await start(only({ label: LABEL }));
   scene.github.holdDeliveries();
   const { number, headSha } = await scene.github.openPullRequest({

@@ -5,7 +5,7 @@ import { CI_AND_MERGE, only, scenes } from './support-scene.ts';
 
 const start = scenes();
 
-test('the buttons of a waiting check run work like commands', async () => {
+test('the buttons of a waiting check run work like commands', { tags: 'slow' }, async () => {
   const { scene, headSha } = await openWaitingForCi(start);
   const check = scene.check(headSha, 'ship');
   expect(check?.actions.map(({ identifier }) => identifier)).toEqual(['ci', 'cancel', 'pause']);
@@ -14,7 +14,7 @@ test('the buttons of a waiting check run work like commands', async () => {
   expect(scene.check(headSha, 'ship')).toMatchObject({ conclusion: 'cancelled', title: 'Cancelled by will' });
 });
 
-test('a button that somebody without permission presses does nothing', async () => {
+test('a button that somebody without permission presses does nothing', { tags: 'slow' }, async () => {
   const { scene, headSha } = await openWaitingForCi(start);
   const check = scene.check(headSha, 'ship');
   await scene.github.clickAction(REPO, check?.id ?? 0, 'otto', 'cancel');
@@ -23,7 +23,9 @@ test('a button that somebody without permission presses does nothing', async () 
   expect(scene.check(headSha, 'ship')?.title).toMatch(/^Waiting for CI/);
 });
 
-test('a button on a pull request from a fork works, although GitHub then names no pull request', async () => {
+test('a button on a pull request from a fork works, although GitHub then names no pull request', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open({ author: 'otto', fork: 'otto/app' });
   await scene.github.clickAction(REPO, scene.check(headSha, 'ship')?.id ?? 0, 'will', 'cancel');
@@ -31,7 +33,7 @@ test('a button on a pull request from a fork works, although GitHub then names n
   expect(scene.check(headSha, 'ship')?.title).toBe('Cancelled by will');
 });
 
-test('a button of an older head does nothing to the newer one', async () => {
+test('a button of an older head does nothing to the newer one', { tags: 'slow' }, async () => {
   const { scene, headSha } = await openWaitingForCi(start);
   const old = scene.check(headSha, 'ship')?.id ?? 0;
   scene.github.holdDeliveries();

@@ -97,7 +97,9 @@ test('a push ends the run of a step together with the run that it belongs to', a
   expect(newer?.status).toBe('waiting_until');
 });
 
-test('a merge in the run of a step has its own question, and the step that waits for it goes on', async () => {
+test('a merge in the run of a step has its own question, and the step that waits for it goes on', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     only({
       outer: outer(
@@ -139,7 +141,9 @@ test('the run of a step neither replaces nor stands for the own run of its chain
   ]);
 });
 
-test('a step that waits for another chain continues after a restart, with the run that it began', async () => {
+test('a step that waits for another chain continues after a restart, with the run that it began', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ outer: outer(), inner: inner(WAITS) }));
   await scene.open();
   await scene.restart();
@@ -202,7 +206,7 @@ test.each<[ChainStatus, string]>([
   expect(await scene.runs('inner')).toEqual([]);
 });
 
-test('a step that takes too long ends the run of its chain, which says why', async () => {
+test('a step that takes too long ends the run of its chain, which says why', { tags: 'slow' }, async () => {
   const timed = outer().replace('id: sub,', 'id: sub, timeout: 10m,');
   const scene = await start(only({ outer: timed, inner: inner(WAITS) }));
   const { headSha } = await scene.open();
@@ -222,7 +226,7 @@ test('a step that takes too long ends the run of its chain, which says why', asy
 const IF_NOT =
   '  - { action: gh-comment, condition: "{{ not steps.sub.outcome.passed }}", with: { body: "{{ steps.sub.outcome.details.status }}" } }\n';
 
-test('a step whose chain takes too long has not passed', async () => {
+test('a step whose chain takes too long has not passed', { tags: 'slow' }, async () => {
   const timed = inner(WAITS.replace('action: wait,', 'action: wait, timeout: 10m,'));
   const scene = await start(only({ outer: outer('', IF_NOT), inner: timed }));
   const { number } = await scene.open();
@@ -232,7 +236,9 @@ test('a step whose chain takes too long has not passed', async () => {
   expect(chainComments(scene, number)).toEqual(['timed\\_out']);
 });
 
-test('the cancel button of the run of a step cancels both runs of the pull request', async () => {
+test('the cancel button of the run of a step cancels both runs of the pull request', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ outer: outer('', IF_NOT), inner: inner(WAITS) }));
   const { number, headSha } = await scene.open();
   await scene.github.clickAction(REPO, scene.check(headSha, 'outer / sub')?.id ?? 0, 'will', 'cancel');
@@ -254,7 +260,9 @@ async function hourly(steps: string, chains: Record<string, string>) {
 }
 const STEP = '  - { id: sub, action: chain, with: { chain: inner } }\n';
 
-test('without a pull request, a step runs a chain, and goes on if somebody cancels that run alone', async () => {
+test('without a pull request, a step runs a chain, and goes on if somebody cancels that run alone', {
+  tags: 'slow',
+}, async () => {
   const { scene, sha } = await hourly(
     `${STEP}  - { action: gh-status, with: { context: said, state: success, description: "{{ steps.sub.outcome.details.status }}" } }\n`,
     { inner: inner(WAITS) },
@@ -269,7 +277,9 @@ test('without a pull request, a step runs a chain, and goes on if somebody cance
   expect(scene.github.statuses(REPO, sha)).toMatchObject([{ description: 'cancelled' }]);
 });
 
-test('without a pull request, a step does not run a chain that needs one, and says so', async () => {
+test('without a pull request, a step does not run a chain that needs one, and says so', {
+  tags: 'slow',
+}, async () => {
   const { scene } = await hourly(STEP, { inner: inner('  - { action: gh-label, with: { labels: [new] } }') });
   expect((await loaded(scene, 'outer')).run.status).toBe('failed');
   expect(await said(scene)).toContain('in the chain "inner", ');

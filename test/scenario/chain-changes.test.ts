@@ -94,7 +94,7 @@ function labelOnly(): string {
   return `${MERGE_ONLY.slice(0, MERGE_ONLY.indexOf('  - id: merge'))}  - { action: gh-label, with: { labels: [seen] } }\n`;
 }
 
-test('an approval that a chain change voided is asked again by the new chain', async () => {
+test('an approval that a chain change voided is asked again by the new chain', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await countersignedAfter({
     [CHAIN]: chainWith((text) => text.replace('}}" }', '}}", method: rebase }')),
   });
@@ -122,7 +122,7 @@ test('an invalid chain file blocks the merge, and the approval counts again once
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a chain change that does not affect the step voids no approval', async () => {
+test('a chain change that does not affect the step voids no approval', { tags: 'slow' }, async () => {
   const { harness, headSha } = await countersignedAfter({
     [CHAIN]: `# A remark.\ndescription: what it is for\n${MERGE_ONLY}    timeout: 3d\n  - { id: after, action: gh-label, with: { labels: [merged] } }\n`,
     'README.md': '# Another text\n',

@@ -13,7 +13,7 @@ async function steps(scene: Scene, chain = 'flow'): Promise<Record<string, strin
 
 const BAD_LABEL = 'action: gh-label, with: { labels: "{{ [] }}" }';
 
-test('the steps of a diamond run in parallel, and the last one after both', async () => {
+test('the steps of a diamond run in parallel, and the last one after both', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(`
       id: first, action: gh-label, with: { labels: [first] }
@@ -35,7 +35,7 @@ test('the steps of a diamond run in parallel, and the last one after both', asyn
   expect(scene.github.labels(REPO, number)).toEqual(['first', 'last']);
 });
 
-test('a step without dependencies starts at once beside a waiting one', async () => {
+test('a step without dependencies starts at once beside a waiting one', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain('skill: ci\naction: gh-label, depends_on: [], with: { labels: [early] }'),
   );
@@ -43,7 +43,7 @@ test('a step without dependencies starts at once beside a waiting one', async ()
   expect(scene.github.labels(REPO, number)).toEqual(['early']);
 });
 
-test('a failed step fails the run, and later steps are skipped', async () => {
+test('a failed step fails the run, and later steps are skipped', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(`id: bad, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`),
   );
@@ -61,7 +61,7 @@ test('a failed step fails the run, and later steps are skipped', async () => {
   `);
 });
 
-test('a step with on_failure: continue does not stop the run', async () => {
+test('a step with on_failure: continue does not stop the run', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       `id: bad, on_failure: continue, ${BAD_LABEL}\nid: after, action: gh-label, with: { labels: [after] }`,
@@ -72,14 +72,14 @@ test('a step with on_failure: continue does not stop the run', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['after']);
 });
 
-test('a step beside a failed one is ended, and says why', async () => {
+test('a step beside a failed one is ended, and says why', { tags: 'slow' }, async () => {
   const scene = await start(flowChain(`id: slow, skill: ci\nid: bad, depends_on: [], ${BAD_LABEL}`));
   const { headSha } = await scene.open();
   expect(await steps(scene)).toEqual({ slow: 'cancelled', bad: 'failed' });
   expect(scene.check(headSha, 'flow')?.status).toBe('completed');
 });
 
-test('a temporary failure of GitHub only delays a step', async () => {
+test('a temporary failure of GitHub only delays a step', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('skill: ci'));
   const { headSha } = await scene.open();
   scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 502 }, 2);
@@ -88,7 +88,7 @@ test('a temporary failure of GitHub only delays a step', async () => {
   expect(await steps(scene)).toEqual({ ci: 'completed' });
 });
 
-test('a label that GitHub refuses is reported as requested, not as added', async () => {
+test('a label that GitHub refuses is reported as requested, not as added', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('action: gh-label, with: { labels: [x] }'));
   scene.github.fail(({ path }) => path.endsWith('/labels'), { status: 403 });
   const { number, headSha } = await scene.open();
@@ -108,7 +108,7 @@ test('a connection that breaks during a comment leads to one comment', async () 
   expect(chainComments(scene, number)).toEqual(['Hello']);
 });
 
-test('the app waits for a rate limit that GitHub names, and drops nothing', async () => {
+test('the app waits for a rate limit that GitHub names, and drops nothing', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('action: gh-comment, with: { body: Hello }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/comments'),
@@ -127,7 +127,7 @@ test('the app waits for a rate limit that GitHub names, and drops nothing', asyn
   scene.faultyRequests.splice(0);
 });
 
-test('a permanent failure fails the step with a reason', async () => {
+test('a permanent failure fails the step with a reason', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('skill: ci'));
   scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
   const { headSha } = await scene.open();
@@ -140,7 +140,9 @@ test('a permanent failure fails the step with a reason', async () => {
 });
 
 // The queue gives up after some two minutes, and a job that it gave up is not retried.
-test('a step with attempts left is retried after its pause when GitHub was unavailable for longer', async () => {
+test('a step with attempts left is retried after its pause when GitHub was unavailable for longer', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci, retry: { attempts: 2, backoff: 20m }'));
   const back = scene.github.fail(({ path }) => path.includes('/check-runs?'), { status: 500 });
   await scene.open();
@@ -177,7 +179,7 @@ test('a timeout that passes while the app is down takes effect when the app is b
   expect(scene.check(headSha, 'flow')?.conclusion).toBe('timed_out');
 });
 
-test('a condition can depend on an outcome', async () => {
+test('a condition can depend on an outcome', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(`
       skill: ci
@@ -192,7 +194,7 @@ test('a condition can depend on an outcome', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['red']);
 });
 
-test('neither a condition nor its opposite holds for a step that was skipped', async () => {
+test('neither a condition nor its opposite holds for a step that was skipped', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(`
       id: off, action: gh-label, condition: "{{ false }}", with: { labels: [off] }
@@ -216,7 +218,7 @@ test('labels are added to the existing ones', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['mine', 'ada', 'big']);
 });
 
-test('a chain’s comment has its author’s text, with values filled in', async () => {
+test('a chain’s comment has its author’s text, with values filled in', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'action: gh-comment, with: { body: "**Thanks**, {{ trigger.author }}: `{{ trigger.head }}` to {{ trigger.base }}, #{{ trigger.pr_number }}." }',
@@ -240,7 +242,7 @@ test.each([
   expect(chainComments(scene, number)[0]).not.toMatch(harmful);
 });
 
-test('an action about another pull request than the run’s own is refused', async () => {
+test('an action about another pull request than the run’s own is refused', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('action: gh-comment, with: { pr: 1, body: Hello }'));
   await scene.open({ branch: 'one' });
   const second = await scene.open({ branch: 'two', files: { 'two.txt': '2\n' } });

@@ -91,7 +91,7 @@ test('the result shows each passed check, with its duration and number of tests'
   `);
 });
 
-test('a failed check prevents the merge, and nobody is asked', async () => {
+test('a failed check prevents the merge, and nobody is asked', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'test', 'failure');
   expect(scene.check(headSha, 'ship')).toMatchObject({
@@ -194,7 +194,9 @@ eachFirstQuick(['action_required', 'timed_out', 'cancelled', 'stale', 'startup_f
   },
 );
 
-test('a commit status can be pending, which the app waits for, or an error, which is a failure', async () => {
+test('a commit status can be pending, which the app waits for, or an error, which is a failure', {
+  tags: 'slow',
+}, async () => {
   const { scene, headSha } = await opened();
   await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'pending' });
   await scene.advance(UPDATES_SHOWN_MS);
@@ -204,7 +206,7 @@ test('a commit status can be pending, which the app waits for, or an error, whic
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 1 check failed');
 });
 
-test('only the newest status of a context counts', async () => {
+test('only the newest status of a context counts', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'failure' });
   await scene.github.setStatus(REPO, headSha, { context: 'jenkins', state: 'success' });
@@ -212,7 +214,9 @@ test('only the newest status of a context counts', async () => {
   expect(question(scene, number)).toBeDefined();
 });
 
-test('the app waits for a check that the branch requires, although it has not appeared', async () => {
+test('the app waits for a check that the branch requires, although it has not appeared', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   scene.github.requireChecks(REPO, 'main', ['security']);
   const { number, headSha } = await scene.open();
@@ -224,7 +228,7 @@ test('the app waits for a check that the branch requires, although it has not ap
   expect(question(scene, number)).toBeDefined();
 });
 
-test('the app waits for a check that only the settings require', async () => {
+test('the app waits for a check that only the settings require', { tags: 'slow' }, async () => {
   const { scene, headSha } = await opened('ci: { required: [e2e] }');
   await report(scene, headSha, 'test', 'success');
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 1 of 2 checks are done');
@@ -232,7 +236,7 @@ test('the app waits for a check that only the settings require', async () => {
   expect(scene.check(headSha, 'ship')?.title).toBe('CI has not passed: 1 of 2 checks failed');
 });
 
-test('a check that the settings ignore neither blocks nor fails', async () => {
+test('a check that the settings ignore neither blocks nor fails', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened('ci: { ignore: [flaky, slow] }');
   await scene.github.reportCheck(REPO, headSha, { name: 'slow', status: 'in_progress' });
   await scene.github.setStatus(REPO, headSha, { context: 'flaky', state: 'failure' });
@@ -240,7 +244,9 @@ test('a check that the settings ignore neither blocks nor fails', async () => {
   expect(question(scene, number)).toContain('the only check passed');
 });
 
-test('without any check the app waits a moment for the first one, then asks the maintainers and says so', async () => {
+test('without any check the app waits a moment for the first one, then asks the maintainers and says so', {
+  tags: 'slow',
+}, async () => {
   const { scene, number, headSha } = await opened();
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: no check has reported yet');
   expect(question(scene, number)).toBeUndefined();
@@ -259,7 +265,7 @@ test('the app waits for a check that first appears within that moment', { tags: 
   expect(scene.check(headSha, 'ship')?.title).toBe('Waiting for CI: 0 of 1 checks are done');
 });
 
-test('without any check nothing is merged if the settings require some', async () => {
+test('without any check nothing is merged if the settings require some', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened('ci: { no_checks: block }');
   await scene.advance(40_000);
   expect(question(scene, number)).toBeUndefined();
@@ -269,7 +275,7 @@ test('without any check nothing is merged if the settings require some', async (
   });
 });
 
-test('a late check continues a run that its absence had ended', async () => {
+test('a late check continues a run that its absence had ended', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened('ci: { no_checks: block }');
   await scene.advance(40_000);
   await report(scene, headSha, 'test', 'success');
@@ -340,7 +346,7 @@ test('when CI turns green after the chain continued without it, a rejection or a
   expect(await runs()).toEqual(ended);
 });
 
-test('the app’s own check runs do not count as CI', async () => {
+test('the app’s own check runs do not count as CI', { tags: 'slow' }, async () => {
   const other =
     'name: other\ntrigger: { event: pr.opened }\nsteps: [{ action: gh-label, with: { labels: [seen] } }]\n';
   const scene = await start(only({ ship: CI_AND_MERGE, other }));
@@ -350,7 +356,7 @@ test('the app’s own check runs do not count as CI', async () => {
   expect(question(scene, number)).toContain('no checks ran');
 });
 
-test('a check run of another app counts as CI, even under the app’s name', async () => {
+test('a check run of another app counts as CI, even under the app’s name', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await report(scene, headSha, 'countersign / ship', 'failure');
   expect(scene.check(headSha, 'ship')).toMatchObject({ app: 'countersign', conclusion: 'failure' });
@@ -358,7 +364,7 @@ test('a check run of another app counts as CI, even under the app’s name', asy
   expect(question(scene, number)).toBeUndefined();
 });
 
-test('two apps’ checks with one name each count', async () => {
+test('two apps’ checks with one name each count', { tags: 'slow' }, async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { app: 'other', name: 'test', status: 'in_progress' });
   await report(scene, headSha, 'test', 'success');
@@ -408,7 +414,9 @@ test('CI that is slow over hours costs few requests', { tags: 'slow' }, async ()
   expect(scene.github.requests.length - before).toBeGreaterThan(30);
 });
 
-test('an event that only wakes a step changes nothing about the run before the step’s poll', async () => {
+test('an event that only wakes a step changes nothing about the run before the step’s poll', {
+  tags: 'slow',
+}, async () => {
   const { scene, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.settle();
@@ -438,7 +446,9 @@ test('a check that turns red after the maintainers were asked blocks the counter
   expect(scene.github.merges).toEqual([]);
 });
 
-test('the app waits for jobs that depend on others, although every check run so far is green', async () => {
+test('the app waits for jobs that depend on others, although every check run so far is green', {
+  tags: 'slow',
+}, async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, {
     name: 'build',
@@ -458,7 +468,7 @@ test('the app waits for jobs that depend on others, although every check run so 
   expect(question(scene, number)).toContain('all 2 checks passed');
 });
 
-test('a check that the app waits for is linked wherever it is named', async () => {
+test('a check that the app waits for is linked wherever it is named', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await opened();
   await scene.github.reportCheck(REPO, headSha, { name: 'build', status: 'in_progress' });
   await scene.advance(UPDATES_SHOWN_MS);

@@ -72,7 +72,9 @@ submit({
 
 import { eachFirstQuick } from '../support/each-first-quick.ts';
 
-test('a JavaScript program judges a change, and what it printed and kept is in the log', async () => {
+test('a JavaScript program judges a change, and what it printed and kept is in the log', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(repository('gate_verdict', { 'code/check.js': GATE }));
   const { number, headSha } = await scene.open({ title: 'Greet', files: { 'test/a.test.ts': 'x\n' } });
   expect(said(scene, number)).toEqual(['There is a test.']);
@@ -127,7 +129,7 @@ const findings = (...list: object[]) =>
     })),
   })})`;
 
-test('a finding can have any category, and neither a file nor a suggestion', async () => {
+test('a finding can have any category, and neither a file nor a suggestion', { tags: 'slow' }, async () => {
   const program = findings({}, { category: 'Error handling' }, { category: 'ADR *consistency*', file: null });
   const scene = await startScene(repository('review_verdict', { 'code/check.js': program }));
   const { headSha } = await scene.open();

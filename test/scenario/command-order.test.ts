@@ -105,7 +105,7 @@ describe('commands that arrive out of order', () => {
     ]);
   });
 
-  test('the lines of one comment count in their written order', async () => {
+  test('the lines of one comment count in their written order', { tags: 'slow' }, async () => {
     const { scene, number } = await openWaitingForCi(start);
     await scene.say(number, 'mia', '/countersign pause\n/countersign resume');
     expect(await isPaused(scene)).toBe(false);
@@ -184,7 +184,9 @@ describe('a button', () => {
       .filter(({ body }) => body.includes('reply to=button-'))
       .map(({ body }) => body.split('\n').at(-1));
 
-  test('that continues and is pressed seconds after a pause was written does not undo it, and says so', async () => {
+  test('that continues and is pressed seconds after a pause was written does not undo it, and says so', {
+    tags: 'slow',
+  }, async () => {
     const { scene, number, headSha } = await openWaitingForCi(start);
     await scene.say(number, 'max', '/countersign pause');
     await scene.advance(60_000);
@@ -207,7 +209,7 @@ describe('a button', () => {
     expect(await isPaused(scene)).toBe(true);
   });
 
-  test('that blocks wins over a resume of the same second', async () => {
+  test('that blocks wins over a resume of the same second', { tags: 'slow' }, async () => {
     const { scene, number, headSha } = await openWaitingForCi(start);
     scene.github.holdDeliveries();
     await press(scene, headSha, 'max', 'pause');

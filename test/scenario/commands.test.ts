@@ -5,7 +5,9 @@ import { CI_AND_MERGE, only, scenes, UPDATES_SHOWN_MS } from './support-scene.ts
 
 const start = scenes();
 
-test('a command gets eyes when it is read, then a hooray and one reply when it is done', async () => {
+test('a command gets eyes when it is read, then a hooray and one reply when it is done', {
+  tags: 'slow',
+}, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
@@ -16,14 +18,14 @@ test('a command gets eyes when it is read, then a hooray and one reply when it i
   `);
 });
 
-test('a command that fails gets eyes, then a confused reaction and one reply', async () => {
+test('a command that fails gets eyes, then a confused reaction and one reply', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign cancel');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
   expect(scene.replies(number, id)).toHaveLength(1);
 });
 
-test('help lists every command and who may use it', async () => {
+test('help lists every command and who may use it', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign help');
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
@@ -47,7 +49,7 @@ test('help lists every command and who may use it', async () => {
   `);
 });
 
-test('status tells anybody the state of the pull request', async () => {
+test('status tells anybody the state of the pull request', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign status');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
@@ -63,7 +65,7 @@ test('status tells anybody the state of the pull request', async () => {
   `);
 });
 
-test('status adds no second sticky comment', async () => {
+test('status adds no second sticky comment', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'otto', '/countersign status');
   await scene.advance(10_000);
@@ -73,7 +75,7 @@ test('status adds no second sticky comment', async () => {
   expect(sticky).toHaveLength(1);
 });
 
-test('why tells anybody, as a tree, what the merge waits for', async () => {
+test('why tells anybody, as a tree, what the merge waits for', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign why');
   expect(scene.replies(number, id)[0]).toMatchInlineSnapshot(`
@@ -99,7 +101,7 @@ test('review reviews the same head again', { tags: 'slow' }, async () => {
   expect(names.filter((name) => name === 'countersign / pr-review')).toHaveLength(1);
 });
 
-test('review is refused for somebody who can only read', async () => {
+test('review is refused for somebody who can only read', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign review');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -109,7 +111,7 @@ test('review is refused for somebody who can only read', async () => {
   `);
 });
 
-test('rerun runs again what failed, and names the steps', async () => {
+test('rerun runs again what failed, and names the steps', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
   await scene.settle();
@@ -118,7 +120,7 @@ test('rerun runs again what failed, and names the steps', async () => {
   expect(scene.replies(number, id)).toEqual(['Running again: `ci`.']);
 });
 
-test('rerun of a named step runs it again although it has passed', async () => {
+test('rerun of a named step runs it again although it has passed', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await openWaitingForCi(start);
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await scene.settle();
@@ -129,7 +131,7 @@ test('rerun of a named step runs it again although it has passed', async () => {
   expect(sessions.filter(({ invocationId }) => invocationId === 'inv_1')).toHaveLength(2);
 });
 
-test('rerun of a step that does not exist names the steps', async () => {
+test('rerun of a step that does not exist names the steps', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign rerun marge');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -140,7 +142,7 @@ test('rerun of a step that does not exist names the steps', async () => {
   `);
 });
 
-test('rerun without a failure says so', async () => {
+test('rerun without a failure says so', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign rerun');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -150,7 +152,9 @@ test('rerun without a failure says so', async () => {
   `);
 });
 
-test('rerun on a draft of a chain that is not for drafts says so, and asks nobody', async () => {
+test('rerun on a draft of a chain that is not for drafts says so, and asks nobody', {
+  tags: 'slow',
+}, async () => {
   const forReady = CI_AND_MERGE.replace('event: pr.opened', 'event: pr.opened, filter: { draft: false }');
   const note =
     'name: note\ntrigger: { event: pr.opened }\nsteps:\n  - { id: hello, action: gh-comment, with: { body: Hello. } }\n';
@@ -169,7 +173,7 @@ test('rerun on a draft of a chain that is not for drafts says so, and asks nobod
   expect(scene.check(headSha, 'ship')?.conclusion).toBe('failure');
 });
 
-test('rerun is refused for somebody who can only read', async () => {
+test('rerun is refused for somebody who can only read', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'otto', '/countersign rerun ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -180,14 +184,14 @@ test('rerun is refused for somebody who can only read', async () => {
   `);
 });
 
-test('the author may rerun work without any role on the repository', async () => {
+test('the author may rerun work without any role on the repository', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await scene.open({ author: 'otto', fork: 'otto/app' });
   const id = await scene.say(number, 'otto', '/countersign ci');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
 });
 
-test('ci reads the state of CI at once', async () => {
+test('ci reads the state of CI at once', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await openWaitingForCi(start);
   scene.github.holdDeliveries();
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'failure' });
@@ -211,7 +215,7 @@ test('ci reads the state of CI at once', async () => {
   expect(scene.check(headSha, 'ship')?.conclusion).toBe('failure');
 });
 
-test('cancel ends the run and its check run, and names who did it', async () => {
+test('cancel ends the run and its check run, and names who did it', { tags: 'slow' }, async () => {
   const { scene, number, headSha } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign cancel');
   await scene.advance(5_000);
@@ -219,7 +223,7 @@ test('cancel ends the run and its check run, and names who did it', async () => 
   expect(scene.check(headSha, 'ship')).toMatchObject({ conclusion: 'cancelled', title: 'Cancelled by will' });
 });
 
-test('cancel without a run says so', async () => {
+test('cancel without a run says so', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'will', '/countersign cancel');
   const id = await scene.say(number, 'will', '/countersign cancel');
@@ -238,7 +242,7 @@ test('an event of the same head does not start a cancelled run again', async () 
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-test('rerun after a cancel fires the chain again', async () => {
+test('rerun after a cancel fires the chain again', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'will', '/countersign cancel');
   await scene.advance(1_000);
@@ -285,7 +289,7 @@ test('resume merges what was countersigned while the pull request was paused', {
   expect(scene.github.pullRequest(REPO, number).merged).toBe(true);
 });
 
-test('pause and resume are refused for writers and for the author', async () => {
+test('pause and resume are refused for writers and for the author', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const byWriter = await scene.say(number, 'will', '/countersign pause');
   const byAuthor = await scene.say(number, 'ada', '/countersign resume');
@@ -297,14 +301,16 @@ test('pause and resume are refused for writers and for the author', async () => 
   `);
 });
 
-test('the status comment of a paused pull request says who may resume it', async () => {
+test('the status comment of a paused pull request says who may resume it', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'mia', '/countersign pause');
   await scene.advance(UPDATES_SHOWN_MS);
   expect(scene.status(number)).not.toContain('Whoever may write here');
 });
 
-test('a second pause names who paused first, and a second resume says that there is nothing to resume', async () => {
+test('a second pause names who paused first, and a second resume says that there is nothing to resume', {
+  tags: 'slow',
+}, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.say(number, 'mia', '/countersign pause');
   const again = await scene.say(number, 'max', '/countersign pause');
@@ -318,7 +324,7 @@ test('a second pause names who paused first, and a second resume says that there
   `);
 });
 
-test('fire runs a chain with its inputs', async () => {
+test('fire runs a chain with its inputs', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment="the staging ground"');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
@@ -327,7 +333,7 @@ test('fire runs a chain with its inputs', async () => {
   expect(bodies).toContain('Deploying to the staging ground.');
 });
 
-test('fire of an unknown chain names the chains', async () => {
+test('fire of an unknown chain names the chains', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deplyo');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`
@@ -337,7 +343,7 @@ test('fire of an unknown chain names the chains', async () => {
   `);
 });
 
-test('fire is refused for a writer', async () => {
+test('fire is refused for a writer', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign fire deploy environment=staging');
   expect(scene.replies(number, id)).toMatchInlineSnapshot(`

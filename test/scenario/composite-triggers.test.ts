@@ -25,7 +25,9 @@ async function green(scene: Scene, { headSha }: Pick<Opened, 'headSha'>): Promis
 
 const firings = (scene: Scene) => scene.app.storage.read.firings.list({ chain: 'flow', limit: 50 });
 
-test('a composite fires once when its parts have happened, however often they repeat', async () => {
+test('a composite fires once when its parts have happened, however often they repeat', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN]));
   const opened = await scene.open();
   await label(scene, opened);
@@ -52,7 +54,7 @@ test('a composite fires once when its parts have happened, however often they re
   ]);
 });
 
-test('a composite with a commit as its key starts over with each push', async () => {
+test('a composite with a commit as its key starts over with each push', { tags: 'slow' }, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN], 'within: 24h, key: commit'));
   const opened = await scene.open();
   await label(scene, opened);
@@ -95,7 +97,7 @@ test('what is said about one pull request does not count for another with the sa
   expect(await scene.runs('flow')).toEqual([]);
 });
 
-test('a sequence fires only in its order', async () => {
+test('a sequence fires only in its order', { tags: 'slow' }, async () => {
   const scene = await start(composite('sequence', [GREEN, LABEL]));
   const opened = await scene.open();
   await label(scene, opened);
@@ -106,7 +108,9 @@ test('a sequence fires only in its order', async () => {
   expect(chainComments(scene, opened.number)).toEqual(['after pr.labeled']);
 });
 
-test('a head can be the first part: CI that turns green after it fires the chain, for each head', async () => {
+test('a head can be the first part: CI that turns green after it fires the chain, for each head', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     composite(
       'sequence',
@@ -128,7 +132,7 @@ test('a head can be the first part: CI that turns green after it fires the chain
   expect((await scene.runs('flow')).map((run) => run.headSha)).toEqual([headSha, opened.headSha]);
 });
 
-test('any_of fires for the first part, and again only when its time is over', async () => {
+test('any_of fires for the first part, and again only when its time is over', { tags: 'slow' }, async () => {
   const scene = await start(composite('any_of', [LABEL, GREEN], 'within: 2h, key: pull_request'));
   const opened = await scene.open();
   await label(scene, opened);
@@ -163,7 +167,9 @@ test('parts of the repository come together whatever they are about', async () =
   ]);
 });
 
-test('a composite that expires does not fire, and its row says which part was missing', async () => {
+test('a composite that expires does not fire, and its row says which part was missing', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN], 'within: 2h, key: pull_request'));
   const opened = await scene.open();
   await label(scene, opened);
@@ -183,7 +189,9 @@ test('a composite that expires does not fire, and its row says which part was mi
   ]);
 });
 
-test('a composite remembers its parts over a restart, and over the time that the app was down', async () => {
+test('a composite remembers its parts over a restart, and over the time that the app was down', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN]));
   const opened = await scene.open();
   await label(scene, opened);
@@ -192,7 +200,7 @@ test('a composite remembers its parts over a restart, and over the time that the
   expect(chainComments(scene, opened.number)).toEqual(['after ci.changed']);
 });
 
-test('a composite begins from nothing when its chain is edited', async () => {
+test('a composite begins from nothing when its chain is edited', { tags: 'slow' }, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN]));
   const opened = await scene.open();
   await label(scene, opened);
@@ -203,7 +211,7 @@ test('a composite begins from nothing when its chain is edited', async () => {
   expect(await scene.runs('flow')).toEqual([]);
 });
 
-test('a delivery that comes again, under its own id or another, counts once', async () => {
+test('a delivery that comes again, under its own id or another, counts once', { tags: 'slow' }, async () => {
   const parts = [LABEL, '{ event: pr.labeled, filter: { label: checked } }'];
   const scene = await start(composite('all_of', parts));
   const opened = await scene.open();
@@ -220,7 +228,7 @@ test('a delivery that comes again, under its own id or another, counts once', as
   expect(await scene.runs('flow')).toHaveLength(1);
 });
 
-test('a chain in the pull request itself does not count for its composite', async () => {
+test('a chain in the pull request itself does not count for its composite', { tags: 'slow' }, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN]));
   const own = composite('any_of', [LABEL]);
   const opened = await scene.open({ files: own });
@@ -278,7 +286,9 @@ test('of more than 10,000 keys of a chain, the one that expires first is forgott
   expect(await scene.runs('flow')).toEqual([]);
 });
 
-test('why shows which parts of a composite came, what it waits for and until when, and the chains that did not fire', async () => {
+test('why shows which parts of a composite came, what it waits for and until when, and the chains that did not fire', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     ...composite('all_of', [LABEL, GREEN]),
     '.github/countersign/chains/picky.yaml':
@@ -310,7 +320,7 @@ test('why shows which parts of a composite came, what it waits for and until whe
   `);
 });
 
-test('why shows chains that did not fire beside one that ran', async () => {
+test('why shows chains that did not fire beside one that ran', { tags: 'slow' }, async () => {
   const scene = await start({
     ...composite('all_of', [LABEL, GREEN]),
     '.github/countersign/chains/ran.yaml':
@@ -334,7 +344,9 @@ test('why shows chains that did not fire beside one that ran', async () => {
   `);
 });
 
-test('a check that ended before the app has processed the opening counts, whichever delivery comes first', async () => {
+test('a check that ended before the app has processed the opening counts, whichever delivery comes first', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     composite(
       'sequence',
@@ -356,7 +368,9 @@ test('a check that ended before the app has processed the opening counts, whiche
   expect(await scene.runs('flow')).toMatchObject([{ headSha: opened.headSha, pullRequest: opened.number }]);
 });
 
-test('a check that was found on GitHub is the same one when its delivery comes', async () => {
+test('a check that was found on GitHub is the same one when its delivery comes', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(composite('all_of', [LABEL, GREEN]));
   scene.github.holdDeliveries();
   const opened = await scene.github.openPullRequest({

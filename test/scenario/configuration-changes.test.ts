@@ -5,7 +5,9 @@ import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes, UPDATES_SHOWN_MS } from '
 
 const start = scenes();
 
-test('a pull request that fixes invalid settings gets the result that its own are valid', async () => {
+test('a pull request that fixes invalid settings gets the result that its own are valid', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({ [SETTINGS]: 'countersing: {}\n' });
   const { headSha } = await scene.open({ files: { [SETTINGS]: 'countersign: { count: 2 }\n' } });
   expect(scene.verdicts(headSha)).toEqual({
@@ -14,7 +16,7 @@ test('a pull request that fixes invalid settings gets the result that its own ar
   });
 });
 
-test('a chain that a pull request adds is checked, but does not run for it', async () => {
+test('a chain that a pull request adds is checked, but does not run for it', { tags: 'slow' }, async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [new, first]\n',
     [`${CHAINS}/first.yaml`]: labelChain('first', 'first'),
@@ -35,7 +37,9 @@ test('a chain that a pull request adds is checked, but does not run for it', asy
   });
 });
 
-test('a step that can never run is a warning at its line, and the check passes', async () => {
+test('a step that can never run is a warning at its line, and the check passes', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   const odd = `name: first\ntrigger: { event: pr.opened }\nsteps:\n  - skill: ci\n    condition: "{{ false }}"\n`;
   const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: odd } });
@@ -48,7 +52,9 @@ test('a step that can never run is a warning at its line, and the check passes',
   });
 });
 
-test('a chain that would fire a chain of the base in turn is a warning at its trigger', async () => {
+test('a chain that would fire a chain of the base in turn is a warning at its trigger', {
+  tags: 'slow',
+}, async () => {
   const hears = (name: string, chain: string) =>
     `name: ${name}\ntrigger: { event: invocation.completed, filter: { chain: ${chain} } }\nsteps:\n  - { id: go, skill: ci }\n`;
   const scene = await start({ [`${CHAINS}/first.yaml`]: hears('first', 'second') });
@@ -65,7 +71,7 @@ test('a chain that would fire a chain of the base in turn is a warning at its tr
   });
 });
 
-test('errors in a chain that a pull request changes appear at their lines', async () => {
+test('errors in a chain that a pull request changes appear at their lines', { tags: 'slow' }, async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   const broken = `name: first
 trigger: { event: pr.opened }
@@ -96,7 +102,9 @@ steps:
   expect(scene.check(headSha, 'first')?.conclusion).toBe('success');
 });
 
-test('a pull request is warned about configuration files that nothing would read, and about chains that it would break', async () => {
+test('a pull request is warned about configuration files that nothing would read, and about chains that it would break', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE, lab: labelChain('lab', 'lab') }));
   const { headSha } = await scene.open({
     files: {
@@ -119,7 +127,7 @@ test('a pull request is warned about configuration files that nothing would read
   `);
 });
 
-test('a chain that nothing names can be removed without an error', async () => {
+test('a chain that nothing names can be removed without an error', { tags: 'slow' }, async () => {
   const scene = await start({ [`${CHAINS}/first.yaml`]: labelChain('first', 'first') });
   const { headSha } = await scene.open({ files: { [`${CHAINS}/first.yaml`]: null } });
   expect(scene.check(headSha, 'configuration')).toMatchObject({
@@ -128,7 +136,7 @@ test('a chain that nothing names can be removed without an error', async () => {
   });
 });
 
-test('a chain file that another push fixes gets its own check run', async () => {
+test('a chain file that another push fixes gets its own check run', { tags: 'slow' }, async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   await scene.open({ files: { [`${CHAINS}/new.yaml`]: 'name: new\n' } });
   const sha = await scene.github.push({
@@ -141,7 +149,9 @@ test('a chain file that another push fixes gets its own check run', async () => 
   expect(scene.verdicts(sha)).toMatchObject({ 'countersign / configuration': 'success' });
 });
 
-test('a chain file that is not YAML, or far too large, is reported without a crash', async () => {
+test('a chain file that is not YAML, or far too large, is reported without a crash', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ first: labelChain('first', 'first') }));
   const { headSha } = await scene.open({
     files: {
@@ -181,7 +191,9 @@ test('the first hundred of hundreds of chain files in a pull request are read, a
   expect(read.length).toBeLessThan(110);
 });
 
-test('a chain file beyond the hundredth still replaces the shipped chain of its name', async () => {
+test('a chain file beyond the hundredth still replaces the shipped chain of its name', {
+  tags: 'slow',
+}, async () => {
   const many = Array.from({ length: 100 }, (_, index) => [
     `${CHAINS}/c${1000 + index}.yaml`,
     labelChain(`c${index}`, 'c').replace('pr.opened', 'pr.closed'),
@@ -195,7 +207,9 @@ test('a chain file beyond the hundredth still replaces the shipped chain of its 
   expect(scene.check(headSha, 'base configuration')?.summary).toContain('only the first 100 chain files');
 });
 
-test('a pull request that removes requires_approval from the chain still needs a countersign', async () => {
+test('a pull request that removes requires_approval from the chain still needs a countersign', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const lax = CI_AND_MERGE.replace('requires_approval: true', 'requires_approval: false');
   const { number, headSha } = await scene.open({ files: { [`${CHAINS}/ship.yaml`]: lax } });
@@ -220,7 +234,7 @@ test('a pull request that lets its author’s friends countersign changes nothin
   expect(scene.github.merges).toEqual([]);
 });
 
-test('a pull request that turns its own chain off is still subject to it', async () => {
+test('a pull request that turns its own chain off is still subject to it', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { headSha } = await scene.open({
     files: { [SETTINGS]: 'chains: []\n', [`${CHAINS}/ship.yaml`]: null },
@@ -231,7 +245,9 @@ test('a pull request that turns its own chain off is still subject to it', async
   });
 });
 
-test('a chain change on the base branch does not affect the steps of a run under way, and stops it before people are asked', async () => {
+test('a chain change on the base branch does not affect the steps of a run under way, and stops it before people are asked', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await scene.open();
   const laxer =
@@ -255,7 +271,7 @@ test('a chain change on the base branch does not affect the steps of a run under
   expect(scene.github.merges).toEqual([]);
 });
 
-test('the next head uses the chain as it is then', async () => {
+test('the next head uses the chain as it is then', { tags: 'slow' }, async () => {
   const scene = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await scene.open();
   await scene.github.push({
@@ -275,7 +291,9 @@ test('the next head uses the chain as it is then', async () => {
 });
 
 // A push names the files of its commits, but not the files that a force-push removed.
-test('after a force-push of the base branch the chains are those of its new tip', async () => {
+test('after a force-push of the base branch the chains are those of its new tip', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ first: labelChain('first', 'old') }));
   const old = scene.github.branch(REPO, 'main') ?? '';
   const files = { [`${CHAINS}/first.yaml`]: labelChain('first', 'new') };
@@ -293,7 +311,7 @@ test('after a force-push of the base branch the chains are those of its new tip'
   expect(scene.github.labels(REPO, number)).toEqual(['old']);
 });
 
-test('a pull request to another protected base uses that base’s chains', async () => {
+test('a pull request to another protected base uses that base’s chains', { tags: 'slow' }, async () => {
   const scene = await start(only({ first: labelChain('first', 'main') }));
   scene.github.addRuleset(REPO, { branches: ['release'], approvals: 1, restrict: ['creations'] });
   await scene.github.push({

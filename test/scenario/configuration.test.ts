@@ -39,7 +39,9 @@ test('a repository’s chain replaces the organisation’s with its name', async
   expect(scene.github.labels(REPO, number)).toEqual(['ours']);
 });
 
-test('errors in contracts, rules, gates and memory are all reported at once on the pull request that adds them', async () => {
+test('errors in contracts, rules, gates and memory are all reported at once on the pull request that adds them', {
+  tags: 'slow',
+}, async () => {
   const scene = await start();
   const { headSha } = await scene.open({
     files: {
@@ -155,7 +157,9 @@ test('the organisation’s settings apply where the repository sets nothing', { 
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: true, mergeMethod: 'merge' });
 });
 
-test('an invalid chain on the base branch is reported in a neutral check run, and the other chains run', async () => {
+test('an invalid chain on the base branch is reported in a neutral check run, and the other chains run', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     [SETTINGS]: 'chains: [broken, first]\n',
     [`${CHAINS}/broken.yaml`]: 'name: broken\ntrigger: { event: pr.opend }\nsteps:\n  - { skil: ci }\n',
@@ -209,7 +213,7 @@ test('an invalid chain on the base branch is reported once, however many events 
   ).toEqual(['countersign / base configuration', 'countersign: main']);
 });
 
-test('a repository without the invalid file is not affected', async () => {
+test('a repository without the invalid file is not affected', { tags: 'slow' }, async () => {
   const scene = await start({
     [`${CHAINS}/broken.yaml`]: 'nothing: at all\n',
     [SETTINGS]: 'chains: [first]\n',
@@ -235,7 +239,9 @@ test('a repository without the invalid file is not affected', async () => {
   expect(names).toEqual(['countersign / first']);
 });
 
-test('an invalid chain of the organisation is reported where it would have run, with its file', async () => {
+test('an invalid chain of the organisation is reported where it would have run, with its file', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({ [SETTINGS]: 'chains: [of-octo]\n' });
   organisation(scene, { 'countersign/chains/of-octo.yaml': 'name: of-octo\nsteps: nothing\n' });
   const { headSha } = await scene.open();

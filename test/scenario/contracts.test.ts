@@ -43,7 +43,9 @@ async function sessions({ app }: Harness, headSha: string): Promise<string[]> {
     });
 }
 
-test('a step whose skill throws keeps that cause, and its files are verified too', async () => {
+test('a step whose skill throws keeps that cause, and its files are verified too', {
+  tags: 'slow',
+}, async () => {
   const broken: StepHandler = {
     name: 'broken',
     capability: { name: 'broken', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
@@ -58,7 +60,9 @@ test('a step whose skill throws keeps that cause, and its files are verified too
   expect(await sessions(harness, headSha)).toContain('failed (step.failed.error): failed, missing report');
 });
 
-test('a step that ends well without a required artifact fails its run with its name, and nobody is asked', async () => {
+test('a step that ends well without a required artifact fails its run with its name, and nobody is asked', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -76,7 +80,9 @@ test('a step that ends well without a required artifact fails its run with its n
   ]);
 });
 
-test('the check run and run show list what was expected beside what was produced', async () => {
+test('the check run and run show list what was expected beside what was produced', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');
@@ -159,7 +165,7 @@ test('a step that times out keeps that cause, beside the verification', { tags: 
   ]);
 });
 
-test('a step that a newer push cancels is verified too', async () => {
+test('a step that a newer push cancels is verified too', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -183,7 +189,7 @@ test('a step that fails for its own reason keeps that reason', { tags: 'slow' },
   ]);
 });
 
-test('a chain without a contract shows nothing about it', async () => {
+test('a chain without a contract shows nothing about it', { tags: 'slow' }, async () => {
   const chain = chainAsking('')
     .replace(/ {2}- id: ci[\s\S]*?(?= {2}- id: merge)/, '')
     .replace(/ {4}condition.*\n/, '');
@@ -204,7 +210,7 @@ test('why a step failed names its missing artifacts beside its own cause', { tag
   expect(summary).toContain('expected artifact report: it is not there');
 });
 
-test('an invalid contract in the database keeps its session from starting', async () => {
+test('an invalid contract in the database keeps its session from starting', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');

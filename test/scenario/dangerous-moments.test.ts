@@ -20,7 +20,9 @@ const LONG = process.env.COUNTERSIGN_LONG === '1';
 const HARMFUL =
   'export function run(request: { query: { code: string } }) {\n  return eval(request.query.code);\n}\n';
 
-test('a cancel that arrives while GitHub is being read for the merge prevents the merge', async () => {
+test('a cancel that arrives while GitHub is being read for the merge prevents the merge', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -47,7 +49,9 @@ test('a cancel that arrives while GitHub is being read for the merge prevents th
   expect(run?.reason?.code).toBe('run.cancelled.by_person');
 });
 
-test('a step after the merge that needs an approval does not treat the merge as its approval', async () => {
+test('a step after the merge that needs an approval does not treat the merge as its approval', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({
     chain: `${MERGE_ONLY}  - id: deploy
     action: gh-label

@@ -36,7 +36,9 @@ async function serveZip(files: Parameters<typeof zip>[0]): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test('a step starts a workflow on the default branch, waits for it and takes its artifacts', async () => {
+test('a step starts a workflow on the default branch, waits for it and takes its artifacts', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     starting(
       '{ workflow: deploy.yml, inputs: { number: "{{ trigger.pr_number }}", quick: true }, artifacts: report }',
@@ -93,7 +95,7 @@ eachFirstQuick(['failure', 'cancelled', 'skipped'] as const)(
   },
 );
 
-test('a workflow that may have been started is not started again', async () => {
+test('a workflow that may have been started is not started again', { tags: 'slow' }, async () => {
   const scene = await start(starting('{ workflow: deploy.yml }'));
   scene.github.fail(isDispatch, { after: 'reset' }, 1);
   await scene.open();
@@ -102,7 +104,7 @@ test('a workflow that may have been started is not started again', async () => {
   expect(await said(scene)).toMatch(/it is not known which run that is: it may be http/);
 });
 
-test('a request that GitHub did not get is sent again', async () => {
+test('a request that GitHub did not get is sent again', { tags: 'slow' }, async () => {
   const scene = await start(starting('{ workflow: deploy.yml }'));
   scene.github.fail(isDispatch, { status: 503 }, 1);
   await scene.open();
@@ -111,7 +113,7 @@ test('a request that GitHub did not get is sent again', async () => {
   expect(await said(scene)).toContain('waits for deploy.yml');
 });
 
-test('a restart while the workflow runs starts no other', async () => {
+test('a restart while the workflow runs starts no other', { tags: 'slow' }, async () => {
   const scene = await start(starting('{ workflow: deploy.yml }'));
   await scene.open();
   await scene.advance(10_000);
@@ -122,7 +124,7 @@ test('a restart while the workflow runs starts no other', async () => {
   expect(await said(scene)).toBe('deploy.yml on main ended with success');
 });
 
-test('a step that a person runs again starts the workflow again', async () => {
+test('a step that a person runs again starts the workflow again', { tags: 'slow' }, async () => {
   const scene = await start(starting('{ workflow: deploy.yml }'));
   const { number } = await scene.open();
   await scene.advance(10_000);

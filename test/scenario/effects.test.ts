@@ -72,7 +72,7 @@ describe('of writes that share a request', () => {
     expect(approvals(harness, number)).toHaveLength(1);
   });
 
-  test('each is made by REST while GitHub’s GraphQL executes none', async () => {
+  test('each is made by REST while GitHub’s GraphQL executes none', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     github.fail(isMutation, { status: 200, body: { data: null, errors: [{ message: 'It failed' }] } });
@@ -165,7 +165,7 @@ test('there is one status comment, from the first text to the last', { tags: 'sl
   expect(github.comments(REPO, number)).toHaveLength(2);
 });
 
-test('repeated deliveries change nothing, neither on the way nor at the end', async () => {
+test('repeated deliveries change nothing, neither on the way nor at the end', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const again = async () => {
@@ -207,7 +207,7 @@ test('deliveries in reverse order lead to the same state', { tags: 'slow' }, asy
   expect(states[1]).toEqual(states[0]);
 });
 
-test('a close that is delivered after the reopening does not end the new run', async () => {
+test('a close that is delivered after the reopening does not end the new run', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -251,7 +251,7 @@ test('the app waits for a secondary rate limit on a comment, and the comment is 
   expect(github.comments(REPO, number)).toHaveLength(1);
 });
 
-test('a comment whose answer was lost is not written twice', async () => {
+test('a comment whose answer was lost is not written twice', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.fail(isComment, { after: 'reset' }, 2);
@@ -272,7 +272,7 @@ test('a check run whose answer was lost is not created twice', async () => {
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('reads that fail for a while delay everything and lose nothing', async () => {
+test('reads that fail for a while delay everything and lose nothing', { tags: 'slow' }, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   github.fail(({ method, path }) => method === 'GET' && path.includes('/pulls/'), { status: 503 }, 3);

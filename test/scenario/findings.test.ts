@@ -153,7 +153,7 @@ test('an issue of somebody else with a marker of ours is not touched', { tags: '
   expect(github.issues(REPO).map(({ state }) => state)).toEqual(['closed', 'open']);
 });
 
-test('a chain files an issue about a branch, in a run without a pull request', async () => {
+test('a chain files an issue about a branch, in a run without a pull request', { tags: 'slow' }, async () => {
   const issue =
     'action: gh-issue, with: { per: run, title: "Look at {{ trigger.branch }}", body: "It changed." }';
   const harness = await start({
@@ -171,7 +171,9 @@ test('a chain files an issue about a branch, in a run without a pull request', a
   ]);
 });
 
-test('a push to another branch does not change the issue about the default branch', async () => {
+test('a push to another branch does not change the issue about the default branch', {
+  tags: 'slow',
+}, async () => {
   const issue = 'action: gh-issue, with: { per: run, title: "Look at {{ trigger.branch }}" }';
   const harness = await start({
     files: {
@@ -191,7 +193,9 @@ test('a push to another branch does not change the issue about the default branc
   expect(github.issues(REPO).map(({ title }) => title)).toEqual(['Look at main', 'Look at side']);
 });
 
-test('a chain files issues only on a condition, and not for a pull request of an outsider', async () => {
+test('a chain files issues only on a condition, and not for a pull request of an outsider', {
+  tags: 'slow',
+}, async () => {
   const issue = `action: gh-issue, condition: "{{ trigger.title != 'skip' }}", with: { per: run, title: A }`;
   const harness = await start({
     chain: `name: pr-review\ntrigger: { event: pr.opened }\nsteps: [{ ${issue} }]\n`,

@@ -15,7 +15,7 @@ steps:
     with: { pr: "{{ trigger.pr_number }}", body: "Deploying to {{ trigger.input_environment }}." }
 `;
 
-test('people who may fire a chain may also rerun it, with the same inputs', async () => {
+test('people who may fire a chain may also rerun it, with the same inputs', { tags: 'slow' }, async () => {
   const s = await start(only({ deploy: DEPLOY }));
   const { number, headSha } = await s.open({ author: 'otto', fork: 'otto/app' });
   await s.say(number, 'mia', '/countersign fire deploy environment=staging');
@@ -44,7 +44,9 @@ test('a chain is not fired without an input that its steps need', { tags: 'slow'
   expect(await s.runs('deploy')).toEqual([]);
 });
 
-test('a run whose chain is fired again on the same head says so, and names no push', async () => {
+test('a run whose chain is fired again on the same head says so, and names no push', {
+  tags: 'slow',
+}, async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number, headSha } = await s.open();
   await s.say(number, 'mia', '/countersign fire ship');
@@ -83,7 +85,9 @@ test('a run keeps the filter of its trigger, and is not started again for what t
   expect(await s.runs('ship')).toHaveLength(before.length);
 });
 
-test('a run whose pull request has another base now is not started there, and the reply says why', async () => {
+test('a run whose pull request has another base now is not started there, and the reply says why', {
+  tags: 'slow',
+}, async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const files = { [`${CHAINS}/ship.yaml`]: null, [SETTINGS]: null };
   await s.github.push({ repo: REPO, branch: 'release', author: 'max', files });
@@ -126,7 +130,9 @@ test.each([
   expect(s.replies(number, asked)).toEqual([reply]);
 });
 
-test('the reply for a step that has not started says that it will run by itself', async () => {
+test('the reply for a step that has not started says that it will run by itself', {
+  tags: 'slow',
+}, async () => {
   const s = await start(
     only({
       ship: `name: ship\ntrigger: { event: pr.opened }\nsteps:\n  - skill: ci\n  - skill: pr-review\n`,
@@ -141,7 +147,7 @@ test('the reply for a step that has not started says that it will run by itself'
   ]);
 });
 
-test('a chain that merges is not fired on a draft', async () => {
+test('a chain that merges is not fired on a draft', { tags: 'slow' }, async () => {
   const s = await start(only({ ship: CI_AND_MERGE }));
   const { number } = await s.open({ draft: true });
   const asked = await s.say(number, 'mia', '/countersign fire ship');

@@ -61,7 +61,7 @@ describe('with the gate check required on main', () => {
     expect(headline(approvalOf(harness, number))).toBe('🎉 Countersigned and merged');
   });
 
-  test('the order of the merge is proof, green check, merge call', async () => {
+  test('the order of the merge is proof, green check, merge call', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { number } = await open(harness);
     const before = harness.github.requests.length;
@@ -75,7 +75,7 @@ describe('with the gate check required on main', () => {
     ]);
   });
 
-  test('CI does not wait for the gate check, which waits for CI', async () => {
+  test('CI does not wait for the gate check, which waits for CI', { tags: 'slow' }, async () => {
     const harness = await guarded({ chain: CI_AND_MERGE });
     const { number, headSha } = await open(harness);
     await reportCi(harness, headSha, 'success');
@@ -85,7 +85,7 @@ describe('with the gate check required on main', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('a merge that GitHub refuses for another reason closes the gate again', async () => {
+  test('a merge that GitHub refuses for another reason closes the gate again', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -120,7 +120,9 @@ describe('with the gate check required on main', () => {
 });
 
 describe('what is green on GitHub without a countersign', () => {
-  test('leaves the gate failing for a head without checks, although its run ends neutral', async () => {
+  test('leaves the gate failing for a head without checks, although its run ends neutral', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded({ chain: CI_AND_MERGE, settings: 'ci: { no_checks: block }\n' });
     const { number, headSha } = await open(harness);
     await harness.advance(60_000);
@@ -131,7 +133,7 @@ describe('what is green on GitHub without a countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('leaves the gate pending when a label filter no longer matches', async () => {
+  test('leaves the gate pending when a label filter no longer matches', { tags: 'slow' }, async () => {
     const chain = MERGE_ONLY.replace('draft: false', 'draft: false, labels: [ship]');
     const harness = await guarded({ chain });
     const { number, headSha } = await open(harness);
@@ -146,7 +148,9 @@ describe('what is green on GitHub without a countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('leaves the gate pending for a draft, also at the moment when it becomes ready', async () => {
+  test('leaves the gate pending for a draft, also at the moment when it becomes ready', {
+    tags: 'slow',
+  }, async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness, { draft: true });
@@ -159,7 +163,9 @@ describe('what is green on GitHub without a countersign', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('creates no gate check for chains that do not merge, so a required one stays missing', async () => {
+  test('creates no gate check for chains that do not merge, so a required one stays missing', {
+    tags: 'slow',
+  }, async () => {
     const chain =
       'name: pr-review\ntrigger: { event: pr.opened }\nsteps:\n  - action: gh-label\n    with: { labels: [seen] }\n';
     const harness = await guarded({ chain });
@@ -169,7 +175,7 @@ describe('what is green on GitHub without a countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('opens nothing for main if the same head goes to another branch', async () => {
+  test('opens nothing for main if the same head goes to another branch', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { github } = harness;
     const { number, headSha } = await open(harness);
@@ -189,7 +195,7 @@ describe('what is green on GitHub without a countersign', () => {
     expect(await press(harness, number)).toMatch(NOT_GREEN);
   });
 
-  test('does not open the gate by another app’s check with its name', async () => {
+  test('does not open the gate by another app’s check with its name', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { number, headSha } = await open(harness);
     await harness.github.reportCheck(REPO, headSha, {
@@ -356,7 +362,7 @@ describe('with merge: { by: people }, the gate', () => {
     expect(gate(harness, headSha)).toBe('in_progress: Waiting for a maintainer to countersign');
   });
 
-  test('makes auto-merge wait for the countersign', async () => {
+  test('makes auto-merge wait for the countersign', { tags: 'slow' }, async () => {
     const harness = await guarded(PEOPLE);
     const { github } = harness;
     github.allowAutoMerge(REPO);
@@ -385,13 +391,13 @@ describe('the check says what leaves the merge button unprotected', () => {
   const summary = ({ github }: Harness, sha: string) =>
     github.checkRuns(REPO, sha).find(({ name }) => name === GATE)?.summary ?? '';
 
-  test('if the branch does not require it', async () => {
+  test('if the branch does not require it', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { headSha } = await open(harness);
     expect(summary(harness, headSha)).toContain('`main` does not require this check');
   });
 
-  test('if the branch requires it from any source', async () => {
+  test('if the branch requires it from any source', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     harness.github.requireChecks(REPO, 'main', [GATE]);
     const { headSha } = await open(harness);

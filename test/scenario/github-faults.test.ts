@@ -85,7 +85,7 @@ test('a merge that GitHub makes after the app gave up waiting is recorded as our
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('revoked tokens are replaced without any visible effect', async () => {
+test('revoked tokens are replaced without any visible effect', { tags: 'slow' }, async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;

@@ -28,7 +28,9 @@ async function openInto(harness: Harness, base: string) {
   return opened;
 }
 
-test('a branch that a writer created does not decide who may countersign merges into it', async () => {
+test('a branch that a writer created does not decide who may countersign merges into it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness);
   const { number, headSha } = await openInto(harness, 'evil');
@@ -41,7 +43,9 @@ test('a branch that a writer created does not decide who may countersign merges 
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a protected branch decides with its own files who may countersign merges into it', async () => {
+test('a protected branch decides with its own files who may countersign merges into it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness, 'next');
   harness.github.addRuleset(REPO, { branches: ['next'], ...PULL_REQUESTS_ONLY });
@@ -76,7 +80,9 @@ test('a chain of the default branch sees the real base of the pull request', asy
   expect(ownChecks(harness, headSha)).toEqual([]);
 });
 
-test('an approval is void once the branch that governed it is no longer protected', async () => {
+test('an approval is void once the branch that governed it is no longer protected', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness, 'next');
   const id = harness.github.addRuleset(REPO, { branches: ['next'], ...PULL_REQUESTS_ONLY });
@@ -107,7 +113,7 @@ test('code owners are those that the governing branch names', { tags: 'slow' }, 
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a push to the governing branch voids an approval for another base', async () => {
+test('a push to the governing branch voids an approval for another base', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await makeEvil(harness);
   const { number } = await openInto(harness, 'evil');

@@ -64,7 +64,9 @@ async function expectReasons({ app }: Harness): Promise<void> {
   for (const code of codes) expect(code).toMatch(/^(\S+) \1(\.|$)/);
 }
 
-test('a run’s history shows what happened, from its webhook to its merge, and who caused it', async () => {
+test('a run’s history shows what happened, from its webhook to its merge, and who caused it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   // Otherwise the search for missed changes at every start would find the pull request as soon as its webhook arrives.
   await harness.settle();
@@ -96,7 +98,9 @@ test('a run’s history shows what happened, from its webhook to its merge, and 
   await expectReasons(harness);
 });
 
-test('a person is the actor of what they asked for, and a step that is run again ends the session under way', async () => {
+test('a person is the actor of what they asked for, and a step that is run again ends the session under way', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
@@ -137,7 +141,9 @@ test('time is the actor when a deadline passes', { tags: 'slow' }, async () => {
   await expectReasons(harness);
 });
 
-test('a run whose settings changed is cancelled by the session that noticed, which ends once and for that reason', async () => {
+test('a run whose settings changed is cancelled by the session that noticed, which ends once and for that reason', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'countersign: { users: [will] }\n' });
   await open(harness);
   const files = { '.github/countersign.yml': 'countersign: { permission: admin }\n' };
@@ -154,7 +160,9 @@ test('a run whose settings changed is cancelled by the session that noticed, whi
   await expectReasons(harness);
 });
 
-test('the app is the actor when a step is given up after GitHub failed repeatedly', async () => {
+test('the app is the actor when a step is given up after GitHub failed repeatedly', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_IN_TIME.replace(', timeout: 1m', '') });
   harness.github.fail(({ path }) => path.includes('/check-runs'), { status: 500 });
   await open(harness);

@@ -26,7 +26,9 @@ async function firedWith(scene: Scene, inputs: string): Promise<{ replies: strin
   return { replies: scene.replies(number, asked), comments: chainComments(scene, number) };
 }
 
-test('expressions read the inputs of a fired chain by their types, and the defaults of the others', async () => {
+test('expressions read the inputs of a fired chain by their types, and the defaults of the others', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ deploy: DEPLOY }));
   expect(await firedWith(scene, 'environment=staging note="two words"')).toEqual({
     replies: ['Fired `deploy`.'],
@@ -47,7 +49,7 @@ test('a wrong input starts no run, and the reply lists all that is wrong and wha
   expect(await scene.runs('deploy')).toEqual([]);
 });
 
-test('an input is plain text in the comment of a chain, whatever it says', async () => {
+test('an input is plain text in the comment of a chain, whatever it says', { tags: 'slow' }, async () => {
   const scene = await start(only({ deploy: DEPLOY }));
   const { comments } = await firedWith(
     scene,
@@ -58,7 +60,7 @@ test('an input is plain text in the comment of a chain, whatever it says', async
   ]);
 });
 
-test('a run that begins again has the inputs that it had', async () => {
+test('a run that begins again has the inputs that it had', { tags: 'slow' }, async () => {
   const scene = await start(only({ deploy: `${DEPLOY}  - skill: ci\n` }));
   const { number } = await scene.open();
   await scene.say(number, 'mia', '/countersign fire deploy environment=production replicas=7');

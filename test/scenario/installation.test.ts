@@ -124,7 +124,9 @@ test.each([
   expect((await runs(harness)).map(([so]) => so)).toEqual([status]);
 });
 
-test('a repository that moves to another owner’s installation ends the runs of the old one', async () => {
+test('a repository that moves to another owner’s installation ends the runs of the old one', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
@@ -137,7 +139,9 @@ test('a repository that moves to another owner’s installation ends the runs of
   expect((await runs(harness))[0]?.slice(0, 2)).toEqual(['aborted', 'run.aborted.repository_gone']);
 });
 
-test('a repository that is renamed while it waits for a countersign is merged under its new name', async () => {
+test('a repository that is renamed while it waits for a countersign is merged under its new name', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -175,7 +179,7 @@ test('an effect that was requested under a former name is written, although no w
   ).toEqual(['countersign / pr-review', 'countersign: main']);
 });
 
-test('an app that loses a permission says so where it can still write', async () => {
+test('an app that loses a permission says so where it can still write', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness);

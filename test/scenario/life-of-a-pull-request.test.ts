@@ -35,7 +35,7 @@ function voidedBecause(harness: Harness, number: number, which = 0): string | un
     .find((line) => line.startsWith('It asked'));
 }
 
-test('a draft is ignored until it is ready for review', async () => {
+test('a draft is ignored until it is ready for review', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number, headSha } = await open(harness, { draft: true });
@@ -270,7 +270,7 @@ test('a new base that the chain is not for ends the run and starts none', { tags
   expect(headline(statusOf(harness, number))).toBe('⏭️ Stopped: the pull request has a new base branch');
 });
 
-test('a new title changes nothing', async () => {
+test('a new title changes nothing', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   const before = harness.github.comments(REPO, number);
   await harness.github.editPullRequest(REPO, number, 'ada', { title: 'Greet everybody' });
@@ -279,7 +279,7 @@ test('a new title changes nothing', async () => {
   expect(harness.github.comments(REPO, number)).toEqual(before);
 });
 
-test('a merge by a person ends the run and its approval comment, and says so', async () => {
+test('a merge by a person ends the run and its approval comment, and says so', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.mergePullRequest(REPO, number, 'max', 'merge');
   await harness.advance(A_RECHECK);
@@ -323,7 +323,7 @@ test('a chain that filters on labels starts when the label is added and ends whe
   expect(github.merges).toHaveLength(1);
 });
 
-test('a label that no chain filters on starts no run', async () => {
+test('a label that no chain filters on starts no run', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   await harness.github.addLabel(REPO, number, 'ada', 'docs');
   await harness.advance(A_RECHECK);

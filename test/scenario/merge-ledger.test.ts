@@ -51,7 +51,9 @@ async function twoWorkers() {
   };
 }
 
-test('a worker that GitHub refuses because another one merged does not undo that one’s record', async () => {
+test('a worker that GitHub refuses because another one merged does not undo that one’s record', {
+  tags: 'slow',
+}, async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const { github } = harness;
   const arrived = Promise.withResolvers<void>();
@@ -74,7 +76,9 @@ test('a worker that GitHub refuses because another one merged does not undo that
   });
 });
 
-test('of two steps that merge at the same time, the ledger names the one whose call merged', async () => {
+test('of two steps that merge at the same time, the ledger names the one whose call merged', {
+  tags: 'slow',
+}, async () => {
   const { harness, worker, ledger } = await twoWorkers();
   const arrived = Promise.withResolvers<void>();
   justBefore(harness, READS.merge, arrived.resolve);

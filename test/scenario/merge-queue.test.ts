@@ -59,7 +59,9 @@ function groupOf({ github }: Harness, number: number): string {
   return groups.at(-1)?.head_sha ?? 'none';
 }
 
-test('with merge: { by: queue }, the app adds a countersigned pull request to the queue, and its group lands', async () => {
+test('with merge: { by: queue }, the app adds a countersigned pull request to the queue, and its group lands', {
+  tags: 'slow',
+}, async () => {
   const harness = await queued('queue');
   const { number, headSha } = await openBuilt(harness, 'one');
   expect(groupOf(harness, number)).toBe('none');
@@ -91,7 +93,9 @@ test('a step with method: queue adds its pull request to the queue only once it 
   expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
 });
 
-test('a step with method: queue leaves the merge to people if the settings do', async () => {
+test('a step with method: queue leaves the merge to people if the settings do', {
+  tags: 'slow',
+}, async () => {
   const harness = await namedByStep('merge: { by: people }\n');
   const { number, headSha } = await openBuilt(harness, 'one');
   await countersign(harness, number);
@@ -116,7 +120,9 @@ test('a pull request that the queue drops is reported at once', { tags: 'slow' }
   );
 });
 
-test('a group fails if its pull request is not countersigned, however it came into the queue', async () => {
+test('a group fails if its pull request is not countersigned, however it came into the queue', {
+  tags: 'slow',
+}, async () => {
   const harness = await unguarded();
   const { github } = harness;
   const { number } = await openBuilt(harness, 'one');
@@ -193,7 +199,9 @@ test('a pull request is removed from the queue when its countersign is withdrawn
   expect(gate(harness, group)).not.toMatch(/^success/);
 });
 
-test('the app that merges by itself says if a branch requires its merge queue', async () => {
+test('the app that merges by itself says if a branch requires its merge queue', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.addRuleset(REPO, { mergeQueue: {} });

@@ -47,7 +47,7 @@ function justBeforeTheMerge({ github }: Harness, happens: () => void): void {
   }, 'reset');
 }
 
-test('the merge call carries the head that was countersigned', async () => {
+test('the merge call carries the head that was countersigned', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await asked();
   const bodies: unknown[] = [];
   harness.github.onRequest((request) => {
@@ -110,7 +110,7 @@ test('a push between the last poll and the merge call is not merged, and gets it
   expect(github.merges).toMatchObject([{ headSha: second }]);
 });
 
-test('a push whose webhook is late does not get the earlier countersign', async () => {
+test('a push whose webhook is late does not get the earlier countersign', { tags: 'slow' }, async () => {
   const { harness, number, headSha: first } = await asked();
   const { github } = harness;
   github.holdDeliveries();
@@ -128,7 +128,9 @@ test('a push whose webhook is late does not get the earlier countersign', async 
 });
 
 describe('when GitHub does not merge', () => {
-  test('a conflict that appears after the maintainers were asked is named, and the merge follows once it is gone', async () => {
+  test('a conflict that appears after the maintainers were asked is named, and the merge follows once it is gone', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await asked({}, { files: { 'README.md': '# Greetings\n' } });
     const { github } = harness;
     const before = github.branch(REPO, 'main') ?? '';
@@ -149,7 +151,9 @@ describe('when GitHub does not merge', () => {
     expect(checkLines(harness, headSha)).toEqual(['success: Merged: countersigned by mia']);
   });
 
-  test('a missing required check is named, and the merge follows at once when it arrives', async () => {
+  test('a missing required check is named, and the merge follows at once when it arrives', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.requireChecks(REPO, 'main', ['deploy']);
@@ -217,7 +221,7 @@ describe('when GitHub does not merge', () => {
     expect(edits).toEqual([]);
   });
 
-  test('a method that the repository does not allow is named', async () => {
+  test('a method that the repository does not allow is named', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked();
     const message = 'Squash merges are not allowed on this repository.';
     harness.github.fail(isMerge, { status: 405, body: { message } }, 20);
@@ -227,7 +231,7 @@ describe('when GitHub does not merge', () => {
 });
 
 describe('when it is unknown whether GitHub merged', () => {
-  test('a merge whose answer was lost is recorded once', async () => {
+  test('a merge whose answer was lost is recorded once', { tags: 'slow' }, async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     github.fail(isMerge, { after: 'reset' }, 1);
@@ -267,7 +271,9 @@ describe('when it is unknown whether GitHub merged', () => {
     expect(github.comments(REPO, number)).toHaveLength(1);
   });
 
-  test('a countersign that is withdrawn after a 502 is not merged by the next attempt', async () => {
+  test('a countersign that is withdrawn after a 502 is not merged by the next attempt', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await asked();
     const { github } = harness;
     const reaction = await react(harness, number, 'mia');
@@ -301,7 +307,9 @@ describe('when it is unknown whether GitHub merged', () => {
     expect(approvals(harness, number).map(headline)).toEqual(['🎉 Countersigned and merged']);
   });
 
-  test('a person who merges while the gate is open for our merge call is named, under the countersign', async () => {
+  test('a person who merges while the gate is open for our merge call is named, under the countersign', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number, headSha } = await asked();
     const { github } = harness;
     justBeforeTheMerge(harness, () => {
@@ -316,7 +324,9 @@ describe('when it is unknown whether GitHub merged', () => {
   });
 });
 
-test('of two merge steps that ask at the same time, the one that nobody answered names the other as the merge’s, and whose it was', async () => {
+test('of two merge steps that ask at the same time, the one that nobody answered names the other as the merge’s, and whose it was', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await asked({
     chain: `name: pr-review
 trigger: { event: pr.opened }

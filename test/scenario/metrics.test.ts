@@ -49,7 +49,9 @@ test('a recorded delivery that nobody works on is due, and counts from its arriv
   expect(value('countersign_oldest_due_job_age_seconds')).toBe(600);
 });
 
-test('the metrics show that all slots are busy, and how long other jobs wait for one', async () => {
+test('the metrics show that all slots are busy, and how long other jobs wait for one', {
+  tags: 'slow',
+}, async () => {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const held: StepHandler = {
     name: 'held',
@@ -88,7 +90,7 @@ steps:
   expect(after.value('countersign_jobs_waiting_for_slot{pool="others"}')).toBe(0);
 });
 
-test('one slot of each kind is enough to review a pull request and merge it', async () => {
+test('one slot of each kind is enough to review a pull request and merge it', { tags: 'slow' }, async () => {
   const harness = await start({ workers: { others: 1, reviews: 1 } });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');

@@ -27,7 +27,9 @@ function listings({ github }: Harness, repo: string): number {
   return github.requests.filter(({ path }) => path.startsWith(`/repos/${repo}/pulls?`)).length;
 }
 
-test('deliveries that GitHub could not make while the app was down arrive when it is up again', async () => {
+test('deliveries that GitHub could not make while the app was down arrive when it is up again', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   const { number } = await open(harness);
@@ -83,7 +85,7 @@ test('a delivery that fails again is requested less and less often, and arrives 
   expect(afterSixHours / github.deliveries.length).toBeLessThan(8);
 });
 
-test('a pull request without any webhook is found within an hour', async () => {
+test('a pull request without any webhook is found within an hour', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await harness.settle();
   loseDeliveries(harness);
@@ -113,7 +115,7 @@ test('a pull request that was opened while the app was down for a week is found 
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('a push without any webhook voids the approval of the older head', async () => {
+test('a push without any webhook voids the approval of the older head', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number, headSha } = await open(harness);
   await harness.advance(A_RECHECK);
@@ -142,7 +144,9 @@ test.each([
   expect(runs.map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-test('pull requests from before the first reconciliation are ignored until somebody changes them', async () => {
+test('pull requests from before the first reconciliation are ignored until somebody changes them', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();
@@ -189,7 +193,9 @@ test('a repository that cannot be read does not stop the reconciliation of other
   expect(listings(harness, 'octo/later')).toBe(1);
 });
 
-test('a repository that GitHub always fails at is skipped, and tried again the next time', async () => {
+test('a repository that GitHub always fails at is skipped, and tried again the next time', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   await harness.settle();

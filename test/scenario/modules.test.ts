@@ -213,7 +213,7 @@ eachFirstQuick([
   expect(stub.asked).toHaveLength(asked);
 });
 
-test('an answer that does not have the module’s shape is no verdict', async () => {
+test('an answer that does not have the module’s shape is no verdict', { tags: 'slow' }, async () => {
   stub.answers(answer({ ...JUDGED, passed: 'certainly' }));
   const s = await scene(MODULE);
   const { headSha } = await s.open();

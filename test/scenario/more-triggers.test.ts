@@ -15,7 +15,9 @@ async function deliver(scene: Scene, event: string, payload: object, guid?: stri
   await scene.advance(UPDATES_SHOWN_MS);
 }
 
-test('a chain with several triggers runs for each, and conditions see which one fired', async () => {
+test('a chain with several triggers runs for each, and conditions see which one fired', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain(
       'action: gh-comment, with: { body: "{{ trigger.kind }} {{ trigger.event }}" }',
@@ -50,7 +52,9 @@ test('a chain for heads and for labels keeps its run for the head when a label f
   ]);
 });
 
-test('the same label added twice fires twice, and a redelivery of either not at all', async () => {
+test('the same label added twice fires twice, and a redelivery of either not at all', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain('action: gh-comment, with: { body: "{{ trigger.label }}" }', '{ event: pr.labeled }'),
   );
@@ -66,7 +70,7 @@ test('the same label added twice fires twice, and a redelivery of either not at 
   expect(chainComments(scene, number)).toEqual(['ping', 'ping']);
 });
 
-test('labels that the app adds fire no chain', async () => {
+test('labels that the app adds fire no chain', { tags: 'slow' }, async () => {
   const label = 'action: gh-label, with: { labels: [other] }';
   const scene = await start(
     only({
@@ -79,7 +83,7 @@ test('labels that the app adds fire no chain', async () => {
   expect(await scene.runs('echo')).toEqual([]);
 });
 
-test('a review by a person fires the chains for what it says', async () => {
+test('a review by a person fires the chains for what it says', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'action: gh-comment, with: { body: "{{ trigger.reviewer }}: {{ trigger.review | length }}" }',
@@ -95,7 +99,9 @@ test('a review by a person fires the chains for what it says', async () => {
   expect(chainComments(scene, number)).toEqual(['mia: 17']);
 });
 
-test('an approval by somebody without write access counts as a comment, also in a composite', async () => {
+test('an approval by somebody without write access counts as a comment, also in a composite', {
+  tags: 'slow',
+}, async () => {
   const comment = 'action: gh-comment, with: { body: "{{ trigger.kind }}: {{ trigger.review }}" }';
   const review = (state: string) => `{ event: pr.review_submitted, filter: { review: ${state} } }`;
   const both = `all_of: [${review('approved')}, { event: pr.labeled, filter: { label: ship } }]`;
@@ -125,7 +131,7 @@ test('a label on an issue fires the chains for it', async () => {
   expect(chainComments(scene, number)).toEqual(['will added area/api']);
 });
 
-test('a failed check on the default branch fires the chains for it, once', async () => {
+test('a failed check on the default branch fires the chains for it, once', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'skill: ci',
@@ -188,7 +194,7 @@ steps: [{ action: gh-comment, with: { body: "{{ trigger.chain }}/{{ trigger.step
   expect(chainComments(scene, number)).toEqual(['flow/ci: true']);
 });
 
-test('a chain that starts itself ends after five runs', async () => {
+test('a chain that starts itself ends after five runs', { tags: 'slow' }, async () => {
   const ping = `name: ping
 trigger: [{ event: pr.opened }, { event: invocation.completed, filter: { chain: ping } }]
 steps: [{ action: gh-comment, with: { body: "depth {{ trigger.depth | default(0) }}" } }]

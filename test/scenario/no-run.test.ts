@@ -6,7 +6,9 @@ import { CHAINS, CI_AND_MERGE, only, SETTINGS, scenes } from './support-scene.ts
 
 const start = scenes();
 
-test('why and status say what keeps every chain from running, as long as none has run', async () => {
+test('why and status say what keeps every chain from running, as long as none has run', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     only({
       ship: CI_AND_MERGE.replace(
@@ -61,7 +63,9 @@ test('why and status say what keeps every chain from running, as long as none ha
   `);
 });
 
-test('why and status report errors in the settings, and once they are fixed, that the settings choose no chain', async () => {
+test('why and status report errors in the settings, and once they are fixed, that the settings choose no chain', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({ [SETTINGS]: 'merge:\n  method: squish\n' });
   const { number } = await scene.open();
   const broken = await scene.say(number, 'otto', '/countersign why');

@@ -37,7 +37,9 @@ function isSigned({ headers, body }: ReceivedMessage): boolean {
   return headers['webhook-signature'] === `v1,${expected}`;
 }
 
-test('a step posts a message to a chat, in which a title mentions nobody and shows no link', async () => {
+test('a step posts a message to a chat, in which a title mentions nobody and shows no link', {
+  tags: 'slow',
+}, async () => {
   const { harness, receiver } = await withWebhooks(
     chain('team', '*Opened* by {{ trigger.author }}: {{ trigger.title }}'),
   );
@@ -48,7 +50,9 @@ test('a step posts a message to a chat, in which a title mentions nobody and sho
   expect(ownCheck(harness, headSha).summary).toContain('asks for a message to team');
 });
 
-test('a signed webhook gets the plain text and the facts of the run, signed again at each attempt with the same id', async () => {
+test('a signed webhook gets the plain text and the facts of the run, signed again at each attempt with the same id', {
+  tags: 'slow',
+}, async () => {
   const { harness, receiver } = await withWebhooks(chain('deploys', '{{ trigger.title }}'));
   receiver.answers.push('reset');
   const { number, headSha } = await open(harness, { title: 'Say <hi>' });
@@ -73,7 +77,9 @@ test('a signed webhook gets the plain text and the facts of the run, signed agai
   });
 });
 
-test('a step that names a webhook which the operator has not set fails, and nothing is posted', async () => {
+test('a step that names a webhook which the operator has not set fails, and nothing is posted', {
+  tags: 'slow',
+}, async () => {
   const { harness, receiver } = await withWebhooks(chain('[team, nowhere]', 'Hello'));
   const { headSha } = await open(harness);
   expect(ownCheck(harness, headSha).summary).toContain(

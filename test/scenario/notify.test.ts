@@ -32,7 +32,7 @@ const requested = ({ github }: Harness) => github.requestedReviewers(REPO, 1);
 const mentions = ({ github }: Harness) =>
   github.comments(REPO, 1).filter(({ body }) => body.includes('<!-- countersign:mention'));
 
-it('without the setting, a question notifies nobody', async () => {
+it('without the setting, a question notifies nobody', { tags: 'slow' }, async () => {
   const harness = await ask('countersign: { permission: maintain }\n');
   expect([requested(harness), mentions(harness)]).toEqual([{ people: [], teams: [] }, []]);
 });
@@ -70,7 +70,7 @@ it('a question requests no review from somebody who has reviewed this head', { t
   expect([approvals(harness, 1).length, requested(harness)]).toEqual([1, { people: ['max'], teams: [] }]);
 });
 
-it('a team whose members may all answer is requested as a team', async () => {
+it('a team whose members may all answer is requested as a team', { tags: 'slow' }, async () => {
   const harness = await ask(`countersign: { teams: [octo/core] }\n${REQUEST}`, {}, ({ github }) =>
     github.addTeam('octo', 'core', ['mia', 'will']),
   );
@@ -132,7 +132,7 @@ it('a question that is asked again with a new comment mentions nobody a second t
   expect(mentions(harness)).toHaveLength(1);
 });
 
-it('a new head is a new question, which mentions those who may answer it', async () => {
+it('a new head is a new question, which mentions those who may answer it', { tags: 'slow' }, async () => {
   const harness = await ask(MENTION);
   await pushAgain(harness);
   expect(mentions(harness)).toHaveLength(2);
@@ -143,7 +143,9 @@ const isMention = ({ method, path }: { method: string; path: string }) =>
 const isRequest = ({ method, path }: { method: string; path: string }) =>
   method === 'POST' && path.endsWith('/requested_reviewers');
 
-it('what could not be sent before the question was answered is not sent afterwards', async () => {
+it('what could not be sent before the question was answered is not sent afterwards', {
+  tags: 'slow',
+}, async () => {
   let back = () => {};
   const harness = await ask(REQUEST, {}, ({ github }) => {
     back = github.fail(isRequest, { status: 502 });
@@ -188,7 +190,7 @@ it.each([
   },
 );
 
-it('settings that stop notifying apply to a question that waits to notify', async () => {
+it('settings that stop notifying apply to a question that waits to notify', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: REQUEST });
   const back = harness.github.fail(({ path }) => path.includes('/collaborators?'), { status: 502 });
   await open(harness);
@@ -204,7 +206,9 @@ it('settings that stop notifying apply to a question that waits to notify', asyn
   expect(approvals(harness, 1)).toHaveLength(1);
 });
 
-it('an organisation says how its repositories notify, and a repository may say otherwise', async () => {
+it('an organisation says how its repositories notify, and a repository may say otherwise', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, settings: 'notify: { mention: never }\n' });
   harness.github.addRepository({
     owner: 'octo',

@@ -55,7 +55,9 @@ jobs:
   'config/deploy.env': `# deploy\nDEPLOY_TOKEN=${fake('ghp_', 'wWPw5k4aXcaT4fNP0Uc', 'nZwJUVFk6LO0pINUx')}\n`,
 };
 
-test('1: a clean change is approved, passes CI, is shown to the maintainers and merged on a countersign', async () => {
+test('1: a clean change is approved, passes CI, is shown to the maintainers and merged on a countersign', {
+  tags: 'slow',
+}, async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha } = await open(harness);
@@ -172,7 +174,9 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
   `);
 });
 
-test('2: a risky change gets its findings on their lines, and no reaction merges it', async () => {
+test('2: a risky change gets its findings on their lines, and no reaction merges it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ files: { 'src/orders.ts': ORDERS } });
   const { github } = harness;
   const { number, headSha } = await open(harness, { title: 'Find one order', files: RISKY });
@@ -328,7 +332,9 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   expect(github.comments(REPO, number)).toHaveLength(3);
 });
 
-test('4: while CI is red nobody is asked, and once it is green the maintainers are asked', async () => {
+test('4: while CI is red nobody is asked, and once it is green the maintainers are asked', {
+  tags: 'slow',
+}, async () => {
   const harness = await start();
   const { github } = harness;
   const { number, headSha } = await open(harness);

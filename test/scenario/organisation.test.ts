@@ -31,7 +31,9 @@ function setOrganisation({ github }: Harness, text: string): Promise<string> {
   return github.push({ repo: ORGANISATION, branch: 'trunk', author: 'max', files: { [SETTINGS]: text } });
 }
 
-test('unreadable settings of an organisation block every merge until they are readable again', async () => {
+test('unreadable settings of an organisation block every merge until they are readable again', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number, headSha } = await open(harness);
@@ -116,7 +118,9 @@ test('settings of an organisation that GitHub refuses to show block a merge, alt
   expect(harness.github.merges).toHaveLength(1);
 });
 
-test('a second countersign that the organisation starts to require applies to the next merge, not a minute later', async () => {
+test('a second countersign that the organisation starts to require applies to the next merge, not a minute later', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   organisation(harness, { [SETTINGS]: 'countersign: { count: 1 }\n' });
   const { number } = await open(harness);

@@ -17,7 +17,9 @@ test('if GitHub’s comments name no app, the app is asked once, and the answer 
   expect(harness.github.merges).toMatchObject([{ number }]);
 });
 
-test('an approval comment whose answer was lost is found again if GitHub’s comments name no app', async () => {
+test('an approval comment whose answer was lost is found again if GitHub’s comments name no app', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.leaveAppsUnnamed();
@@ -29,7 +31,9 @@ test('an approval comment whose answer was lost is found again if GitHub’s com
   expect(github.merges).toMatchObject([{ number }]);
 });
 
-test('reactions to a copy of the approval comment by another bot do not count', async () => {
+test('reactions to a copy of the approval comment by another bot do not count', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { github } = harness;
   github.leaveAppsUnnamed();

@@ -17,7 +17,9 @@ async function watched(settings?: string): Promise<{ number: number; headSha: st
 const reads = () => harness.github.requests.filter(({ path }) => path.includes('/issues/comments/')).length;
 const polls = () => harness.github.requests.filter(({ path }) => path === '/graphql').length;
 
-test('a question that nobody answers is polled by GraphQL and not read by REST', async () => {
+test('a question that nobody answers is polled by GraphQL and not read by REST', {
+  tags: 'slow',
+}, async () => {
   await watched();
   const [readsBefore, pollsBefore] = [reads(), polls()];
   await harness.advance(MINUTE);
@@ -25,7 +27,7 @@ test('a question that nobody answers is polled by GraphQL and not read by REST',
   expect(polls()).toBeGreaterThan(pollsBefore + 10);
 });
 
-test('two questions are polled in one request', async () => {
+test('two questions are polled in one request', { tags: 'slow' }, async () => {
   await watched();
   await harness.github.openPullRequest({
     repo: 'octo/app',
@@ -42,7 +44,9 @@ test('two questions are polled in one request', async () => {
 });
 
 describe('without any webhook, the poll notices', () => {
-  test('a reaction, after which the pull request is read again from REST and merged', async () => {
+  test('a reaction, after which the pull request is read again from REST and merged', {
+    tags: 'slow',
+  }, async () => {
     const { number } = await watched();
     const isRead = ({ method, path }: { method: string; path: string }) =>
       method === 'GET' && path.endsWith(`/pulls/${number}`);
@@ -63,7 +67,7 @@ describe('without any webhook, the poll notices', () => {
     expect(harness.github.merges).toHaveLength(1);
   });
 
-  test('an edit of its comment, which asks again', async () => {
+  test('an edit of its comment, which asks again', { tags: 'slow' }, async () => {
     const { number } = await watched();
     harness.github.holdDeliveries();
     await harness.github.editComment('octo/app', approvalOf(harness, number).id, 'mia', 'Merge it all.');
@@ -72,7 +76,7 @@ describe('without any webhook, the poll notices', () => {
     expect(approvals(harness, number)).toHaveLength(2);
   });
 
-  test('a deleted comment, which asks again', async () => {
+  test('a deleted comment, which asks again', { tags: 'slow' }, async () => {
     const { number } = await watched();
     harness.github.holdDeliveries();
     await harness.github.deleteComment('octo/app', approvalOf(harness, number).id, 'mia');
@@ -81,7 +85,7 @@ describe('without any webhook, the poll notices', () => {
     expect(approvals(harness, number)).toHaveLength(1);
   });
 
-  test('a push, which voids the question', async () => {
+  test('a push, which voids the question', { tags: 'slow' }, async () => {
     const { number } = await watched();
     harness.github.holdDeliveries();
     await pushAgain(harness);

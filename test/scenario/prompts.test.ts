@@ -54,7 +54,9 @@ const gate = (passed: boolean, summary: string) => ({
 });
 const lastPrompt = () => stub.asked.at(-1)?.body.messages?.at(-1)?.content ?? '';
 
-test('a prompt gets the title and the change, and its verdict is the step’s outcome', async () => {
+test('a prompt gets the title and the change, and its verdict is the step’s outcome', {
+  tags: 'slow',
+}, async () => {
   stub.answers(gate(true, 'The names say what the things are.'));
   const scene = await startScene(files('gate_verdict'), { model: model() });
   const { number, headSha } = await scene.open({
@@ -180,7 +182,7 @@ test('instructions in the pull request stay inside a fence that they cannot clos
   expect(prompt).toContain('{{ 7 * 7 }}');
 });
 
-test('without a model the step fails and says what is missing', async () => {
+test('without a model the step fails and says what is missing', { tags: 'slow' }, async () => {
   const scene = await startScene(files('gate_verdict'));
   const { headSha } = await scene.open();
   expect(stub.asked).toEqual([]);

@@ -24,7 +24,7 @@ const summary = async (scene: Scene) => {
   return state?.invocations[0]?.outcome?.summary ?? state?.invocations[0]?.reason?.summary;
 };
 
-test('a step drafts a release of the base branch, and notifies nobody', async () => {
+test('a step drafts a release of the base branch, and notifies nobody', { tags: 'slow' }, async () => {
   const scene = await start(
     releasing('{ tag: v1.0.0, name: "One: {{ trigger.title }}", body: "# New\\n\\n{{ trigger.title }}" }'),
   );
@@ -43,7 +43,7 @@ test('a step drafts a release of the base branch, and notifies nobody', async ()
   expect(await summary(scene)).toBe(`drafts the release v1.0.0 of ${sha.slice(0, 7)}`);
 });
 
-test('a step that says so publishes the release, with its tag', async () => {
+test('a step that says so publishes the release, with its tag', { tags: 'slow' }, async () => {
   const scene = await start(releasing('{ tag: v1.0.0, draft: false, prerelease: true, target: default }'));
   const sha = await merged(scene);
   expect(scene.github.releases(REPO)).toMatchObject([
@@ -52,7 +52,7 @@ test('a step that says so publishes the release, with its tag', async () => {
   expect(scene.github.tags(REPO).get('v1.0.0')).toBe(sha);
 });
 
-test('a release whose answer is lost is made once', async () => {
+test('a release whose answer is lost is made once', { tags: 'slow' }, async () => {
   const scene = await start(releasing('{ tag: v1.0.0 }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.endsWith('/releases'),
@@ -65,7 +65,7 @@ test('a release whose answer is lost is made once', async () => {
   expect(await summary(scene)).toBe('finds the release v1.0.0, and leaves it as it is');
 });
 
-test('a second merge leaves the release of that tag as it is', async () => {
+test('a second merge leaves the release of that tag as it is', { tags: 'slow' }, async () => {
   const scene = await start(releasing('{ tag: v1.0.0, draft: false }'));
   const first = await merged(scene);
   const { number } = await scene.open({ branch: 'other', files: { 'b.txt': 'b\n' } });
@@ -85,7 +85,7 @@ test.each([
   expect(scene.github.releases(REPO)).toEqual([]);
 });
 
-test('a tag of another commit is not released', async () => {
+test('a tag of another commit is not released', { tags: 'slow' }, async () => {
   const scene = await start(releasing('{ tag: v1.0.0, draft: false }'));
   const tags = scene.github.tags(REPO) as Map<string, string>;
   tags.set('v1.0.0', scene.github.branch(REPO, 'main') ?? '');

@@ -82,7 +82,9 @@ test('a finished run older than the retention is deleted with its files and bodi
   expect(await cli(here, 'audit', 'export')).toContain('"kind":"retention.pass"');
 });
 
-test('bodies are deleted before the runs that they started, and a delivery without a body cannot be replayed', async () => {
+test('bodies are deleted before the runs that they started, and a delivery without a body cannot be replayed', {
+  tags: 'slow',
+}, async () => {
   const here = await scene({ note: NOTE });
   await here.open();
   const [first] = await here.app.storage.read.deliveries.list({ limit: 1 });
@@ -107,7 +109,9 @@ test('a run with an open approval survives at any age, and is merged when it is 
   expect(here.github.merges).toHaveLength(1);
 });
 
-test('a rejection still applies to its head after the retention, when the pull request is reopened', async () => {
+test('a rejection still applies to its head after the retention, when the pull request is reopened', {
+  tags: 'slow',
+}, async () => {
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   const question = () =>
@@ -122,7 +126,9 @@ test('a rejection still applies to its head after the retention, when the pull r
   expect(question()).toHaveLength(1);
 });
 
-test('a chain that a merge fired is not fired again when reconciliation finds the merge after its run was deleted', async () => {
+test('a chain that a merge fired is not fired again when reconciliation finds the merge after its run was deleted', {
+  tags: 'slow',
+}, async () => {
   const here = await scene({ after: AFTER });
   const { number } = await here.open();
   await here.github.mergePullRequest(REPO, number, 'max');

@@ -147,7 +147,7 @@ describe('a conflict with the base branch', () => {
     expect(statusOf(harness, number).body).not.toContain('by itself');
   });
 
-  test('that ends on the base branch lets the maintainers be asked at once', async () => {
+  test('that ends on the base branch lets the maintainers be asked at once', { tags: 'slow' }, async () => {
     const { harness, number, before } = await conflictingFromTheStart();
     const { github } = harness;
     await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
@@ -157,7 +157,7 @@ describe('a conflict with the base branch', () => {
     expect(github.merges).toHaveLength(1);
   });
 
-  test('that a push resolves leads to an approval comment for the new head', async () => {
+  test('that a push resolves leads to an approval comment for the new head', { tags: 'slow' }, async () => {
     const { harness, number } = await conflictingFromTheStart();
     const { github } = harness;
     const forceTo = github.branch(REPO, 'main') ?? '';

@@ -38,7 +38,7 @@ const NUMBER = '{ rule_id: number, field: pr, check: type, type: int }';
 const FEW = '{ rule_id: few, field: labels.length, check: range, max: 1 }';
 const FORM = '{ rule_id: form, field: labels.0, check: pattern, pattern: "[a-z]+" }';
 
-test('inputs that satisfy every rule let the step run', async () => {
+test('inputs that satisfy every rule let the step run', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       `action: gh-label, with: { pr: "{{ trigger.pr_number }}", labels: [seen] }, validate: [${NUMBER}, ${FEW}, ${FORM}]`,
@@ -48,7 +48,9 @@ test('inputs that satisfy every rule let the step run', async () => {
   expect(scene.github.labels(REPO, number)).toEqual(['seen']);
 });
 
-test('inputs that break rules fail the step before it does anything, and every rule is reported', async () => {
+test('inputs that break rules fail the step before it does anything, and every rule is reported', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain(
       `id: tag, action: gh-label, with: { pr: "#{{ trigger.pr_number }}", labels: [A, b] }, validate: [${NUMBER}, ${FEW}, ${FORM}]`,
@@ -73,7 +75,7 @@ test('inputs that break rules fail the step before it does anything, and every r
   );
 });
 
-test('the sentence names three rules, and the evidence all of them', async () => {
+test('the sentence names three rules, and the evidence all of them', { tags: 'slow' }, async () => {
   const rules = [1, 2, 3, 4, 5].map((n) => `{ rule_id: r${n}, field: body, check: type, type: int }`);
   const scene = await start(
     flowChain(`id: say, action: gh-comment, with: { body: Hi }, validate: [${rules.join(', ')}]`),
@@ -95,7 +97,7 @@ test('an input whose expression has no value breaks its rule', async () => {
   expect((await step(scene, 'say'))?.reason?.summary).toBe('its inputs break a rule: there (for is missing)');
 });
 
-test('a title from a pull request is matched in full, and not quoted', async () => {
+test('a title from a pull request is matched in full, and not quoted', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'id: say, action: gh-comment, with: { body: Hi, title: "{{ trigger.title }}" }, validate: [{ rule_id: form, field: title, check: pattern, pattern: "(feat|fix): .+" }]',
@@ -125,7 +127,7 @@ test.each([
   expect((await stateOf(scene)).run.reason?.summary).toContain('method does not match its pattern');
 });
 
-test('inputs that break a rule are not retried', async () => {
+test('inputs that break a rule are not retried', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       `action: gh-label, retry: { attempts: 3, backoff: 1s }, with: { pr: "{{ trigger.title }}", labels: [x] }, validate: [${NUMBER}]`,
@@ -192,7 +194,9 @@ test('a step whose outcome broke a rule is retried if it has attempts left', asy
   expect(chainComments(scene, number)).toEqual([]);
 });
 
-test('CI that passed without the number of its tests is not a pass if a rule expects it', async () => {
+test('CI that passed without the number of its tests is not a pass if a rule expects it', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(
     flowChain(`
       skill: ci, expect: [{ rule_id: tests, field: test_count, check: range, min: 1 }]

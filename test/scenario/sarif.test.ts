@@ -74,7 +74,9 @@ async function verdict(scene: Scene): Promise<ReviewVerdict | undefined> {
 
 const why = (scene: Scene, sha: string) => scene.check(sha, 'flow')?.title;
 
-test('a report from CI becomes findings on changed lines, and the token goes to no other host', async () => {
+test('a report from CI becomes findings on changed lines, and the token goes to no other host', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   expect((await scene.runs('flow'))[0]?.status).toBe('waiting_ci');
@@ -104,7 +106,7 @@ test('a report from CI becomes findings on changed lines, and the token goes to 
   expect(store.asked[0]).not.toHaveProperty('authorization');
 });
 
-test('a report with blocking results at an unknown place is no verdict', async () => {
+test('a report with blocking results at an unknown place is no verdict', { tags: 'slow' }, async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   store.archive = packed(['/srv/build/app/src/a.ts', 2]);
@@ -117,7 +119,7 @@ test('a report with blocking results at an unknown place is no verdict', async (
   );
 });
 
-test('a report without results is an approval of this tool only', async () => {
+test('a report without results is an approval of this tool only', { tags: 'slow' }, async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   store.archive = packed();
@@ -126,7 +128,9 @@ test('a report without results is an approval of this tool only', async () => {
   expect(await verdict(scene)).toMatchObject({ verdict: 'APPROVE', findings: [] });
 });
 
-test('a report that is missing when CI is done fails the step, and one of another head does not count', async () => {
+test('a report that is missing when CI is done fails the step, and one of another head does not count', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(FILES);
   const { headSha } = await opened(scene);
   store.archive = packed();
@@ -159,7 +163,7 @@ test('a report that has expired fails the step with the reason', async () => {
   expect(why(scene, headSha)).toContain('has expired');
 });
 
-test('a redirecting store is not followed, and its address is not shown', async () => {
+test('a redirecting store is not followed, and its address is not shown', { tags: 'slow' }, async () => {
   const logged: unknown[] = [];
   const log = {
     debug() {},
@@ -179,7 +183,9 @@ test('a redirecting store is not followed, and its address is not shown', async 
   expect(JSON.stringify([logged, run, scene.check(headSha, 'flow')])).not.toContain('only-for-you');
 });
 
-test('a fix in a report becomes a suggestion that replaces exactly the lines of its finding', async () => {
+test('a fix in a report becomes a suggestion that replaces exactly the lines of its finding', {
+  tags: 'slow',
+}, async () => {
   const flow =
     'name: flow\ntrigger: { event: pr.opened }\nsteps:\n  - { id: report, skill: ci-report }\n  - { action: gh-review, with: { outcome: "{{ steps.report.outcome }}" } }\n';
   const scene = await startScene({ ...FILES, [`${CHAINS}/flow.yaml`]: flow });

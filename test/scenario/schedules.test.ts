@@ -17,7 +17,9 @@ const firings = (scene: Scene) => scene.app.storage.read.firings.list({ chain: '
 /** The app reads the schedules of a repository within its first seconds. */
 const known = (scene: Scene) => scene.advance(5_000);
 
-test('a schedule fires at its times, and its run shows on the newest commit of the default branch', async () => {
+test('a schedule fires at its times, and its run shows on the newest commit of the default branch', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: "30 10 * * *", timezone: Europe/Berlin }'));
   const sha = await scene.github.push({
     repo: REPO,

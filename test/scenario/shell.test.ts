@@ -47,7 +47,9 @@ async function step(scene: Scene) {
 
 const TOKEN = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
 
-test('a command runs on the countersigned head, and a step reads its exit code and the end of its output', async () => {
+test('a command runs on the countersigned head, and a step reads its exit code and the end of its output', {
+  tags: 'slow',
+}, async () => {
   const shell = ending({ kind: 'exited', code: 2, files: [], log: `1 test failed with ${TOKEN}\n` });
   const files = repository('{ run: npm test, env: { TITLE: "{{ trigger.title }}", N: 3 }, timeout: 5m }');
   const scene = await startScene(files, { shell });
@@ -67,7 +69,7 @@ test('a command runs on the countersigned head, and a step reads its exit code a
   );
 });
 
-test('files that match the globs are kept as artifacts of the run', async () => {
+test('files that match the globs are kept as artifacts of the run', { tags: 'slow' }, async () => {
   const files = [{ path: 'coverage/index.json', bytes: Buffer.from('{}') }];
   const shell = ending({ kind: 'exited', code: 0, files, log: '' });
   const scene = await startScene(repository('{ run: make, artifacts: "coverage/**" }'), { shell });

@@ -126,7 +126,9 @@ test('a match that ast-grep does not accept is no verdict', { tags: 'slow' }, as
   });
 });
 
-test('a package of analyzers that declares another outcome fails its step with the reason', async () => {
+test('a package of analyzers that declares another outcome fails its step with the reason', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(own({ links: 'analyzer: doc-links\n' }, 'gate_verdict'));
   const { headSha } = await scene.open();
   expect(scene.check(headSha, 'flow')).toMatchObject({

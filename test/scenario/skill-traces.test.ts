@@ -229,7 +229,9 @@ test('a skill that a question called leaves a trace of the call', { tags: 'slow'
   expect(await textAt(scene, trace?.inputPath ?? '')).toBe('{"question":"is it spelled well?"}');
 });
 
-test('traces are exported with their results and people’s judgement, and are deleted with their run', async () => {
+test('traces are exported with their results and people’s judgement, and are deleted with their run', {
+  tags: 'slow',
+}, async () => {
   const scene = await startScene(
     { ...only({ flow: FLOW }), ...skill('naming', '', gate(true, 'Good names.')) },
     { artifactHandlers: [echo] },
@@ -307,7 +309,7 @@ test('approved answers of a module are exported as examples that it can be optim
   expect(await countersign(scene, cwd, ...stale, '--skill', 'naming')).toMatchObject({ traces: 0 });
 });
 
-test('skill trace shows what each file of a run was given and returned', async () => {
+test('skill trace shows what each file of a run was given and returned', { tags: 'slow' }, async () => {
   stub.answers({ text: JSON.stringify({ summary: 'Fine.', passed: true, criteria: [] }) });
   const scene = await startScene(
     {

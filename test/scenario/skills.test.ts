@@ -56,7 +56,9 @@ function organisation(scene: Scene, files: Record<string, string>): void {
   scene.github.addRepository({ owner: 'octo', name: '.github', files });
 }
 
-test('a package whose files begin with byte order marks is the same as one without them', async () => {
+test('a package whose files begin with byte order marks is the same as one without them', {
+  tags: 'slow',
+}, async () => {
   const plain = skill('naming', gate(true, 'good names'));
   const marked = Object.entries(plain).map(([path, text]) => [path, `\uFEFF${text}`]);
   const scene = await start({ ...only({ flow: asking('naming') }), ...Object.fromEntries(marked) });
@@ -70,7 +72,9 @@ test('a package whose files begin with byte order marks is the same as one witho
   expect(run?.definition.steps[0]?.uses).toMatchObject({ package: { id: packageId('naming', files) } });
 });
 
-test('a step whose package promises a file and leaves none fails its run, and names the file', async () => {
+test('a step whose package promises a file and leaves none fails its run, and names the file', {
+  tags: 'slow',
+}, async () => {
   const files = skill('naming', gate(true, 'good names'));
   const promising = 'outcome: gate_verdict\nartifact_defaults: [{ id: report, path: report.json }]\n';
   const scene = await start({
@@ -91,7 +95,9 @@ async function pushToMain(scene: Scene, files: Record<string, string>): Promise<
   await scene.settle();
 }
 
-test('a step runs a skill of the repository, and its outcome is kept with its text', async () => {
+test('a step runs a skill of the repository, and its outcome is kept with its text', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(true, 'good names')),
@@ -125,7 +131,7 @@ test('an organisation’s skill is available to its repositories, and a reposito
   expect(said(scene, second.number)).toEqual(expect.arrayContaining(['our own', 'spelled by octo']));
 });
 
-test('the head’s version of a skill governs nothing', async () => {
+test('the head’s version of a skill governs nothing', { tags: 'slow' }, async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(false, 'of the base')),
@@ -155,7 +161,9 @@ steps:
   expect(said(scene, number)).toEqual(['as it was']);
 });
 
-test('an invalid skill is reported with every error, stops the chains that name it, and leaves the rest working', async () => {
+test('an invalid skill is reported with every error, stops the chains that name it, and leaves the rest working', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     ...only({ flow: asking('naming'), other: asking('spelling', 'other') }),
     ...skill('spelling', gate(true, 'fine')),
@@ -198,7 +206,9 @@ test('a chain is judged again when an organisation’s skill becomes one that st
   expect(said(scene, number)).toEqual(['good names']);
 });
 
-test('an invalid skill of the repository does not let the organisation’s with its name run instead', async () => {
+test('an invalid skill of the repository does not let the organisation’s with its name run instead', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     [`${SKILLS}/naming/SKILL.md`]: 'nothing',
@@ -227,7 +237,7 @@ test('no package replaces the built-in review', { tags: 'slow' }, async () => {
   expect(scene.check(headSha, 'base configuration')?.summary).toContain('"pr-review" is built in');
 });
 
-test('a skill that needs more trust than the run has is not run', async () => {
+test('a skill that needs more trust than the run has is not run', { tags: 'slow' }, async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(true, 'good names')),
@@ -257,7 +267,7 @@ test.each([
   if (!passed) expect(scene.check(headSha, 'flow')?.summary).toContain('other said so');
 });
 
-test('a gate cannot ask a package without an outcome', async () => {
+test('a gate cannot ask a package without an outcome', { tags: 'slow' }, async () => {
   const gated = asking('naming').replace(
     'skill: naming',
     'skill: naming, gates: { pre: [{ id: calm, skill: other }] }',
@@ -273,7 +283,9 @@ test('a gate cannot ask a package without an outcome', async () => {
   );
 });
 
-test('a repository’s package does not replace the one that its organisation’s gate asks', async () => {
+test('a repository’s package does not replace the one that its organisation’s gate asks', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     ...skill('naming', gate(true, 'good names')),
@@ -288,7 +300,9 @@ test('a repository’s package does not replace the one that its organisation’
   expect(scene.check(headSha, 'flow')?.summary).toContain('the organisation objects');
 });
 
-test('a skill of a kind that cannot run here fails its step with that sentence', async () => {
+test('a skill of a kind that cannot run here fails its step with that sentence', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({
     ...only({ flow: asking('naming') }),
     [`${SKILLS}/naming/SKILL.md`]: skillMd('naming'),
@@ -317,7 +331,7 @@ test.each([
   expect(said(scene, number)).toEqual([]);
 });
 
-test('a pull request that changes a skill gets all errors of the package', async () => {
+test('a pull request that changes a skill gets all errors of the package', { tags: 'slow' }, async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n', ...skill('naming', gate(true, 'x')) });
   const { headSha } = await scene.open({
     files: { [`${SKILLS}/naming/prompts/ask.md`]: null, [`${SKILLS}/naming/modules/m.json`]: '{' },
@@ -328,7 +342,9 @@ test('a pull request that changes a skill gets all errors of the package', async
   expect(check?.summary).toContain('`countersign skill lint`');
 });
 
-test('a chain can name a skill of the same pull request, and a built-in name is refused', async () => {
+test('a chain can name a skill of the same pull request, and a built-in name is refused', {
+  tags: 'slow',
+}, async () => {
   // On the base branch it is for reading only; the pull request gives it an outcome.
   const forReading = { [`${SKILLS}/naming/SKILL.md`]: skillMd('naming', '') };
   const scene = await start({ [SETTINGS]: 'chains: []\n', ...forReading });
@@ -340,7 +356,9 @@ test('a chain can name a skill of the same pull request, and a built-in name is 
   expect(scene.check(taken.headSha, 'configuration')?.summary).toContain('"ci" is built in');
 });
 
-test('a chain of the same pull request is checked against the data that its new skill produces', async () => {
+test('a chain of the same pull request is checked against the data that its new skill produces', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({ [SETTINGS]: 'chains: []\n' });
   const own = `outcome: octo/coverage
 outcome_schema: { type: object, properties: { percent: { type: number } } }

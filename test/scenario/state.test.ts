@@ -28,7 +28,7 @@ async function memoryNow({ app }: Awaited<ReturnType<typeof start>>): Promise<Co
   return memoryOf(state);
 }
 
-test('nobody is asked while an earlier step has written a risk', async () => {
+test('nobody is asked while an earlier step has written a risk', { tags: 'slow' }, async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'failure');
@@ -74,7 +74,9 @@ test('what a step wrote is replaced when it runs again, as CI does after it was 
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
-test('the frame stays as at the beginning of the run, and the memory survives a restart', async () => {
+test('the frame stays as at the beginning of the run, and the memory survives a restart', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: WITHOUT_RISKS });
   const { number, headSha } = await open(harness);
   await reportCi(harness, headSha, 'success');

@@ -12,7 +12,7 @@ const summary = async (scene: Scene) => {
   return state?.invocations[0]?.outcome?.summary ?? state?.invocations[0]?.reason?.summary;
 };
 
-test('a step sets a status on the head, with one line that links to a page', async () => {
+test('a step sets a status on the head, with one line that links to a page', { tags: 'slow' }, async () => {
   const scene = await start(
     setting(
       '{ context: team/docs, state: success, description: "ok: {{ trigger.title }}", target_url: "https://ci.example/1" }',
@@ -26,7 +26,7 @@ test('a step sets a status on the head, with one line that links to a page', asy
   expect(status?.description).toHaveLength(140);
 });
 
-test('a status whose answer is lost is set once', async () => {
+test('a status whose answer is lost is set once', { tags: 'slow' }, async () => {
   const scene = await start(setting('{ context: team/docs, state: failure }'));
   scene.github.fail(
     ({ method, path }) => method === 'POST' && path.includes('/statuses/'),

@@ -31,7 +31,9 @@ test('a step that asks for two of a team merges with two of them', { tags: 'slow
   expect(harness.github.merges).toMatchObject([{ number }]);
 });
 
-test('the approval comment asks the question of the step, and says whose countersigns count', async () => {
+test('the approval comment asks the question of the step, and says whose countersigns count', {
+  tags: 'slow',
+}, async () => {
   const { harness, number } = await asked();
   const { body } = approvalOf(harness, number);
   expect(body).toContain('### ✍️ May this migration run?');

@@ -59,7 +59,9 @@ test('a chain that the operator disabled while its question is open merges nothi
   expect(scene.github.pullRequest(REPO, number)).toMatchObject({ merged: false });
 });
 
-test('a chain that is defined for an owner stays defined in a repository where it was paused and resumed', async () => {
+test('a chain that is defined for an owner stays defined in a repository where it was paused and resumed', {
+  tags: 'slow',
+}, async () => {
   const scene = await start();
   await store(scene, { name: 'pr-review', status: 'disabled' });
   const extra = { name: 'extra', definition: labelChain('extra', 'extra'), repository: null };
@@ -73,7 +75,9 @@ test('a chain that is defined for an owner stays defined in a repository where i
   expect(scene.github.labels(REPO, number)).toEqual(['extra']);
 });
 
-test('a chain that the operator defined runs, and a file of the same name takes precedence', async () => {
+test('a chain that the operator defined runs, and a file of the same name takes precedence', {
+  tags: 'slow',
+}, async () => {
   const scene = await start({ '.github/countersign/chains/both.yaml': labelChain('both', 'of-the-file') });
   await store(scene, { name: 'pr-review', status: 'disabled', repository: null });
   await store(scene, { name: 'both', definition: labelChain('both', 'stored') });

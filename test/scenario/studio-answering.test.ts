@@ -63,7 +63,7 @@ describe('countersigning in Studio', () => {
     });
   });
 
-  test('rejects with the rejecting reaction', async () => {
+  test('rejects with the rejecting reaction', { tags: 'slow' }, async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     await post(browser, '/answers', { run: run.id, approval: approval.id, says: 'reject' });
@@ -88,7 +88,7 @@ describe('countersigning in Studio', () => {
     expect(harness.github.merges).toEqual([]);
   });
 
-  test('says what GitHub said when it refuses the reaction', async () => {
+  test('says what GitHub said when it refuses the reaction', { tags: 'slow' }, async () => {
     const { harness, run, approval } = await asked();
     const browser = await signedIn(harness, 'mia');
     harness.github.fail(({ method, path }) => method === 'POST' && path.endsWith('/reactions'), {
@@ -103,7 +103,7 @@ describe('countersigning in Studio', () => {
 });
 
 describe('the page of a pull request', () => {
-  test('has forms that work without JavaScript, and leads back to itself', async () => {
+  test('has forms that work without JavaScript, and leads back to itself', { tags: 'slow' }, async () => {
     const { harness, number } = await asked();
     const browser = await signedIn(harness, 'mia');
     const path = `/${REPO}/pull/${number}`;
@@ -121,7 +121,7 @@ describe('the page of a pull request', () => {
     expect(harness.github.merges).toMatchObject([{ number }]);
   });
 
-  test('has no buttons for somebody who did not sign in', async () => {
+  test('has no buttons for somebody who did not sign in', { tags: 'slow' }, async () => {
     const { harness, number } = await asked({ studio: { ...studio, isPublic: true } });
     const page = await openBrowser(harness).open(`/${REPO}/pull/${number}`);
     expect([page.status, /<form[^>]*method="post"/.test(page.text)]).toEqual([200, false]);
@@ -129,7 +129,7 @@ describe('the page of a pull request', () => {
 });
 
 describe('a button', () => {
-  test('does what the command does, is recorded, and says what became of it', async () => {
+  test('does what the command does, is recorded, and says what became of it', { tags: 'slow' }, async () => {
     const scene = await asked();
     const { harness, run } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -149,7 +149,7 @@ describe('a button', () => {
     expect(await said(browser, resumed)).toBe('Going on.');
   });
 
-  test('is refused with the reason to somebody who may not', async () => {
+  test('is refused with the reason to somebody who may not', { tags: 'slow' }, async () => {
     const scene = await asked();
     const { harness, run } = scene;
     const browser = await signedIn(harness, 'will');
@@ -159,7 +159,7 @@ describe('a button', () => {
     expect((await harness.app.storage.read.runs.get(run.id))?.paused).toBe(false);
   });
 
-  test('for an earlier head does nothing', async () => {
+  test('for an earlier head does nothing', { tags: 'slow' }, async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -191,7 +191,7 @@ describe('a button', () => {
     expect(statuses).toEqual([404, 404, 404, 404, 404, 404]);
   });
 
-  test('never leads to another server', async () => {
+  test('never leads to another server', { tags: 'slow' }, async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');
@@ -200,7 +200,7 @@ describe('a button', () => {
     expect(answer.headers.get('location')).toMatch(/^\/\?asked=/);
   });
 
-  test('shows what became of it to nobody else', async () => {
+  test('shows what became of it to nobody else', { tags: 'slow' }, async () => {
     const scene = await asked();
     const { harness } = scene;
     const browser = await signedIn(harness, 'mia');

@@ -31,7 +31,7 @@ async function world(name: string, content: string | Uint8Array) {
   return { harness, review, filePath };
 }
 
-test('the list of artifacts links reviews that did not pass this week', async () => {
+test('the list of artifacts links reviews that did not pass this week', { tags: 'slow' }, async () => {
   const { harness, review } = await world('a.txt', 'text');
   const open = await studioFor(harness);
   const list = await open('/artifacts');
@@ -42,7 +42,7 @@ test('the list of artifacts links reviews that did not pass this week', async ()
   expect(failed.html).not.toContain('/artifacts/art_file');
 });
 
-test('an outcome is shown as its card, and a text as text', async () => {
+test('an outcome is shown as its card, and a text as text', { tags: 'slow' }, async () => {
   const { harness, review } = await world('a.log', `one\n${SCRIPT}\u202e\u001b[31m`);
   const open = await studioFor(harness);
   expect(textOf((await open(`/artifacts/${review.id}`)).html)).toContain('eval');
@@ -52,7 +52,9 @@ test('an outcome is shown as its card, and a text as text', async () => {
   expect(html).toContain('&lt;script&gt;');
 });
 
-test('only the beginning of a long text is shown, and what is no text is only downloaded', async () => {
+test('only the beginning of a long text is shown, and what is no text is only downloaded', {
+  tags: 'slow',
+}, async () => {
   const long = await world('a.log', 'x'.repeat(1_000_000));
   const open = await studioFor(long.harness);
   const page = await open('/artifacts/art_file');
@@ -62,7 +64,7 @@ test('only the beginning of a long text is shown, and what is no text is only do
   expect((await open('/artifacts/art_file')).html).toContain('only offered for download');
 });
 
-test('a download is an attachment in a sandbox, whatever its name says', async () => {
+test('a download is an attachment in a sandbox, whatever its name says', { tags: 'slow' }, async () => {
   const bytes = randomBytes(3_000_000);
   const { harness } = await world('../../x"\r\nSet-Cookie: a=b; é.html', bytes);
   const open = await studioFor(harness);
@@ -80,7 +82,7 @@ test('a download is an attachment in a sandbox, whatever its name says', async (
   expect(Buffer.from(body).equals(bytes)).toBe(true);
 });
 
-test('a file that is gone says so, and its download is not found', async () => {
+test('a file that is gone says so, and its download is not found', { tags: 'slow' }, async () => {
   const { harness, filePath } = await world('a.txt', 'text');
   await openBlobs(harness.config.artifactsUrl).delete(filePath);
   const open = await studioFor(harness);
@@ -88,7 +90,7 @@ test('a file that is gone says so, and its download is not found', async () => {
   expect((await open('/artifacts/art_file/download')).status).toBe(404);
 });
 
-test('an artifact of a repository that somebody cannot see is not found', async () => {
+test('an artifact of a repository that somebody cannot see is not found', { tags: 'slow' }, async () => {
   const { harness, review } = await world('a.txt', 'text');
   const open = await studioFor(harness, { visible: Visible.only([1]) });
   const answers = [`/artifacts/${review.id}`, '/artifacts/art_file', '/artifacts/art_file/download'];

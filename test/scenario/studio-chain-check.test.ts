@@ -52,7 +52,9 @@ async function lint(text: string): Promise<string[]> {
   );
 }
 
-test('a pasted chain has the faults that the command line finds, each below its line', async () => {
+test('a pasted chain has the faults that the command line finds, each below its line', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: WITH_SIGN_IN });
   const browser = await signedIn(harness, 'mia');
   for (const text of [FAULTY, DOUBTFUL, MERGE_ONLY, '', '- [', '&a [*a]']) {
@@ -104,7 +106,7 @@ test('checks of one person are limited, and a text that no chain file can have i
   expect((await browser.request('/chains/check', post('name: a'))).status).toBe(422);
 });
 
-test('the check of a change begins with the text of the chain', async () => {
+test('the check of a change begins with the text of the chain', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: WITH_SIGN_IN });
   const browser = await signedIn(harness, 'mia');
   const page = await browser.open('/chains/dependabot');

@@ -41,7 +41,9 @@ async function shown(browser: Browser, path: string): Promise<string> {
   return textOf(page.text);
 }
 
-test('the page of a delivery says what the app read from it, which runs began, and has it processed again', async () => {
+test('the page of a delivery says what the app read from it, which runs began, and has it processed again', {
+  tags: 'slow',
+}, async () => {
   const harness = await startForOperators();
   await open(harness);
   const max = await signedIn(harness, 'max');
@@ -56,7 +58,7 @@ test('the page of a delivery says what the app read from it, which runs began, a
   expect(await shown(max, path)).toContain('Status Done Attempts 2');
 });
 
-test('the page of a delivery that is nothing for the app says so', async () => {
+test('the page of a delivery that is nothing for the app says so', { tags: 'slow' }, async () => {
   const harness = await startForOperators();
   const { body, headers } = harness.github.signedDelivery('ping', { zen: 'Keep it logically awesome.' });
   await fetch(`${harness.app.url}${WEBHOOK_PATH}`, { method: 'POST', body, headers });
@@ -67,7 +69,9 @@ test('the page of a delivery that is nothing for the app says so', async () => {
   );
 });
 
-test('a delivery whose body retention deleted has a page, and replaying it says why that cannot be', async () => {
+test('a delivery whose body retention deleted has a page, and replaying it says why that cannot be', {
+  tags: 'slow',
+}, async () => {
   const harness = await startForOperators();
   await open(harness);
   const max = await signedIn(harness, 'max');
@@ -85,7 +89,9 @@ test('a delivery whose body retention deleted has a page, and replaying it says 
   ]);
 });
 
-test('a delivery that is being processed is not processed again, and its page says when it is tried next', async () => {
+test('a delivery that is being processed is not processed again, and its page says when it is tried next', {
+  tags: 'slow',
+}, async () => {
   const harness = await startForOperators();
   const repair = harness.github.fail(({ path }) => path.startsWith('/repos/'), { status: 503 });
   await open(harness);
@@ -102,14 +108,16 @@ test('a delivery that is being processed is not processed again, and its page sa
   repair();
 });
 
-test('a delivery that nobody knows is not found, and neither is its replay', async () => {
+test('a delivery that nobody knows is not found, and neither is its replay', { tags: 'slow' }, async () => {
   const harness = await startForOperators();
   const max = await signedIn(harness, 'max');
   expect((await max.open(`${LIST}/none`)).status).toBe(404);
   expect((await post(max, `${LIST}/none/replay`, {})).status).toBe(404);
 });
 
-test('the list of deliveries is narrowed by status, event, repository and text', async () => {
+test('the list of deliveries is narrowed by status, event, repository and text', {
+  tags: 'slow',
+}, async () => {
   const harness = await startForOperators();
   await open(harness);
   const max = await signedIn(harness, 'max');

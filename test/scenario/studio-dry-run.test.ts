@@ -104,7 +104,9 @@ function endless() {
 }
 
 describe('a dry run', () => {
-  test('belongs to the person who asked: for anybody else, its page, its events and its end are not found', async () => {
+  test('belongs to the person who asked: for anybody else, its page, its events and its end are not found', {
+    tags: 'slow',
+  }, async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const as = await studioWith(harness, play);
@@ -123,7 +125,7 @@ describe('a dry run', () => {
     expect(await mia.text(location)).toContain('It was stopped.');
   });
 
-  test('reads with the token of the person who asked', async () => {
+  test('reads with the token of the person who asked', { tags: 'slow' }, async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const as = await studioWith(harness, play);
@@ -140,7 +142,9 @@ describe('a dry run', () => {
     expect(owners).toEqual(['mia', 'max']);
   });
 
-  test('is one at once for a person and two for all, and says which one is in the way', async () => {
+  test('is one at once for a person and two for all, and says which one is in the way', {
+    tags: 'slow',
+  }, async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const as = await studioWith(harness, play);
@@ -158,7 +162,7 @@ describe('a dry run', () => {
     expect((await will.send(DRY_RUNS, asked)).status).toBe(303);
   });
 
-  test('of one person is one of ten in ten minutes', async () => {
+  test('of one person is one of ten in ten minutes', { tags: 'slow' }, async () => {
     const { harness, on } = await scene();
     const as = await studioWith(harness, async () => SHOWN);
     const mia = await as('mia');
@@ -170,7 +174,7 @@ describe('a dry run', () => {
     expect((await mia.send(DRY_RUNS, { chain: 'pr-review', on })).status).toBe(303);
   });
 
-  test('is forgotten half an hour after its end', async () => {
+  test('is forgotten half an hour after its end', { tags: 'slow' }, async () => {
     const { harness, on } = await scene();
     const as = await studioWith(harness, async () => SHOWN);
     const mia = await as('mia');
@@ -181,7 +185,9 @@ describe('a dry run', () => {
     expect((await mia.get(location)).status).toBe(404);
   });
 
-  test('needs a pull request that the person sees, and does not say which repositories there are', async () => {
+  test('needs a pull request that the person sees, and does not say which repositories there are', {
+    tags: 'slow',
+  }, async () => {
     const { harness } = await scene();
     harness.github.setPrivate(REPO, true);
     const as = await studioWith(harness, async () => SHOWN);
@@ -196,7 +202,9 @@ describe('a dry run', () => {
     expect(await said(mia, '#1')).toEqual([422, expect.stringContaining('owner/name#12')]);
   });
 
-  test('of a pasted text that has errors shows them below their lines and begins nothing', async () => {
+  test('of a pasted text that has errors shows them below their lines and begins nothing', {
+    tags: 'slow',
+  }, async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const mia = await (await studioWith(harness, play))('mia');
@@ -212,7 +220,7 @@ describe('a dry run', () => {
     expect([huge.status, played]).toEqual([422, []]);
   });
 
-  test('needs the token of a form of the person, and a sign-in', async () => {
+  test('needs the token of a form of the person, and a sign-in', { tags: 'slow' }, async () => {
     const { harness, on } = await scene();
     const { play, played } = endless();
     const mia = await (await studioWith(harness, play))('mia');

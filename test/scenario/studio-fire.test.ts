@@ -61,7 +61,7 @@ async function fire(browser: Browser, fields: Record<string, string>) {
 const runsOf = ({ app }: Harness, chain: string) => app.storage.read.runs.list({ chain });
 
 describe('a chain that people fire', () => {
-  test('has a form with its typed inputs, which leads to the run', async () => {
+  test('has a form with its typed inputs, which leads to the run', { tags: 'slow' }, async () => {
     const { harness, number, on } = await scene();
     const browser = await signedIn(harness, 'mia');
     const page = (await browser.open('/chains/deploy')).text;
@@ -97,7 +97,7 @@ describe('a chain that people fire', () => {
     });
   });
 
-  test('runs without a pull request where it needs none', async () => {
+  test('runs without a pull request where it needs none', { tags: 'slow' }, async () => {
     const { harness } = await scene();
     const browser = await signedIn(harness, 'mia');
     const { to } = await fire(browser, { chain: 'deploy', on: REPO, 'input.environment': 'staging' });
@@ -132,7 +132,7 @@ describe('a chain that people fire', () => {
     expect(await runsOf(harness, 'deploy')).toHaveLength(before);
   });
 
-  test('says at each field what is allowed, and keeps what was given', async () => {
+  test('says at each field what is allowed, and keeps what was given', { tags: 'slow' }, async () => {
     const { harness, on } = await scene();
     const browser = await signedIn(harness, 'mia');
     const bad = await fire(browser, {
@@ -172,7 +172,7 @@ describe('a chain that people fire', () => {
     });
   });
 
-  test('takes no second line in an input, and nothing invisible', async () => {
+  test('takes no second line in an input, and nothing invisible', { tags: 'slow' }, async () => {
     const { harness, on } = await scene();
     const browser = await signedIn(harness, 'mia');
     for (const end of ['\n', '\r', '\u2028', '\u0085', '\t', '\u0000', '\u200b', '\u202e']) {
@@ -186,7 +186,7 @@ describe('a chain that people fire', () => {
     }
   });
 
-  test('tells who asked, and only them, why it does not begin after all', async () => {
+  test('tells who asked, and only them, why it does not begin after all', { tags: 'slow' }, async () => {
     const { harness, number, on } = await scene();
     const browser = await signedIn(harness, 'mia');
     const fields = { chain: 'deploy', on, 'input.environment': 'staging' };
@@ -220,7 +220,9 @@ describe('a chain that people fire', () => {
     expect(textOf((await browser.open(closed.to)).text)).toContain('closed');
   });
 
-  test('is not fired without a form of the person, for a hidden repository, or if nobody fires it', async () => {
+  test('is not fired without a form of the person, for a hidden repository, or if nobody fires it', {
+    tags: 'slow',
+  }, async () => {
     const { harness, on } = await scene();
     const browser = await signedIn(harness, 'mia');
     const fields = { chain: 'deploy', on, 'input.environment': 'staging' };

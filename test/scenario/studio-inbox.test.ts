@@ -39,7 +39,9 @@ describe('the inbox', () => {
     expect(asAda.others).toContain('not you: this account wrote this pull request');
   });
 
-  test('never counts a question as one for somebody whose role is known to be too low', async () => {
+  test('never counts a question as one for somebody whose role is known to be too low', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness);
     const { repository } = known(harness);
@@ -48,7 +50,9 @@ describe('the inbox', () => {
     expect(listsOf((await get('/')).html).others).toContain('not you: this account has write access');
   });
 
-  test('says what waits for CI beside the others, and moves it to what stopped when CI fails', async () => {
+  test('says what waits for CI beside the others, and moves it to what stopped when CI fails', {
+    tags: 'slow',
+  }, async () => {
     const harness = await start({ chain: CI_AND_MERGE });
     const { headSha } = await open(harness);
     await reportCi(harness, headSha, 'pending');
@@ -87,7 +91,7 @@ describe('the inbox', () => {
     if (!isShown) expect(html).toContain('Nothing fits these filters.');
   });
 
-  test('shows nothing of repositories that the viewer cannot see', async () => {
+  test('shows nothing of repositories that the viewer cannot see', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness);
     const get = await studioFor(harness, { viewer: person(900, 'mia'), visible: Visible.only([]) });
@@ -107,7 +111,7 @@ describe('the page of a pull request', () => {
     expect(text).toContain('not merging yet: merge waits for a countersign (nobody has countersigned yet)');
   });
 
-  test('lists the runs of every head, the newest head first', async () => {
+  test('lists the runs of every head, the newest head first', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     const { headSha } = await open(harness);
     const newer = await pushAgain(harness);
@@ -140,7 +144,7 @@ describe('the page of a pull request', () => {
     expect(there.html).not.toContain('octo/app#1');
   });
 
-  test('shows a hostile title as text', async () => {
+  test('shows a hostile title as text', { tags: 'slow' }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness, { title: '<script>alert(1)</script>\u202Egnp' });
     const { html } = await (await studioFor(harness))('/octo/app/pull/1');

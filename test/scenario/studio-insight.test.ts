@@ -3,7 +3,9 @@ import { Visible } from '../../src/ports/visible.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
 import { countersign, MERGE_ONLY, open, start } from './support.ts';
 
-test('Insight counts a merge, its countersign and the time that the step waited, once each', async () => {
+test('Insight counts a merge, its countersign and the time that the step waited, once each', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await harness.advance(7_200_000);
@@ -17,7 +19,7 @@ test('Insight counts a merge, its countersign and the time that the step waited,
   expect(text).toContain('Nobody has rejected anything in this period.');
 });
 
-test('Insight shows nothing of repositories that the viewer cannot see', async () => {
+test('Insight shows nothing of repositories that the viewer cannot see', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await countersign(harness, number, 'mia');
@@ -27,7 +29,7 @@ test('Insight shows nothing of repositories that the viewer cannot see', async (
   expect(html).not.toContain('mia');
 });
 
-test('Insight forgets what is older than the period', async () => {
+test('Insight forgets what is older than the period', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   const { number } = await open(harness);
   await countersign(harness, number, 'mia');

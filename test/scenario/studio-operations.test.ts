@@ -25,7 +25,9 @@ test('operators see deliveries with their runs, and others find no operations', 
   }
 });
 
-test('operators see what is left of GitHub’s budget for each installation, and that all checks pass', async () => {
+test('operators see what is left of GitHub’s budget for each installation, and that all checks pass', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['max'] } });
   await open(harness);
   const max = await signedIn(harness, 'max');
@@ -36,7 +38,7 @@ test('operators see what is left of GitHub’s budget for each installation, and
   expect([Number(left) < Number(limit), limit]).toEqual([true, '5000']);
 });
 
-test('operators see how many jobs of each kind wait while GitHub is out', async () => {
+test('operators see how many jobs of each kind wait while GitHub is out', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['max'] } });
   const repair = harness.github.fail(({ path }) => path.startsWith('/repos/'), { status: 503 });
   await open(harness);
@@ -57,7 +59,9 @@ test('the page of operations says that it knows nothing of the app from a proces
   expect(text).toContain('this page has no answer of the app');
 });
 
-test('a chain is shown to those who see a repository that it ran in, with its steps', async () => {
+test('a chain is shown to those who see a repository that it ran in, with its steps', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   await open(harness);
   const mia = await studioFor(harness, { viewer: person(1, 'mia') });
@@ -113,7 +117,9 @@ describe('the list of chains', () => {
     if (!isThere) expect(text).toContain('No such chain has run.');
   });
 
-  test('says nothing of repositories that somebody does not see, whatever it is limited to', async () => {
+  test('says nothing of repositories that somebody does not see, whatever it is limited to', {
+    tags: 'slow',
+  }, async () => {
     const harness = await listed();
     const outsider = await studioFor(harness, { viewer: person(2, 'max'), visible: Visible.only([]) });
     for (const query of ['', '?state=paused', '?text=octo', '?repository=octo/app']) {

@@ -247,7 +247,7 @@ describe('a session', () => {
     expect([await statusWith(first), await statusWith(second)]).toEqual([401, 200]);
   });
 
-  test('survives that the browser never got the answer with its new token', async () => {
+  test('survives that the browser never got the answer with its new token', { tags: 'slow' }, async () => {
     await start();
     const browser = await signedIn(harness, 'mia');
     const first = browser.cookies.get('countersign') ?? '';
@@ -295,7 +295,9 @@ describe('a session', () => {
     ]);
   });
 
-  test('ends with all others of the person when they sign out everywhere, and none of anybody else', async () => {
+  test('ends with all others of the person when they sign out everywhere, and none of anybody else', {
+    tags: 'slow',
+  }, async () => {
     await start();
     const [stolen, otto] = [await signedIn(harness, 'mia'), await signedIn(harness, 'otto')];
     await harness.advance(MINUTE);

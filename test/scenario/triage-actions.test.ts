@@ -61,7 +61,7 @@ test('a milestone that is not open fails the step, which names the open ones', a
   expect(harness.github.milestone(REPO, number)).toBeUndefined();
 });
 
-test('a chain closes a pull request and says why', async () => {
+test('a chain closes a pull request and says why', { tags: 'slow' }, async () => {
   const harness = await start({
     chain: chain('action: gh-close, with: { comment: "Closed: {{ trigger.title }}" }'),
   });
@@ -71,7 +71,7 @@ test('a chain closes a pull request and says why', async () => {
   expect(comment?.body).not.toContain('@octo/all');
 });
 
-test('a merged pull request is not closed', async () => {
+test('a merged pull request is not closed', { tags: 'slow' }, async () => {
   const harness = await start({
     chain: chain('action: gh-close').replace('pr.opened', 'pr.merged'),
   });

@@ -34,7 +34,7 @@ test('a chain for an issue leaves no failed effects', async () => {
   expect(scene.errors).toEqual([]);
 });
 
-test('a push fires the chains for the files that it changes', async () => {
+test('a push fires the chains for the files that it changes', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain('skill: ci', '{ event: file.changed, filter: { base: main, paths: "docs/**" } }'),
   );
@@ -58,7 +58,7 @@ test('a push fires the chains for the files that it changes', async () => {
   expect(scene.check(sha, 'flow')?.conclusion).toBe('success');
 });
 
-test('a merge fires the chains for merges, once', async () => {
+test('a merge fires the chains for merges, once', { tags: 'slow' }, async () => {
   const scene = await start(
     flowChain(
       'action: gh-comment, with: { body: "Merged into {{ trigger.base }}." }',

@@ -127,7 +127,9 @@ eachFirstQuick<[string, Parameters<Scene['open']>[0], string | undefined, string
   );
 });
 
-test('a review by an outsider starts nothing on a member’s pull request that needs more than the lowest trust', async () => {
+test('a review by an outsider starts nothing on a member’s pull request that needs more than the lowest trust', {
+  tags: 'slow',
+}, async () => {
   const { skills, reached } = probes();
   const world = await start(flowChain(EVERY_LEVEL, '{ event: pr.review_submitted }'), { skills });
   const { number } = await world.open();
@@ -139,7 +141,9 @@ test('a review by an outsider starts nothing on a member’s pull request that n
   expect(reached.slice(1).sort()).toEqual(['build', 'lint']);
 });
 
-test('a chain that follows the outcome of an outsider’s review, or that its step runs, has no more trust', async () => {
+test('a chain that follows the outcome of an outsider’s review, or that its step runs, has no more trust', {
+  tags: 'slow',
+}, async () => {
   const { skills, reached } = probes();
   const first =
     'name: first\ntrigger: { event: pr.review_submitted }\nsteps: [{ skill: lint }, { action: chain, with: { chain: flow } }]\n';
@@ -166,7 +170,9 @@ test('a composite with an outsider’s review among its parts has no more trust,
   expect(reached).toEqual(['lint']);
 });
 
-test('a refusal says, on the check run and in why, what was needed, what the run has, and how to get there', async () => {
+test('a refusal says, on the check run and in why, what was needed, what the run has, and how to get there', {
+  tags: 'slow',
+}, async () => {
   const { scene: world } = await scene('id: ship, skill: deploy');
   const { number, headSha } = await world.open(fromFork);
   const check = world.check(headSha, 'flow');
@@ -203,7 +209,9 @@ test('a step that needs the lowest trust sends GitHub no request about trust', a
   expect(asked).toEqual([]);
 });
 
-test('a dispatch does not count if its author is no longer a maintainer when the step starts', async () => {
+test('a dispatch does not count if its author is no longer a maintainer when the step starts', {
+  tags: 'slow',
+}, async () => {
   const { scene: world, reached } = await scene('id: ci, skill: ci\nid: ship, skill: deploy');
   const { number, headSha } = await world.open();
   await fire(world, number);
@@ -277,7 +285,7 @@ test.each(['deploy', 'publish'])(
   },
 );
 
-test('a countersign counts for the step that asked, not for the next', async () => {
+test('a countersign counts for the step that asked, not for the next', { tags: 'slow' }, async () => {
   const { scene: world, reached } = await scene(
     'id: first, skill: publish, requires_approval: true\nid: second, skill: publish',
   );

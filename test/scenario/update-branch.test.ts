@@ -32,7 +32,9 @@ const updates = (scene: Scene) =>
   scene.github.requests.filter(({ method, path }) => method === 'PUT' && path.endsWith('/update-branch'))
     .length;
 
-test('a head that is behind gets the base merged into it, which ends the run for the earlier head', async () => {
+test('a head that is behind gets the base merged into it, which ends the run for the earlier head', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(CHAIN);
   const { number, headSha } = await fired(scene);
   const now = scene.github.pullRequest(REPO, number).headSha;
@@ -41,7 +43,7 @@ test('a head that is behind gets the base merged into it, which ends the run for
   expect(await ends(scene)).toEqual([expect.stringMatching(/^cancelled: superseded by a newer push/)]);
 });
 
-test('a head that is up to date stays as it is', async () => {
+test('a head that is up to date stays as it is', { tags: 'slow' }, async () => {
   const scene = await start(CHAIN);
   const { number, headSha } = await fired(scene, { base: {} });
   expect(scene.github.pullRequest(REPO, number).headSha).toBe(headSha);
@@ -63,7 +65,7 @@ test.each([
   expect(await ends(scene)).toEqual([expect.stringContaining(because)]);
 });
 
-test('an update whose answer is lost is made once', async () => {
+test('an update whose answer is lost is made once', { tags: 'slow' }, async () => {
   const scene = await start(CHAIN);
   scene.github.fail(
     ({ method, path }) => method === 'PUT' && path.endsWith('/update-branch'),

@@ -16,7 +16,7 @@ steps:
 const shown = (harness: Harness, headSha: string) =>
   (ownCheck(harness, headSha).summary ?? '').replaceAll('\\', '');
 
-test('a step waits for a length of time, also over a restart', async () => {
+test('a step waits for a length of time, also over a restart', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain('{ for: 30m }') });
   const { number, headSha } = await open(harness);
   const comments = () => harness.github.comments(REPO, number).map(({ body }) => body);
@@ -33,7 +33,9 @@ test('a step waits for a length of time, also over a restart', async () => {
   expect(shown(harness, headSha)).toContain('waited 30 min');
 });
 
-test('a step waits until an expression over fresh facts holds, and an event wakes it', async () => {
+test('a step waits until an expression over fresh facts holds, and an event wakes it', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: chain(`{ until: "{{ 'ready' in pr.labels }}", timeout: 2d }`) });
   const { number, headSha } = await open(harness);
   await harness.sleep(3 * 60 * MINUTE_MS);
@@ -43,7 +45,7 @@ test('a step waits until an expression over fresh facts holds, and an event wake
   expect(shown(harness, headSha)).toContain('it holds now: \'ready\' in pr.labels (pr.labels is ["ready"])');
 });
 
-test('a step waits for a check by its name', async () => {
+test('a step waits for a check by its name', { tags: 'slow' }, async () => {
   const harness = await start({
     chain: chain(`{ until: "{{ 'test' in pr.passed_checks and not pr.failed_checks }}" }`),
   });
@@ -56,7 +58,9 @@ test('a step waits for a check by its name', async () => {
   expect(shown(harness, headSha)).toContain('pr.passed_checks is ["test"]');
 });
 
-test('a step whose timeout is over fails with the facts as they were last, and what follows does not run', async () => {
+test('a step whose timeout is over fails with the facts as they were last, and what follows does not run', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: chain(`{ until: "{{ 'ready' in pr.labels }}", timeout: 1h }`) });
   const { number, headSha } = await open(harness);
   await harness.sleep(61 * MINUTE_MS);
@@ -64,7 +68,7 @@ test('a step whose timeout is over fails with the facts as they were last, and w
   expect(harness.github.comments(REPO, number).filter(({ body }) => body.includes('It goes on'))).toEqual([]);
 });
 
-test('a push ends the wait', async () => {
+test('a push ends the wait', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain('{ for: 1h }') });
   const { number, headSha } = await open(harness);
   await pushAgain(harness);

@@ -6,7 +6,7 @@ import { CI_AND_MERGE, only, type Scene, scenes } from './support-scene.ts';
 
 const start = scenes();
 
-test('an unknown command is answered with the closest known one', async () => {
+test('an unknown command is answered with the closest known one', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'will', '/countersign stauts');
   expect(reactions(scene, number, id)).toEqual(['eyes', 'confused']);
@@ -74,7 +74,7 @@ eachFirstQuick([
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('a command that is edited into a comment is ignored', async () => {
+test('a command that is edited into a comment is ignored', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', 'I wonder.');
   await scene.github.editComment(REPO, id, 'mia', '/countersign cancel');
@@ -92,7 +92,7 @@ test('a bot cannot issue commands, whatever its role', async () => {
   expect((await scene.runs('ship')).map(({ status }) => status)).toEqual(['waiting_ci']);
 });
 
-test('the app ignores its own comments', async () => {
+test('the app ignores its own comments', { tags: 'slow' }, async () => {
   const echo = `
 name: echo
 trigger: { event: pr.opened }
@@ -115,7 +115,7 @@ test('a person whose name looks like a bot is a person', async () => {
   expect(reactions(scene, number, id)).toEqual(['eyes', 'hooray']);
 });
 
-test('a command on an issue is ignored', async () => {
+test('a command on an issue is ignored', { tags: 'slow' }, async () => {
   const { scene } = await openWaitingForCi(start);
   const issue = await scene.github.createIssue(REPO, 'otto', 'A question');
   const id = await scene.say(issue, 'mia', '/countersign help');
@@ -162,7 +162,7 @@ test('a chain fired before a newer push is refused if no chain had run for the o
   expect(await scene.runs('deploy')).toEqual([]);
 });
 
-test('a redelivered command runs once and is answered once', async () => {
+test('a redelivered command runs once and is answered once', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   const id = await scene.say(number, 'mia', '/countersign fire deploy environment=staging');
   const delivery = scene.github.deliveries.findLast(
@@ -182,7 +182,7 @@ async function sendAgainUnderAnotherGuid(scene: Scene, payload: unknown): Promis
   expect(answer.status).toBe(202);
 }
 
-test('a command on a closed pull request changes nothing', async () => {
+test('a command on a closed pull request changes nothing', { tags: 'slow' }, async () => {
   const { scene, number } = await openWaitingForCi(start);
   await scene.github.closePullRequest(REPO, number, 'ada');
   await scene.settle();

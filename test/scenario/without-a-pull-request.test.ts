@@ -114,14 +114,16 @@ test('a dispatch of a chain that needs a pull request starts nothing', async () 
   ]);
 });
 
-test('a dispatch that GitHub delivers twice fires once', async () => {
+test('a dispatch that GitHub delivers twice fires once', { tags: 'slow' }, async () => {
   const scene = await start(only({ health: HEALTH }));
   await mainOf(scene);
   for (const _ of [1, 2]) await dispatch(scene, 'countersign.health', { scope: 'full' }, 'will', 'the-same');
   expect(await scene.runs('health')).toHaveLength(1);
 });
 
-test('“Re-run” of a check fires the chain again for the same commit, with the same inputs', async () => {
+test('“Re-run” of a check fires the chain again for the same commit, with the same inputs', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ health: HEALTH }));
   const sha = await mainOf(scene);
   await dispatch(scene, 'countersign.health', { scope: 'quick', count: 7 });
@@ -138,7 +140,9 @@ test('“Re-run” of a check fires the chain again for the same commit, with th
   expect(again?.facts.inputs).toEqual({ scope: 'quick', count: 7 });
 });
 
-test('“Re-run all checks” fires the chain of a schedule again, and the run keeps its trigger', async () => {
+test('“Re-run all checks” fires the chain of a schedule again, and the run keeps its trigger', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: every 1h }'));
   const sha = await mainOf(scene);
   await scene.advance(1.2 * 3_600_000);
@@ -150,7 +154,9 @@ test('“Re-run all checks” fires the chain of a schedule again, and the run k
   expect(again).toMatchObject({ headSha: sha, event: scheduled?.event, facts: scheduled?.facts });
 });
 
-test('a re-run of a chain that needs other inputs now starts nothing, and its row says why', async () => {
+test('a re-run of a chain that needs other inputs now starts nothing, and its row says why', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ health: HEALTH }));
   const sha = await mainOf(scene);
   await dispatch(scene, 'countersign.health', { scope: 'quick' });
@@ -178,7 +184,9 @@ test('the button of a run without a pull request cancels it', async () => {
   ]);
 });
 
-test('a button in Studio does what that of the check run does, and says what became of it', async () => {
+test('a button in Studio does what that of the check run does, and says what became of it', {
+  tags: 'slow',
+}, async () => {
   const scene = await start(only({ health: HEALTH }), { studio: WITH_SIGN_IN });
   await mainOf(scene);
   await dispatch(scene, 'countersign.health', { scope: 'quick' });

@@ -71,7 +71,7 @@ function filled(path: string): string {
 }
 
 describe('every route', () => {
-  test('shows nothing to somebody who did not sign in', async () => {
+  test('shows nothing to somebody who did not sign in', { tags: 'slow' }, async () => {
     const found = await routes();
     expect(found.length).toBeGreaterThan(3);
     const browser = openBrowser(harness);
@@ -126,7 +126,7 @@ describe('what somebody sees', () => {
     expect((await browser.open('/runs')).text).not.toContain('octo/hidden');
   });
 
-  test('is asked of GitHub once in five minutes', async () => {
+  test('is asked of GitHub once in five minutes', { tags: 'slow' }, async () => {
     const browser = await signedIn(harness, 'mia');
     await browser.open('/runs');
     const before = harness.github.requests.length;

@@ -153,7 +153,7 @@ const differing = (one: Map<string, string>, other: Map<string, string>) =>
   [...one].filter(([address, answer]) => other.get(address) !== answer).map(([address]) => address);
 
 describe('a repository that somebody cannot see on GitHub', () => {
-  test('changes no byte of any answer to them', async () => {
+  test('changes no byte of any answer to them', { tags: 'slow' }, async () => {
     hidden.artifacts.splice(2);
     seen.artifacts.splice(2);
     const before = await everyAnswer(['octo/hidden']);
@@ -173,7 +173,7 @@ describe('a repository that somebody cannot see on GitHub', () => {
     expect(differing(alone, await everyAnswer(guesses().slice(0, 8), { alone: true }))).toEqual([]);
   });
 
-  test('is not found by a form in the same bytes as one that does not exist', async () => {
+  test('is not found by a form in the same bytes as one that does not exist', { tags: 'slow' }, async () => {
     await fillHidden();
     const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.open('/runs')).text)?.[1] ?? '';
     const forms = routes.filter(({ method, path }) => method === 'POST' && path !== '/chains/check');

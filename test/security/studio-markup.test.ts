@@ -199,7 +199,9 @@ async function elementsOfHarmless(isThorough: boolean): Promise<Set<string>> {
 }
 
 describe('every page of Studio', () => {
-  test('shows a text that ends whatever it may be in as text, wherever it is stored', async () => {
+  test('shows a text that ends whatever it may be in as text, wherever it is stored', {
+    tags: 'slow',
+  }, async () => {
     const usual = await elementsOfHarmless(false);
     const pages = await everyPage(ALL_AT_ONCE, false);
     expect(pages.flatMap((page) => oddIn(page, usual))).toEqual([]);

@@ -137,7 +137,9 @@ describe('a form of operators', () => {
   });
 });
 
-test('each page that somebody with the link of the machine opens says that it is read-only, and has no form that changes anything', async () => {
+test('each page that somebody with the link of the machine opens says that it is read-only, and has no form that changes anything', {
+  tags: 'slow',
+}, async () => {
   await harness.github.openPullRequest({
     repo: REPO,
     author: 'ada',

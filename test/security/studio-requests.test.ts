@@ -37,7 +37,7 @@ async function headOf(path: string, init: RequestInit = {}) {
 }
 
 describe('every answer', () => {
-  test('may be kept by nobody, framed by nobody, and read by no other site', async () => {
+  test('may be kept by nobody, framed by nobody, and read by no other site', { tags: 'slow' }, async () => {
     const odd = ['/no/such/page', '/sign-in', '/sign-in/callback', '/OCTO/app/pull/1', '/account'];
     for (const path of [...pages(), ...odd]) {
       const { headers } = await headOf(path, { headers: { origin: 'https://evil.example' } });
@@ -72,7 +72,7 @@ describe('every answer', () => {
     }
   });
 
-  test('to another site that asks first allows it nothing', async () => {
+  test('to another site that asks first allows it nothing', { tags: 'slow' }, async () => {
     for (const path of [...pages(), '/commands', '/answers', '/sign-out', '/api/v1/runs']) {
       const { headers } = await headOf(path, {
         method: 'OPTIONS',
@@ -139,7 +139,7 @@ describe('a form', () => {
       expect([site, await send({ ...FORM, 'sec-fetch-site': site }, own)]).toEqual([site, 403]);
   });
 
-  test('changes nothing by another method, whatever names it', async () => {
+  test('changes nothing by another method, whatever names it', { tags: 'slow' }, async () => {
     for (const route of routes.filter(({ method }) => method === 'POST')) {
       const [path = ''] = addressesAt(route, place);
       const isPage = routes.some((one) => one.method === 'GET' && one.path === route.path);

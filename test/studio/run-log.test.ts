@@ -35,7 +35,9 @@ function linesIn(page: string): string[] {
   );
 }
 
-test('the page of a run shows the last 200 lines of a step’s log without its colours, and links the whole', async () => {
+test('the page of a run shows the last 200 lines of a step’s log without its colours, and links the whole', {
+  tags: 'slow',
+}, async () => {
   const red = '\u001b[31m';
   const lines = Array.from({ length: 500 }, (_, index) => `${red}line ${index}\u001b[0m\n`);
   const log = `${lines.join('')}<script>\u001b]0;title\u0007\u202e`;

@@ -47,14 +47,16 @@ test('the page of a run says what the check run says, and links each step of its
   expect(page).not.toContain('style=');
 });
 
-test('what nobody may see, and what is not there, is not found', async () => {
+test('what nobody may see, and what is not there, is not found', { tags: 'slow' }, async () => {
   const { studio } = await opened();
   const paths = ['/runs/run_none', '/runs/run_none/events', '/runs/run_none/configuration'];
   const answers = await Promise.all(paths.map((path) => studio.get(path)));
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test('the page of a run follows what happens, and after a restart it gets what it missed', async () => {
+test('the page of a run follows what happens, and after a restart it gets what it missed', {
+  tags: 'slow',
+}, async () => {
   const { harness, studio, number, headSha, run } = await opened();
   const page = await studio.text(`/runs/${run.id}`);
   const address = addressOfEvents(page);
@@ -121,7 +123,9 @@ test('the run page sends less than 60 KB without its logs, also after 5,000 chan
   expect(gzipSync(page).length).toBeLessThan(60_000);
 });
 
-test('the list of runs keeps only what its filters say, and the failed ones are a link', async () => {
+test('the list of runs keeps only what its filters say, and the failed ones are a link', {
+  tags: 'slow',
+}, async () => {
   const { studio, run } = await opened();
   const link = `href="/runs/${run.id}"`;
   const all = await studio.text('/runs');

@@ -68,7 +68,9 @@ function addedIn(data: string) {
 
 const TOKEN = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
 
-test('the page of a run shows the lines that a running step has printed so far, without secrets', async () => {
+test('the page of a run shows the lines that a running step has printed so far, without secrets', {
+  tags: 'slow',
+}, async () => {
   const step = printingShell();
   const { over, page, shows } = await running(step.shell);
   await step.begun();
@@ -127,7 +129,7 @@ test('a stream adds the lines that a step prints, also after a restart of Studio
   expect([linesIn(last.data), last.id.includes('|')]).toEqual([undefined, false]);
 });
 
-test('a step that ends at once adds no statement for its lines', async () => {
+test('a step that ends at once adds no statement for its lines', { tags: 'slow' }, async () => {
   const step = printingShell();
   const database = watchDatabases();
   onTestFinished(() => database.stop());

@@ -26,7 +26,7 @@ test('work far below its limit is done once and returns its result', async () =>
   expect(await withinEffortAsync(300, async () => [units(30), ++times])).toEqual([0, 2]);
 });
 
-test('a first run that costs more than the others is forgiven', () => {
+test('a first run that costs more than the others is forgiven', { tags: 'slow' }, () => {
   let times = 0;
   expect(withinEffort(30, () => units(++times === 1 ? 100 : 1))).toBe(0);
 });

@@ -29,7 +29,7 @@ function claim(of = path): Claim {
 }
 
 describe('the claim to serve a database', () => {
-  it('belongs to one process, which others can name, until it is released', async () => {
+  it('belongs to one process, which others can name, until it is released', { tags: 'slow' }, async () => {
     const mine = claim();
     expect(mine.ok).toBe(true);
     expect(claim()).toEqual({
@@ -41,7 +41,7 @@ describe('the claim to serve a database', () => {
     expect(await start('claiming-process.ts', [path]).line(/./)).toBe('claimed');
   });
 
-  it('can be waited for, and the wait is logged once', async () => {
+  it('can be waited for, and the wait is logged once', { tags: 'slow' }, async () => {
     const first = claim();
     const told: unknown[] = [];
     const waiting = claimDatabase(`sqlite:${path}`, {

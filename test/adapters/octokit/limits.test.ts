@@ -102,7 +102,7 @@ describe('GitHub’s limits', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('hold for a hundred requests at once: at most twenty are under way', async () => {
+  it('hold for a hundred requests at once: at most twenty are under way', { tags: 'slow' }, async () => {
     const fake = await startFake();
     const open = new Set<ServerResponse>();
     let most = 0;

@@ -112,7 +112,9 @@ describe('a pull request', () => {
     });
   });
 
-  it('is read with the files that GitHub lists at most, and the result says that there are more', async () => {
+  it('is read with the files that GitHub lists at most, and the result says that there are more', {
+    tags: 'slow',
+  }, async () => {
     const { rest, reader, requests } = start();
     const all = Array.from({ length: 3_200 }, (_, index) => file(index));
     rest.get(`${R}/pulls/4/files`).times(30).reply(pages(all));

@@ -88,7 +88,9 @@ describe('the archive of a run that is over', () => {
     expect(await answers(read)).toEqual(before);
   });
 
-  it('gives the newest of its sessions, effects and artifacts, of one step and kind, as its rows do', async () => {
+  it('gives the newest of its sessions, effects and artifacts, of one step and kind, as its rows do', {
+    tags: 'slow',
+  }, async () => {
     const { runs, effects, artifacts } = harness.app.storage.read;
     const [all, written, left] = [
       await runs.sessionsOf(runId),

@@ -6,7 +6,7 @@ import { type Pack, packBodies, unpackBody } from '../../../src/adapters/sql/bod
 const KB = 1_024;
 
 describe('bodies in packs', () => {
-  it('are read as they were written, whatever their sizes, in the given order', () => {
+  it('are read as they were written, whatever their sizes, in the given order', { tags: 'slow' }, () => {
     const size = fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 700 * KB }));
     fc.assert(
       fc.property(fc.array(size, { maxLength: 8 }), (sizes) => {

@@ -58,7 +58,7 @@ function defined(schema: { [key: string]: Json | undefined }): Schema {
   );
 }
 
-test('a file fits a schema exactly when Ajv says so', () => {
+test('a file fits a schema exactly when Ajv says so', { tags: 'slow' }, () => {
   const ajv = new Ajv2020({ strict: false });
   let [fits, not] = [0, 0];
   fc.assert(

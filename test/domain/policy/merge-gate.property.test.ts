@@ -123,7 +123,7 @@ function mayMerge(asked: MergeQuestion, found: MergeFacts): boolean {
 }
 
 describe('the merge gate', () => {
-  test('makes a proof exactly when all of I1 holds', () => {
+  test('makes a proof exactly when all of I1 holds', { tags: 'slow' }, () => {
     let merged = 0;
     fc.assert(
       fc.property(anyRules, anyFacts, (rule, found) => {

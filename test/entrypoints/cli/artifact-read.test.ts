@@ -101,7 +101,7 @@ describe('artifact list', () => {
     expect(rest).toEqual([]);
   });
 
-  it('finds them in archived runs too, in their order', async () => {
+  it('finds them in archived runs too, in their order', { tags: 'slow' }, async () => {
     await addRun('run-c', 2, [{ id: 'art-archived', content: verdict(false) }], { pullRequest: null });
     await storage.transaction((tx) => tx.runs.archive(['run-c'], new Date()));
     const db = new BetterSqlite3(join(folder, 'countersign.db'), { readonly: true });
@@ -115,7 +115,7 @@ describe('artifact list', () => {
 });
 
 describe('artifact list with a damaged archive', () => {
-  it('lists the others, names the archive and fails', async () => {
+  it('lists the others, names the archive and fails', { tags: 'slow' }, async () => {
     await addRun('run-a', 3, [{ id: 'art-row', content: verdict(false) }]);
     for (const id of ['run-b', 'run-c'])
       await addRun(id, 2, [{ id: `art-${id}`, content: verdict(false) }], { pullRequest: null });
@@ -140,18 +140,18 @@ describe('artifact show and get', () => {
     ]),
   );
 
-  it('show an outcome with its members, and nothing that a terminal obeys', async () => {
+  it('show an outcome with its members, and nothing that a terminal obeys', { tags: 'slow' }, async () => {
     const { out } = await cli('artifact', 'show', 'art-1');
     expect(out).toContain('"passed": false');
     expect(out).not.toContain('\u001b');
   });
 
-  it('print the content of a file', async () => {
+  it('print the content of a file', { tags: 'slow' }, async () => {
     expect((await cli('artifact', 'get', 'art-2')).out).toBe('content of run-a/ses-run-a/review.md\n');
     expect((await cli('artifact', 'show', 'art-2')).out).toContain('37 bytes');
   });
 
-  it('write the content to a new file, and to no existing one', async () => {
+  it('write the content to a new file, and to no existing one', { tags: 'slow' }, async () => {
     const file = join(folder, 'out.md');
     expect((await cli('artifact', 'get', 'art-2', '--output', file)).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe('content of run-a/ses-run-a/review.md\n');
@@ -159,7 +159,7 @@ describe('artifact show and get', () => {
     expect(readFileSync(file, 'utf8')).toContain('review.md');
   });
 
-  it('do not print what a terminal could obey', async () => {
+  it('do not print what a terminal could obey', { tags: 'slow' }, async () => {
     const blobs = await createTools(env).blobs();
     await blobs.put('run-a/ses-run-a/review.md', 'a\u001b[2Jb');
     const { out, err, code } = await cli('artifact', 'get', 'art-2');

@@ -102,7 +102,9 @@ async function rows(): Promise<string[]> {
 }
 
 describe('artifact prune', () => {
-  it('deletes rows and blobs of runs that ended before the given time, and no others', async () => {
+  it('deletes rows and blobs of runs that ended before the given time, and no others', {
+    tags: 'slow',
+  }, async () => {
     await addRun('old', overSince(91));
     await addRun('failed', { ...overSince(200), status: 'failed' });
     await addRun('recent', overSince(89));
@@ -153,7 +155,7 @@ describe('artifact prune', () => {
     expect([await paths(), await rows()]).toEqual([[], []]);
   });
 
-  it('processes many pages, each in its own transaction', async () => {
+  it('processes many pages, each in its own transaction', { tags: 'slow' }, async () => {
     await addRun('old', overSince(91));
     await addRun('new', { ...overSince(1) });
     await storage.transaction(async (tx) => {
@@ -171,7 +173,7 @@ describe('artifact prune', () => {
     expect(await rows()).toHaveLength(152);
   });
 
-  it('works beside a process that writes to the same database', async () => {
+  it('works beside a process that writes to the same database', { tags: 'slow' }, async () => {
     await addRun('old', overSince(91));
     const pruning = countersign(['artifact', 'prune', '--older-than', '90d'], { env });
     await addRun('born-meanwhile', { status: 'running' });
@@ -216,14 +218,18 @@ describe('artifact check', () => {
     });
   });
 
-  it('finds blobs without rows and rows without blobs, changes nothing, and ends with 1', async () => {
+  it('finds blobs without rows and rows without blobs, changes nothing, and ends with 1', {
+    tags: 'slow',
+  }, async () => {
     await aMess();
     const before = [await paths(), await rows()];
     expect(await run('artifact check')).toEqual({ code: 1, said: { ...FOUND, repaired: false } });
     expect([await paths(), await rows()]).toEqual(before);
   });
 
-  it('deletes them with --repair, except a blob so new that its row may still come', async () => {
+  it('deletes them with --repair, except a blob so new that its row may still come', {
+    tags: 'slow',
+  }, async () => {
     await aMess();
     expect(await run('artifact check --repair')).toEqual({ code: 0, said: { ...FOUND, repaired: true } });
     expect(await paths()).toEqual(['nobody/new.log', 'whole/a.log']);
@@ -234,7 +240,7 @@ describe('artifact check', () => {
     });
   });
 
-  it('keeps a blob that is stored again during the repair', async () => {
+  it('keeps a blob that is stored again during the repair', { tags: 'slow' }, async () => {
     await aMess();
     const putAgain = (real: Blobs): Blobs => ({
       ...real,
@@ -247,7 +253,9 @@ describe('artifact check', () => {
     expect(await paths()).toContain('nobody/old.log');
   });
 
-  it('keeps the blob of a run that was taken out of its archive while the rows were read', async () => {
+  it('keeps the blob of a run that was taken out of its archive while the rows were read', {
+    tags: 'slow',
+  }, async () => {
     await aMess();
     await blobs.put('restored/a.log', 'old');
     age('restored/a.log', 2);
@@ -292,7 +300,7 @@ describe('artifact check', () => {
     expect([await paths(), await rows()]).toEqual(before);
   });
 
-  it('reads every blob with --hashes, and keeps damaged ones', async () => {
+  it('reads every blob with --hashes, and keeps damaged ones', { tags: 'slow' }, async () => {
     await addRun('whole', {});
     await addRun('torn', {});
     writeFileSync(join(root, 'torn/a.log'), 'log of');
@@ -327,7 +335,7 @@ describe('artifact check', () => {
 });
 
 describe('artifacts in S3', () => {
-  it('are checked, repaired and pruned like those in files', async () => {
+  it('are checked, repaired and pruned like those in files', { tags: 'slow' }, async () => {
     const s3 = await startS3();
     onTestFinished(() => s3.close());
     await useStore({

@@ -67,7 +67,9 @@ async function explained(name: string, id: string) {
 }
 
 describe('chain explain', () => {
-  test('names the run that a delivery began, and each filter with what the event has', async () => {
+  test('names the run that a delivery began, and each filter with what the event has', {
+    tags: 'slow',
+  }, async () => {
     const { guid } = await delivery('pull_request', 'opened');
     expect(await explained('ship', guid)).toMatchInlineSnapshot(`
       "ship fired: the delivery began the run <run>, which is completed.
@@ -144,7 +146,9 @@ describe('chain explain', () => {
     expect(await explained('picky', guid)).toContain('picky was paused by the operator');
   });
 
-  test('says why a delivery brought no event, and that no trigger waits for one', async () => {
+  test('says why a delivery brought no event, and that no trigger waits for one', {
+    tags: 'slow',
+  }, async () => {
     await harness.github.comment(REPO, opened.number, 'ada', 'Nice.');
     await harness.settle();
     expect(await explained('ship', (await delivery('issue_comment', 'created')).guid)).toContain(
@@ -179,7 +183,7 @@ describe('chain explain', () => {
     expect(out).toContain('Firings of gone in this repository that did not happen');
   });
 
-  test('explains a delivery that is archived', async () => {
+  test('explains a delivery that is archived', { tags: 'slow' }, async () => {
     const { guid, id } = await delivery('issue_comment', 'created');
     const { storage } = harness.app;
     const others = Array.from({ length: 128 }, () => ({

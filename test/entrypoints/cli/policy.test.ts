@@ -202,7 +202,7 @@ describe('policy explain', () => {
     `);
   });
 
-  it('says that a merged pull request was countersigned for its head', async () => {
+  it('says that a merged pull request was countersigned for its head', { tags: 'slow' }, async () => {
     const { github } = harness;
     const files = { 'docs/other.txt': 'A page.\n' };
     const { number } = await github.openPullRequest({

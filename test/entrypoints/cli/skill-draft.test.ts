@@ -53,7 +53,9 @@ async function draft(...args: string[]) {
   return { code, ...said, file, isThere: existsSync(folder) };
 }
 
-test('the model drafts a skill that passes its own cases, with its answers recorded in them', async () => {
+test('the model drafts a skill that passes its own cases, with its answers recorded in them', {
+  tags: 'slow',
+}, async () => {
   t.stub.answers(({ body }) => {
     const prompt = body.messages?.at(-1)?.content ?? '';
     return isDrafting(prompt) ? answer(DRAFT) : judge(prompt.includes('a + b'));
@@ -94,7 +96,9 @@ test('a draft whose cases never pass is written after three rounds, and the comm
   expect(t.stub.asked).toHaveLength(9);
 });
 
-test('a draft with template tags, or without any words of a skill, is rejected and nothing is written', async () => {
+test('a draft with template tags, or without any words of a skill, is rejected and nothing is written', {
+  tags: 'slow',
+}, async () => {
   t.stub.answers({ text: JSON.stringify({ ...DRAFT, prompt: 'See {{ inputs }}.' }) });
   const ended = await draft('--description', SENTENCE);
   expect(ended).toMatchObject({ code: 1, isThere: false });

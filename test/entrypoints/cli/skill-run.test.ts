@@ -72,7 +72,9 @@ async function run(cwd: string, args: string[], env: Record<string, string> = {}
 }
 
 describe('skill run on a local change', () => {
-  it('prints the skill’s outcome, with access to files of the working folder only', async () => {
+  it('prints the skill’s outcome, with access to files of the working folder only', {
+    tags: 'slow',
+  }, async () => {
     const change = { 'test/é.js': 'good\n', 'src/a.js': 'two\n' };
     const cwd = changed('code/check.js', GATE, change);
     expect(await run(cwd, ['tested', '--diff', 'change.diff', '--input', 'most=2'])).toEqual({
@@ -90,7 +92,9 @@ describe('skill run on a local change', () => {
     });
   });
 
-  it('also runs built-in skills, and ends with 1 if the outcome does not pass', async () => {
+  it('also runs built-in skills, and ends with 1 if the outcome does not pass', {
+    tags: 'slow',
+  }, async () => {
     const cwd = changed('code/check.js', GATE, { 'src/a.js': 'eval(location.hash);\n' });
     const { code, out } = await run(cwd, ['pr-review', '--diff', 'change.diff']);
     expect(code).toBe(1);
@@ -106,7 +110,7 @@ describe('skill run on a local change', () => {
     });
   });
 
-  it('uses the program that a module falls back to where there is no model', async () => {
+  it('uses the program that a module falls back to where there is no model', { tags: 'slow' }, async () => {
     const cwd = changed('modules/judge.json', JSON.stringify(MODULE), { 'src/a.js': 'two\n' });
     write(cwd, {
       [`${SKILL}/code/count.js`]: "submit({ summary: 'Counted.', passed: true, criteria: [] });",
@@ -119,7 +123,7 @@ describe('skill run on a local change', () => {
     });
   });
 
-  it('checks the outcome against the skill’s assertions', async () => {
+  it('checks the outcome against the skill’s assertions', { tags: 'slow' }, async () => {
     const cwd = changed('code/check.js', GATE, { 'test/a.js': 'good\n' });
     const assert = '[{ kind: pattern, of: summary, contains: shop }]';
     const file = join(cwd, SKILL, 'SKILL.md');
@@ -180,7 +184,9 @@ describe('skill run on a pull request', () => {
     DATABASE_URL: harness.config.databaseUrl,
   });
 
-  it('reads it from GitHub, asks the model within the budgets, and writes nothing there', async () => {
+  it('reads it from GitHub, asks the model within the budgets, and writes nothing there', {
+    tags: 'slow',
+  }, async () => {
     const cwd = newFolder();
     write(cwd, skillFiles('prompts/ask.md', 'Judge {{ diff }} of {{ pr.title }}.\n'));
     model.answers({ text: JSON.stringify({ summary: 'fine', passed: true, criteria: [] }) });
@@ -202,7 +208,7 @@ describe('skill run on a pull request', () => {
     expect(spent.tokens).toBeGreaterThan(0);
   });
 
-  it('asks a module', async () => {
+  it('asks a module', { tags: 'slow' }, async () => {
     const cwd = newFolder();
     write(cwd, {
       ...skillFiles('modules/judge.json', JSON.stringify(MODULE)),

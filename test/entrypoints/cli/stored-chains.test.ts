@@ -22,7 +22,9 @@ async function world() {
   return { path, run };
 }
 
-test('a chain is defined, paused, resumed and disabled, each with a job for the app and an entry in the audit log', async () => {
+test('a chain is defined, paused, resumed and disabled, each with a job for the app and an entry in the audit log', {
+  tags: 'slow',
+}, async () => {
   const { path, run } = await world();
   const at = ['--repo', 'acme/shop'];
   expect(await run('define', 'chains/deploy.yaml', ...at)).toMatchObject({
@@ -59,7 +61,9 @@ test('a chain is defined, paused, resumed and disabled, each with a job for the 
   expect(verbs).toEqual(['define', 'deploy', 'pause', 'deploy', 'resume', 'deploy', 'disable', 'pr-review']);
 });
 
-test('chain show tells where a stored chain applies, its status and since when, and its definition', async () => {
+test('chain show tells where a stored chain applies, its status and since when, and its definition', {
+  tags: 'slow',
+}, async () => {
   const { run } = await world();
   await run('define', 'chains/deploy.yaml', '--owner', 'acme');
   await run('pause', 'deploy', '--repo', 'acme/shop');
@@ -89,7 +93,7 @@ test('chain show tells where a stored chain applies, its status and since when, 
   });
 });
 
-test('chain show tells the last runs of a stored chain, newest first', async () => {
+test('chain show tells the last runs of a stored chain, newest first', { tags: 'slow' }, async () => {
   const { path, run } = await world();
   await run('pause', 'pr-review', '--repo', 'acme/shop');
   await seed(path, async (storage) => {
@@ -131,7 +135,9 @@ test.each([[[]], [['--repo', 'acme/shop', '--owner', 'acme']]])(
   },
 );
 
-test('pausing a chain that nothing here knows says so and names the nearest, and pauses it all the same', async () => {
+test('pausing a chain that nothing here knows says so and names the nearest, and pauses it all the same', {
+  tags: 'slow',
+}, async () => {
   const { run } = await world();
   const at = ['--repo', 'acme/shop'];
   await run('define', 'chains/deploy.yaml', ...at);
@@ -144,7 +150,9 @@ test('pausing a chain that nothing here knows says so and names the nearest, and
   expect((await run('pause', 'pr-review', ...at)).stderr).toBe('');
 });
 
-test('a chain that ran is known when it is paused, in its repository and for its owner', async () => {
+test('a chain that ran is known when it is paused, in its repository and for its owner', {
+  tags: 'slow',
+}, async () => {
   const { path, run } = await world();
   await seed(path, (storage) =>
     storage.transaction((tx) =>

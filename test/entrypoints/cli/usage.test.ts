@@ -185,7 +185,7 @@ describe('the process', () => {
     expect(stdout).toMatch(/^Usage: countersign/);
   });
 
-  it('ends with 2 on a usage error', async () => {
+  it('ends with 2 on a usage error', { tags: 'slow' }, async () => {
     expect(await countersignProcess(['run', 'list', '--limt', '3'])).toEqual({
       code: 2,
       stdout: '',

@@ -51,7 +51,9 @@ test('vacuum does not change a database that an app serves', async () => {
   expect(pragma(path, 'auto_vacuum')).toBe(0);
 });
 
-test('free pages of a new database are returned a few at a time, down to what the next days need', async () => {
+test('free pages of a new database are returned a few at a time, down to what the next days need', {
+  tags: 'slow',
+}, async () => {
   const path = join(newFolder(), 'new.db');
   const storage = await openStorage(`sqlite:${path}`);
   const db = new BetterSqlite3(path);

@@ -149,7 +149,7 @@ describe('a quoted command is never found', () => {
     expect(parseCommands(quote('/countersign ci'))).toEqual([]);
   });
 
-  it('among other paragraphs, whatever the line ends', () => {
+  it('among other paragraphs, whatever the line ends', { tags: 'slow' }, () => {
     const prose = fc.constantFrom(
       'Thanks!',
       'One\ntwo',
@@ -177,7 +177,7 @@ describe('a quoted command is never found', () => {
 });
 
 describe('the parser', () => {
-  it('never throws', () => {
+  it('never throws', { tags: 'slow' }, () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '/countersign',

@@ -90,7 +90,7 @@ describe('toEvents', () => {
     );
   });
 
-  it('makes only valid events of a real payload in which one field was replaced', () => {
+  it('makes only valid events of a real payload in which one field was replaced', { tags: 'slow' }, () => {
     const real = EXAMPLES.filter(({ name }) => WEBHOOK_NAMES.includes(name)).flatMap(
       ({ name, examples: payloads }) =>
         payloads.map((payload) => ({ name, payload: { ...payload, installation: { id: 5 } } })),

@@ -18,7 +18,9 @@ import { merged, openApproval } from './support.ts';
 // test/scenario/approval.test.ts has a deleted approval comment, and a plain copy of it.
 
 describe('a countersign does not count', () => {
-  test('on the approval comment of an older head, however long the new one is open', async () => {
+  test('on the approval comment of an older head, however long the new one is open', {
+    tags: 'slow',
+  }, async () => {
     const { harness, number } = await openApproval();
     const older = approvalOf(harness, number);
     await pushAgain(harness);

@@ -15,7 +15,9 @@ async function opened(settings?: string) {
   return { harness, ...(await open(harness)) };
 }
 
-test('a green check by another app under this app’s own name counts neither as this app’s nor as CI’s', async () => {
+test('a green check by another app under this app’s own name counts neither as this app’s nor as CI’s', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
@@ -48,7 +50,9 @@ test('another app’s check, or a status, with the same name does not make a red
   expect(merged(harness)).toEqual([number]);
 });
 
-test('another app’s check, or a status, does not satisfy a check that the branch requires of one app', async () => {
+test('another app’s check, or a status, does not satisfy a check that the branch requires of one app', {
+  tags: 'slow',
+}, async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   const ci = { context: 'test', integration_id: 15_368 };
@@ -61,7 +65,7 @@ test('another app’s check, or a status, does not satisfy a check that the bran
   expect(merged(harness)).toEqual([]);
 });
 
-test('a green check of the earlier head does not count for the later head', async () => {
+test('a green check of the earlier head does not count for the later head', { tags: 'slow' }, async () => {
   const { harness, number, headSha } = await opened();
   const { github } = harness;
   await github.reportCheck(REPO, headSha, { name: 'test', ...GREEN });

@@ -80,7 +80,7 @@ describe('no command or button merges', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('when several answers arrive at once and the merge is next', async () => {
+  test('when several answers arrive at once and the merge is next', { tags: 'slow' }, async () => {
     const scene = await openConfirmation();
     const { harness } = scene;
     const three = ['approve safe', 'approve', 'approve merge'].map((words) => `/countersign ${words}`);
@@ -90,7 +90,9 @@ describe('no command or button merges', () => {
     expect(merged(harness)).toEqual([]);
   });
 
-  test('when a merge and another step wait at once, of which only the other continues', async () => {
+  test('when a merge and another step wait at once, of which only the other continues', {
+    tags: 'slow',
+  }, async () => {
     const scene = await openConfirmation({
       chain: LABEL_AND_MERGE.replace('action: gh-merge', 'action: gh-merge\n    depends_on: []'),
     });
@@ -99,7 +101,7 @@ describe('no command or button merges', () => {
     expect(merged(scene.harness)).toEqual([]);
   });
 
-  test('when a step of another chain has the name of the merge', async () => {
+  test('when a step of another chain has the name of the merge', { tags: 'slow' }, async () => {
     const label = LABEL_AND_MERGE.split('  - id: merge')[0] ?? '';
     const scene = await openApproval({
       files: {
@@ -189,7 +191,7 @@ describe('an answer no longer counts', () => {
     expect(hasContinued(scene)).toBe(true);
   });
 
-  test('when its author loses the role between the answer and its poll', async () => {
+  test('when its author loses the role between the answer and its poll', { tags: 'slow' }, async () => {
     const scene = await openConfirmation();
     const { harness } = scene;
     let asks = 0;

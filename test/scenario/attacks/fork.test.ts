@@ -35,7 +35,9 @@ const TAKEOVER = {
     'name: test\non: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps: [{ run: exit 0 }]\n',
 };
 
-test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and gets a check of its files', async () => {
+test('a fork that brings its own chain, skill, workflow and settings is governed by the base, and gets a check of its files', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE, settings: 'countersign: { permission: maintain }\n' });
   const { github } = harness;
   const { number, headSha } = await open(harness, {
@@ -70,7 +72,7 @@ test('a fork that brings its own chain, skill, workflow and settings is governed
   expect(github.merges).toMatchObject([{ repo: REPO, number, headSha }]);
 });
 
-test('settings in the fork owner’s .github repository govern nothing here', async () => {
+test('settings in the fork owner’s .github repository govern nothing here', { tags: 'slow' }, async () => {
   const harness = await start({ chain: MERGE_ONLY });
   harness.github.addRepository({
     owner: 'otto',

@@ -159,7 +159,7 @@ describe('of two pull requests with the same head and base', () => {
     expect(await press(harness, other.number)).toBe('refused');
   });
 
-  test('a closed one does not count for the other', async () => {
+  test('a closed one does not count for the other', { tags: 'slow' }, async () => {
     const harness = await guarded();
     const { headSha } = await open(harness);
     const other = await twin(harness, headSha);
@@ -192,7 +192,7 @@ test('two merge steps of one chain do not close each other’s gate', { tags: 's
   expect(gateRuns(harness, headSha)).toBe(1);
 });
 
-test('nobody is asked about a draft, whatever triggers the chain', async () => {
+test('nobody is asked about a draft, whatever triggers the chain', { tags: 'slow' }, async () => {
   const chain = MERGE_ONLY.replace(', filter: { draft: false }', '');
   const harness = await guarded({ chain });
   const { number } = await open(harness, { draft: true });

@@ -88,7 +88,7 @@ describe('nothing is merged by', () => {
     expect(merged(harness)).toEqual([number]);
   });
 
-  test('somebody who was removed from the team since the reaction', async () => {
+  test('somebody who was removed from the team since the reaction', { tags: 'slow' }, async () => {
     const { harness, number } = await openApproval(
       { settings: 'countersign: { teams: [octo/release] }\n' },
       {},

@@ -92,7 +92,7 @@ test('the newest temporary credentials are remembered', () => {
   for (const number of [800, 998, 999]) expect(redact(nth(number))).toBe('[redacted: GitHub token]');
 });
 
-test('a text that only repeats the beginning of our tokens takes little work', () => {
+test('a text that only repeats the beginning of our tokens takes little work', { tags: 'slow' }, () => {
   const beginning = 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.';
   for (let number = 0; number < 400; number++)
     neverShowForNow('GitHub token', `${beginning}${number}.the-rest-of-it`);

@@ -57,7 +57,7 @@ test('what follows the beginning of a private key without an end is shown when i
   expect(shown).toBe(`before\n${begin}\n${line.repeat(1_001)}`);
 });
 
-test('a key that is longer than any real one is hidden to its last line', () => {
+test('a key that is longer than any real one is hidden to its last line', { tags: 'slow' }, () => {
   const line = `${'MIIEpAIBAAKCAQEA'.repeat(4)}\n`;
   const parts = Array.from({ length: 1_500 }, () => line);
   const shown = shownAfter(`${begin}\n`, ...parts, 'after all\n').join('');

@@ -100,7 +100,7 @@ test.concurrent.each([
   ).toMatchObject({ kind: 'failed', because: of(because) });
 });
 
-test('a process that prints nothing is killed when its time is up', async () => {
+test('a process that prints nothing is killed when its time is up', { tags: 'slow' }, async () => {
   expect(await forge(`fs.writeSync(1, '{'); ${WAIT}`, fakeHost(), 700)).toEqual({
     kind: 'failed',
     because: of('it took longer than 700 ms'),
@@ -116,7 +116,7 @@ test('a process that takes too much memory outside of its heap is killed', { tag
   expect(output).toMatchObject({ because: of('it took more than 300 MB of memory') });
 });
 
-test('endless output without a line end is cut off', async () => {
+test('endless output without a line end is cut off', { tags: 'slow' }, async () => {
   const output = await forge("const x = 'x'.repeat(1e6); for (;;) fs.writeSync(1, x);");
   expect(output).toMatchObject({ kind: 'failed', because: of('it wrote more than 64,000,000 bytes') });
 });
@@ -137,7 +137,7 @@ test('no output is read after a failure, and the host gets no question', async (
   expect(asked).toBe(0);
 });
 
-test('the children of a failed process are gone with it', async () => {
+test('the children of a failed process are gone with it', { tags: 'slow' }, async () => {
   const output = await forge(
     `const child = require('node:child_process').spawn('sleep', ['60']); say({ kind: 'log', text: String(child.pid) }, 'nonsense'); ${WAIT}`,
   );

@@ -115,7 +115,7 @@ describe('the limits of an analyzer', () => {
     },
   );
 
-  test('do not allow a file larger than any that is reviewed', async () => {
+  test('do not allow a file larger than any that is reviewed', { tags: 'slow' }, async () => {
     const result = await run('fills-disk');
     expect(result).toMatchObject({ status: 'ok', log: 'wrote 67108864 bytes' });
   });

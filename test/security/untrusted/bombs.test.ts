@@ -32,7 +32,7 @@ function file(lines: readonly string[], changed: ChangedLines): AdmittedFile {
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('the app’s own work for a review, on its only thread,', () => {
-  test('is little for 30,000 findings that all reach to the end of a file', () => {
+  test('is little for 30,000 findings that all reach to the end of a file', { tags: 'slow' }, () => {
     const lines = upTo(30_000).map((line) => `eval( // ${line}`);
     const findings = lines.map((_, index) => ({ file: 0, rule: 'r', line: index + 1, endLine: 30_000 }));
     const changed = new Set(upTo(30_000));

@@ -61,7 +61,7 @@ describe('the corpus', () => {
     },
   );
 
-  test('as conditions and inputs of chains gives errors with a place, or data', () => {
+  test('as conditions and inputs of chains gives errors with a place, or data', { tags: 'slow' }, () => {
     for (const attack of EXPRESSION_ATTACKS) {
       const step = { action: 'gh-label', condition: attack, with: { labels: [`{{ ${attack} }}`] } };
       const text = JSON.stringify({ name: 'a', trigger: { event: 'pr.opened' }, steps: [step] });

@@ -13,7 +13,9 @@ const render = (template: string, context: { [name: string]: Json } = {}, timeou
   renderString(template, context, { signal: new AbortController().signal, timeoutMs });
 
 describe('renderString', () => {
-  it('fills in values without escaping them, loops, and keeps everything that is not a tag', async () => {
+  it('fills in values without escaping them, loops, and keeps everything that is not a tag', {
+    tags: 'slow',
+  }, async () => {
     const template =
       '{% for f in files %}- {{ f.path }}: {{ f.lines }}\n{% endfor %}{{ "{{" }} $x {{ body|upper }}\n';
     const context = {
@@ -29,14 +31,14 @@ describe('renderString', () => {
     });
   });
 
-  it('never evaluates a value as a template', async () => {
+  it('never evaluates a value as a template', { tags: 'slow' }, async () => {
     expect(await render('{{ a }}', { a: '{{ 7 * 7 }}{% include "x" %}' })).toEqual({
       ok: true,
       text: '{{ 7 * 7 }}{% include "x" %}',
     });
   });
 
-  it('reports the error of a template and its place', async () => {
+  it('reports the error of a template and its place', { tags: 'slow' }, async () => {
     const wrong = {
       'a\n\n{{ pr.titl }}':
         'review.md, line 3: undefined value: there is no pr.titl (did you mean pr.title?); there are body and title.',
@@ -49,7 +51,7 @@ describe('renderString', () => {
     expect(await Promise.all(told)).toEqual(Object.values(wrong));
   });
 
-  it('cannot reach other files', async () => {
+  it('cannot reach other files', { tags: 'slow' }, async () => {
     const ways = ['include "/etc/passwd"', 'import "/etc/passwd" as x', 'extends "/etc/passwd"'];
     const diagnostics = await Promise.all(ways.map(async (way) => faultOf(await render(`{% ${way} %}`))));
     expect(diagnostics).toEqual(ways.map(() => expect.stringMatching(/line 1: template not found/)));
@@ -102,7 +104,7 @@ describe('several renderings of one step', () => {
   /** Takes seconds, and few of the engine's steps. */
   const SLOW = '{% for i in range(20000) %}{{ ("x" * 100000)|upper|length }}{% endfor %}';
 
-  it('share one process, which starts with the first and ends with the step', async () => {
+  it('share one process, which starts with the first and ends with the step', { tags: 'slow' }, async () => {
     const seen = await withRenderer(async (render) => {
       const before = workers();
       const [a, b] = await Promise.all([
@@ -170,7 +172,7 @@ describe('several renderings of one step', () => {
     });
   });
 
-  it('leave no process when the step is aborted, and end with its reason', async () => {
+  it('leave no process when the step is aborted, and end with its reason', { tags: 'slow' }, async () => {
     const caller = new AbortController();
     const running = withRenderer(async (render) => {
       const { signal } = caller;
@@ -226,7 +228,7 @@ describe('the process of renderings', () => {
     expect(child.over.aborted).toBe(true);
   });
 
-  it('is killed if it never ends', async () => {
+  it('is killed if it never ends', { tags: 'slow' }, async () => {
     const child = await start('./misbehaving.ts');
     expect(await child.ask('endless', { signal, timeoutMs: 300 })).toEqual({ kind: 'timed_out', ms: 300 });
     expect(child.over.aborted).toBe(true);

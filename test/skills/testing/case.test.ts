@@ -78,7 +78,7 @@ test('the patch of a case says which lines its change adds', () => {
 
 const done = async () => {};
 
-test('a case fails when the artifact’s own assertion does not hold', async () => {
+test('a case fails when the artifact’s own assertion does not hold', { tags: 'slow' }, async () => {
   const words =
     'outcome: gate_verdict\nartifacts: { prompts/ask.md: { assert: [{ kind: pattern, lacks: maybe, of: summary }] } }\n';
   const skill = packageOf(files({ 'prompts/ask.md': 'Judge {{ diff }}.' }, skillMd(words)));
@@ -134,7 +134,7 @@ describe('a case of a prompt', () => {
   };
   const yes = { summary: 'Fine.', passed: true, criteria: [] };
 
-  test('runs with the answers that it contains', async () => {
+  test('runs with the answers that it contains', { tags: 'slow' }, async () => {
     expect(await run({ answers: [yes], expect: { passed: true } })).toEqual({ kind: 'passed' });
     expect(await run({ answers: [yes], expect: { passed: false } })).toEqual({
       kind: 'failed',
@@ -168,7 +168,7 @@ describe('a case of a prompt', () => {
     );
   });
 
-  test('that failed before it asked only reports that', async () => {
+  test('that failed before it asked only reports that', { tags: 'slow' }, async () => {
     const broken = packageOf(
       files({ 'prompts/ask.md': '{{ pr.titel }}' }, skillMd('outcome: gate_verdict\n')),
     );

@@ -60,7 +60,9 @@ function timeless({ trace, ...memory }: CognitiveState): object {
 }
 
 describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
-  test('is the same in whatever order parallel steps finish, however often they ran before', () => {
+  test('is the same in whatever order parallel steps finish, however often they ran before', {
+    tags: 'slow',
+  }, () => {
     const story = fc.record({
       outcomes: fc.tuple(anyOutcome, anyOutcome, anyOutcome, anyOutcome),
       order: fc.shuffledSubarray(IDS, { minLength: 4, maxLength: 4 }),
@@ -89,7 +91,9 @@ describe(`working memory, seed ${seed}`, { timeout: 200_000 }, () => {
     );
   });
 
-  test('looks the same to a step whether or not steps that it does not wait for are done', () => {
+  test('looks the same to a step whether or not steps that it does not wait for are done', {
+    tags: 'slow',
+  }, () => {
     const chain = chainOfSteps(
       'id: a, depends_on: []',
       'id: b, depends_on: []',

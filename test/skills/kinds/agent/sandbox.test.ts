@@ -31,7 +31,9 @@ async function answered(script: string, modelUrl = stub.url): Promise<Record<str
 }
 
 describe.skipIf(!(await isSandboxAvailable()))('an agent inside its sandbox', () => {
-  it('sees the head, its prompt and what it needs, and nothing else of this machine', async () => {
+  it('sees the head, its prompt and what it needs, and nothing else of this machine', {
+    tags: 'slow',
+  }, async () => {
     const secret = join(agents.folder(), 'database.db');
     writeFileSync(secret, 'SECRET');
     const seen = await answered(`
@@ -96,7 +98,9 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent inside its sandbox', ()
     expect(readFileSync(program, 'utf8')).toBe(before);
   });
 
-  it('sees only its own processes, and so neither the key nor anybody’s environment', async () => {
+  it('sees only its own processes, and so neither the key nor anybody’s environment', {
+    tags: 'slow',
+  }, async () => {
     const seen = await answered(`
       const pids = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name));
       const all = pids.map((pid) => ['environ', 'cmdline'].map((file) => { try { return fs.readFileSync('/proc/' + pid + '/' + file, 'latin1'); } catch { return ''; } }).join()).join();
@@ -105,7 +109,7 @@ describe.skipIf(!(await isSandboxAvailable()))('an agent inside its sandbox', ()
     expect(seen).toMatchObject({ key: 'false', parent: 'no: ESRCH' });
   });
 
-  it('reaches its model through the proxy, without the key, and nothing else', async () => {
+  it('reaches its model through the proxy, without the key, and nothing else', { tags: 'slow' }, async () => {
     const other = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as { port: number };

@@ -86,7 +86,9 @@ describe('the head of a pull request, as an agent gets it', () => {
     };
   }
 
-  it('has its files byte by byte, links as plain files, and nothing that runs or instructs agents', async () => {
+  it('has its files byte by byte, links as plain files, and nothing that runs or instructs agents', {
+    tags: 'slow',
+  }, async () => {
     const { folder, leftOut, files } = await written();
     expect(files).toEqual([
       '.gitattributes',
@@ -114,14 +116,14 @@ describe('the head of a pull request, as an agent gets it', () => {
     expect(existsSync(trap)).toBe(false);
   });
 
-  it('is fetched with a token that no process shows and no file keeps', async () => {
+  it('is fetched with a token that no process shows and no file keeps', { tags: 'slow' }, async () => {
     const { outer } = await written();
     expect(server.requests.length).toBeGreaterThan(1);
     expect(server.seen).toEqual([]);
     expect(readdirSync(outer)).toEqual(['work']);
   });
 
-  it('has only the files that the agent is for', async () => {
+  it('has only the files that the agent is for', { tags: 'slow' }, async () => {
     expect((await written(['src/*.ts'])).files).toEqual(['src', 'src/a.ts']);
   });
 

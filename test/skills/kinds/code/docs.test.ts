@@ -14,7 +14,9 @@ const files = [...page.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)].map(([, pat
   text,
 }));
 
-test('docs/code-templates.md shows a package without errors, whose program produces its outcome', async () => {
+test('docs/code-templates.md shows a package without errors, whose program produces its outcome', {
+  tags: 'slow',
+}, async () => {
   const { skill, diagnostics } = parsePackage(files, FOLDER);
   expect(diagnostics).toEqual([]);
   const program = skill?.artifacts.find(({ kind }) => kind === 'code_template')?.content ?? '';

@@ -168,11 +168,13 @@ describe.skipIf(!LONG || network === 'open')('a Python program has failed when i
   });
 });
 
-test('the first of two results counts, because nothing runs after it', async () => {
+test('the first of two results counts, because nothing runs after it', { tags: 'slow' }, async () => {
   expect(await run('template.js', 'submit(1); submit(2);')).toMatchObject({ kind: 'done', value: 1 });
 });
 
-test('a program that is stopped from outside ends with the reason, whatever it does', async () => {
+test('a program that is stopped from outside ends with the reason, whatever it does', {
+  tags: 'slow',
+}, async () => {
   const stopped = new AbortController();
   // Once it has asked a question, it is running.
   const asked = fakeHost({
@@ -185,7 +187,7 @@ test('a program that is stopped from outside ends with the reason, whatever it d
   await expect(running).rejects.toThrow('the run was cancelled');
 });
 
-test('secrets that a program prints or throws are hidden', async () => {
+test('secrets that a program prints or throws are hidden', { tags: 'slow' }, async () => {
   const secret = ['ghp', 'abcdefghijklmnopqrstuvwxyz0123456789'].join('_');
   const output = await run('template.js', `print('${secret}'); throw new Error('${secret}');`);
   expect(output).toMatchObject({ kind: 'failed', because: expect.stringContaining('[redacted') });
@@ -199,7 +201,9 @@ test('an artifact in neither language is not run', async () => {
   });
 });
 
-test('JavaScript runs and Python does not if a process cannot be cut off from the network', async () => {
+test('JavaScript runs and Python does not if a process cannot be cut off from the network', {
+  tags: 'slow',
+}, async () => {
   const command: typeof commandFor = async (...given) => ({
     ...(await commandFor(...given)),
     network: 'open',

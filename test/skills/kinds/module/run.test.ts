@@ -66,7 +66,7 @@ function counting(): () => string {
 const prompts = () => t.stub.asked.map(({ body }) => body.messages?.at(-1)?.content ?? '');
 
 describe('a module', () => {
-  it('runs in a sidecar that lists its services', async () => {
+  it('runs in a sidecar that lists its services', { tags: 'slow' }, async () => {
     const end = await sidecar.perform({
       ask: { service: 'manifest' },
       host: async () => ({ because: '' }),
@@ -307,7 +307,9 @@ describe('the sidecar', () => {
     expect(JSON.parse(stdout)).toEqual({ fetch: 'undefined', net: 'Error: a template loads no modules' });
   });
 
-  it('that is killed during a question is started again, and the module answers', async () => {
+  it('that is killed during a question is started again, and the module answers', {
+    tags: 'slow',
+  }, async () => {
     let killed = false;
     const before = sidecar.pid();
     const killing = {

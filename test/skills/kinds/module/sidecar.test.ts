@@ -134,7 +134,9 @@ describe('the process of the sidecar', () => {
     });
   });
 
-  it('is killed at its task’s time limit if it hangs, and the other tasks start again', async () => {
+  it('is killed at its task’s time limit if it hangs, and the other tasks start again', {
+    tags: 'slow',
+  }, async () => {
     const one = behaving('silent');
     const other = one.perform(doing('ask', { host: async () => ({ value: 'go on' }) }));
     const hung = one.perform(doing('loop', { timeoutMs: 300 }));

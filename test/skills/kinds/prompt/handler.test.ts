@@ -86,7 +86,7 @@ describe('a prompt template', () => {
     expect(t.stub.asked).toEqual([]);
   });
 
-  it('asks nobody if it repeats a long text too often', async () => {
+  it('asks nobody if it repeats a long text too often', { tags: 'slow' }, async () => {
     const greedy = { ...artifact, content: '{% for i in range(2000) %}{{ pr.title }}{% endfor %}' };
     const untrusted = { pr: { title: 'x'.repeat(100_000) } };
     const output = await promptHandler({ model: await t.model() }).execute(greedy, context({ untrusted }));
@@ -94,7 +94,7 @@ describe('a prompt template', () => {
     expect(t.stub.asked).toEqual([]);
   });
 
-  it('fails with the model’s bad answer, and records its cost', async () => {
+  it('fails with the model’s bad answer, and records its cost', { tags: 'slow' }, async () => {
     t.stub.answers({ text: 'approve!' });
     expect(await promptHandler({ model: await t.model() }).execute(artifact, context())).toEqual({
       kind: 'failed',

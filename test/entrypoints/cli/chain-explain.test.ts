@@ -159,17 +159,19 @@ describe('chain explain', () => {
     );
   });
 
-  test.each([
-    ['pull_request', 'opened'],
-    ['issue_comment', 'created'],
-  ])('names the nearest chain for one that is not there, for a delivery %s %s', async (event, action) => {
-    const { guid } = await delivery(event, action);
-    expect(await countersign('chain', 'explain', 'shp', '--delivery', guid)).toEqual({
-      code: 1,
-      out: '',
-      err: 'There is no chain "shp": did you mean "ship"? Allowed: picky, ping, ship.\n',
-    });
-  });
+  test.each(['pull_request', 'issue_comment'])(
+    'names the nearest chain for one that is not there, for a delivery %s',
+    async (event) => {
+      await harness.github.comment(REPO, opened.number, 'ada', 'Looks right to me.');
+      await harness.settle();
+      const { guid } = await delivery(event, event === 'pull_request' ? 'opened' : 'created');
+      expect(await countersign('chain', 'explain', 'shp', '--delivery', guid)).toEqual({
+        code: 1,
+        out: '',
+        err: 'There is no chain "shp": did you mean "ship"? Allowed: picky, ping, ship.\n',
+      });
+    },
+  );
 
   test('explains firings of a chain that is gone', async () => {
     const { guid } = await delivery('pull_request', 'opened');

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect } from 'vitest';
@@ -136,9 +136,13 @@ describe('a filled database is migrated to the newest version', () => {
   });
 });
 
-/** A database as that version created and filled it. */
+/** The database as each version created and filled it. Each is made from the one before, so that no migration is repeated. */
+const filled: Buffer[] = [];
+
 async function makeFilled(version: number): Promise<void> {
-  for (let at = 1; at <= version; at++) {
+  for (let at = filled.length + 1; at <= version; at++) {
+    const before = filled.at(-1);
+    if (before) writeFileSync(path, before);
     const migrations = join(newFolder(), 'migrations');
     mkdirSync(migrations);
     for (const { name } of all.slice(0, at)) cpSync(join(SQLITE_MIGRATIONS, name), join(migrations, name));
@@ -146,7 +150,9 @@ async function makeFilled(version: number): Promise<void> {
     const fill = join(import.meta.dirname, 'filled', `${String(at).padStart(4, '0')}.sql`);
     // A version that adds neither table nor column has nothing to fill.
     if (existsSync(fill)) look((db) => db.exec(readFileSync(fill, 'utf8')), false);
+    filled.push(readFileSync(path));
   }
+  writeFileSync(path, filled[version - 1] ?? '');
 }
 
 function look<T>(work: (db: BetterSqlite3.Database) => T, readonly = true): T {

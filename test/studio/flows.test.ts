@@ -43,7 +43,11 @@ describe.skipIf(noBrowser !== undefined)('somebody in a browser', () => {
     return page;
   }
 
-  const main = (page: Page) => page.locator('main').innerText();
+  async function main(page: Page): Promise<string> {
+    // A click waits only until the next page begins.
+    await page.waitForLoadState();
+    return page.locator('main').innerText();
+  }
 
   test('signs in, finds the question in the inbox, countersigns it and reads that the pull request is merged', async () => {
     const { harness, number, pullRequest } = await asked();

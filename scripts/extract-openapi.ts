@@ -32,6 +32,7 @@ const OPERATIONS = [
   'GET /app/installations',
   'GET /app/installations/{installation_id}',
   'POST /app/installations/{installation_id}/access_tokens',
+  'GET /app/hook/config',
   'GET /app/hook/deliveries',
   'GET /app/hook/deliveries/{delivery_id}',
   'POST /app/hook/deliveries/{delivery_id}/attempts',

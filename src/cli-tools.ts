@@ -30,6 +30,9 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     const message = badDatabase(read.diagnostics, given !== undefined);
     throw given === undefined ? new CountersignError('config.invalid', message) : new UsageError(message);
   };
+  /** Only the named file: a command that runs in a repository must not take settings from a file that it finds there. */
+  const given = async (settings: string | undefined): Promise<Environment> =>
+    settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings));
 
   return {
     async withDatabase(url, purpose, work) {
@@ -273,16 +276,27 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         withRunner(outsideOfRuns(await openModel(config, storage, systemClock)), storage.read.skills),
       );
     },
+    async selfCheck({ settings, repo }) {
+      const { readConfig } = await import('./config/config.ts');
+      const read = readConfig({ ...(await given(settings)), ...env });
+      if (!read.ok) return [{ check: 'settings', kind: 'invalid', diagnostics: read.diagnostics }];
+      const { config } = read;
+      if (config.kind === 'setup') return [{ check: 'settings', kind: 'no_app' }];
+      neverShow('private key', config.privateKey);
+      neverShow('webhook secret', config.webhookSecret);
+      const { checkInstallation } = await import('./composition/self-check.ts');
+      const [owner = '', name = ''] = repo?.split('/') ?? [];
+      const found = await checkInstallation(config, repo === undefined ? undefined : [{ owner, name }]);
+      return [{ check: 'settings', kind: 'valid' }, ...found];
+    },
     async serve({ database, settings }) {
       const { serve } = await import('./serve.ts');
-      const given = {
-        // Only the named file: a command that runs in a repository must not take settings from a file that it
-        // finds there.
-        ...(settings === undefined ? {} : await settingsIn(resolve(calledIn ?? '', settings))),
+      const environment = {
+        ...(await given(settings)),
         ...env,
         ...(database === undefined ? {} : { DATABASE_URL: await urlOf(database) }),
       };
-      return serve(given);
+      return serve(environment);
     },
     async studio({ database, port }) {
       const [{ openStudio }, { withDatabase }, { readBaseConfig }, { badSettings }, { studioAt }] =

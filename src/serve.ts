@@ -4,9 +4,9 @@ import { startApp } from './app.ts';
 import { collectAtRest } from './composition/heap-at-rest.ts';
 import { ENGINE_NICENESS } from './composition/intake/niceness.ts';
 import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
-import { readConfig, type SetupConfig } from './config/config.ts';
+import { type AppConfig, readConfig, type SetupConfig } from './config/config.ts';
 import type { Environment } from './config/fields.ts';
-import { CountersignError } from './core/errors.ts';
+import { CountersignError, messageOf } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { createLog } from './core/log-lines.ts';
 import { isLoopback } from './core/loopback.ts';
@@ -19,10 +19,13 @@ import {
   coreDumpsAllowed,
   listening,
   metricsAt,
+  setUpUnchecked,
+  setUpWell,
   setupDone,
   setupOffered,
   stopping,
 } from './messages/cli/process.ts';
+import { wordsOf } from './messages/self-check/self-check.ts';
 import { modelSummary } from './messages/skills/model.ts';
 import { forbidCoreDumps } from './sandbox/core-dumps.ts';
 import { sandbox } from './sandbox/sandbox.ts';
@@ -65,6 +68,7 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
       if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
       log.info({}, modelSummary(config.model));
       logSandbox(log);
+      void logSetup(config, log);
       void removeAbandonedFolders();
       collectAtRest();
       return { ok: true };
@@ -130,6 +134,23 @@ function endWithParent(): void {
     process.kill(process.pid, 'SIGTERM');
   }, PARENT_CHECK_MS);
   watch.unref();
+}
+
+/** Says what `countersign doctor` would, for as much as GitHub and the disks tell. It delays nothing. */
+async function logSetup(config: AppConfig, log: Log): Promise<void> {
+  try {
+    const { checkSetup } = await import('./composition/self-check.ts');
+    const found = (await checkSetup(config)).map((finding) => ({ finding, ...wordsOf(finding) }));
+    for (const { finding, status, summary, todo } of found) {
+      const fields = { check: finding.check, found: finding.kind, ...(todo !== undefined && { todo }) };
+      if (status === 'error') log.error(fields, summary);
+      if (status === 'warning') log.warn(fields, summary);
+    }
+    if (!found.some(({ status }) => status === 'error' || status === 'warning'))
+      log.info({ checks: found.length }, setUpWell);
+  } catch (error) {
+    log.warn({ err: messageOf(error) }, setUpUnchecked);
+  }
 }
 
 function logSandbox(log: Log): void {

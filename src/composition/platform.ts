@@ -8,6 +8,7 @@ import { type Ids, timeSortedIds } from '../core/ids.ts';
 import { type Log, redactedLog } from '../core/log.ts';
 import { withoutRepeats } from '../core/outage-log.ts';
 import { createWriteLimiter, type WriteLimiter } from '../engine/effects/write-limiter.ts';
+import { createWebhookWatch, type WebhookWatch } from '../engine/self-check/webhook-watch.ts';
 import type { RetentionPeriods } from '../entrypoints/retention/retention.ts';
 import { createMetrics, type Metrics } from '../entrypoints/webhook/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -26,6 +27,7 @@ export interface Platform {
   github: ReturnType<typeof createOctokitGitHub>;
   queue: Queue;
   writeLimiter: WriteLimiter;
+  webhookWatch: WebhookWatch;
   chat: Chat;
   metrics: Metrics;
   clock: Clock;
@@ -91,6 +93,7 @@ export async function openPlatform(
     storage,
     blobs: overrides.blobs?.(realBlobs) ?? realBlobs,
     github,
+    webhookWatch: createWebhookWatch({ clock, log }),
     writeLimiter,
     chat: createChat({ webhooks: new Map(), allowsPrivate: false, ...config.chat, clock }),
     queue: createEmbeddedQueue({

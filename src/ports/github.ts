@@ -8,6 +8,8 @@ import type { GateProof, MergeProof } from '../domain/policy/merge-gate.ts';
 import type { WrittenComment } from '../domain/policy/own-comment.ts';
 import type { PolledComment } from '../domain/policy/question-watch.ts';
 import type { RepositoryRole } from '../domain/policy/role.ts';
+import type { Grants } from '../domain/self-check/finding.ts';
+import type { WebhookRegistration } from '../domain/self-check/judge.ts';
 
 /** A repository as requests to GitHub name it. */
 export interface Repo {
@@ -425,9 +427,28 @@ export interface GitHubReader {
   pullRequestsChangedAfter(repo: Repo, moment: Date): Promise<ListedPullRequest[]>;
 }
 
+interface AppRegistration extends Grants {
+  name: string;
+  /** The login of the account that it belongs to. */
+  owner: string;
+  /** Its page on GitHub. */
+  url: string;
+}
+
+/** The app on an account. Its grants are those that the account's owner has accepted. */
+export interface AppInstallation extends Grants {
+  id: number;
+  owner: string;
+  suspended: boolean;
+}
+
 /** Requests about the app itself, authenticated as the app and not as an installation. */
 export interface GitHubApp {
-  installations(): Promise<{ id: number; suspended: boolean }[]>;
+  /** The app as it is registered. @throws SignInRefused if GitHub does not accept the app's key */
+  registration(): Promise<AppRegistration>;
+  /** How GitHub is set to send webhooks of the app. */
+  webhook(): Promise<WebhookRegistration>;
+  installations(): Promise<AppInstallation[]>;
   /** The installation that covers a repository; refused with `not_found` if there is none. */
   installationOf(repo: Repo): Promise<number>;
   /**

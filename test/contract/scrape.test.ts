@@ -59,6 +59,7 @@ async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }>
     log: silentLog,
     rateLimits: () => [],
     signedOut: () => [],
+    webhookOutage: () => undefined,
     waitingForGitHub: () => new Map(),
     skillIndexes: async () => undefined,
     slots: () => ({ reviews: { slots: 16, busy: 0 }, others: { slots: 16, busy: 0 } }),

@@ -142,10 +142,47 @@ export const installedRepositoriesSchema = z
 
 export const installationSchema = z.object({ id: z.int() });
 
+/** An enterprise has a slug instead of a login. */
+const account = z.object({ login: z.string().optional(), slug: z.string().optional() });
+const nameOf = (owner: z.infer<typeof account> | null | undefined) =>
+  owner?.login ?? owner?.slug ?? 'an unknown account';
+
+const grants = {
+  permissions: z.record(z.string(), z.string()).default({}),
+  events: z.array(z.string()).default([]),
+};
+
+/** https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app */
+export const appSchema = z
+  .object({ name: z.string(), owner: account.nullish(), html_url: z.string(), ...grants })
+  .transform(({ owner, html_url: url, ...app }) => ({ ...app, owner: nameOf(owner), url }));
+
+/** https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app */
+export const webhookSchema = z
+  .object({
+    url: z.string().nullish(),
+    content_type: z.string().nullish(),
+    // GitHub shows stars instead of it.
+    secret: z.string().nullish(),
+    insecure_ssl: z.union([z.string(), z.number()]).nullish(),
+  })
+  .transform(({ url, content_type, secret, insecure_ssl }) => ({
+    url: url || undefined,
+    contentType: content_type ?? undefined,
+    hasSecret: Boolean(secret),
+    checksTls: Number(insecure_ssl ?? 0) === 0,
+  }));
+
 export const installationsSchema = z.array(
   z
-    .object({ id: z.int(), suspended_at: z.string().nullish() })
-    .transform(({ id, suspended_at }) => ({ id, suspended: suspended_at != null })),
+    .object({ id: z.int(), account: account.nullish(), suspended_at: z.string().nullish(), ...grants })
+    .transform(({ id, account, suspended_at, permissions, events }) => ({
+      id,
+      owner: nameOf(account),
+      suspended: suspended_at != null,
+      permissions,
+      events,
+    })),
 );
 
 export const deliveryAttemptsSchema = z.array(

@@ -2,16 +2,22 @@ import { neverShowForNow } from '../../core/redact/redact.ts';
 import type { GitHubApp } from '../../ports/github.ts';
 import {
   anythingSchema,
+  appSchema,
   deliveryAttemptsSchema,
   installationSchema,
   installationsSchema,
   tokenSchema,
+  webhookSchema,
 } from './answers.ts';
 import type { Client } from './client.ts';
 
 /** @param client authenticated as the app; installations cannot use these routes */
 export function createAppReader(client: Client): GitHubApp {
   return {
+    registration: () => client.request('GET /app', {}, appSchema),
+
+    webhook: () => client.request('GET /app/hook/config', {}, webhookSchema),
+
     installations: () => client.list('GET /app/installations', {}, installationsSchema),
 
     /** https://docs.github.com/en/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app */

@@ -7,6 +7,7 @@ import { createDrain, type Drain, takenFrom } from '../../entrypoints/webhook/de
 import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
 import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.ts';
 import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
+import { wordsOf } from '../../messages/self-check/self-check.ts';
 import { indexStatus } from '../../skills/catalogue/sync/check.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
@@ -188,7 +189,7 @@ async function readyInbox(path: string, storage: Platform['storage']): Promise<v
 }
 
 function engineReports(
-  { config, storage, github, queue, metrics, clock, log }: Platform,
+  { config, storage, github, queue, metrics, webhookWatch, clock, log }: Platform,
   outagePolicy: OutagePolicy,
 ): MakesReports {
   const isOff = config.merging === 'off';
@@ -200,6 +201,7 @@ function engineReports(
         log,
         rateLimits: github.rateLimits,
         signedOut: github.signedOut,
+        webhookOutage: webhookWatch.outage,
         waitingForGitHub: outagePolicy.waiting,
         slots: () => queue.slots(),
         skillIndexes: async () =>
@@ -211,7 +213,11 @@ function engineReports(
       const failures = await failedChecks({ database: () => storage.check() }, log);
       return {
         failures: publicNames(failures),
-        warnings: [...(isOff ? [MERGING_IS_OFF] : []), ...github.signedOut().map(signInWaits)],
+        warnings: [
+          ...(isOff ? [MERGING_IS_OFF] : []),
+          ...github.signedOut().map(signInWaits),
+          ...[webhookWatch.outage()].flatMap((outage) => (outage ? [wordsOf(outage.finding).summary] : [])),
+        ],
       };
     },
     health: async () => ({

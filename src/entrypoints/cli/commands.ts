@@ -14,7 +14,7 @@ import type { ChainRunOptions } from './chain-run.ts';
 import type { ChainShowOptions } from './chain-show.ts';
 import type { PlaceOptions } from './chain-store.ts';
 import type { ChainTestOptions } from './chain-test.ts';
-import type { DatabaseOption, Perform } from './context.ts';
+import type { DatabaseOption, DoctorOptions, Perform } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
 import {
@@ -38,6 +38,7 @@ const DEFAULT_LISTED = 20;
 
 /** Adds the verbs of each noun but `skill` to the noun's command. */
 export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) => void>> = {
+  doctor: addDoctor,
   chain: addChain,
   run: addRun,
   policy: addPolicy,
@@ -49,6 +50,26 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   organisation: addOrganisation,
   db: addDb,
 };
+
+function addDoctor(doctor: Command, perform: Perform): void {
+  doctor
+    .addOption(
+      new Option(
+        '--settings <file>',
+        'a file with settings, such as .env; environment variables take precedence',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--repo <owner/name>',
+        'look at the default branch of this repository, instead of those of the first ten',
+      ).argParser(repository),
+    )
+    .action((options: DoctorOptions) =>
+      perform(async (context) => (await import('./doctor.ts')).doctor(context, options)),
+    );
+  example(doctor, 'countersign doctor --settings .env');
+}
 
 function addChain(chain: Command, perform: Perform): void {
   const lint = chain

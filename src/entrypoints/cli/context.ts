@@ -7,6 +7,7 @@ import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import type { Event } from '../../domain/event/event.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import type { RunState } from '../../domain/run/run.ts';
+import type { Finding } from '../../domain/self-check/finding.ts';
 import type { SkillCase } from '../../domain/skill/case-file.ts';
 import type { ParsedPackage, SkillPackage } from '../../domain/skill/package.ts';
 import type { ConfigurationLoader } from '../../engine/configuration/configuration.ts';
@@ -128,6 +129,11 @@ export interface Tools {
    */
   withSkillRunner<T>(url: string | undefined, work: (runner: SkillRunner) => Promise<T>): Promise<T>;
   /**
+   * Checks how the app is set up. Wrong settings are findings, too.
+   * @throws UsageError if the settings file cannot be read
+   */
+  selfCheck(options: DoctorOptions): Promise<Finding[]>;
+  /**
    * Resolves once the app listens. The app then runs until the process receives a signal to stop.
    * @throws UsageError if the settings file cannot be read
    */
@@ -197,6 +203,11 @@ export interface DatabaseOption {
 export interface ServeOptions extends DatabaseOption {
   /** A file with more settings. The environment takes precedence. */
   settings?: string;
+}
+
+export interface DoctorOptions extends Pick<ServeOptions, 'settings'> {
+  /** `owner/name` */
+  repo?: string;
 }
 
 export interface StudioOptions extends DatabaseOption {

@@ -2,8 +2,9 @@ import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 
 import type { Perform, ServeOptions, StudioOptions } from './context.ts';
 import { example } from './help.ts';
 
-/** The nouns of the command line, in the order of the help. */
+/** The nouns of the command line, in the order of the help. `doctor` is a command by itself. */
 const NOUNS: readonly (readonly [name: string, description: string])[] = [
+  ['doctor', 'check how the app is set up, and say what to do about each error'],
   ['chain', 'check, show and fire chains'],
   ['skill', 'check, show, find, make and share skill packages'],
   ['run', 'list, show and cancel runs'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { WebhookWatch } from '../../engine/self-check/webhook-watch.ts';
 import { type DeliveryAttempt, type GitHubApp, GitHubError } from '../../ports/github.ts';
 import type { JobResult } from '../../ports/jobs.ts';
 import type { MissedDelivery, Storage } from '../../ports/storage.ts';
@@ -33,6 +34,7 @@ type Position = z.infer<typeof positionSchema>;
 export interface MissedDeliveriesDeps {
   storage: Storage;
   app: GitHubApp;
+  webhookWatch: Pick<WebhookWatch, 'saw'>;
   clock: Clock;
   log: Log;
 }
@@ -54,11 +56,12 @@ export async function fetchMissedDeliveries(
 }
 
 async function readAttempts(deps: MissedDeliveriesDeps, signal: AbortSignal): Promise<void> {
-  const { app, storage, clock } = deps;
+  const { app, storage, clock, webhookWatch } = deps;
   const stored = await storage.read.cursors.get(CURSOR);
   let position: Position = stored === undefined ? { until: 0, pass: null } : positionSchema.parse(stored);
   do {
     const { attempts, next } = await pageAt(app, position);
+    if (position.pass === null) webhookWatch.saw(attempts[0]);
     const unread = attempts.filter(({ id }) => id > position.until);
     const newest = position.pass?.newest ?? attempts[0]?.id ?? position.until;
     const isLast = next === undefined || unread.length < attempts.length;

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { WebhookOutage } from '../../engine/self-check/webhook-watch.ts';
 import {
   type AnsweredRequest,
   type RateLimitStatus,
@@ -20,6 +21,7 @@ interface MetricsSources {
   log: Log;
   rateLimits(): readonly RateLimitStatus[];
   signedOut(): readonly SignedOut[];
+  webhookOutage(): WebhookOutage | undefined;
   /** Jobs deferred until a rate limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
   slots: Queue['slots'];
@@ -84,6 +86,11 @@ export function createMetrics(): Metrics {
     'Since when GitHub does not let this app sign in.',
     ['installation'],
   );
+  const refusedWebhooks = gauge(
+    'webhooks_not_accepted_since_timestamp_seconds',
+    'Since when GitHub’s webhooks are not accepted, and why.',
+    ['reason'],
+  );
   const waiting = gauge('github_waiting_requests', 'Requests that wait for their turn.', ['urgency']);
   const putOff = gauge('github_waiting_jobs', 'Jobs put off until a limit ends.', ['kind']);
   const merging = gauge('merging', 'Whether this server merges at all: 0 with COUNTERSIGN_MERGING=off.');
@@ -108,8 +115,10 @@ export function createMetrics(): Metrics {
   const newer = gauge('skill_updates', 'Installed skills of which an index has a newer version.');
   const failing = gauge('skill_indexes_failing', 'Indexes of skills that could not be checked last time.');
 
-  function collectGitHub({ rateLimits, signedOut, waitingForGitHub }: MetricsSources): void {
-    for (const one of [limit, remaining, reset, held, refused, putOff]) one.reset();
+  function collectGitHub({ rateLimits, signedOut, webhookOutage, waitingForGitHub }: MetricsSources): void {
+    for (const one of [limit, remaining, reset, held, refused, refusedWebhooks, putOff]) one.reset();
+    const outage = webhookOutage();
+    if (outage) refusedWebhooks.set({ reason: outage.finding.kind }, outage.since.getTime() / 1_000);
     for (const { installationId, since } of signedOut()) {
       refused.set({ installation: String(installationId ?? 'app') }, since.getTime() / 1_000);
     }

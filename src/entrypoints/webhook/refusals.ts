@@ -83,5 +83,9 @@ export function signInWaits({ installationId, since, status }: SignedOut): strin
     : `GitHub has not let this app sign in to the installation ${installationId} since ${at}Z (${status}): its work waits.`;
 }
 
+/** In the log, when a webhook is refused for its signature. */
+export const WRONG_SIGNATURE =
+  'a webhook is not signed with WEBHOOK_SECRET and was refused: if GitHub sent it, the App has another secret (countersign doctor says more)';
+
 export const MERGING_IS_OFF =
   'Merging is switched off on this server (COUNTERSIGN_MERGING=off): nothing is merged until it is switched on again.';

@@ -119,6 +119,10 @@ export function analyzersShutIn(reach: 'cut' | 'open'): string {
     : 'the analyzers run without secrets, but this machine does not let their network be cut (unshare --user --net, as containers often forbid)';
 }
 
+export const setUpWell = 'the check of the set-up found nothing wrong';
+
+export const setUpUnchecked = 'how the App is set up could not be checked';
+
 export const coreDumpsAllowed =
   'this machine lets a crash write the memory of this process to a file, and the keys are in it: start it behind ulimit -c 0';
 

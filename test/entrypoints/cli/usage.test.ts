@@ -32,6 +32,7 @@ const noTools: Tools = {
   caseTools: untouched,
   model: untouched,
   withSkillRunner: untouched,
+  selfCheck: untouched,
   serve: untouched,
   studio: untouched,
   demoFile: () => undefined,

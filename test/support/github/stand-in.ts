@@ -70,6 +70,8 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   installApp(owner: string, options?: { repositories?: readonly string[] }): number;
   /** Removes the installation, with its tokens. */
   uninstallApp(owner: string): void;
+  /** Somebody enters another secret in the app's settings; redeliveries are signed with it, too. */
+  setWebhookSecret(secret: string): void;
   /** Suspends the installation: its tokens are rejected, and it gets no webhooks. */
   suspendApp(owner: string): void;
   unsuspendApp(owner: string): void;
@@ -389,7 +391,13 @@ function announceInstallation(
 
 type DeliveryDesk = Pick<
   GitHubStandIn,
-  'setWebhookUrl' | 'redeliver' | 'holdDeliveries' | 'releaseDeliveries' | 'settle' | 'signedDelivery'
+  | 'setWebhookUrl'
+  | 'setWebhookSecret'
+  | 'redeliver'
+  | 'holdDeliveries'
+  | 'releaseDeliveries'
+  | 'settle'
+  | 'signedDelivery'
 >;
 
 function createDeliveryDesk(state: State, server: ApiServer): DeliveryDesk {
@@ -397,6 +405,9 @@ function createDeliveryDesk(state: State, server: ApiServer): DeliveryDesk {
   return {
     setWebhookUrl(url) {
       webhooks.url = url;
+    },
+    setWebhookSecret(secret) {
+      webhooks.secret = secret;
     },
     redeliver(guid) {
       const delivery = webhooks.deliveries.find((one) => one.guid === guid);

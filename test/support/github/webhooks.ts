@@ -41,7 +41,9 @@ export interface SignedRequest {
 
 /** Sends events to the app's webhook URL one after another, and records every attempt. */
 export class Webhooks {
-  readonly secret: string;
+  secret: string;
+  /** What the app is subscribed to, as its page says it. */
+  readonly subscribed: readonly string[];
   readonly deliveries: Delivery[] = [];
   readonly attempts: Attempt[] = [];
   url: string | undefined;
@@ -60,6 +62,7 @@ export class Webhooks {
     url: string | undefined;
     events: readonly string[];
   }) {
+    this.subscribed = options.events;
     this.#events = new Set([...options.events, ...SENT_TO_ALL]);
     this.secret = options.secret;
     this.url = options.url;

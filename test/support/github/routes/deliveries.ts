@@ -8,6 +8,16 @@ const KEPT_MS = 3 * 86_400_000;
 
 /** The deliveries to the app's webhook, newest first, and their redelivery. */
 export function deliveryRoutes(router: Router): void {
+  // https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
+  router.app('GET', '/app/hook/config', ({ state }) =>
+    json({
+      content_type: 'json',
+      insecure_ssl: '0',
+      secret: '********',
+      ...(state.webhooks.url === undefined ? {} : { url: state.webhooks.url }),
+    }),
+  );
+
   router.app('GET', '/app/hook/deliveries', list);
 
   router.app('GET', '/app/hook/deliveries/:id', (call) => {

@@ -74,19 +74,6 @@ export function viewOrganization(state: State, account: Account) {
   };
 }
 
-/** The events that the app is subscribed to; GitHub also sends `installation*` and the app's own check actions. */
-const APP_EVENTS = [
-  'check_run',
-  'check_suite',
-  'issue_comment',
-  'issues',
-  'pull_request',
-  'pull_request_review',
-  'push',
-  'repository',
-  'status',
-] as const;
-
 export function viewApp(state: State, app: App) {
   return {
     id: app.id,
@@ -101,7 +88,7 @@ export function viewApp(state: State, app: App) {
     created_at: iso(app.createdAt),
     updated_at: iso(app.createdAt),
     permissions: app.permissions,
-    events: [...APP_EVENTS],
+    events: [...state.webhooks.subscribed],
   };
 }
 
@@ -123,7 +110,7 @@ export function viewInstallation(
     target_id: installation.account.id,
     target_type: installation.account.type,
     permissions,
-    events: [...APP_EVENTS],
+    events: [...state.webhooks.subscribed],
     created_at: iso(installation.createdAt),
     updated_at: iso(installation.createdAt),
     single_file_name: null,

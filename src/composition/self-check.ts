@@ -1,0 +1,102 @@
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { createOctokitGitHub } from '../adapters/octokit/octokit-github.ts';
+import { readServerTime } from '../adapters/octokit/server-time.ts';
+import { octokitsWithKey } from '../adapters/octokit/sign-in.ts';
+import { askedGrants } from '../config/app-manifest.ts';
+import type { AppConfig } from '../config/config.ts';
+import { WEBHOOK_PATH } from '../config/webhook-path.ts';
+import { systemClock } from '../core/clock.ts';
+import { CountersignError, messageOf } from '../core/errors.ts';
+import { silentLog } from '../core/log.ts';
+import type { Finding } from '../domain/self-check/finding.ts';
+import { judgeDisk } from '../domain/self-check/judge.ts';
+import { checkGitHub } from '../engine/self-check/check-github.ts';
+import type { Repo } from '../ports/github.ts';
+import { artifactsFolder } from './blobs.ts';
+import { withDatabase } from './cli-database.ts';
+
+const PROBE_MS = 5_000;
+
+/** The answer of `/readyz`. */
+const readyzSchema = z.union([
+  z.object({ status: z.literal('ready'), warnings: z.array(z.string()).default([]) }),
+  z.object({ error: z.string() }),
+]);
+
+/** What GitHub says of how the app is set up, and how much room its disks have: all that a starting app cannot know by itself. */
+export async function checkSetup(config: AppConfig, repositories?: readonly Repo[]): Promise<Finding[]> {
+  const { appId, privateKey, githubApiUrl: apiUrl, publicUrl } = config;
+  const github = createOctokitGitHub({
+    source: octokitsWithKey({ appId, privateKey, apiUrl }),
+    log: silentLog,
+    clock: systemClock,
+  });
+  const findings = await checkGitHub({
+    github,
+    clock: systemClock,
+    serverTime: () => readServerTime(apiUrl),
+    apiUrl,
+    webhookUrl: publicUrl === undefined ? undefined : `${publicUrl}${WEBHOOK_PATH}`,
+    asked: askedGrants(),
+    repositories,
+  });
+  return [...findings, ...checkDisk(config)];
+}
+
+/** The same for somebody beside the app: also whether its database and its server work. */
+export async function checkInstallation(
+  config: AppConfig,
+  repositories?: readonly Repo[],
+): Promise<Finding[]> {
+  const parts = await Promise.all([
+    checkSetup(config, repositories),
+    checkDatabase(config.databaseUrl),
+    checkServer(config),
+  ]);
+  return parts.flat();
+}
+
+async function checkDatabase(url: string): Promise<Finding[]> {
+  try {
+    await withDatabase(url, 'read', (storage) => storage.check());
+    return [{ check: 'database', kind: 'works' }];
+  } catch (error) {
+    if (error instanceof CountersignError && error.code === 'cli.no_database')
+      return [{ check: 'database', kind: 'none' }];
+    return [{ check: 'database', kind: 'broken', because: messageOf(error) }];
+  }
+}
+
+function checkDisk({ databaseUrl, artifactsUrl }: AppConfig): Finding[] {
+  const database = databaseUrl.slice('sqlite:'.length);
+  const folders = [
+    ...(database.startsWith(':') ? [] : [dirname(resolve(database))]),
+    ...[artifactsFolder(artifactsUrl)].flatMap((folder) => (folder === undefined ? [] : [resolve(folder)])),
+  ].map(existingPart);
+  return [...new Set(folders)].map((folder) => {
+    const { bavail, bsize } = statfsSync(folder);
+    return judgeDisk(folder, bavail * bsize);
+  });
+}
+
+/** The folder, or the nearest one above it that is there: the app makes the others when it starts. */
+function existingPart(folder: string): string {
+  return existsSync(folder) ? folder : existingPart(dirname(folder));
+}
+
+async function checkServer({ host, port }: AppConfig): Promise<Finding[]> {
+  const isAny = host === '0.0.0.0' || host === '::';
+  const url = `http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_MS) });
+    const said = readyzSchema.parse(await answer.json());
+    return 'error' in said
+      ? [{ check: 'server', kind: 'not_ready', url, because: said.error }]
+      : [{ check: 'server', kind: 'ready', url, warnings: said.warnings }];
+  } catch {
+    // Nobody answers, or some other program does.
+    return [{ check: 'server', kind: 'not_running', url }];
+  }
+}

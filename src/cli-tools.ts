@@ -30,6 +30,7 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     const message = badDatabase(read.diagnostics, given !== undefined);
     throw given === undefined ? new CountersignError('config.invalid', message) : new UsageError(message);
   };
+  const token = env.GITHUB_TOKEN || env.GH_TOKEN || undefined;
   /** Only the named file: a command that runs in a repository must not take settings from a file that it finds there. */
   const given = async (settings: string | undefined): Promise<Environment> =>
     settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings));
@@ -169,16 +170,14 @@ export function createTools(env: Environment, calledIn?: string): Tools {
         policy: builtInPolicy,
       };
     },
+    hasToken: () => token !== undefined,
     async dryRun(request) {
-      const [{ readBaseConfig }, { badSettingsHere }, { NO_TOKEN }, { dryRun }] = await Promise.all([
+      const [{ readBaseConfig }, { badSettingsHere }, { dryRun }] = await Promise.all([
         import('./config/config.ts'),
         import('./messages/cli/policy.ts'),
-        import('./messages/cli/dry-run.ts'),
         import('./composition/dry-run.ts'),
       ]);
-      const token = env.GITHUB_TOKEN || env.GH_TOKEN;
-      if (!token) throw new CountersignError('cli.no_token', NO_TOKEN);
-      neverShow('GitHub token', token);
+      if (token) neverShow('GitHub token', token);
       const read = readBaseConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       return dryRun(read.config, token, request);

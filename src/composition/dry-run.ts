@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type Pretence, SOMEBODY, withoutWriting } from '../adapters/dry-run/github.ts';
 import { readingOnly } from '../adapters/dry-run/reading-only.ts';
+import { withoutToken } from '../adapters/dry-run/without-token.ts';
 import { octokitsWithToken } from '../adapters/octokit/sign-in.ts';
 import { createAnalyzerPool } from '../analyzers/pool.ts';
 import type { BaseConfig } from '../config/config.ts';
@@ -68,13 +69,13 @@ interface OnServer {
 
 /**
  * Plays a chain over pull requests of GitHub, which is only read. Nothing needs to be installed: `token` reads what
- * its owner can read.
+ * its owner can read. Without one, what is public is read.
  * @param config without the App's own settings
  * @throws GitHubError if the repository or a pull request cannot be read
  */
 export async function dryRun(
   config: BaseConfig,
-  token: string,
+  token: string | undefined,
   request: DryRunRequest & OnServer,
 ): Promise<Played[]> {
   const { repo, pullRequests } = request;
@@ -99,7 +100,7 @@ export async function dryRun(
 
 interface Play extends Pick<DryRunRequest, 'repo' | 'chain' | 'fire' | 'onProgress'>, OnServer {
   config: BaseConfig;
-  token: string;
+  token: string | undefined;
   /** The GitHub that is read, given the one of the settings. */
   gitHub(real: GitHub): GitHub;
   /** The numbers of pull requests; `null` for a run without one. */
@@ -144,7 +145,10 @@ export async function play({
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
     { ...rest, databaseUrl: 'sqlite::memory:', artifactsUrl: `file:${folder}`, agents: {} },
-    { ...octokitsWithToken({ token, apiUrl: config.githubApiUrl }), fetch: readingOnly(globalThis.fetch) },
+    {
+      ...octokitsWithToken({ token, apiUrl: config.githubApiUrl }),
+      fetch: readingOnly(token === undefined ? withoutToken(globalThis.fetch) : globalThis.fetch),
+    },
     silentLog,
     { clock },
   );

@@ -59,13 +59,19 @@ export function octokitsWithKey({ appId, privateKey: pem, apiUrl }: AppKey): Oct
 
 /**
  * A token of a person's, which reads what that person can read.
- * @param token such as a personal access token, or the one of a GitHub Actions job
+ * @param token such as a personal access token, or the one of a GitHub Actions job; without one, what is public is read
  */
-export function octokitsWithToken({ token, apiUrl }: { token: string; apiUrl: string }): OctokitSource {
+export function octokitsWithToken({
+  token,
+  apiUrl,
+}: {
+  token: string | undefined;
+  apiUrl: string;
+}): OctokitSource {
   const baseUrl = apiUrl.replace(/\/+$/, '');
   return {
     appId: NO_APP,
-    create: (_, options) => new Octokit({ auth: token, baseUrl, ...options }),
+    create: (_, options) => new Octokit({ ...(token !== undefined && { auth: token }), baseUrl, ...options }),
   };
 }
 

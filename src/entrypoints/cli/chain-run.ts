@@ -14,6 +14,7 @@ import {
   NEEDS_ACTOR,
   NEEDS_PULL_REQUEST,
   NEEDS_REPOSITORY,
+  NO_TOKEN,
   noAnswer,
   noChainToPlay,
   noPullRequestToRead,
@@ -22,6 +23,7 @@ import {
   rateLimitReached,
   stepProgress,
   TOKEN_REFUSED,
+  WITHOUT_TOKEN,
   withFilesBeside,
   withoutName,
 } from '../../messages/cli/dry-run.ts';
@@ -40,11 +42,18 @@ export interface ChainRunOptions {
  * Plays a chain over one pull request, or over the newest of a repository, without writing to GitHub.
  * @param subject the path of a chain file, or the name of a chain in force there
  */
-export async function chainRun(
+export async function chainRun(context: Context, subject: string, options: ChainRunOptions): Promise<Output> {
+  if (!context.tools.hasToken()) throw new CountersignError('cli.no_token', NO_TOKEN);
+  return playChain(context, subject, options);
+}
+
+/** The same, also without a token: then only what is public can be read. */
+export async function playChain(
   { cwd, progress, tools }: Context,
   subject: string,
   options: ChainRunOptions,
 ): Promise<Output> {
+  const hasToken = tools.hasToken();
   const { repository, pullRequests } = playedOver(options);
   const chain = chainOf(cwd, subject);
   const [owner = '', name = ''] = repository.split('/');
@@ -56,15 +65,19 @@ export async function chainRun(
     ...(options.actor !== undefined && { fire: { actor: options.actor, inputs: options.input ?? {} } }),
   };
   progress(dryRunBegins(repository, options.against));
+  if (!hasToken) progress(WITHOUT_TOKEN);
   const [, ...beside] = chain.files ?? [];
   if (beside.length > 0) progress(withFilesBeside(beside.map((file) => file.name)));
   const results = await tools.dryRun(request).catch((error: unknown) => {
     if (error instanceof SignInRefused) throw new CountersignError('cli.token_refused', TOKEN_REFUSED);
     if (!(error instanceof GitHubError)) throw error;
-    if (error.kind !== 'not_found') throw new CountersignError('cli.github', whyNotRead(error));
+    if (error.kind !== 'not_found') throw new CountersignError('cli.github', whyNotRead(error, hasToken));
     const { pr } = options;
     throw pr
-      ? new CountersignError('cli.unknown_pull_request', noPullRequestToRead(pr.repository, pr.number))
+      ? new CountersignError(
+          'cli.unknown_pull_request',
+          noPullRequestToRead(pr.repository, pr.number, hasToken),
+        )
       : new CountersignError('cli.unknown_repository', noRepositoryToRead(repository));
   });
   const isUnknown = results.length > 0 && results.every((one) => one.kind === 'not_run' && one.of === 'name');
@@ -80,8 +93,8 @@ export async function chainRun(
     : { text: dryRunTable(repository, chain.name, results), json };
 }
 
-function whyNotRead({ kind, message, retryAt }: GitHubError): string {
-  if (kind === 'rate_limited') return rateLimitReached(retryAt);
+function whyNotRead({ kind, message, retryAt }: GitHubError, hasToken: boolean): string {
+  if (kind === 'rate_limited') return rateLimitReached(retryAt, hasToken);
   return kind === 'unavailable' ? noAnswer(message) : gitHubRefuses(message);
 }
 

@@ -38,6 +38,7 @@ const DEFAULT_LISTED = 20;
 
 /** Adds the verbs of each noun but `skill` to the noun's command. */
 export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) => void>> = {
+  try: addTry,
   doctor: addDoctor,
   chain: addChain,
   run: addRun,
@@ -50,6 +51,16 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   organisation: addOrganisation,
   db: addDb,
 };
+
+function addTry(command: Command, perform: Perform): void {
+  command
+    .argument('<pull request>', 'owner/name#number, or its address')
+    .option('--chain <name or file>', 'the chain that decides', 'pr-review')
+    .action((pullRequest: string, options: { chain: string }) =>
+      perform(async (context) => (await import('./try.ts')).tryPullRequest(context, pullRequest, options)),
+    );
+  example(command, 'countersign try acme/shop#12');
+}
 
 function addDoctor(doctor: Command, perform: Perform): void {
   doctor

@@ -99,9 +99,11 @@ export interface Tools {
     useOf: Registry['useOf'];
     policy: PolicyEngine;
   }>;
+  /** Whether the environment has a token of a person's for GitHub. */
+  hasToken(): boolean;
   /**
-   * Plays a chain over pull requests, without writing to GitHub.
-   * @throws CountersignError without a token in the environment, or for invalid settings
+   * Plays a chain over pull requests, without writing to GitHub. Without a token, what is public is read.
+   * @throws CountersignError for invalid settings
    * @throws GitHubError if the repository or a pull request cannot be read
    */
   dryRun(request: DryRunRequest): Promise<Played[]>;

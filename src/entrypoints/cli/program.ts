@@ -2,8 +2,9 @@ import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 
 import type { Perform, ServeOptions, StudioOptions } from './context.ts';
 import { example } from './help.ts';
 
-/** The nouns of the command line, in the order of the help. `doctor` is a command by itself. */
+/** The nouns of the command line, in the order of the help. `try` and `doctor` are commands by themselves. */
 const NOUNS: readonly (readonly [name: string, description: string])[] = [
+  ['try', 'show the review and the decision for a real pull request; nothing is installed, nothing written'],
   ['doctor', 'check how the app is set up, and say what to do about each error'],
   ['chain', 'check, show and fire chains'],
   ['skill', 'check, show, find, make and share skill packages'],

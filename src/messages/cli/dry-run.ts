@@ -37,6 +37,10 @@ type Call = Course & { step: string };
 
 export const NO_TOKEN =
   'A dry run reads GitHub with a token: set GITHUB_TOKEN to one that can read the repository, its pull requests and checks.';
+export const WITHOUT_TOKEN =
+  'Without a token, GitHub shows only what is public, and answers 60 requests an hour: set GITHUB_TOKEN for more.';
+export const NOT_A_PULL_REQUEST =
+  'Name a pull request as owner/name#12, or by its address, such as https://github.com/owner/name/pull/12.';
 export const TOKEN_REFUSED =
   'GitHub does not accept the token in GITHUB_TOKEN: it has expired, was revoked, or belongs to another server (GITHUB_API_URL).';
 export const NEEDS_PULL_REQUEST =
@@ -45,8 +49,16 @@ export const NEEDS_ACTOR = '--input needs --actor: only a chain that somebody fi
 export const REPOSITORY_IS_NAMED = '--repo goes with --against; --pr names its repository.';
 export const NEEDS_REPOSITORY = '--against needs a repository: --repo owner/name.';
 
-export function noPullRequestToRead(repository: string, number: number): string {
-  return `GitHub shows no pull request ${plainLine(repository)}#${number} for this token. ${MISSING_OR_HIDDEN}`;
+/** @param host of the address that was given */
+export function onAnotherServer(host: string, github: string): string {
+  return `This pull request is on ${host}, but GITHUB_API_URL says ${github}. For GitHub Enterprise Server, set GITHUB_API_URL to https://${host}/api/v3.`;
+}
+
+export function noPullRequestToRead(repository: string, number: number, hasToken: boolean): string {
+  const one = `${plainLine(repository)}#${number}`;
+  return hasToken
+    ? `GitHub shows no pull request ${one} for this token. ${MISSING_OR_HIDDEN}`
+    : `GitHub shows no pull request ${one} without a token. Either it does not exist, or it is not public: set GITHUB_TOKEN to a token that may read it.`;
 }
 
 export function noRepositoryToRead(repository: string): string {
@@ -60,8 +72,10 @@ export function noChainToPlay(because: string): string {
 
 const MISSING_OR_HIDDEN = 'Either it does not exist, or the token may not read it.';
 
-export function rateLimitReached(until: Date | undefined): string {
+export function rateLimitReached(until: Date | undefined, hasToken: boolean): string {
   const when = until ? ` until ${until.toISOString().slice(11, 16)} UTC` : '';
+  if (!hasToken)
+    return `GitHub answers this machine no more requests without a token${when}: set GITHUB_TOKEN, which allows thousands an hour.`;
   return `The token has no requests left${when}: GitHub limits how many it may make in an hour. Try again later, or with fewer pull requests.`;
 }
 

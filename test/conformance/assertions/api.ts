@@ -1,7 +1,12 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { permissionSchema } from '../../../src/adapters/octokit/account.ts';
-import { deliveryAttemptsSchema, installationsSchema } from '../../../src/adapters/octokit/answers.ts';
+import {
+  appSchema,
+  deliveryAttemptsSchema,
+  installationsSchema,
+  webhookSchema,
+} from '../../../src/adapters/octokit/answers.ts';
 import { readCredits } from '../../../src/adapters/octokit/credits.ts';
 import type { Assertion } from '../assertion.ts';
 import { needApp, refusalOf, Unavailable } from '../target.ts';
@@ -125,11 +130,30 @@ export const api: readonly Assertion[] = [
     },
   },
   {
+    claim: 'the App reads its own registration, with its permissions and events',
+    async check(world) {
+      const { data } = await needApp(world).jwt.apps.getAuthenticated();
+      const { owner, permissions, events } = appSchema.parse(data);
+      expect(owner).not.toBe('an unknown account');
+      expect([permissions.metadata, events]).toEqual(['read', expect.arrayContaining(['pull_request'])]);
+    },
+  },
+  {
+    claim: 'the App reads how its webhook is set, but not its secret',
+    async check(world) {
+      const { data } = await needApp(world).jwt.apps.getWebhookConfigForApp();
+      expect(webhookSchema.parse(data)).toMatchObject({ contentType: 'json' });
+      expect(data.secret ?? '').toMatch(/^\**$/);
+    },
+  },
+  {
     claim: 'the App lists its installations, and says which are suspended',
     async check(world) {
       const { jwt, installationId } = needApp(world);
       const { data } = await jwt.apps.listInstallations({ per_page: 100 });
-      expect(installationsSchema.parse(data)).toContainEqual({ id: installationId, suspended: false });
+      expect(installationsSchema.parse(data)).toContainEqual(
+        expect.objectContaining({ id: installationId, suspended: false }),
+      );
     },
   },
   {

@@ -24,6 +24,7 @@ const noTools: Tools = {
   deliveryJobs: untouched,
   chains: untouched,
   policy: untouched,
+  hasToken: untouched,
   dryRun: untouched,
   chainCase: untouched,
   pause: untouched,

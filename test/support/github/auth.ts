@@ -10,6 +10,10 @@ const CLOCK_DRIFT_S = 60;
 
 /** The id of the installation that stands for a person's token. */
 export const READER = 0;
+/** The id of the installation that stands for somebody without a token. */
+export const NOBODY = -1;
+/** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#primary-rate-limit-for-unauthenticated-users */
+export const REQUESTS_OF_NOBODY = 60;
 
 /** Who calls: the app itself with its JWT, one of its installations with a token, or a person with one for the app. */
 export type Caller = { kind: 'app' } | Token | UserToken;
@@ -22,6 +26,8 @@ export interface Token {
   /** Ids of the repositories that the token is limited to; `undefined` for all of the installation's. */
   readonly repositories: ReadonlySet<number> | undefined;
   readonly expiresAt: Date;
+  /** There is none: the public reads. */
+  readonly isAnonymous?: true;
   /** Whose own token it is. It reads what both the person and the App can. */
   readonly person?: Account;
 }

@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import type { Caller } from './auth.ts';
+import { type Caller, NOBODY, REQUESTS_OF_NOBODY } from './auth.ts';
 
 const WINDOW_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ export class RateLimit {
   }
 
   isSpent(caller: Caller | undefined): boolean {
-    return this.#window(caller).used >= this.#limit;
+    return this.#window(caller).used >= this.#limitOf(caller);
   }
 
   /** @throws ApiError 403 when the hour's requests are used up. */
@@ -32,7 +32,7 @@ export class RateLimit {
 
   spend(caller: Caller | undefined, points = 1): void {
     const window = this.#window(caller);
-    window.used = Math.min(window.used + points, this.#limit);
+    window.used = Math.min(window.used + points, this.#limitOf(caller));
   }
 
   /** Somebody else used up the hour's budget, down to so many requests, for everybody who has asked so far. */
@@ -59,15 +59,19 @@ export class RateLimit {
   #figures(caller: Caller | undefined) {
     const { used, resetAt } = this.#window(caller);
     return {
-      limit: this.#limit,
+      limit: this.#limitOf(caller),
       used,
-      remaining: this.#limit - used,
+      remaining: this.#limitOf(caller) - used,
       reset: Math.ceil(resetAt / 1000),
     };
   }
 
+  #limitOf(caller: Caller | undefined): number {
+    return caller === undefined ? Math.min(this.#limit, REQUESTS_OF_NOBODY) : this.#limit;
+  }
+
   #window(caller: Caller | undefined): Window {
-    const key = caller?.kind === 'installation' ? caller.installation.id : 0;
+    const key = caller === undefined ? NOBODY : caller.kind === 'installation' ? caller.installation.id : 0;
     const now = this.#now().getTime();
     const known = this.#windows.get(key);
     if (known && known.resetAt > now) return known;

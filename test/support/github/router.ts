@@ -1,5 +1,5 @@
 import { ApiError, notFound } from './api-error.ts';
-import { type Auth, allows, type Caller, reaches, type Token } from './auth.ts';
+import { type Auth, allows, type Caller, NOBODY, reaches, type Token } from './auth.ts';
 import type { State } from './state.ts';
 import type { Account, PermissionLevel, Repository } from './world.ts';
 
@@ -116,7 +116,7 @@ export class Router {
     handle: (call: RepositoryCall) => Reply,
   ): void {
     this.#add(method, `/repos/:owner/:repo${path}`, (call) => {
-      const token = (method === 'GET' && readerOf(call)) || tokenOf(call);
+      const token = (method === 'GET' && (readerOf(call) ?? nobody(call))) || tokenOf(call);
       const { owner = '', repo = '' } = call.params;
       const repository = call.state.findRepository(owner, repo);
       if (!repository) throw notFound();
@@ -177,6 +177,27 @@ function readerOf({ caller, state }: Call): Token | undefined {
     repositories: new Set(seen.map(({ id }) => id)),
     expiresAt: caller.expiresAt,
     person: account,
+  };
+}
+
+/** Without a token, everybody reads what is public, but not who may do what: `people.ts` refuses that. */
+function nobody({ caller, state }: Call): Token | undefined {
+  if (caller !== undefined) return undefined;
+  const installation = {
+    id: NOBODY,
+    account: state.app.owner,
+    selected: new Set<number>(),
+    createdAt: state.now(),
+  };
+  const expiresAt = new Date(Number.MAX_SAFE_INTEGER);
+  return {
+    kind: 'installation',
+    token: '',
+    installation,
+    permissions: {},
+    repositories: new Set(),
+    expiresAt,
+    isAnonymous: true,
   };
 }
 

@@ -32,6 +32,7 @@ export function peopleRoutes(router: Router): void {
 
   // https://docs.github.com/en/rest/collaborators/collaborators#list-repository-collaborators
   router.repository('GET', '/collaborators', 'metadata:read', (call) => {
+    refuseNobody(call);
     const { state, repository, query } = call;
     const least = LEAST[query.get('permission') ?? 'pull'] ?? 'read';
     const people = [...repository.collaborators.keys()]
@@ -92,7 +93,14 @@ export function peopleRoutes(router: Router): void {
   });
 }
 
-function permission({ state, repository, params, token }: RepositoryCall): Reply {
+/** GitHub says who may do what only to those who sign in. */
+function refuseNobody({ token }: RepositoryCall): void {
+  if (token.isAnonymous) throw new ApiError(401, 'Requires authentication');
+}
+
+function permission(call: RepositoryCall): Reply {
+  refuseNobody(call);
+  const { state, repository, params, token } = call;
   // A person needs push access, which a token that only reads has not: https://github.com/yegor256/rultor/issues/1407
   const isReader = token.person && !canPush(state.roleOf(repository, token.person));
   if (token.installation.id === READER || isReader)

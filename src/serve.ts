@@ -5,6 +5,7 @@ import { collectAtRest } from './composition/heap-at-rest.ts';
 import { ENGINE_NICENESS } from './composition/intake/niceness.ts';
 import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
 import { type AppConfig, readConfig, type SetupConfig } from './config/config.ts';
+import { readEnvFile } from './config/env-file.ts';
 import type { Environment } from './config/fields.ts';
 import { CountersignError, messageOf } from './core/errors.ts';
 import type { Log } from './core/log.ts';
@@ -56,7 +57,7 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
   const read = readConfig(env);
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.diagnostics) };
   const { config } = read;
-  if (config.kind === 'setup') return serveSetup(config);
+  if (config.kind === 'setup') return serveSetup(config, env);
   const log = createLog(config.logLevel);
   if (coreDumps === 'allowed') log.warn({}, coreDumpsAllowed);
   try {
@@ -81,15 +82,21 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
   }
 }
 
-async function serveSetup(config: SetupConfig): Promise<Started> {
+async function serveSetup(config: SetupConfig, env: Environment): Promise<Started> {
   const file = resolve('.env');
   try {
     const url = await offerSetup(config, {
       file,
       onRegistered: () => process.stderr.write(setupDone(file)),
+      async selfCheck() {
+        const read = readConfig({ ...env, ...readEnvFile(file) });
+        if (!read.ok || read.config.kind === 'setup')
+          return [{ check: 'settings', kind: 'invalid', diagnostics: read.ok ? [] : read.diagnostics }];
+        return (await import('./composition/self-check.ts')).checkSetup(read.config);
+      },
     });
     const isOpen = !isLoopback(new URL(url).hostname);
-    process.stderr.write(setupOffered(url, { file, publicUrl: config.publicUrl, isOpen }));
+    process.stderr.write(setupOffered(url, { file, isOpen }));
     return { ok: true };
   } catch (error) {
     return refusalOf(error);

@@ -54,6 +54,16 @@ export function gitHubPages(apiUrl: string): string {
   return hasSeparateHost ? `${protocol}//${hostname.slice('api.'.length)}` : origin;
 }
 
+/**
+ * The address of the API for that of GitHub's pages: the opposite of `gitHubPages`. `undefined` if it cannot be one.
+ */
+export function apiOfPages(pages: string): string | undefined {
+  const { origin, protocol, hostname, pathname } = new URL(pages);
+  const hasSeparateHost = hostname === 'github.com' || /^[a-z0-9-]+\.ghe\.com$/.test(hostname);
+  const read = apiUrl.safeParse(hasSeparateHost ? `${protocol}//api.${hostname}` : `${origin}/api/v3`);
+  return read.success && pathname === '/' ? read.data : undefined;
+}
+
 /** The pages for links to evidence, for a process that only shows it. `null` if the address is invalid. */
 export function readPages(env: Environment): { github: string | null } {
   const api = apiUrl.safeParse(env.GITHUB_API_URL);

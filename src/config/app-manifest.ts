@@ -1,17 +1,27 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { Grants } from '../domain/self-check/finding.ts';
 
-const manifestSchema = z.object({
+const manifestSchema = z.looseObject({
+  name: z.string(),
   default_permissions: z.record(z.string(), z.enum(['read', 'write', 'admin'])),
   default_events: z.array(z.string()),
 });
 
-/** What the app asks GitHub for, from `app.yml`. */
+/** The GitHub App as `app.yml` describes it. */
+export type AppManifest = z.infer<typeof manifestSchema>;
+
+/** `undefined` if there is no such file beside the program. */
+export function readAppManifest(): AppManifest | undefined {
+  const file = join(PACKAGE_ROOT, 'app.yml');
+  return existsSync(file) ? manifestSchema.parse(parse(readFileSync(file, 'utf8'))) : undefined;
+}
+
+/** What the app asks GitHub for. Without `app.yml`, nothing is known to be asked for. */
 export function askedGrants(): Grants {
-  const manifest = manifestSchema.parse(parse(readFileSync(join(PACKAGE_ROOT, 'app.yml'), 'utf8')));
-  return { permissions: manifest.default_permissions, events: manifest.default_events };
+  const manifest = readAppManifest();
+  return { permissions: manifest?.default_permissions ?? {}, events: manifest?.default_events ?? [] };
 }

@@ -21,7 +21,7 @@ export type Finding =
   | { check: 'settings'; kind: 'no_app' }
   | { check: 'app'; kind: 'signed_in'; name: string; owner: string; url: string }
   /** GitHub does not accept the key for this id. */
-  | { check: 'app'; kind: 'key_refused'; appId: number; status: number; because: string }
+  | { check: 'app'; kind: 'key_refused'; appId: number; because: string }
   | { check: 'app'; kind: 'unreachable'; apiUrl: string; because: string }
   /** @property aheadMs by how much this machine's clock is ahead of GitHub's; negative if it is behind */
   | { check: 'clock'; kind: 'right' | 'off'; aheadMs: number }

@@ -77,7 +77,7 @@ async function checkApp({ github, apiUrl }: CheckGitHubDeps): Promise<{
     const because = error.message;
     const isRefused = error instanceof SignInRefused || error.status === 401 || error.status === 404;
     return isRefused
-      ? { finding: { check: 'app', kind: 'key_refused', appId: github.appId, status: error.status, because } }
+      ? { finding: { check: 'app', kind: 'key_refused', appId: github.appId, because } }
       : { finding: { check: 'app', kind: 'unreachable', apiUrl, because } };
   }
 }

@@ -24,18 +24,12 @@ export function cannotStart(because: string): string {
 }
 
 /** @param file the file for the App's settings */
-export function setupOffered(
-  url: string,
-  { file, publicUrl, isOpen }: { file: string; publicUrl: string | undefined; isOpen: boolean },
-): string {
+export function setupOffered(url: string, { file, isOpen }: { file: string; isOpen: boolean }): string {
   return (
     `No GitHub App is registered yet (APP_ID is not set).\n` +
     `Open ${url} to register one; its settings are then written to ${file}. Start again with them afterwards.\n` +
     (isOpen
       ? `HOST lets others reach that page, and whoever does decides which App this is: leave HOST out, or stop this as soon as you are done.\n`
-      : '') +
-    (publicUrl === undefined
-      ? `Set PUBLIC_URL first to the address under which GitHub reaches this server, or correct the webhook's address in the App's settings later.\n`
       : '')
   );
 }
@@ -56,7 +50,7 @@ export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): s
     case 'origin':
       return 'This was not sent from the setup page itself, so it may be the work of another site. Nothing was changed.';
     case 'state':
-      return 'This did not begin on the setup page of this process, so it may be the work of another site. Nothing was changed. Begin again at /probot.';
+      return 'This did not begin on the setup page of this process, so it may be the work of another site. Nothing was changed. Begin again at /setup.';
     case 'length':
       return 'This is longer than the settings of an App can be, or does not say how long it is. Nothing was changed.';
     default:
@@ -66,6 +60,11 @@ export function setupRefused(because: 'host' | 'origin' | 'state' | 'length'): s
 
 export function setupFailed(because: string): string {
   return `The App could not be registered: ${because}\n`;
+}
+
+/** @param because such as "it answered 404" */
+export function notConverted(because: string): string {
+  return `GitHub did not give the credentials of the App: ${because}. It keeps them for an hour: open /setup and register the App again, after you delete the first one on GitHub.`;
 }
 
 export function noManifest(folder: string): string {
@@ -84,14 +83,6 @@ export function alreadyRegistered(file: string): string {
   return (
     `${file} holds the settings of an App already, but this process was not given them. Start it with them (npm start reads .env; ` +
     'countersign serve --settings .env does too), or move the file away to register another App.'
-  );
-}
-
-/** @param github the address of their GitHub pages, such as `https://acme.ghe.com` */
-export function registerByHand(github: string): string {
-  return (
-    `no GitHub App is registered (APP_ID is not set), and the setup page works for github.com and for an API at https://HOST/api/v3 only. ` +
-    `Register the App by hand at ${github}/settings/apps/new with the permissions and events of app.yml, then set APP_ID, PRIVATE_KEY and WEBHOOK_SECRET.`
   );
 }
 

@@ -83,7 +83,7 @@ function appWords(finding: Of<'app'>): FindingWords {
       return ok(`The private key works: this is the App “${finding.name}” of ${finding.owner}.`);
     case 'key_refused':
       return wrong(
-        `GitHub refuses the private key for the App ${finding.appId} (${finding.status}: ${finding.because}).`,
+        `GitHub refuses the private key for the App ${finding.appId}: ${finding.because}.`,
         'Check that APP_ID and PRIVATE_KEY belong to the same App, that the key was not deleted, and that the clock is right.',
       );
     case 'unreachable':

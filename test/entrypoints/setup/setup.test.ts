@@ -8,12 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/config/config.ts';
 import type { Environment } from '../../../src/config/fields.ts';
 import { offerSetup } from '../../../src/entrypoints/setup/setup.ts';
 import { bareEnvironment, freePort } from '../../support/app-environment.ts';
+import { brokenRules } from '../../support/axe.ts';
+import { noBrowser, openBrowser } from '../../support/chromium.ts';
+import { startGitHub } from '../../support/github/stand-in.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SECRET = 'drawn-by-github-for-the-webhook';
@@ -58,16 +61,32 @@ async function startSetup(
   return setup;
 }
 
-/** What the page's form sends, and where to. */
-async function formOf({ url }: Setup): Promise<{ action: string | undefined; manifest: unknown }> {
-  const page = await (await fetch(`${url}/probot`)).text();
-  const manifest = /name="manifest"[^>]* value='([^']*)'/.exec(page)?.[1] ?? 'null';
-  return { action: /<form action="([^"]*)"/.exec(page)?.[1], manifest: JSON.parse(manifest) };
-}
+const FIELDS = {
+  github: 'https://github.com',
+  organisation: 'acme',
+  name: 'countersign-acme',
+  address: 'https://countersign.example.com',
+};
 
-/** What the page's other form sends, as a browser does. */
-const register = ({ url = '' }: Setup, body: object, headers: Record<string, string> = { origin: url }) =>
-  fetch(`${url}/probot/import`, { method: 'POST', body: JSON.stringify(body), headers });
+/** Sends the first form, as a browser does. */
+const choose = (
+  { url = '' }: Setup,
+  fields: Partial<typeof FIELDS> = {},
+  headers: Record<string, string> = { origin: url },
+) => fetch(`${url}/setup`, { method: 'POST', body: new URLSearchParams({ ...FIELDS, ...fields }), headers });
+
+const unescaped = (text = '') =>
+  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+
+/** What the second form sends to GitHub, and where to. */
+async function formOf(setup: Setup, fields: Partial<typeof FIELDS> = {}) {
+  const page = await (await choose(setup, fields)).text();
+  const manifest = unescaped(/name="manifest" value="([^"]*)"/.exec(page)?.[1]);
+  return {
+    action: unescaped(/<form method="post" action="([^"]*)"/.exec(page)?.[1]),
+    manifest: JSON.parse(manifest),
+  };
+}
 
 /** The status of a request with its own headers: `fetch` does not allow `Host`. */
 async function statusOf({ url }: Setup, path: string, headers: Record<string, string>): Promise<number> {
@@ -78,11 +97,16 @@ async function statusOf({ url }: Setup, path: string, headers: Record<string, st
 }
 
 /** What GitHub sends to the address that people return to. */
-async function stateOf(setup: Setup): Promise<string> {
-  const { action = '' } = await formOf(setup);
+async function stateOf(setup: Setup, fields: Partial<typeof FIELDS> = {}): Promise<string> {
+  const { action } = await formOf(setup, fields);
   return new URL(action).searchParams.get('state') ?? '';
 }
 
+/** What GitHub sends a person back to, after it has registered the App. */
+const returnTo = (setup: Setup, state: string) =>
+  fetch(`${setup.url}/setup/registered?code=the-code&state=${state}`, { redirect: 'manual' });
+
+const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const modeOf = ({ folder }: Setup) => (statSync(join(folder, '.env')).mode & 0o777).toString(8);
 const envFileOf = ({ folder }: Setup) => readFileSync(join(folder, '.env'), 'utf8');
 
@@ -114,6 +138,7 @@ describe('the page that registers the App', () => {
       response.end(
         JSON.stringify({
           id: 4711,
+          name: 'countersign-acme',
           client_id: 'Iv1.a',
           client_secret: 'b',
           webhook_secret: SECRET,
@@ -135,24 +160,68 @@ describe('the page that registers the App', () => {
 
   afterAll(() => api.close());
 
-  it('sends app.yml with this server’s addresses to github.com, also from a folder with another app.yml', async () => {
+  it('sends app.yml with this server’s addresses to the organisation on github.com, also from a folder with another app.yml', async () => {
     expect(await formOf(github)).toEqual({
-      action: `https://github.com/settings/apps/new?state=${await stateOf(github)}`,
+      action: `https://github.com/organizations/acme/settings/apps/new?state=${await stateOf(github)}`,
       manifest: {
         ...appYml,
-        version: 'v1',
+        name: 'countersign-acme',
         hook_attributes: { url: 'https://countersign.example.com/api/github/webhooks' },
-        redirect_url: `${github.url}/probot/setup`,
+        redirect_url: `${github.url}/setup/registered`,
         callback_urls: ['https://countersign.example.com/sign-in/callback'],
       },
     });
   });
 
-  it('sends the same to a GitHub Enterprise Server', async () => {
-    const { action, manifest } = await formOf(enterprise);
-    const { port } = api.address() as AddressInfo;
-    expect(action?.replace(/\?.*/, '')).toBe(`http://127.0.0.1:${port}/settings/apps/new`);
-    expect(manifest).toMatchObject(appYml);
+  it.each([
+    ['a personal account', { organisation: '' }, 'https://github.com/settings/apps/new'],
+    [
+      'a GitHub Enterprise Server',
+      { github: 'https://github.acme.com/' },
+      'https://github.acme.com/organizations/acme/settings/apps/new',
+    ],
+    [
+      'GitHub Enterprise Cloud',
+      { github: 'https://acme.ghe.com' },
+      'https://acme.ghe.com/organizations/acme/settings/apps/new',
+    ],
+  ])('sends the same for %s', async (_, fields, address) => {
+    const { action, manifest } = await formOf(github, fields);
+    expect(action.replace(/\?.*/, '')).toBe(address);
+    expect(manifest).toMatchObject({ default_permissions: appYml.default_permissions, public: false });
+  });
+
+  it('begins with the server and the address that the settings name', async () => {
+    const page = await (await fetch(`${enterprise.url}/setup`)).text();
+    expect(page).toContain(`name="github" value="http://127.0.0.1:${(api.address() as AddressInfo).port}"`);
+    expect(await (await fetch(`${github.url}/setup`)).text()).toContain(
+      'name="address" value="https://countersign.example.com"',
+    );
+  });
+
+  it.each([
+    ['organisation', 'https://github.com/acme'],
+    ['organisation', '../x'],
+    ['name', ''],
+    ['name', 'x'.repeat(35)],
+    ['name', '<b>'],
+    ['address', 'countersign'],
+    ['address', 'javascript:alert(1)'],
+    ['github', 'http://github.acme.com'],
+    ['github', 'https://github.com/acme'],
+  ])('says at its field that this is no %s: %s', async (name, value) => {
+    const answer = await choose(github, { [name]: value });
+    const page = await answer.text();
+    expect(answer.status).toBe(422);
+    expect(page).toMatch(new RegExp(`<p class="wrong" id="${name}-wrong" role="alert">`));
+    expect(page.match(/class="wrong"/g)).toHaveLength(1);
+    expect(page).not.toContain('name="manifest"');
+  });
+
+  it('lets its form go to this server and to the chosen GitHub only, and runs no script', async () => {
+    const policy = (answer: Response) => answer.headers.get('content-security-policy');
+    expect(policy(await fetch(`${github.url}/setup`))).toMatch(/^default-src 'none'; .*form-action 'self';/);
+    expect(policy(await choose(github))).toContain("form-action 'self' https://github.com;");
   });
 
   it('listens on loopback only, and says so, unless HOST is set', async () => {
@@ -171,13 +240,13 @@ describe('the page that registers the App', () => {
     ['such a name in a forwarded header', { 'x-forwarded-host': 'evil.example' }],
   ])('is not shown under %s', async (_what, headers) => {
     const own = new URL(github.url ?? '').host;
-    expect(await statusOf(github, '/probot', { host: own, ...headers })).toBe(403);
+    expect(await statusOf(github, '/setup', { host: own, ...headers })).toBe(403);
   });
 
   it.each(['localhost:3000', '127.0.0.1', '[::1]:3000', '192.168.1.7:3000'])(
     'is shown under %s, which no DNS resolves',
     async (host) => {
-      expect(await statusOf(github, '/probot', { host })).toBe(200);
+      expect(await statusOf(github, '/setup', { host })).toBe(200);
     },
   );
 
@@ -186,22 +255,22 @@ describe('the page that registers the App', () => {
     ['the same machine’s other port', { origin: 'http://127.0.0.1:1' }],
     ['a frame without an origin', { origin: 'null' }],
     ['a request without an origin', {}],
-  ])('accepts no credentials from %s', async (_what, headers) => {
-    const before = envFileOf(github);
-    const values = { appId: '666', pem: PEM, webhook_secret: 'known-to-somebody-else' };
-    expect((await register(github, values, headers)).status).toBe(403);
-    expect(envFileOf(github)).toBe(before);
+  ])('accepts no form from %s', async (_what, headers) => {
+    const answer = await choose(enterprise, {}, headers);
+    expect([answer.status, await answer.text()]).toEqual([
+      403,
+      expect.stringContaining('Nothing was changed'),
+    ]);
   });
 
-  it.each(['', '&state=guessed'])('accepts no code from a link on another site: %s', async (state) => {
-    const back = await fetch(`${enterprise.url}/probot/setup?code=the-code${state}`, { redirect: 'manual' });
-    expect(back.status).toBe(403);
+  it.each(['', 'guessed'])('accepts no code from a link on another site: %j', async (state) => {
+    await choose(enterprise, { github: addressOf(api) });
+    expect((await returnTo(enterprise, state)).status).toBe(403);
     expect(existsSync(join(enterprise.folder, '.env'))).toBe(false);
   });
 
-  it('accepts no body that is longer than an App’s settings can be', async () => {
-    const long = await register(github, { appId: '666', pem: 'x'.repeat(70_000), webhook_secret: SECRET });
-    expect(long.status).toBe(403);
+  it('accepts no body that is longer than a form can be', async () => {
+    expect((await choose(github, { name: 'x'.repeat(20_000) })).status).toBe(403);
   });
 
   it('does not pass the probes of a working app', async () => {
@@ -209,30 +278,44 @@ describe('the page that registers the App', () => {
     expect(await Promise.all(probes)).toEqual([404, 404]);
   });
 
+  it('says that GitHub gave no credentials, and stores nothing', async () => {
+    const state = await stateOf(enterprise, { github: addressOf(api) });
+    const answer = await fetch(`${enterprise.url}/setup/registered?code=old&state=${state}`, {
+      redirect: 'manual',
+    });
+    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('it answered 404')]);
+    expect(existsSync(join(enterprise.folder, '.env'))).toBe(false);
+  });
+
   it('stores what GitHub returns for its owner only, in a form that both Node and Docker read', async () => {
-    const back = `${enterprise.url}/probot/setup?code=the-code&state=${await stateOf(enterprise)}`;
-    const response = await fetch(back, { redirect: 'manual' });
-    expect(response.headers.get('location')).toBe('http://ghe/apps/countersign/installations/new');
+    const state = await stateOf(enterprise, { github: addressOf(api) });
+    expect((await returnTo(enterprise, state)).headers.get('location')).toBe('/setup');
     expect(modeOf(enterprise)).toBe('600');
     expect(readConfig(parseEnv(envFileOf(enterprise)))).toMatchObject(registered);
     expect(readConfig(asDockerReads(envFileOf(enterprise)))).toMatchObject(registered);
   });
 
-  it('restricts an env file that others could read, and keeps its other lines', async () => {
-    await register(github, { appId: '4711', pem: PEM, webhook_secret: SECRET });
+  it('then leads to the installation, and shows the check of the set-up', async () => {
+    const page = await (await fetch(`${enterprise.url}/setup`)).text();
+    expect(page).toContain('href="http://ghe/apps/countersign/installations/new"');
+    // This GitHub knows only the conversion, and answers it to everything.
+    expect(page).toContain('GitHub refuses the private key for the App 4711');
+    expect(page).not.toContain(SECRET);
+  });
+
+  it('restricts an env file that others could read, keeps its other lines, and adds a server that it did not name', async () => {
+    const state = await stateOf(github, { github: addressOf(api), address: 'https://other.example' });
+    await returnTo(github, state);
     expect(modeOf(github)).toBe('600');
     expect(envFileOf(github)).toMatch(/^# Mine\.\nLOG_LEVEL=warn\nAPP_ID=4711\nPRIVATE_KEY="/);
-    expect(readConfig(parseEnv(envFileOf(github)))).toMatchObject(registered);
+    expect(readConfig(parseEnv(envFileOf(github)))).toMatchObject({
+      config: { appId: 4711, publicUrl: 'https://other.example', githubApiUrl: `${addressOf(api)}/api/v3` },
+    });
   });
 
   it('does not let a later visitor replace the App', async () => {
     const before = envFileOf(github);
-    const later = await register(github, {
-      appId: '666',
-      pem: PEM,
-      webhook_secret: 'known-to-somebody-else',
-    });
-    expect(later.status).toBe(500);
+    expect(await (await choose(github, { organisation: 'evil' })).text()).toContain('The App is registered');
     expect(envFileOf(github)).toBe(before);
   });
 
@@ -244,16 +327,82 @@ describe('the page that registers the App', () => {
       {},
       /gone\/\.env cannot be written \(ENOENT\).*docker run --env-file/,
     ],
-    [
-      'if GitHub’s API is at an address that Probot does not support',
-      'other.env',
-      { GITHUB_API_URL: 'https://api.acme.ghe.com' },
-      /by hand at https:\/\/acme\.ghe\.com\/settings/,
-    ],
   ])('is not offered %s', async (_where, name, env, sentence) => {
     const read = readConfig(env);
     if (!read.ok || read.config.kind !== 'setup') throw new Error('an App is set');
     const file = join(github.folder, name);
-    await expect(offerSetup(read.config, { file, onRegistered() {} })).rejects.toThrow(sentence);
+    await expect(
+      offerSetup(read.config, { file, onRegistered() {}, selfCheck: async () => [] }),
+    ).rejects.toThrow(sentence);
   });
+});
+
+describe.skipIf(noBrowser !== undefined)('somebody in a browser without JavaScript', () => {
+  it('registers the App for an organisation, installs it, and sees the check of the set-up turn green', {
+    tags: 'slow',
+  }, async () => {
+    const github = await startGitHub();
+    onTestFinished(() => github.stop());
+    github.addOrganization('octo');
+    github.addRepository({ owner: 'octo', name: 'app', files: { 'README.md': '# App\n' } });
+    const setup = await startSetup({ GITHUB_API_URL: github.url });
+    const browser = await openBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 360, height: 800 } });
+    const checks = async () => {
+      await page.waitForLoadState();
+      return page.getByRole('listitem').allInnerTexts();
+    };
+
+    await page.goto(setup.url ?? '');
+    expect(new URL(page.url()).pathname).toBe('/setup');
+    await page.getByLabel('Organisation').fill('octo');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    expect(await page.getByRole('alert').innerText()).toContain(
+      'the address under which GitHub reaches this server',
+    );
+    expect(await page.getByLabel('Organisation').inputValue()).toBe('octo');
+    await page.getByLabel('Address of this server').fill('http://127.0.0.1:9');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Register it on' }).click();
+
+    await page.getByRole('heading', { name: 'The App is registered' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/setup');
+    expect(await checks()).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('✓ The private key works'),
+        expect.stringContaining('✓ The App has every permission and event'),
+        expect.stringContaining('✗ The App is installed nowhere.'),
+      ]),
+    );
+    github.installApp('octo');
+    await page.getByRole('link', { name: 'Check again' }).click();
+    expect(await checks()).toContainEqual(expect.stringContaining('✓ Installed for octo.'));
+    expect(readConfig(parseEnv(envFileOf(setup)))).toMatchObject({
+      config: { kind: 'app', appId: github.app.id, publicUrl: 'http://127.0.0.1:9' },
+    });
+  });
+
+  it('can use the page: it breaks no rule of accessibility, in light and dark, and fits a phone', {
+    tags: 'slow',
+  }, async () => {
+    const setup = await startSetup({ PUBLIC_URL: 'https://bot.example' });
+    const browser = await openBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${setup.url}/setup`);
+      expect(await brokenRules(page)).toEqual([]);
+      await page.getByLabel('Name of the App').fill('');
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('alert').waitFor();
+      expect(await brokenRules(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    }
+  });
+});
+
+it.runIf(noBrowser !== undefined)(`skips the setup page in a browser: ${noBrowser}`, () => {
+  expect(noBrowser).toContain('apt-get install chromium');
 });

@@ -20,6 +20,7 @@ import { maintenanceRoutes } from './routes/maintenance.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { reactionRoutes } from './routes/reactions.ts';
+import { registrationRoutes } from './routes/registration.ts';
 import { releaseRoutes } from './routes/releases.ts';
 import { repositoryRoutes } from './routes/repositories.ts';
 import { reviewRoutes } from './routes/reviews.ts';
@@ -249,6 +250,7 @@ function createRouter(): Router {
   reactionRoutes(router);
   peopleRoutes(router);
   userRoutes(router);
+  registrationRoutes(router);
   graphqlRoutes(router);
   maintenanceRoutes(router);
   gitRoutes(router);

@@ -28,9 +28,14 @@ export function nearest(word: string, allowed: readonly string[]): string | unde
   return best?.word;
 }
 
+/** How many allowed words are listed: a repository can have thousands of chains. */
+const MAX_LISTED = 50;
+
 /** `"pr.open" is not …: did you mean "pr.opened"? Allowed: …`, for any closed list of words. */
 export function notAllowed(sentence: string, allowed: readonly string[], word = sentence): string {
   const meant = nearest(word, allowed);
-  const list = allowed.length > 0 ? allowed.join(', ') : 'none';
+  const more = allowed.length - MAX_LISTED;
+  const shown = more > 0 ? [...allowed.slice(0, MAX_LISTED), `${more} more`] : allowed;
+  const list = shown.length > 0 ? shown.join(', ') : 'none';
   return meant ? `${sentence}: did you mean "${meant}"? Allowed: ${list}` : `${sentence}; allowed: ${list}`;
 }

@@ -5,36 +5,91 @@ import type { Chain } from './chain.ts';
 import { readFired } from './fired-inputs.ts';
 import { type Path, readYaml, type YamlSource } from './positions.ts';
 
+/** The chains that steps can mean. What is found out about them is shared by all files that are checked together. */
+export interface Callable {
+  named(name: string): Chain | undefined;
+  /** Sorted. */
+  names(): readonly string[];
+  /** The shortest way from a chain through its steps back to it, both ends included; `undefined` if there is none. */
+  circle(chain: Chain): readonly string[] | undefined;
+}
+
+/** How many steps are followed for all files that are checked together: less than half a second. */
+const MAX_LOOKS = 500_000;
+
+/** @param chains read for the first step that runs a chain */
+export function callable(chains: () => readonly Chain[]): Callable {
+  let known: ReadonlyMap<string, Chain> | undefined;
+  let names: readonly string[] | undefined;
+  let left = MAX_LOOKS;
+  const all = () => (known ??= new Map(chains().map((one) => [one.name, one])));
+  return {
+    named: (name) => all().get(name),
+    names: () => (names ??= [...all().keys()].sort()),
+    circle(chain) {
+      const reachedFrom = new Map<string, Chain>();
+      const reached = [chain];
+      for (const by of reached) {
+        for (const step of by.steps.filter(runsChain)) {
+          left -= 1;
+          // The app ends such runs all the same, because only so many may start one another.
+          if (left < 0) return undefined;
+          const name = String(step.with.chain);
+          if (name === chain.name) return [...wayTo(by, reachedFrom), name];
+          const next = all().get(name);
+          if (!next || reachedFrom.has(name)) continue;
+          reachedFrom.set(name, by);
+          reached.push(next);
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+function wayTo(chain: Chain, reachedFrom: ReadonlyMap<string, Chain>): string[] {
+  const way: string[] = [];
+  for (let at: Chain | undefined = chain; at; at = reachedFrom.get(at.name)) way.push(at.name);
+  return way.reverse();
+}
+
+/** Of a longer circle, the beginning and the end are named. */
+const MAX_NAMED = 12;
+
+function circleInWords(circle: readonly string[]): string {
+  const more = circle.length - MAX_NAMED;
+  const named = more > 0 ? [...circle.slice(0, MAX_NAMED - 1), `${more} more`, ...circle.slice(-1)] : circle;
+  return `these chains run each other: ${named.join(' → ')}`;
+}
+
 /**
  * Diagnostics of the steps of a valid chain file that run other chains: a chain that is not there, inputs that it does not
  * take, and a circle. Where a value is an expression, the step checks it when it runs.
- * @param others the chains that are known, by any of which the steps can mean
+ * @param chains those that are known; the steps can mean the chain itself, too
  * @param isComplete whether there can be no others, such as those of an organisation
  */
 export function checkCalls(
   text: string,
   chain: Chain,
   file: string,
-  others: () => readonly Chain[],
+  chains: Callable,
   { isComplete }: { isComplete: boolean },
 ): Diagnostic[] {
   const calls = chain.steps.filter(runsChain);
   if (calls.length === 0) return [];
   const source = readYaml(text, file);
-  const known = new Map([...others(), chain].map((one) => [one.name, one]));
+  const circle = chains.circle(chain);
+  const closing = circle && calls.find((step) => step.with.chain === circle[1]);
   return calls.flatMap((step) => {
     const at: Path = ['steps', step.index, 'with'];
+    if (circle && step === closing) return [source.diagnostic([...at, 'chain'], circleInWords(circle))];
     const name = String(step.with.chain);
-    const called = known.get(name);
+    if (name === chain.name) return [];
+    const called = chains.named(name);
     if (!called) {
-      const names = [...known.keys()].filter((one) => one !== chain.name).sort();
+      const names = chains.names().filter((one) => one !== chain.name);
       const message = notAllowed(`there is no chain "${name}"`, names, name);
       return isComplete ? [source.diagnostic([...at, 'chain'], message)] : [];
-    }
-    const circle = pathBetween(called, chain.name, known);
-    if (circle) {
-      const message = `these chains run each other: ${[chain.name, ...circle].join(' → ')}`;
-      return [source.diagnostic([...at, 'chain'], message)];
     }
     return wrongInputs(source, at, called, step.with.inputs);
   });
@@ -61,22 +116,4 @@ function wrongInputs(
   if (!('problem' in read)) return [];
   const message = `the chain "${called.name}" cannot run with these inputs: ${read.problem}`;
   return [source.diagnostic(written === undefined ? [...at, 'chain'] : [...at, 'inputs'], message)];
-}
-
-/** The chains from one to the other, both included; `undefined` if none of them runs the other. */
-function pathBetween(
-  from: Chain,
-  to: string,
-  known: ReadonlyMap<string, Chain>,
-  seen = new Set<string>(),
-): string[] | undefined {
-  if (from.name === to) return [to];
-  seen.add(from.name);
-  for (const step of from.steps.filter(runsChain)) {
-    const next = known.get(String(step.with.chain));
-    if (!next || seen.has(next.name)) continue;
-    const path = pathBetween(next, to, known, seen);
-    if (path) return [from.name, ...path];
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Chain } from './chain.ts';
-import { checkCalls } from './check-calls.ts';
+import { type Callable, callable, checkCalls } from './check-calls.ts';
 import { type FiringCycles, firingCycles } from './firing-cycle.ts';
 import type { KnownNames } from './known-names.ts';
 import { chainWarnings } from './parse.ts';
@@ -15,7 +15,7 @@ export interface LintedChain {
 
 /** The chains that are checked with one, or known where it is checked. Those of an organisation or of a server can be missing. */
 export interface ChainsAround {
-  others: () => readonly Chain[];
+  calls: Callable;
   cycles: FiringCycles;
 }
 
@@ -23,7 +23,7 @@ export interface ChainsAround {
 export function chainsAround(others: () => readonly Chain[], { outcomes = {} }: KnownNames): ChainsAround {
   let read: readonly Chain[] | undefined;
   const once = () => (read ??= others());
-  return { others: once, cycles: firingCycles(once, outcomes) };
+  return { calls: callable(once), cycles: firingCycles(once, outcomes) };
 }
 
 /** Adds to the diagnostics of one chain file what concerns the chains around it, and the warnings. A step may run an unknown chain. */
@@ -31,10 +31,15 @@ export function lintChain(
   text: string,
   { file, chain, diagnostics }: ParsedChain,
   known: KnownNames,
-  { others, cycles }: ChainsAround,
+  around: ChainsAround,
 ): LintedChain {
   const calls =
-    chain && diagnostics.length === 0 ? checkCalls(text, chain, file, others, { isComplete: false }) : [];
+    chain && diagnostics.length === 0
+      ? checkCalls(text, chain, file, around.calls, { isComplete: false })
+      : [];
   const errors = [...diagnostics, ...calls];
-  return { errors, warnings: errors.length > 0 ? [] : chainWarnings(text, file, known, { chain, cycles }) };
+  return {
+    errors,
+    warnings: errors.length > 0 ? [] : chainWarnings(text, file, known, { chain, cycles: around.cycles }),
+  };
 }

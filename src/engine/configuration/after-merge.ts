@@ -64,13 +64,13 @@ export function diagnosticsAfterMerge(
     ],
   });
   const known = unknownIn(read.settings, resolveChains(read.chains).names);
-  const { others, cycles } = chainsAround(() => chains.chains, names);
+  const { calls, cycles } = chainsAround(() => chains.chains, names);
   const errors = [
     ...changes.flatMap((file) => file.diagnostics),
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
     ...changes.flatMap(({ chain: { chain, file } = { file: '' }, text = '' }) =>
       chain && chains.chains.includes(chain)
-        ? checkCalls(text, chain, file, others, { isComplete: chains.broken.length === 0 })
+        ? checkCalls(text, chain, file, calls, { isComplete: chains.broken.length === 0 })
         : [],
     ),
     ...unknownIn(settings, chains.names).filter(

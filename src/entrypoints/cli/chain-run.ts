@@ -151,15 +151,13 @@ function withCalled(file: NamedFile, path: string): NamedFile[] {
     }
   }
   const found = new Map([[file.name, file.text]]);
-  const add = (text: string) => {
+  // A map that grows is walked to its end.
+  for (const text of found.values()) {
     for (const name of calledBy(text)) {
       const called = beside.get(name);
-      if (called === undefined || found.has(name)) continue;
-      found.set(name, called);
-      add(called);
+      if (called !== undefined && !found.has(name)) found.set(name, called);
     }
-  };
-  add(file.text);
+  }
   return [...found].map(([name, text]) => ({ name, text }));
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkCalls } from '../../../src/domain/chain/check-calls.ts';
+import type { Chain } from '../../../src/domain/chain/chain.ts';
+import { callable, checkCalls } from '../../../src/domain/chain/check-calls.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
 
 const KNOWN = { skills: [], actions: ['chain', 'wait'] };
@@ -23,9 +24,13 @@ function said(text: string, others: readonly string[], isComplete = true) {
     return chain;
   });
   return own
-    ? checkCalls(text, own, 'a.yaml', () => rest, { isComplete }).map(
-        ({ line, message }) => `${line}: ${message.split('; its inputs')[0]}`,
-      )
+    ? checkCalls(
+        text,
+        own,
+        'a.yaml',
+        callable(() => [...rest, own]),
+        { isComplete },
+      ).map(({ line, message }) => `${line}: ${message.split('; its inputs')[0]}`)
     : [];
 }
 
@@ -77,4 +82,30 @@ test.each<[string, string, string[], string[]]>([
 
 test('a chain that may be elsewhere is no error', () => {
   expect(said(textOf('a', [calling('elsewhere')]), [], false)).toEqual([]);
+});
+
+test('10,000 chains that run one another in a circle are read a bounded number of times, and the message shortens the circle', () => {
+  const COUNT = 10_000;
+  const text = textOf('c0', [calling('c1')]);
+  const { chain: first } = parseChain(text, 'a.yaml', KNOWN);
+  if (!first) throw new Error('the chain is not valid');
+  let looks = 0;
+  const chains = Array.from({ length: COUNT }, (_, index): Chain => {
+    const steps = first.steps.map((step) => ({ ...step, with: { chain: `c${(index + 1) % COUNT}` } }));
+    return Object.defineProperty({ ...first, name: `c${index}` }, 'steps', { get: () => ++looks && steps });
+  });
+  const known = callable(() => chains);
+  const [own = first] = chains;
+  expect(checkCalls(text, own, 'a.yaml', known, { isComplete: true }).map(({ message }) => message)).toEqual([
+    'these chains run each other: c0 → c1 → c2 → c3 → c4 → c5 → c6 → c7 → c8 → c9 → c10 → 9989 more → c0',
+  ]);
+  for (const chain of chains) known.circle(chain);
+  expect(looks).toBeLessThan(600_000);
+});
+
+test('of more than 50 chains, a wrong name lists the first, and how many more there are', () => {
+  const others = Array.from({ length: 60 }, (_, index) => textOf(`c${10 + index}`, [WAITS]));
+  const [message = ''] = said(textOf('a', [calling('deploy')]), others);
+  expect(message).toContain('there is no chain "deploy"; allowed: c10, c11, ');
+  expect(message.endsWith('c58, c59, 10 more')).toBe(true);
 });

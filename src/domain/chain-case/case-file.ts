@@ -9,10 +9,11 @@ import { changedFileSchema, repeatedNames } from '../skill/case-file.ts';
 import { happeningSchema } from './happening.ts';
 
 /**
- * What became of a pull request. `asked`: the chain waits for a countersign. `waits`: for something else. `done` and
- * `stopped`: the run is over, completed or not. `not_run`: no run began.
+ * What became of a pull request. `asked`: the chain waits for a countersign. `waits`: for something else. `done`: every step
+ * ended. `not_passed`: the same, and a result keeps the run from success. `stopped`: a step failed, and the run with it.
+ * `not_run`: no run began.
  */
-const CASE_RESULTS = ['asked', 'waits', 'done', 'stopped', 'not_run'] as const;
+const CASE_RESULTS = ['asked', 'waits', 'done', 'not_passed', 'stopped', 'not_run'] as const;
 export type CaseResult = (typeof CASE_RESULTS)[number];
 
 const words = z.string().min(1).max(500);

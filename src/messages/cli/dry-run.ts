@@ -7,6 +7,8 @@ import type { Approval } from '../../domain/policy/approval.ts';
 import { explain, explainText, plainLine } from '../../domain/run/explain.ts';
 import { type Invocation, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import type { PullRequest } from '../../ports/github.ts';
+import { conclusionOf } from '../check-run/check-state.ts';
+import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
 import { listed, short } from '../text/pretty.ts';
 import { whyJson } from './run-json.ts';
@@ -199,7 +201,7 @@ function happenedInWords(one: Happening): string {
 /** One line for each pull request, and the counts. */
 export function dryRunTable(repository: string, chain: string, all: readonly Played[]): string {
   if (all.length === 0) return `${plainLine(repository)} has no pull requests.`;
-  const counts = Map.groupBy(all, (played) => RESULTS[judged(played).result]);
+  const counts = Map.groupBy(all, (played) => judged(played).result);
   return [
     `Dry run of ${chain} for the newest ${all.length} pull requests of ${plainLine(repository)}. Nothing was written to GitHub.`,
     ...(all.some(({ asIfOpen }) => asIfOpen)
@@ -214,19 +216,41 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
         const { number, title } = played.pullRequest ?? { number: 0, title: '' };
         return [`#${number}`, title, RESULTS[result], because];
       }),
+      { last: MAX_REASON },
     ),
     '',
-    [...counts].map(([word, some]) => `${some.length} ${word}`).join(', '),
+    [...counts].map(([result, some]) => `${some.length} ${RESULTS[result]}${stepsInWords(some)}`).join(', '),
     '',
-    'asked: waits for a countersign. waits: for something else. done: every step ended, with or without asking. stopped: a step failed.',
+    'asked: waits for a countersign. waits: for something else. done: every step ended. not passed: the same, and a result keeps it from success. stopped: a step failed.',
   ].join('\n');
 }
+
+/** The steps that decided, with their numbers if there are several. */
+function stepsInWords(all: readonly Played[]): string {
+  const byStep = Map.groupBy(
+    all.flatMap((played) => decidingStep(played) ?? []),
+    (step) => step,
+  );
+  const names = [...byStep].map(([step, some]) => (byStep.size === 1 ? step : `${some.length} ${step}`));
+  return names.length === 0 ? '' : ` (${names.join(', ')})`;
+}
+
+function decidingStep(played: Played): string | undefined {
+  if (played.kind === 'not_run' || judged(played).result === 'done') return undefined;
+  const { run, invocations } = played.state;
+  const named = run.reason?.evidence.find(({ kind }) => kind === 'step')?.label;
+  return isRunOver(run.status) ? named : invocations.find(({ status }) => status === run.status)?.stepId;
+}
+
+/** In columns: what each pull request failed by is what people read the table for. */
+const MAX_REASON = 160;
 
 const RESULTS: Readonly<Record<CaseResult, string>> = {
   not_run: 'not run',
   asked: 'asked',
   waits: 'waits',
   done: 'done',
+  not_passed: 'not passed',
   stopped: 'stopped',
 };
 
@@ -246,7 +270,11 @@ function judgedCourse({ state, approval, calls }: Course): { result: CaseResult;
     const inner = calls.filter((call) => !isRunOver(call.state.run.status)).map(judgedCourse);
     return inner.find(({ result }) => result === 'asked') ?? inner[0] ?? { result: 'waits', because };
   }
-  return { result: status === 'completed' ? 'done' : 'stopped', because };
+  if (status !== 'completed') return { result: 'stopped', because };
+  const summary = runSummary(state, approval);
+  // A step that ends a chain early says that this is as it should be.
+  const isDone = summary.kind === 'ended_early' || conclusionOf(summary) === 'success';
+  return { result: isDone ? 'done' : 'not_passed', because };
 }
 
 /** The only reason of a reason says more than that there is one. */

@@ -17,9 +17,17 @@ const MAX_CELL = 60;
 /**
  * A table with aligned columns and without colour, so that it reads the same in a pipe, a log and a screen
  * reader. Cells can contain untrusted text, which is made safe here.
+ * @param options.last how wide the last column may be
  */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [headings, ...rows].map((row) => headings.map((_, column) => cell(row[column] ?? '')));
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { last = MAX_CELL }: { last?: number } = {},
+): string {
+  const widest = (column: number) => (column === headings.length - 1 ? last : MAX_CELL);
+  const cells = [headings, ...rows].map((row) =>
+    headings.map((_, column) => clip(plainLine(row[column] ?? ''), widest(column))),
+  );
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => width(row[column] ?? ''))));
   return cells
     .map((row) =>
@@ -29,10 +37,6 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
         .trimEnd(),
     )
     .join('\n');
-}
-
-function cell(text: string): string {
-  return clip(plainLine(text), MAX_CELL);
 }
 
 /** Loading the data for a segmenter takes 5 to 10 ms, and most cells need none. */

@@ -39,6 +39,7 @@ const RESULTS: Readonly<Record<CaseResult, string>> = {
   asked: 'It would ask for a countersign.',
   waits: 'It would wait.',
   done: 'It would run to its end.',
+  not_passed: 'It would not pass.',
   stopped: 'It would stop.',
 };
 
@@ -47,6 +48,7 @@ const TONES: Readonly<Record<CaseResult, string>> = {
   asked: 'wait',
   waits: 'wait',
   done: 'good',
+  not_passed: 'bad',
   stopped: 'bad',
 };
 

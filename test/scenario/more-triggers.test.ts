@@ -5,6 +5,7 @@ import { chainComments, flowChain } from './support-chains.ts';
 import { only, type Scene, scenes, UPDATES_SHOWN_MS } from './support-scene.ts';
 
 const start = scenes();
+const HOUR = 3_600_000;
 
 /** Sends a webhook that nothing in the stand-in causes, from the repository that has sent one. */
 async function deliver(scene: Scene, event: string, payload: object, guid?: string): Promise<void> {
@@ -230,6 +231,29 @@ test('the checks of one commit start a chain at most 100 times, and one firing c
   const skipped = await scene.app.storage.read.firings.list({ status: 'skipped', limit: 10 });
   expect(skipped).toMatchObject([{ reason: 'too_many', trigger: 'ci.changed', count: 3 }]);
   expect(skipped[0]?.summary).toContain('one commit may start it at most 100 times');
+});
+
+test('reviews by an outsider start a chain at most 100 times a day for one pull request, and one firing counts the others', {
+  tags: 'slow',
+}, async () => {
+  const scene = await start(
+    flowChain('action: gh-label, with: { labels: [seen] }', '{ event: pr.review_submitted }'),
+  );
+  const { number } = await scene.open();
+  const review = () => scene.github.review(REPO, number, 'otto', 'COMMENTED');
+  for (let count = 0; count < 103; count++) await review();
+  await scene.advance(UPDATES_SHOWN_MS);
+  const runs = () => scene.app.storage.read.runs.list({ chain: 'flow', limit: 200 });
+  expect(await runs()).toHaveLength(100);
+  const skipped = await scene.app.storage.read.firings.list({ status: 'skipped', limit: 10 });
+  expect(skipped).toMatchObject([{ reason: 'too_many', count: 3 }]);
+  expect(skipped[0]?.summary).toBe(
+    'the review of #1 starts this chain no more: the reviews of one pull request may start it at most 100 times a day (UTC)',
+  );
+  await scene.sleep(24 * HOUR);
+  await review();
+  await scene.advance(UPDATES_SHOWN_MS);
+  expect(await runs()).toHaveLength(101);
 });
 
 test('the steps of chains that start each other begin at most 100 runs, and one firing of each chain counts the others', {

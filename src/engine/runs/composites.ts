@@ -22,7 +22,6 @@ import {
   type TriggerEvent,
 } from '../../domain/chain/trigger-schema.ts';
 import { broughtBy, type EventOf } from '../../domain/event/event.ts';
-import { MAX_CAUSED } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import {
@@ -36,7 +35,7 @@ import { type CompositeRow, keyOfPullRequest, pullRequestOfKey } from '../../por
 import type { Firing, SkippedBecause } from '../../ports/firings.ts';
 import type { ReadTx, Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
-import { mayBegin, skipTooMany } from './caused-runs.ts';
+import { countedBy, mayBegin, skipTooMany, tooManyBecause } from './caused-runs.ts';
 import type { Engine } from './engine.ts';
 
 /** For how many pull requests, commits and repositories a chain of a repository waits at most. */
@@ -147,10 +146,10 @@ export async function countForComposites(
         await skip(deps, tx, skipped(firing, 'too_deep', compositeTooDeep(composite, key, MAX_DEPTH)));
         continue;
       }
-      const { root } = happening;
-      if (root !== undefined && !(await mayBegin(tx, event.repository.id, root, clock.now()))) {
-        const summary = compositeTooMany(composite, key, MAX_CAUSED);
-        await skipTooMany(deps, tx, skipped(firing, 'too_many', summary), root);
+      const counted = countedBy(event, happening.root, chain, clock.now());
+      if (counted !== undefined && !(await mayBegin(tx, event.repository.id, counted, clock.now()))) {
+        const summary = compositeTooMany(composite, key, tooManyBecause(event, happening.root));
+        await skipTooMany(deps, tx, skipped(firing, 'too_many', summary), counted);
         continue;
       }
       if (!(await tx.firings.insert(firing))) continue;

@@ -20,7 +20,6 @@ import type { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
 import { actorOf } from '../../domain/run/actor.ts';
-import { MAX_CAUSED } from '../../domain/run/child.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { firedOnce } from '../../domain/run/fired-once.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -34,7 +33,7 @@ import type { Configuration, ConfigurationLoader } from '../configuration/config
 import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { isOnBranch } from '../gates/branch-history.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import { mayBegin, skipTooMany } from './caused-runs.ts';
+import { countedBy, mayBegin, skipTooMany, tooManyBecause } from './caused-runs.ts';
 import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
 import { placeOfCommit, placeOfPullRequest } from './listening.ts';
 import {
@@ -273,19 +272,14 @@ function tooDeep(event: OneTimeEvent, depth: number): string {
   );
 }
 
-/** What the runs that follow are counted by, so that no event and no commit begins any number of them. */
-function countedBy(event: OneTimeEvent, { root }: CausedBy, chain: Chain): string | undefined {
-  if (root !== undefined) return root;
-  // The author of a fork chooses how many jobs its workflows have.
-  return event.kind === 'ci.changed' ? `checks of ${event.head_sha} for ${chain.name}` : undefined;
-}
-
 function tooMany(event: OneTimeEvent, { root }: CausedBy): string {
-  if (event.kind === 'ci.changed' && root === undefined)
-    return `the checks of ${short(event.head_sha)} start this chain no more: one commit may start it at most ${MAX_CAUSED} times. The filters base, check and conclusion leave out checks`;
-  return plainLine(
-    `${nameOfEvent(event)} starts this chain no more: one run may cause at most ${MAX_CAUSED} others, and these have begun`,
-  );
+  const because = tooManyBecause(event, root);
+  const begun = root === undefined ? because : `${because}, and these have begun`;
+  const what =
+    root === undefined && event.kind === 'ci.changed'
+      ? `the checks of ${short(event.head_sha)} start`
+      : `${nameOfEvent(event)} starts`;
+  return plainLine(`${what} this chain no more: ${begun}`);
 }
 
 function nameOfEvent(event: OneTimeEvent): string {
@@ -448,7 +442,7 @@ async function fire(
         await recordDeclined(deps, tx, chain, occurrence, decision);
         continue;
       }
-      const counted = countedBy(event, by, chain);
+      const counted = countedBy(event, by.root, chain, deps.clock.now());
       if (counted !== undefined && !(await mayBegin(tx, event.repository.id, counted, deps.clock.now()))) {
         const because = tooMany(event, by);
         await recordDeclined(deps, tx, chain, occurrence, { begins: false, why: 'too_many', because });
@@ -512,7 +506,7 @@ async function recordDeclined(
     dueAt: now,
     updatedAt: now,
   };
-  const counted = countedBy(event, by, chain);
+  const counted = countedBy(event, by.root, chain, now);
   if (declined.why === 'too_many' && counted !== undefined) return skipTooMany({ log }, tx, firing, counted);
   if (await tx.firings.insert(firing))
     log.warn({ chain: chain.name, repository, reason: declined.why }, declined.because);

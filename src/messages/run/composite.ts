@@ -52,8 +52,7 @@ export function compositeTooDeep(composite: Composite, key: string, most: number
   );
 }
 
-export function compositeTooMany(composite: Composite, key: string, most: number): string {
-  return plainLine(
-    `${nameOfComposite(composite)} does not fire for ${subjectOfKey(key)}: one run may cause at most ${most} others`,
-  );
+/** @param because a clause that says what may happen how often */
+export function compositeTooMany(composite: Composite, key: string, because: string): string {
+  return plainLine(`${nameOfComposite(composite)} does not fire for ${subjectOfKey(key)}: ${because}`);
 }

@@ -182,13 +182,28 @@ test('the first hundred of hundreds of chain files in a pull request are read, a
   const { headSha } = await scene.open({ files });
   expect(scene.check(headSha, 'configuration')).toMatchObject({
     conclusion: 'failure',
-    title: '30 errors in the configuration',
+    // One for the chain that is not among the first hundred any more.
+    title: '31 errors in the configuration',
   });
   expect(scene.check(headSha, 'configuration')?.summary).toContain('not checked: only the first 100');
   const read = scene.github.requests
     .slice(before)
     .filter(({ path, status }) => path.includes('/git/blobs/') && status === 200);
   expect(read.length).toBeLessThan(110);
+});
+
+test('a pull request that adds a hundred-and-first chain file shows which file is no longer read', {
+  tags: 'slow',
+}, async () => {
+  const chain = (name: string) =>
+    [`${CHAINS}/${name}.yaml`, labelChain(name, 'c').replace('pr.opened', 'pr.closed')] as const;
+  const scene = await start(
+    Object.fromEntries(Array.from({ length: 100 }, (_, index) => chain(`c${1000 + index}`))),
+  );
+  const { headSha } = await scene.open({ files: Object.fromEntries([chain('another')]) });
+  expect(scene.check(headSha, 'configuration')?.summary).toContain(
+    'c1099.yaml:1:1` only the first 100 chain files of a folder are read',
+  );
 });
 
 test('a chain file beyond the hundredth still replaces the shipped chain of its name', {

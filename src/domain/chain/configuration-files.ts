@@ -21,6 +21,14 @@ export const ORGANISATION_SKILLS = 'countersign/skills';
 /** In bytes: no larger file is a chain or settings. */
 export const MAX_CONFIGURATION_BYTES = 65_536;
 
+/** How many chain files of a folder are read. Each costs a request. */
+export const MAX_CHAIN_FILES = 100;
+
+/** Of the chain files of one folder, those that are not read: GitHub lists files by name. */
+export function chainFilesBeyond(files: readonly string[]): string[] {
+  return [...files].sort().slice(MAX_CHAIN_FILES);
+}
+
 const IS_YAML = /\.ya?ml$/;
 
 /**

@@ -1,12 +1,18 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { checkCalls } from '../../domain/chain/check-calls.ts';
-import { configurationFile, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
+import {
+  chainFilesBeyond,
+  configurationFile,
+  MAX_CHAIN_FILES,
+  SETTINGS_FILE,
+} from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { chainsAround } from '../../domain/chain/lint.ts';
 import { searchBudget } from '../../domain/chain/never-runs.ts';
 import { chainWarnings } from '../../domain/chain/parse.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
+import { tooManyChainFiles } from '../../messages/check-run/configuration-check.ts';
 import type { PullRequestFile } from '../../ports/github.ts';
 import type { Configuration } from './configuration.ts';
 import { NO_SETTINGS, type SettingsSource, unknownIn } from './settings-source.ts';
@@ -65,7 +71,16 @@ export function diagnosticsAfterMerge(
   });
   const known = unknownIn(read.settings, resolveChains(read.chains).names);
   const { calls, cycles } = chainsAround(() => chains.chains, names);
+  const files = [
+    ...new Set(
+      [...read.chains.repository, ...changes.flatMap(({ chain }) => chain ?? [])].map(({ file }) => file),
+    ),
+  ].filter((file) => !removed.includes(file));
+  const before = chainFilesBeyond(read.chains.repository.map(({ file }) => file));
   const errors = [
+    ...chainFilesBeyond(files)
+      .filter((file) => !before.includes(file))
+      .map((file) => ({ file, line: 1, column: 1, message: tooManyChainFiles(MAX_CHAIN_FILES) })),
     ...changes.flatMap((file) => file.diagnostics),
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
     ...changes.flatMap(({ chain: { chain, file } = { file: '' }, text = '' }) =>

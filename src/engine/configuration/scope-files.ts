@@ -7,6 +7,7 @@ import {
   CHAINS_FOLDER,
   FOLDER,
   isChainFile,
+  MAX_CHAIN_FILES,
   MAX_CONFIGURATION_BYTES,
   ORGANISATION_CHAINS,
   ORGANISATION_REPOSITORY,
@@ -18,7 +19,11 @@ import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
-import { organisationGone, organisationUnreadable } from '../../messages/check-run/configuration-check.ts';
+import {
+  organisationGone,
+  organisationUnreadable,
+  tooManyChainFiles,
+} from '../../messages/check-run/configuration-check.ts';
 import { GitHubError, type GitHubReader, type Repo, type TreeEntry } from '../../ports/github.ts';
 import type { OrganisationMemory } from './organisation-memory.ts';
 import {
@@ -30,7 +35,6 @@ import {
 } from './settings-source.ts';
 import { readSkills } from './skill-files.ts';
 
-const MAX_CHAIN_FILES = 100;
 /** For larger pushes, GitHub may omit files from the list, so everything is read again. */
 const MAX_TRUSTED_PATHS = 200;
 /** How long an organisation's files are cached without asking GitHub, in milliseconds. */
@@ -237,8 +241,7 @@ async function wholeTree(reader: GitHubReader, repo: Repo, sha: string): Promise
 }
 
 function tooMany(file: string): Diagnostic {
-  const message = `only the first ${MAX_CHAIN_FILES} chain files of a folder are read`;
-  return { file, line: 1, column: 1, message };
+  return { file, line: 1, column: 1, message: tooManyChainFiles(MAX_CHAIN_FILES) };
 }
 
 /** The text of a chain file. Its meaning depends on the existing skills, which are read separately. */

@@ -7,7 +7,9 @@ import type { Contract } from '../../domain/artifact/contract.ts';
 import type { Chain } from '../../domain/chain/chain.ts';
 import {
   CHAINS_FOLDER,
+  chainFilesBeyond,
   configurationFile,
+  MAX_CHAIN_FILES,
   MAX_CONFIGURATION_BYTES,
   MISNAMED_SETTINGS,
   ORGANISATION_CHAINS,
@@ -29,6 +31,7 @@ import { inFileOrder } from '../../domain/chain/shape.ts';
 import {
   misplacedChain,
   tooLarge,
+  tooManyChainFiles,
   WRONG_SETTINGS_NAME,
 } from '../../messages/check-run/configuration-check.ts';
 import { noSuchPath, unreadableFile } from '../../messages/cli/cli.ts';
@@ -61,8 +64,12 @@ export interface LocalChain {
 /** The chains for a repository whose base branch equals this folder, without those of its organisation. */
 export function localChains(cwd: string, known: KnownNames, shipped: readonly ParsedChain[]): LocalChain[] {
   const files = yamlIn(cwd, CHAINS_FOLDER);
+  const beyond = new Set(chainFilesBeyond(files));
   const scopes = {
-    repository: files.map((file) => parsedChain(cwd, file, known)),
+    repository: files.map((file) => {
+      const parsed = parsedChain(cwd, file, known);
+      return beyond.has(file) ? notRead(parsed, tooManyChainFiles(MAX_CHAIN_FILES)) : parsed;
+    }),
     organisation: [],
     stored: [],
     shipped,
@@ -114,16 +121,27 @@ export function checkFiles(
   ];
   const chainFiles = files.filter((file) => !isSettings(file));
   const astray = chainFiles.filter((file) => isMisplaced(cwd, file));
+  const beyond = new Set(
+    [
+      ...Map.groupBy(
+        chainFiles.filter((file) => isInPlace(cwd, file)),
+        dirname,
+      ).values(),
+    ].flatMap(chainFilesBeyond),
+  );
   const chains = chainFiles
-    .filter((file) => !astray.includes(file))
+    .filter((file) => !astray.includes(file) && !beyond.has(file))
     .map((file) => parsedChain(cwd, file, known));
-  const misplaced = astray.map((file) => notRead(parsedChain(cwd, file, known)));
+  const ignored = [
+    ...astray.map((file) => notRead(parsedChain(cwd, file, known), misplacedChain(file, CHAINS_FOLDER))),
+    ...[...beyond].map((file) => notRead(parsedChain(cwd, file, known), tooManyChainFiles(MAX_CHAIN_FILES))),
+  ];
   const clashes = [...Map.groupBy(chains, ({ file }) => dirname(file)).values()].flatMap(
     // Two files in a folder with the same name conflict, which neither shows alone.
     (siblings) => resolveChains({ repository: siblings, organisation: [], stored: [], shipped: [] }).broken,
   );
   const around = chainsAround(() => [...shipped(), ...chains].flatMap(({ chain }) => chain ?? []), known);
-  const parsedByFile = new Map([...chains, ...misplaced].map((parsed) => [parsed.file, parsed]));
+  const parsedByFile = new Map([...chains, ...ignored].map((parsed) => [parsed.file, parsed]));
   const clashByFile = new Map(clashes.map((clash) => [clash.file, clash]));
   return files.map((file) => {
     const parsed = parsedByFile.get(file);
@@ -158,8 +176,15 @@ function isMisplaced(cwd: string, file: string): boolean {
   return configurationFile(path.slice(path.lastIndexOf('.github')).join('/')) === 'misplaced chain';
 }
 
-function notRead({ file, chain, name, diagnostics }: ParsedChain): ParsedChain {
-  const diagnostic = { file, line: 1, column: 1, message: misplacedChain(file, CHAINS_FOLDER) };
+/** Whether the app reads chains from the folder of the file. */
+function isInPlace(cwd: string, file: string): boolean {
+  const folder = resolve(cwd, dirname(file)).split(sep).join('/');
+  return [CHAINS_FOLDER, ORGANISATION_CHAINS].some((one) => folder.endsWith(`/${one}`));
+}
+
+/** @param message why the app ignores the file */
+function notRead({ file, chain, name, diagnostics }: ParsedChain, message: string): ParsedChain {
+  const diagnostic = { file, line: 1, column: 1, message };
   return { file, name: chain?.name ?? name, diagnostics: [diagnostic, ...diagnostics] };
 }
 

@@ -15,6 +15,11 @@ const FILES = { items: 50, bytes: 10_000 };
 /** The diagnostic of a file that exceeds the size limit. */
 export const tooLarge = 'the file is larger than 64 KB, which is the most allowed';
 
+/** @param most how many files of a folder are read */
+export function tooManyChainFiles(most: number): string {
+  return `only the first ${most} chain files of a folder are read, by their names`;
+}
+
 export const WRONG_SETTINGS_NAME = 'settings are read from countersign.yml only: rename this file';
 
 /** The diagnostic of a chain file in a subfolder of the folder for chains. */

@@ -57,6 +57,23 @@ steps:
   expect(code).toBe(1);
 });
 
+it('lint and list say of a hundred-and-first chain file that it is not read', async () => {
+  const names = Array.from({ length: 101 }, (_, index) => `c${1000 + index}`);
+  const cwd = repository(
+    Object.fromEntries(
+      names.map((name) => [`.github/countersign/chains/${name}.yaml`, GOOD.replace('deploy', name)]),
+    ),
+  );
+  const { stdout } = await chainLint(cwd);
+  expect(stdout).toContain(
+    'c1100.yaml:1:1: only the first 100 chain files of a folder are read, by their names',
+  );
+  expect(stdout).toContain('Checked 101 files: 1 error in 1 of them.');
+  const listed = await countersign(['chain', 'list'], { cwd });
+  expect(listed.stdout).toMatch(/^c1099 +yes/m);
+  expect(listed.stdout).toMatch(/^c1100 +no/m);
+});
+
 it('lint reports every error with its place and ends with 1', async () => {
   const cwd = repository({ 'deploy.yaml': MISSPELT });
   const { code, stdout } = await chainLint(cwd, 'deploy.yaml');

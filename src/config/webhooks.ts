@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
+import { isPrivateAddress } from '../core/private-address.ts';
 import type { Environment } from './fields.ts';
 
 const PREFIX = 'COUNTERSIGN_WEBHOOK_';
@@ -41,6 +43,8 @@ export const webhooksSchema = z.custom<Environment>().transform((env, ctx): { ch
       refuse(variable, 'must end in a name of capital letters, digits and underscores, at most 32');
     else if (!url || (url.protocol !== 'https:' && !isPlain)) refuse(variable, 'must be an https URL');
     else if (url.username || url.password) refuse(variable, 'must have no user name or password');
+    else if (!allowsPrivate && isPrivateHost(url.hostname))
+      refuse(variable, `leads to a private address; set ${PRIVATE}=allow if that is meant`);
     else webhooks.set(nameOf(name), url.href);
   }
   const secrets = new Map<string, string>();
@@ -59,6 +63,12 @@ export const webhooksSchema = z.custom<Environment>().transform((env, ctx): { ch
     ? {}
     : { chat: { webhooks, allowsPrivate, ...(secrets.size > 0 && { secrets }) } };
 });
+
+/** Only what the address itself says. Where a name leads is checked when a message is sent. */
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return isLoopback(hostname) || (isIP(host) !== 0 && isPrivateAddress(host));
+}
 
 /** The variable behind a webhook's name, or behind that of its key. */
 export function variableOf(pattern: `${string}*`, name: string): string {

@@ -154,6 +154,9 @@ describe('readConfig', () => {
     ['COUNTERSIGN_WEBHOOK_A', 'http://hooks.example.test/x', 'must be an https URL'],
     ['COUNTERSIGN_WEBHOOK_A', 'http://127.0.0.1/x', 'must be an https URL'],
     ['COUNTERSIGN_WEBHOOK_A', 'https://me:secret@hooks.example.test/x', 'must have no user name or password'],
+    ['COUNTERSIGN_WEBHOOK_A', 'https://169.254.169.254/x', 'leads to a private address'],
+    ['COUNTERSIGN_WEBHOOK_A', 'https://[::1]/x', 'leads to a private address'],
+    ['COUNTERSIGN_WEBHOOK_A', 'https://localhost/x', 'leads to a private address'],
     ['COUNTERSIGN_WEBHOOK_team', 'https://hooks.example.test/x', 'must end in a name of capital letters'],
     ['COUNTERSIGN_WEBHOOKS_PRIVATE', 'yes', 'must be allow, or unset'],
     [

@@ -92,7 +92,10 @@ export function triggerMatches(chain: Chain, facts: TriggerFacts): TriggerMatch 
   }
   // What other events the chain waits for explains nothing about this one.
   const telling = reasons.filter(({ asks }) => asks !== 'event');
-  const told = telling.length > 0 ? telling.map(({ because }) => because) : [waitsForOther(chain, facts)];
+  const told = telling.map(({ because }) => because);
+  if (told.length === 0)
+    told.push(...triggersOf(chain).flatMap((trigger) => partOf(trigger, chain.name, facts)?.because ?? []));
+  if (told.length === 0) told.push(waitsForOther(chain, facts));
   return { matches: false, because: [...new Set(told)].join('; and ') };
 }
 

@@ -12,7 +12,7 @@ import {
   progressOf,
 } from '../../domain/chain/composite.ts';
 import { MAX_DEPTH } from '../../domain/chain/firing-cycle.ts';
-import { partsFilledBy, type TriggerFacts } from '../../domain/chain/trigger.ts';
+import { partsFilledBy, type TriggerDecision, type TriggerFacts } from '../../domain/chain/trigger.ts';
 import type { CompositeFacts } from '../../domain/chain/trigger-members.ts';
 import {
   type Composite,
@@ -27,6 +27,7 @@ import type { RunFacts } from '../../domain/run/run.ts';
 import {
   compositeCrowdedOut,
   compositeExpired,
+  compositeHasFired,
   compositeTooDeep,
   compositeTooMany,
   progressOfComposite,
@@ -56,6 +57,9 @@ export interface Subject {
   occasion?: string;
   facts: Omit<TriggerFacts, 'event' | 'repository'>;
 }
+
+/** What of a subject composites count by. */
+type About = Pick<Subject, 'pullRequest' | 'headSha' | 'headThen'>;
 
 /** An event that may fill parts of composites. */
 export interface Happening {
@@ -160,21 +164,39 @@ export async function countForComposites(
   return begun;
 }
 
-/** What the composites of a chain have seen for the subject, by their place among its triggers. */
-export async function seenByComposites(
+/**
+ * Adds what the composites of the chain have seen to what its triggers make of an event.
+ * @param places the subjects of the event, each with the branch whose configuration governs it
+ */
+export async function withProgress(
   read: ReadTx,
   chain: Chain,
-  { repositoryId, branch, subject }: { repositoryId: number; branch: string; subject: Subject },
-): Promise<Map<number, string>> {
-  const seen = new Map<number, string>();
+  triggers: readonly TriggerDecision[],
+  places: readonly { repositoryId: number; branch: string; subject: About }[],
+): Promise<TriggerDecision[]> {
+  const seen = new Map<number, string[]>();
   for (const { composite, position } of compositesOf(chain)) {
-    const key = keyOf(composite, subject);
-    if (key === undefined) continue;
-    const row = await read.composites.get({ repositoryId, chain: chain.name, branch, position, key });
-    const progress = row && progressOf(row.composite, row.state);
-    if (progress) seen.set(position, progressOfComposite(row.composite, progress));
+    for (const { subject, ...place } of places) {
+      const key = keyOf(composite, subject);
+      if (key === undefined) continue;
+      const row = await read.composites.get({ ...place, chain: chain.name, position, key });
+      const said = row && seenBy(row);
+      if (said !== undefined) seen.set(position, [...(seen.get(position) ?? []), said]);
+    }
   }
-  return seen;
+  return triggers.map((one, position) => ({
+    ...one,
+    checks: one.checks.map((check) => ({
+      ...check,
+      because: [check.because, ...(seen.get(position) ?? [])].join('; '),
+    })),
+  }));
+}
+
+function seenBy({ composite, state }: CompositeRow): string | undefined {
+  const progress = progressOf(composite, state);
+  if (progress) return progressOfComposite(composite, progress);
+  return state.spent && compositeHasFired(new Date(state.spent.at));
 }
 
 /**
@@ -184,7 +206,7 @@ export async function seenByComposites(
  */
 function keyOf(
   composite: Composite,
-  { pullRequest, headSha, headThen = headSha }: Subject,
+  { pullRequest, headSha, headThen = headSha }: About,
 ): string | undefined {
   switch (composite.key) {
     case 'pull_request':

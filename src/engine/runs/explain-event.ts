@@ -3,6 +3,7 @@ import { explainTriggers } from '../../domain/chain/trigger.ts';
 import { ONE_TIME_EVENTS } from '../../domain/chain/trigger-schema.ts';
 import type { Event, EventOf } from '../../domain/event/event.ts';
 import { decideForHead, planRuns, triggerFacts } from '../../domain/run/plan.ts';
+import { withProgress } from './composites.ts';
 import { type ChainExplained, type DecisionDeps, explainOnce, type OneTimeEvent } from './fire-once.ts';
 import { pullRequestNow, reopeningOf, repositoryFacts, runsFollowing } from './on-pull-request.ts';
 
@@ -51,13 +52,17 @@ async function explainHead(
   const reopening = await reopeningOf(storage.read, event, pullRequest);
   const { cancel } = planRuns(now, chains, runs, repository, reopening, held);
   const cancelled = new Set(cancel.map(({ runId }) => runId));
+  const triggers = explainTriggers(chain, {
+    event: event.kind,
+    repository,
+    pull_request: triggerFacts(now),
+  });
+  const about = { pullRequest: number, headSha: pullRequest.headSha };
   return {
     configuration,
-    triggers: explainTriggers(chain, {
-      event: event.kind,
-      repository,
-      pull_request: triggerFacts(now),
-    }),
+    triggers: await withProgress(storage.read, chain, triggers, [
+      { repositoryId: repo.id, branch: configuration.branch, subject: about },
+    ]),
     decision: decideForHead(chain, now, { runs, cancelled, repository, reopening, held: held ?? [] }),
   };
 }

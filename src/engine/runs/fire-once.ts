@@ -34,7 +34,7 @@ import { type CausedBy, causedBy } from '../effects/caused-by.ts';
 import { isOnBranch } from '../gates/branch-history.ts';
 import { auditConfiguration } from './audit-configuration.ts';
 import { countedBy, mayBegin, skipTooMany, tooManyBecause } from './caused-runs.ts';
-import { countForComposites, type Happening, type Subject, seenByComposites } from './composites.ts';
+import { countForComposites, type Happening, type Subject, withProgress } from './composites.ts';
 import { placeOfCommit, placeOfPullRequest } from './listening.ts';
 import {
   branchHere,
@@ -132,20 +132,11 @@ async function firingInPullRequests(
   deliveryId: number | null,
 ): Promise<(() => Promise<void>)[]> {
   if (!event.ended) return [];
-  const { id: repositoryId } = event.repository;
+  const placeOf = (number: number) => placeOfPullRequest(event.repository.id, number);
+  const mayWait = (number: number) => deps.listening.mayWait(placeOf(number), event.kind);
   const found = [];
-  for (const { number } of await deps.storage.read.pullRequests.openWithHead(repositoryId, event.head_sha)) {
-    const place = placeOfPullRequest(repositoryId, number);
-    if (!deps.listening.mayWait(place, event.kind)) continue;
-    const pullRequest = await deps.github.reader(event.installation_id).pullRequest(event.repository, number);
-    if (pullRequest.state === 'closed' || pullRequest.headSha !== event.head_sha) continue;
-    const configuration = await deps.configuration.forPullRequest(
-      event.installation_id,
-      event.repository,
-      pullRequest,
-    );
-    if (!configuration) continue;
-    deps.listening.learn(place, chainsWithPullRequestComposites(configuration.chains));
+  for (const { pullRequest, configuration } of await openPullRequests(deps, event, mayWait)) {
+    deps.listening.learn(placeOf(pullRequest.number), chainsWithPullRequestComposites(configuration.chains));
     const chains = waitingFor(configuration, event.kind).filter(hasPullRequestComposite);
     if (chains.length === 0) continue;
     found.push(async () => {
@@ -157,6 +148,23 @@ async function firingInPullRequests(
         await countForComposites(deps, tx, { ...happening, ...inOnly(inPullRequest) });
       });
     });
+  }
+  return found;
+}
+
+/** The open pull requests whose head a check is about, each with the configuration of its base. */
+async function openPullRequests(
+  deps: DecisionDeps,
+  { installation_id, repository, head_sha }: EventOf<'ci.changed'>,
+  counts: (number: number) => boolean = () => true,
+): Promise<{ pullRequest: PullRequest; configuration: Configuration }[]> {
+  const found = [];
+  for (const { number } of await deps.storage.read.pullRequests.openWithHead(repository.id, head_sha)) {
+    if (!counts(number)) continue;
+    const pullRequest = await deps.github.reader(installation_id).pullRequest(repository, number);
+    if (pullRequest.state === 'closed' || pullRequest.headSha !== head_sha) continue;
+    const configuration = await deps.configuration.forPullRequest(installation_id, repository, pullRequest);
+    if (configuration) found.push({ pullRequest, configuration });
   }
   return found;
 }
@@ -385,19 +393,24 @@ export async function explainOnce(
   const occurrence = await occurrenceOf(deps, event, configuration);
   if (!occurrence) return { configuration };
   const byTrigger = decideByTrigger(chain, occurrence);
-  const seen = await seenByComposites(deps.storage.read, chain, {
-    repositoryId: event.repository.id,
-    branch: configuration.branch,
-    subject: occurrence.subject,
-  });
-  const triggers = explainTriggers(chain, factsOf(occurrence)).map((one, position) => {
-    const progress = seen.get(position);
-    if (progress === undefined) return one;
-    return {
-      ...one,
-      checks: one.checks.map((check) => ({ ...check, because: `${check.because}; ${progress}` })),
-    };
-  });
+  const places = [{ branch: configuration.branch, subject: occurrence.subject }];
+  if (event.kind === 'ci.changed') {
+    for (const one of await openPullRequests(deps, event)) {
+      const { pullRequest } = one;
+      const subject = {
+        ...occurrence.subject,
+        pullRequest: pullRequest.number,
+        headSha: pullRequest.headSha,
+      };
+      places.push({ branch: one.configuration.branch, subject });
+    }
+  }
+  const triggers = await withProgress(
+    deps.storage.read,
+    chain,
+    explainTriggers(chain, factsOf(occurrence)),
+    places.map((place) => ({ repositoryId: event.repository.id, ...place })),
+  );
   return {
     configuration,
     triggers,

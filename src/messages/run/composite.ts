@@ -21,6 +21,11 @@ export function progressOfComposite(composite: Composite, { parts, isComplete }:
   return `${listed(happened, 'and')}, ${because}`;
 }
 
+/** What happened until then does not count again. */
+export function compositeHasFired(at: Date): string {
+  return `it fired for what happened until ${utc(at)}`;
+}
+
 /** What a composite that has begun waits for, and until when. */
 export function compositeWaits(composite: Composite, progress: Progress, now: Date): string {
   const { until } = progress;

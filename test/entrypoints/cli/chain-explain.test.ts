@@ -10,7 +10,7 @@ const chain = (name: string, trigger: string) =>
   `name: ${name}\ntrigger: ${trigger}\nsteps: [{ action: gh-comment, with: { body: Ran } }]\n`;
 
 const FILES = {
-  '.github/countersign.yml': 'chains: [ship, picky, ping]\n',
+  '.github/countersign.yml': 'chains: [ship, picky, ping, both]\n',
   [`${CHAINS}/ship.yaml`]: chain('ship', '{ event: pr.opened }'),
   [`${CHAINS}/picky.yaml`]: chain(
     'picky',
@@ -19,6 +19,10 @@ const FILES = {
   [`${CHAINS}/ping.yaml`]: chain(
     'ping',
     '[{ event: pr.opened }, { event: invocation.completed, filter: { chain: ping } }]',
+  ),
+  [`${CHAINS}/both.yaml`]: chain(
+    'both',
+    '{ all_of: [{ event: pr.labeled, filter: { label: deploy } }, { event: ci.changed, filter: { check: build } }], within: 24h, key: pull_request }',
   ),
   [`${CHAINS}/broken.yaml`]: 'name: broken\ntrigger: { event: pr.opend }\nsteps: [{ skill: ci }]\n',
 };
@@ -168,7 +172,7 @@ describe('chain explain', () => {
       expect(await countersign('chain', 'explain', 'shp', '--delivery', guid)).toEqual({
         code: 1,
         out: '',
-        err: 'There is no chain "shp": did you mean "ship"? Allowed: picky, ping, ship.\n',
+        err: 'There is no chain "shp": did you mean "ship"? Allowed: both, picky, ping, ship.\n',
       });
     },
   );
@@ -230,10 +234,33 @@ describe('run why for a pull request', () => {
       ✘ chains without a run for this pull request as it is now
         ✘ ping, apart from its runs
           ✘ 2026-03-02 09:00 UTC: the step gh-comment of ping starts no chain: 5 runs have started one another, and at most 5 may
+        ✘ both waits for all_of (pr.labeled, ci.changed) within 1 d
         ✘ picky was paused by the operator on 2026-03-02 09:01 UTC, and starts no run until countersign chain resume
       "
     `);
   });
+});
+
+test('chain explain says what a composite has seen of the pull request, also for a check of its head', async () => {
+  const { number, headSha } = await harness.github.openPullRequest({
+    repo: REPO,
+    author: 'ada',
+    branch: 'deployed',
+    title: 'Change',
+    files: { 'docs/other.txt': 'A page.\n' },
+  });
+  const parts = 'it counts as a part of all_of (pr.labeled, ci.changed) within 1 d';
+  await harness.github.setStatus(REPO, headSha, { context: 'build', state: 'success' });
+  await harness.advance(10_000);
+  const check = await explained('both', (await delivery('status', null)).guid);
+  expect(check).toContain(`✘ both does not fire for ci.changed of ${REPO}: ${parts}\n`);
+  expect(check).toContain(`${parts}; ci.changed happened at 2026-03-02 `);
+  expect(check).toContain(' UTC, and not pr.labeled\n');
+  await harness.github.addLabel(REPO, number, 'will', 'deploy');
+  await harness.advance(10_000);
+  const label = await explained('both', (await delivery('pull_request', 'labeled')).guid);
+  expect(label).toMatch(/^both fired: the delivery began the run <run>, /);
+  expect(label).toContain(`${parts}; it fired for what happened until 2026-03-02 `);
 });
 
 describe('chain fire', () => {

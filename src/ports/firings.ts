@@ -35,6 +35,7 @@ export type SkippedBecause =
   | 'queue_full'
   | 'paused'
   | 'gone'
+  | 'broken'
   | 'unreachable'
   | 'too_deep'
   | 'too_many'

@@ -86,6 +86,39 @@ test('a firing while the earlier run is under way is skipped, with the reason', 
   ]);
 });
 
+test('a firing whose chain file has errors by then is skipped, with the first error', {
+  tags: 'slow',
+}, async () => {
+  const scene = await start({
+    [`${CHAINS}/nightly.yaml`]: 'name: flow\ntrigger: { schedule: every 1h }\nsteps: [{ skill: ci }]\n',
+  });
+  await known(scene);
+  const files = {
+    [`${CHAINS}/nightly.yaml`]: 'name: flow\ntrigger: { schedule: every 1h }\nsteps: [{ skill: cii }]\n',
+  };
+  await scene.github.push({ repo: REPO, branch: 'main', author: 'mia', files });
+  await scene.advance(1.1 * HOUR);
+  expect(await scene.runs('flow')).toEqual([]);
+  const [firing] = await firings(scene);
+  expect(firing).toMatchObject({ status: 'skipped', reason: 'broken' });
+  expect(firing?.summary).toContain(
+    `the chain "flow" cannot run: ${CHAINS}/nightly.yaml:3:18: there is no skill "cii"`,
+  );
+});
+
+test('with overlap: queue, at most ten firings wait', { tags: 'slow' }, async () => {
+  const scene = await start(flowChain('skill: ci', '{ schedule: every 1m, overlap: queue }'));
+  await pendingHead(scene);
+  await scene.advance(13 * 60_000);
+  const [newest, ...others] = await firings(scene);
+  expect(newest).toMatchObject({
+    status: 'skipped',
+    reason: 'queue_full',
+    summary: '10 firings of flow wait already',
+  });
+  expect(others.filter(({ status }) => status === 'queued')).toHaveLength(10);
+});
+
 test('with overlap: queue, a firing waits for the end of the earlier run', { tags: 'slow' }, async () => {
   const scene = await start(flowChain('skill: ci', '{ schedule: every 1h, overlap: queue }'));
   const sha = await pendingHead(scene);

@@ -39,6 +39,8 @@ interface BrokenFile {
   outOfSight?: true;
   /** What cannot be used because of it. */
   kind: 'settings' | 'chain' | 'skill';
+  /** The chain that does not run because of it; absent if that is none or not one alone. */
+  chain?: string;
   diagnostics: readonly Diagnostic[];
 }
 
@@ -357,7 +359,12 @@ export function createConfigurationLoader(deps: {
     const [own, above] = [repository.settings.parse(known), organisation.settings.parse(ofAccount)];
     const settings = mergeSettings(above.settings, own.settings);
     const broken: BrokenFile[] = [
-      ...resolved.broken.map(({ file, diagnostics }) => ({ file, kind: 'chain' as const, diagnostics })),
+      ...resolved.broken.map(({ file, chain, diagnostics }) => ({
+        file,
+        kind: 'chain' as const,
+        chain,
+        diagnostics,
+      })),
       ...here.broken.map(({ folder, diagnostics }) => ({
         file: folder,
         kind: 'skill' as const,

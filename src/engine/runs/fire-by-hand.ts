@@ -329,8 +329,7 @@ export function notInForce(
   const hold = held.find((one) => one.name === name);
   if (hold) return heldBecause(hold);
   if (chains.some((candidate) => candidate.name === name)) return undefined;
-  const file =
-    broken.find((one) => one.kind === 'settings') ?? broken.find((one) => isFileOf(name, one.file));
+  const file = broken.find((one) => one.kind === 'settings') ?? broken.find((one) => one.chain === name);
   const [first] = file?.diagnostics ?? [];
   if (first) return `the chain "${name}" cannot run: ${formatDiagnostic(first)}`;
   return (
@@ -350,15 +349,6 @@ export function noSuchChain(
     `there is no chain "${name}"`,
     chains.map((candidate) => candidate.name),
     name,
-  );
-}
-
-function isFileOf(chain: string, file: string): boolean {
-  return (
-    file
-      .split('/')
-      .at(-1)
-      ?.replace(/\.ya?ml$/, '') === chain
   );
 }
 

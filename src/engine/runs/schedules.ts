@@ -13,6 +13,7 @@ import type { JobResult, JobRunner, NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 import { expireComposites } from './composites.ts';
+import { notInForce } from './fire-by-hand.ts';
 import { firingJob } from './firing-job.ts';
 import { governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
 
@@ -220,6 +221,11 @@ export async function fireScheduled(deps: PullRequestDeps, event: EventOf<'sched
       log.warn({ chain: event.chain, repository: current.repository, reason }, summary);
     };
     const chain = found?.chains.find(({ name }) => name === event.chain);
+    const isBroken = found?.broken.some(
+      ({ kind, chain: name }) => kind === 'settings' || name === event.chain,
+    );
+    const because = found && isBroken ? notInForce(found, event.chain) : undefined;
+    if (because !== undefined) return skip('broken', because);
     const schedule = chain && schedulesOf(chain).find((one) => keyOfSchedule(one) === event.schedule);
     if (!found || !chain || !schedule)
       return skip(

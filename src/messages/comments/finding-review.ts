@@ -8,7 +8,8 @@ import { plural } from '../text/pretty.ts';
 import { findingLine, findingText } from './finding-issue.ts';
 
 const MAX_INTRODUCTION_BYTES = 10_000;
-const LISTED = { items: 100, bytes: 40_000 };
+/** With the introduction and the hashes of 1,000 findings, a review stays within the 65,536 characters that GitHub takes. */
+const LISTED = { items: 100, bytes: 30_000 };
 
 /** A finding at lines of the diff, from `startLine` to `line`. */
 export interface Placed {

@@ -134,6 +134,11 @@ export function chainWarnings(
         'this trigger fires for each check of each commit, also of forks. Choose some with the filters base, check or conclusion';
       warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
     }
+    const unlabelled = leavesOutOnlyLabels(trigger);
+    if (unlabelled !== undefined) {
+      const message = `"${unlabelled}" leaves out a label and not what has it: any other label still matches, and what has no label never does. Write labels: { none: … } instead`;
+      warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
+    }
     if (own === undefined) continue;
     const message = `this chain can fire itself: its own step "${own}" completes with what this trigger waits for. Leave it out with the filter chain: "!${chain.name}", or name the chains that should fire it`;
     warnings.push(source.diagnostic(['trigger', ...(isList ? [index] : [])], message));
@@ -146,6 +151,14 @@ function firesForAllChecks(trigger: Trigger): boolean {
   if (!('event' in trigger) || trigger.event !== 'ci.changed') return false;
   const { base, check, conclusion } = trigger.filter;
   return base === undefined && check === undefined && conclusion === undefined;
+}
+
+/** The first entry of a list of labels that people write for the opposite. */
+function leavesOutOnlyLabels(trigger: Trigger): string | undefined {
+  const filters = 'event' in trigger ? [trigger] : 'parts' in trigger ? trigger.parts : [];
+  return filters
+    .flatMap(({ filter: { labels } }) => (Array.isArray(labels) ? labels : []))
+    .find((label) => label.startsWith('!'));
 }
 
 /** @param cycle begins with a step of the chain that has the warning */

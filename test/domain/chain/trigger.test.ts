@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
+import { chainWarnings } from '../../../src/domain/chain/parse.ts';
 import { explainTriggers, type TriggerFacts, triggerMatches } from '../../../src/domain/chain/trigger.ts';
-import { chainOf } from '../../support/chains.ts';
+import { chainOf, errorsOf, KNOWN } from '../../support/chains.ts';
 
 const repository = { full_name: 'acme/app', default_branch: 'trunk' };
 const pullRequest = {
@@ -170,4 +172,23 @@ describe('a composite explains an event', () => {
   ])('%s', (_, facts, because) => {
     expect(explainTriggers(chain, facts)).toMatchObject([{ matches: false, checks: [{ because }] }]);
   });
+});
+
+test.each([
+  ['{ event: pr.opened, filter: { labels: "!wip" } }', ['2:10: warning: "!wip" leaves out a label']],
+  [
+    '{ event: issue.created, filter: { labels: [bug, "!wip"] } }',
+    ['2:10: warning: "!wip" leaves out a label'],
+  ],
+  [
+    '{ all_of: [{ event: pr.opened, filter: { labels: "!wip" } }, { event: pr.labeled }], within: 1h, key: pull_request }',
+    ['2:10: warning: "!wip" leaves out a label'],
+  ],
+  ['{ event: pr.opened, filter: { labels: { none: wip } } }', []],
+  ['{ event: pr.labeled, filter: { label: "!wip" } }', []],
+])('lint warns of a list of labels that excludes one: %s', (trigger, warnings) => {
+  const text = `name: after\ntrigger: ${trigger}\nsteps:\n  - { action: gh-label, with: { labels: [seen] } }\n`;
+  expect(errorsOf(text)).toEqual([]);
+  const found = chainWarnings(text, 'a.yaml', KNOWN).map(formatDiagnostic);
+  expect(found.map((one) => one.replace(/^a\.yaml:/, '').split(' and not')[0])).toEqual(warnings);
 });

@@ -52,7 +52,13 @@ function isZone(timezone: string): boolean {
 
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^CronPattern: /, '');
+  // Of days and months, croner names its own count, which begins with 0.
+  return text
+    .replace(/^CronPattern: /, '')
+    .replace(
+      /^(Invalid value for (?:day|month)): (-?\d+)$/,
+      (_, what, value) => `${what}: ${Number(value) + 1}`,
+    );
 }
 
 /**

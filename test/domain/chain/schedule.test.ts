@@ -51,6 +51,8 @@ describe('a schedule', () => {
     ['every 6h', undefined],
     ['0 0 30 2 *', '"0 0 30 2 *" never fires: no date matches it'],
     ['61 * * * *', '"61 * * * *" is no schedule of cron: Invalid value for minute: 61'],
+    ['0 0 32 * *', '"0 0 32 * *" is no schedule of cron: Invalid value for day: 32'],
+    ['0 0 * 13 *', '"0 0 * 13 *" is no schedule of cron: Invalid value for month: 13'],
     ['', 'a schedule is five fields of cron'],
     ['* * * * * *', 'a schedule is five fields of cron'],
     ['@daily', 'a schedule is five fields of cron'],

@@ -25,6 +25,8 @@ export interface PullRequest extends Mergeability {
   body: string;
   author: Person;
   state: 'open' | 'closed';
+  /** When it was closed, merged or not; `null` while it is open. */
+  closedAt: Date | null;
   merged: boolean;
   mergeCommitSha: string | null;
   /** Who merged it: a person with the button, this app, or the merge queue; `null` before the merge. */

@@ -103,6 +103,30 @@ test('closing a pull request without a merge fires the chains for that, and not 
   expect(scene.github.labels(REPO, number)).toEqual(['closed']);
 });
 
+test('closing a pull request again, after it was opened again, fires again, and a redelivery or a comment does not', {
+  tags: 'slow',
+}, async () => {
+  const closed =
+    'name: closed\ntrigger: { event: pr.closed }\nsteps: [{ action: gh-label, with: { labels: [closed] } }]\n';
+  const scene = await start(only({ closed }));
+  const { number } = await scene.open();
+  const close = async () => {
+    await scene.github.closePullRequest(REPO, number, 'ada');
+    await scene.advance(10_000);
+  };
+  await close();
+  const delivery = scene.github.deliveries.findLast(({ event }) => event === 'pull_request');
+  await scene.github.redeliver(delivery?.guid ?? '');
+  await scene.say(number, 'ada', 'I will open it again.');
+  // The hourly reconciliation sees that it has changed.
+  await scene.advance(2 * 3_600_000);
+  expect(await scene.runs('closed')).toHaveLength(1);
+  await scene.github.reopenPullRequest(REPO, number, 'ada');
+  await scene.advance(10_000);
+  await close();
+  expect(await scene.runs('closed')).toHaveLength(2);
+});
+
 test('a chain that is fired by hand waits for nothing else', async () => {
   const scene = await start(
     flowChain('action: gh-label, with: { labels: ["{{ trigger.input_name }}"] }', '{ event: manual.fired }'),

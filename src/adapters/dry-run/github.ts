@@ -141,6 +141,7 @@ function asIfOpen(pullRequest: PullRequest): PullRequest {
   return {
     ...pullRequest,
     state: 'open',
+    closedAt: null,
     merged: false,
     mergeCommitSha: null,
     mergedBy: null,

@@ -240,6 +240,7 @@ const pullRequestSchema = z
       body: pull.body,
       author: pull.author,
       state: 'open',
+      closedAt: null,
       merged: false,
       mergeCommitSha: null,
       mergeable: pull.mergeable === 'UNKNOWN' ? null : pull.mergeable === 'MERGEABLE',

@@ -30,6 +30,7 @@ export function countedBy(
     // Anybody who can read a public repository can review.
     case 'pr.review_submitted':
     case 'pr.labeled':
+    case 'pr.closed':
       return `${event.kind} of #${event.pull_request} for ${name} on ${today}`;
     case 'issue.labeled':
       return `${event.kind} of #${event.issue} for ${name} on ${today}`;
@@ -48,6 +49,8 @@ export function tooManyBecause(event: Event, root: string | undefined): string {
       return `the labels of one issue may start it at most ${MAX_CAUSED} times a day (UTC)`;
     case 'pr.review_submitted':
       return `the reviews of one pull request may start it at most ${MAX_CAUSED} times a day (UTC)`;
+    case 'pr.closed':
+      return `one pull request may start it at most ${MAX_CAUSED} times a day (UTC) by being closed`;
     default:
       return `the labels of one pull request may start it at most ${MAX_CAUSED} times a day (UTC)`;
   }

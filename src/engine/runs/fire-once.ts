@@ -374,9 +374,13 @@ async function decideByRuns(
 ): Promise<Decision> {
   const place = { repositoryId: event.repository.id, headSha: subject.headSha, chain: chain.name };
   const about = firedOnce({ trigger: redactValue(subject.trigger), fired });
-  const earlier = (await tx.runs.list(place)).find((run) => firedOnce(run.facts) === about);
+  // A record without an occasion is from when a head fired once, however often it was closed.
+  const abouts =
+    event.kind === 'pr.closed' ? [about, firedOnce({ trigger: redactValue(subject.trigger) })] : [about];
+  const earlier = (await tx.runs.list(place)).find((run) => abouts.includes(firedOnce(run.facts)));
   if (earlier) return { begins: false, why: 'has_run', runId: earlier.id };
-  if (await tx.runs.wasFired({ ...place, subject: about })) return { begins: false, why: 'has_run' };
+  for (const one of abouts)
+    if (await tx.runs.wasFired({ ...place, subject: one })) return { begins: false, why: 'has_run' };
   if (by.depth > MAX_DEPTH) return { begins: false, why: 'too_deep', because: tooDeep(event, by.depth) };
   return { begins: true };
 }
@@ -743,8 +747,17 @@ function ofPullRequest(
   };
   switch (event.kind) {
     case 'pr.merged':
-    case 'pr.closed':
       return { ...common, trigger, facts: { pull_request: facts } };
+    case 'pr.closed': {
+      // It can be opened again and closed again. Reconciliation reports the same close, with no other time of it.
+      const { closedAt } = pullRequest;
+      return {
+        ...common,
+        trigger,
+        ...(closedAt && { occasion: closedAt.toISOString() }),
+        facts: { pull_request: facts },
+      };
+    }
     case 'pr.labeled': {
       const { label, at } = event;
       return {

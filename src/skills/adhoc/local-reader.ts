@@ -19,6 +19,7 @@ export const LOCAL_PULL_REQUEST: PullRequest = {
   body: '',
   author: { id: 0, login: 'you', type: 'User' },
   state: 'open',
+  closedAt: null,
   merged: false,
   mergeCommitSha: null,
   mergeable: null,

@@ -38,6 +38,7 @@ export function caseReader(
       body: of.body ?? '',
       author: AUTHOR,
       state: 'open',
+      closedAt: null,
       merged: false,
       mergeCommitSha: null,
       mergeable: null,

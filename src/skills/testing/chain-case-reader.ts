@@ -87,7 +87,7 @@ export function chainCaseReader(
         labels: [...world.labels],
         headSha: world.headSha,
         updatedAt: world.updatedAt,
-        ...(world.ended && { state: 'closed' as const }),
+        ...(world.ended && { state: 'closed' as const, closedAt: world.updatedAt }),
         ...(world.ended === 'merged' && { merged: true, mergeCommitSha: MERGE_SHA, mergedBy: MERGER }),
       };
     },

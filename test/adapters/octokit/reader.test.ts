@@ -43,6 +43,7 @@ describe('a pull request', () => {
       state: 'open',
       merged: false,
       mergeCommitSha: null,
+      closedAt: null,
       mergedBy: null,
       mergeable: null,
       rebaseable: null,

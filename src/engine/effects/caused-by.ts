@@ -67,10 +67,12 @@ async function byRunOf(read: ReadTx, { runId }: EffectRow): Promise<CausedBy> {
 
 /** How many requests of a tag are remembered: a release can be deleted and made again. */
 const MAX_REQUESTS = 10;
-const requestsSchema = z.object({ keys: z.array(z.string()) });
+/** Of so many tags of a repository, the newest are remembered. GitHub reports a release within seconds, and at most three days late. */
+const MAX_TAGS = 100;
+const requestsSchema = z.array(z.tuple([z.string(), z.array(z.string())]));
 
-function releaseName(repositoryId: number, tag: string): string {
-  return `release:${repositoryId}:${tag}`;
+function releasesName(repositoryId: number): string {
+  return `releases:${repositoryId}`;
 }
 
 /** Remembers who publishes a tag, before GitHub can report the release. */
@@ -83,20 +85,23 @@ export async function noteRelease(
   if (effect.kind !== 'release' || effect.draft || runId === null) return;
   const run = await tx.runs.get(runId);
   if (!run) return;
-  const name = releaseName(run.repositoryId, effect.tag);
-  const known = await requestsOf(tx, name);
-  if (!known.includes(key)) await tx.cursors.set(name, { keys: [key, ...known].slice(0, MAX_REQUESTS) }, at);
+  const known = await requestsOf(tx, run.repositoryId);
+  const keys = known.get(effect.tag) ?? [];
+  if (keys.includes(key)) return;
+  known.delete(effect.tag);
+  known.set(effect.tag, [key, ...keys].slice(0, MAX_REQUESTS));
+  await tx.cursors.set(releasesName(run.repositoryId), [...known].slice(-MAX_TAGS), at);
 }
 
-async function requestsOf(read: ReadTx, name: string): Promise<string[]> {
-  const known = requestsSchema.safeParse(await read.cursors.get(name));
-  return known.success ? known.data.keys : [];
+/** By tag, the one that was requested last at the end. */
+async function requestsOf(read: ReadTx, repositoryId: number): Promise<Map<string, string[]>> {
+  return new Map(requestsSchema.safeParse(await read.cursors.get(releasesName(repositoryId))).data);
 }
 
 /** A request that found the release is not its cause. One without an answer may be. */
 async function byRelease(read: ReadTx, repositoryId: number, tag: string): Promise<CausedBy> {
   const found: CausedBy[] = [];
-  for (const key of await requestsOf(read, releaseName(repositoryId, tag))) {
+  for (const key of (await requestsOf(read, repositoryId)).get(tag) ?? []) {
     const row = await read.effects.get(key);
     if (row && row.progress.result !== 'found') found.push(await byRunOf(read, row));
   }

@@ -14,7 +14,14 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type OutputOptions, type Plugin, type RolldownOutput, rolldown } from 'rolldown';
+import {
+  type ChunkingContext,
+  type CodeSplittingNameFunction,
+  type OutputOptions,
+  type Plugin,
+  type RolldownOutput,
+  rolldown,
+} from 'rolldown';
 
 /** What Node or a Probot server loads. They stay in their places, and load the rest from the bundle. */
 const PROGRAMS = [
@@ -26,6 +33,25 @@ const PROGRAMS = [
   'cli.js',
   'probot.js',
 ];
+/**
+ * What is loaded together, by the files that it starts with. Modules that the same of these load share a file, because Node
+ * spends more time on a file than on the code of most modules. Whatever loads a module loads its imports as well, so no two
+ * such files import each other.
+ */
+const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  command: ['cli-tools.js', 'entrypoints/cli/command-line.js'],
+  stored: ['composition/cli-database.js', 'entrypoints/cli/commands.js', 'entrypoints/cli/run-list.js'],
+  chains: [
+    'composition/shipped.js',
+    'engine/sessions/registry.js',
+    'entrypoints/cli/chain-lint.js',
+    'entrypoints/cli/commands.js',
+    'skills/builtin/shipped.js',
+  ],
+  app: ['serve.js'],
+  intake: ['composition/intake/run.js'],
+  studio: ['composition/studio/run.js'],
+};
 /** So small that each program has its own. */
 const UNBUNDLED = 'core/package-root.js';
 
@@ -110,10 +136,12 @@ async function bundlePrograms(): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries([...entries].map((file) => [entryName(file), join(dist, file)])),
     platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
     external: WHOLE.map((name) => new RegExp(`^${name.replace('*', '[^/]+')}(/|$)`)),
     plugins: [keepPlaces, lazyBuiltins],
   });
-  keepLicences(await bundle.write({ ...OUTPUT, dir: bundleFolder }));
+  const groups = [{ name: loadersOf(), debugName: 'loaders', includeDependenciesRecursively: false }];
+  keepLicences(await bundle.write({ ...OUTPUT, dir: bundleFolder, codeSplitting: { groups } }));
   await bundle.close();
   for (const program of PROGRAMS) {
     rewrite(program, OWN_IMPORT, (file) =>
@@ -122,6 +150,24 @@ async function bundlePrograms(): Promise<void> {
     const path = join(dist, program);
     writeFileSync(path, withLazyBuiltins(readFileSync(path, 'utf8')));
   }
+}
+
+/** Names a module by all of `TOGETHER` that load it. */
+function loadersOf(): CodeSplittingNameFunction {
+  let loaded: (readonly [string, ReadonlySet<string>])[] | undefined;
+  return (id, graph) => {
+    loaded ??= Object.entries(TOGETHER).map(([name, files]) => [name, reachedFrom(files, graph)]);
+    const names = loaded.flatMap(([name, reached]) => (reached.has(id) ? name : []));
+    return names.length > 1 ? names.join('-') : null;
+  };
+}
+
+function reachedFrom(files: readonly string[], graph: ChunkingContext): Set<string> {
+  for (const file of files) if (!compiled.includes(file)) throw new Error(`there is no ${file} to load`);
+  const reached = new Set(files.map((file) => join(dist, file)));
+  // A loop over a set also comes to what is added meanwhile.
+  for (const id of reached) for (const next of graph.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+  return reached;
 }
 
 async function bundlePackages(): Promise<void> {

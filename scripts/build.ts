@@ -22,6 +22,7 @@ import {
   type RolldownOutput,
   rolldown,
 } from 'rolldown';
+import { readShippedSkills } from '../src/composition/shipped-skills.ts';
 
 /** What Node or a Probot server loads. They stay in their places, and load the rest from the bundle. */
 const PROGRAMS = [
@@ -105,6 +106,14 @@ const keepPlaces: Plugin = {
   },
 };
 
+const shippedSkills: Plugin = {
+  name: 'shipped-skills',
+  load: (id) =>
+    id === join(dist, 'composition/shipped-skills.js')
+      ? `export const readShippedSkills = () => JSON.parse(${JSON.stringify(JSON.stringify(readShippedSkills()))});`
+      : null,
+};
+
 /**
  * Importing a module of Node reads all that it exports, and so loads what it would load later or never: `node:fs`
  * loads streams, and `node:http` an HTTP client of 4 MB.
@@ -138,7 +147,7 @@ async function bundlePrograms(): Promise<void> {
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
     external: WHOLE.map((name) => new RegExp(`^${name.replace('*', '[^/]+')}(/|$)`)),
-    plugins: [keepPlaces, lazyBuiltins],
+    plugins: [keepPlaces, shippedSkills, lazyBuiltins],
   });
   const groups = [{ name: loadersOf(), debugName: 'loaders', includeDependenciesRecursively: false }];
   keepLicences(await bundle.write({ ...OUTPUT, dir: bundleFolder, codeSplitting: { groups } }));

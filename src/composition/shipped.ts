@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { formatDiagnostic } from '../core/diagnostic.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { KnownNames } from '../domain/chain/known-names.ts';
 import { parseChain } from '../domain/chain/parse.ts';
 import type { ParsedChain } from '../domain/chain/scope.ts';
-import type { PackageFile, ParsedPackage, SkillPackage } from '../domain/skill/package.ts';
-import { parseShippedPackage } from '../domain/skill/parse.ts';
+import type { ParsedPackage, SkillPackage } from '../domain/skill/package.ts';
+import { readShippedSkills } from './shipped-skills.ts';
 
 /** The only shipped chain that runs where no settings name any: the others would surprise those who upgrade. */
 const BY_DEFAULT = 'pr-review';
@@ -37,7 +37,7 @@ let skills: readonly ParsedPackage[] | undefined;
  * @throws Error if one is invalid, which is a bug of ours
  */
 export function shippedSkills(): readonly ParsedPackage[] {
-  skills ??= readSkills();
+  skills ??= readShippedSkills();
   return skills;
 }
 
@@ -49,23 +49,4 @@ export function shippedSkill(wanted: string): SkillPackage {
   const found = shippedSkills().find(({ name }) => name === wanted);
   if (!found?.skill) throw new Error(`no skill package ${wanted} ships with Countersign`);
   return found.skill;
-}
-
-function readSkills(): ParsedPackage[] {
-  const root = join(PACKAGE_ROOT, 'skills');
-  return readdirSync(root)
-    .sort()
-    .map((name) => {
-      const parsed = parseShippedPackage(filesIn(join(root, name)), `skills/${name}`);
-      if (!parsed.skill) throw new Error(parsed.diagnostics.map(formatDiagnostic).join('\n'));
-      return parsed;
-    });
-}
-
-/** Every file below a folder, as text. */
-function filesIn(folder: string): PackageFile[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => ({ path: relative(folder, file), text: readFileSync(file, 'utf8') }));
 }

@@ -70,16 +70,14 @@ function checkFirst(artifacts: readonly SkillArtifact[], source: YamlSource): Di
 }
 
 /**
- * Reads a package whose files ship with this program, and are known to be valid: only the SKILL.md is parsed. To
- * check the others takes most of the time of a short command.
+ * Reads a package whose files ship with this program and are known to be valid. To check them as others takes most of
+ * the time of a short command.
  */
 export function parseShippedPackage(files: readonly PackageFile[], folder: string): ParsedPackage {
-  const name = nameOf(folder);
   const text = files.find(({ path }) => path === SKILL_FILE)?.text ?? '';
-  const read = readManifest(readYaml(frontmatterOf(text), `${folder}/${SKILL_FILE}`), name, files);
-  const diagnostics = [...read.diagnostics];
-  if (!read.manifest || diagnostics.length > 0) return { folder, name, diagnostics };
-  return { folder, name, skill: toPackage(read.manifest, files), diagnostics };
+  const source = readYaml(frontmatterOf(text), `${folder}/${SKILL_FILE}`);
+  const { value, diagnostics } = checkShape(manifestSchema, source);
+  return { folder, name: nameOf(folder), ...(value && { skill: toPackage(value, files) }), diagnostics };
 }
 
 /**

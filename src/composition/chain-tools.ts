@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { MAX_CONFIGURATION_BYTES } from '../domain/chain/configuration-files.ts';
 import { chainsAround, lintChain } from '../domain/chain/lint.ts';
-import { parseChain } from '../domain/chain/parse.ts';
+import { readChain } from '../domain/chain/parse.ts';
+import { readYaml } from '../domain/chain/positions.ts';
 import { knownWith } from '../domain/skill/known-names.ts';
 import { createRegistry } from '../engine/sessions/registry.ts';
 import { tooLarge } from '../messages/check-run/configuration-check.ts';
@@ -33,9 +34,10 @@ export function chainTools(): ChainTools {
         const error = { file: FILE, line: 1, column: 1, message: tooLarge };
         return { name: undefined, chain: undefined, errors: [error], warnings: [] };
       }
-      const parsed = parseChain(text, FILE, known);
+      const source = readYaml(text, FILE);
+      const parsed = readChain(source, known);
       const others = () => [...chains, ...(parsed.chain ? [parsed.chain] : [])];
-      const linted = lintChain(text, { file: FILE, ...parsed }, known, chainsAround(others, known));
+      const linted = lintChain(source, parsed, known, chainsAround(others, known));
       const { chain } = parsed;
       return { name: chain?.name ?? ('name' in parsed ? parsed.name : undefined), chain, ...linted };
     },

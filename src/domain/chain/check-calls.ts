@@ -3,7 +3,7 @@ import { holdsExpression } from '../expression/template.ts';
 import { runsChain } from '../policy/capability.ts';
 import type { Chain } from './chain.ts';
 import { readFired } from './fired-inputs.ts';
-import { type Path, readYaml, type YamlSource } from './positions.ts';
+import type { Path, YamlSource } from './positions.ts';
 
 /** The chains that steps can mean. What is found out about them is shared by all files that are checked together. */
 export interface Callable {
@@ -69,15 +69,13 @@ function circleInWords(circle: readonly string[]): string {
  * @param isComplete whether there can be no others, such as those of an organisation
  */
 export function checkCalls(
-  text: string,
+  source: YamlSource,
   chain: Chain,
-  file: string,
   chains: Callable,
   { isComplete }: { isComplete: boolean },
 ): Diagnostic[] {
   const calls = chain.steps.filter(runsChain);
   if (calls.length === 0) return [];
-  const source = readYaml(text, file);
   const circle = chains.circle(chain);
   const closing = circle && calls.find((step) => step.with.chain === circle[1]);
   return calls.flatMap((step) => {

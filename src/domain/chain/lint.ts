@@ -4,6 +4,7 @@ import { type Callable, callable, checkCalls } from './check-calls.ts';
 import { type FiringCycles, firingCycles } from './firing-cycle.ts';
 import type { KnownNames } from './known-names.ts';
 import { chainWarnings } from './parse.ts';
+import type { YamlSource } from './positions.ts';
 import type { ParsedChain } from './scope.ts';
 
 /** What a check of chain files says about one, wherever it is checked. */
@@ -28,18 +29,16 @@ export function chainsAround(others: () => readonly Chain[], { outcomes = {} }: 
 
 /** Adds to the diagnostics of one chain file what concerns the chains around it, and the warnings. A step may run an unknown chain. */
 export function lintChain(
-  text: string,
-  { file, chain, diagnostics }: ParsedChain,
+  source: YamlSource,
+  { chain, diagnostics }: Pick<ParsedChain, 'chain' | 'diagnostics'>,
   known: KnownNames,
   around: ChainsAround,
 ): LintedChain {
   const calls =
-    chain && diagnostics.length === 0
-      ? checkCalls(text, chain, file, around.calls, { isComplete: false })
-      : [];
+    chain && diagnostics.length === 0 ? checkCalls(source, chain, around.calls, { isComplete: false }) : [];
   const errors = [...diagnostics, ...calls];
   return {
     errors,
-    warnings: errors.length > 0 ? [] : chainWarnings(text, file, known, { chain, cycles: around.cycles }),
+    warnings: errors.length > 0 ? [] : chainWarnings(source, known, { chain, cycles: around.cycles }),
   };
 }

@@ -19,7 +19,7 @@ import type { FiringCycles } from './firing-cycle.ts';
 import type { KnownNames } from './known-names.ts';
 import { neverRunning, searchBudget } from './never-runs.ts';
 import { outlineSteps, type StepOutline } from './outline.ts';
-import { readYaml } from './positions.ts';
+import { readYaml, type YamlSource } from './positions.ts';
 import { checkShape, inFileOrder } from './shape.ts';
 import { stepThatFires } from './trigger.ts';
 import {
@@ -32,16 +32,20 @@ import {
   triggersOf,
 } from './trigger-schema.ts';
 
+type Read =
+  | { chain: Chain; diagnostics: [] }
+  | { chain?: undefined; name?: string; diagnostics: Diagnostic[] };
+
+/** As `readChain`, of a text. Never throws, for any text. */
+export function parseChain(text: string, file: string, known: KnownNames): Read {
+  return readChain(readYaml(text, file), known);
+}
+
 /**
  * Reads a chain file. Returns the chain, or all diagnostics in file order. With diagnostics, `name` is the
- * chain's name if the file has a valid one. Never throws, for any text.
+ * chain's name if the file has a valid one.
  */
-export function parseChain(
-  text: string,
-  file: string,
-  known: KnownNames,
-): { chain: Chain; diagnostics: [] } | { chain?: undefined; name?: string; diagnostics: Diagnostic[] } {
-  const source = readYaml(text, file);
+export function readChain(source: YamlSource, known: KnownNames): Read {
   const name = source.peek('name');
   const named = name !== undefined && CHAIN_NAME.test(name) ? { name } : {};
   if (source.value === undefined) return { ...named, diagnostics: [...source.diagnostics] };
@@ -89,8 +93,8 @@ export function calledBy(text: string): string[] {
   });
 }
 
-/** What is known of a text already, so that it is not read again, and how long the search may take. */
-interface ChainOfText {
+/** What is known of a file already, so that it is not read again, and how long the search may take. */
+interface ChainOfFile {
   chain?: Chain | undefined;
   budget?: ReturnType<typeof searchBudget>;
   /** Finds the cycles with the chains beside it. */
@@ -103,17 +107,11 @@ interface ChainOfText {
  * errors. Only lint and the check of a change ask, because the search takes longer than reading the file.
  */
 export function chainWarnings(
-  text: string,
-  file: string,
+  source: YamlSource,
   known: KnownNames,
-  {
-    chain = parseChain(text, file, known).chain,
-    budget = searchBudget(),
-    cycles = () => [],
-  }: ChainOfText = {},
+  { chain = readChain(source, known).chain, budget = searchBudget(), cycles = () => [] }: ChainOfFile = {},
 ): Diagnostic[] {
   if (!chain) return [];
-  const source = readYaml(text, file);
   const steps = source.value === undefined ? [] : outlineSteps(source.value);
   const continues = (index: number) => chain.steps[index]?.onFailure === 'continue';
   const never = neverRunning(steps, known, soleFilter(chain), continues, budget);

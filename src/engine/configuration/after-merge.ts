@@ -10,6 +10,7 @@ import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { chainsAround } from '../../domain/chain/lint.ts';
 import { searchBudget } from '../../domain/chain/never-runs.ts';
 import { chainWarnings } from '../../domain/chain/parse.ts';
+import { readYaml } from '../../domain/chain/positions.ts';
 import { type ParsedChain, resolveChains } from '../../domain/chain/scope.ts';
 import { inFileOrder } from '../../domain/chain/shape.ts';
 import { tooManyChainFiles } from '../../messages/check-run/configuration-check.ts';
@@ -71,6 +72,9 @@ export function diagnosticsAfterMerge(
   });
   const known = unknownIn(read.settings, resolveChains(read.chains).names);
   const { calls, cycles } = chainsAround(() => chains.chains, names);
+  const sources = changes.flatMap(({ path, chain: { chain } = {}, text }) =>
+    chain && text !== undefined ? { chain, source: readYaml(text, path) } : [],
+  );
   const files = [
     ...new Set(
       [...read.chains.repository, ...changes.flatMap(({ chain }) => chain ?? [])].map(({ file }) => file),
@@ -83,9 +87,9 @@ export function diagnosticsAfterMerge(
       .map((file) => ({ file, line: 1, column: 1, message: tooManyChainFiles(MAX_CHAIN_FILES) })),
     ...changes.flatMap((file) => file.diagnostics),
     ...chains.broken.flatMap((broken) => (isNew(broken.file) ? broken.diagnostics : [])),
-    ...changes.flatMap(({ chain: { chain, file } = { file: '' }, text = '' }) =>
-      chain && chains.chains.includes(chain)
-        ? checkCalls(text, chain, file, calls, { isComplete: chains.broken.length === 0 })
+    ...sources.flatMap(({ chain, source }) =>
+      chains.chains.includes(chain)
+        ? checkCalls(source, chain, calls, { isComplete: chains.broken.length === 0 })
         : [],
     ),
     ...unknownIn(settings, chains.names).filter(
@@ -93,8 +97,8 @@ export function diagnosticsAfterMerge(
     ),
   ];
   const budget = searchBudget();
-  const warnings = changes.flatMap(({ path, chain: { chain } = {}, text }) =>
-    chain && text !== undefined ? chainWarnings(text, path, names, { chain, budget, cycles }) : [],
+  const warnings = sources.flatMap(({ chain, source }) =>
+    chainWarnings(source, names, { chain, budget, cycles }),
   );
   return {
     errors: [...Map.groupBy(errors, ({ file }) => file)]

@@ -17,7 +17,8 @@ import {
 } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { chainsAround, lintChain } from '../../domain/chain/lint.ts';
-import { parseChain } from '../../domain/chain/parse.ts';
+import { readChain } from '../../domain/chain/parse.ts';
+import { readYaml, type YamlSource } from '../../domain/chain/positions.ts';
 import {
   isChosen,
   nameOf,
@@ -129,12 +130,12 @@ export function checkFiles(
       ).values(),
     ].flatMap(chainFilesBeyond),
   );
-  const chains = chainFiles
-    .filter((file) => !astray.includes(file) && !beyond.has(file))
-    .map((file) => parsedChain(cwd, file, known));
+  const sources = new Map(chainFiles.map((file) => [file, sourceOf(cwd, file)]));
+  const parsedIn = (file: string) => parsed(file, sources.get(file), known);
+  const chains = chainFiles.filter((file) => !astray.includes(file) && !beyond.has(file)).map(parsedIn);
   const ignored = [
-    ...astray.map((file) => notRead(parsedChain(cwd, file, known), misplacedChain(file, CHAINS_FOLDER))),
-    ...[...beyond].map((file) => notRead(parsedChain(cwd, file, known), tooManyChainFiles(MAX_CHAIN_FILES))),
+    ...astray.map((file) => notRead(parsedIn(file), misplacedChain(file, CHAINS_FOLDER))),
+    ...[...beyond].map((file) => notRead(parsedIn(file), tooManyChainFiles(MAX_CHAIN_FILES))),
   ];
   const clashes = [...Map.groupBy(chains, ({ file }) => dirname(file)).values()].flatMap(
     // Two files in a folder with the same name conflict, which neither shows alone.
@@ -144,30 +145,37 @@ export function checkFiles(
   const parsedByFile = new Map([...chains, ...ignored].map((parsed) => [parsed.file, parsed]));
   const clashByFile = new Map(clashes.map((clash) => [clash.file, clash]));
   return files.map((file) => {
-    const parsed = parsedByFile.get(file);
-    if (!parsed) {
+    const read = parsedByFile.get(file);
+    if (!read) {
       const there = [...chains, ...chainsBeside(cwd, file, known), ...shipped()].map(nameOf);
       const diagnostics = settingsDiagnostics(cwd, file, known, [...new Set(there)].sort());
       return { file, chain: null, diagnostics, warnings: [], contracts: [] };
     }
-    const own = clashByFile.get(file)?.diagnostics ?? parsed.diagnostics;
-    const { errors: diagnostics, warnings } = lintChain(
-      textOf(cwd, file) ?? '',
-      { ...parsed, diagnostics: [...own] },
-      known,
-      around,
-    );
-    const steps = parsed.chain && diagnostics.length === 0 ? foldContracts(parsed.chain).steps : [];
+    const own = [...(clashByFile.get(file)?.diagnostics ?? read.diagnostics)];
+    const source = sources.get(file);
+    const { errors: diagnostics, warnings } = source
+      ? lintChain(source, { ...read, diagnostics: own }, known, around)
+      : { errors: own, warnings: [] };
+    const steps = read.chain && diagnostics.length === 0 ? foldContracts(read.chain).steps : [];
     const contracts = steps.flatMap(({ artifacts }) => artifacts ?? []);
-    return { file, chain: parsed.chain?.name ?? parsed.name ?? null, diagnostics, warnings, contracts };
+    return { file, chain: read.chain?.name ?? read.name ?? null, diagnostics, warnings, contracts };
   });
 }
 
 function parsedChain(cwd: string, file: string, known: KnownNames): ParsedChain {
+  return parsed(file, sourceOf(cwd, file), known);
+}
+
+/** @param source `undefined` if the file is too large */
+function parsed(file: string, source: YamlSource | undefined, known: KnownNames): ParsedChain {
+  return source
+    ? { file, ...readChain(source, known) }
+    : { file, diagnostics: [{ file, line: 1, column: 1, message: tooLarge }] };
+}
+
+function sourceOf(cwd: string, file: string): YamlSource | undefined {
   const text = textOf(cwd, file);
-  return text === undefined
-    ? { file, diagnostics: [{ file, line: 1, column: 1, message: tooLarge }] }
-    : { file, ...parseChain(text, file, known) };
+  return text === undefined ? undefined : readYaml(text, file);
 }
 
 /** Whether the app ignores the file because it is in a subfolder of the chains' folder. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Chain } from '../../../src/domain/chain/chain.ts';
 import { callable, checkCalls } from '../../../src/domain/chain/check-calls.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
+import { readYaml } from '../../../src/domain/chain/positions.ts';
 
 const KNOWN = { skills: [], actions: ['chain', 'wait'] };
 const textOf = (name: string, steps: readonly string[], inputs = '') =>
@@ -25,9 +26,8 @@ function said(text: string, others: readonly string[], isComplete = true) {
   });
   return own
     ? checkCalls(
-        text,
+        readYaml(text, 'a.yaml'),
         own,
-        'a.yaml',
         callable(() => [...rest, own]),
         { isComplete },
       ).map(({ line, message }) => `${line}: ${message.split('; its inputs')[0]}`)
@@ -96,7 +96,9 @@ test('10,000 chains that run one another in a circle are read a bounded number o
   });
   const known = callable(() => chains);
   const [own = first] = chains;
-  expect(checkCalls(text, own, 'a.yaml', known, { isComplete: true }).map(({ message }) => message)).toEqual([
+  expect(
+    checkCalls(readYaml(text, 'a.yaml'), own, known, { isComplete: true }).map(({ message }) => message),
+  ).toEqual([
     'these chains run each other: c0 → c1 → c2 → c3 → c4 → c5 → c6 → c7 → c8 → c9 → c10 → 9989 more → c0',
   ]);
   for (const chain of chains) known.circle(chain);

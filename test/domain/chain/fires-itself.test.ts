@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { firingCycles } from '../../../src/domain/chain/firing-cycle.ts';
 import { chainWarnings } from '../../../src/domain/chain/parse.ts';
+import { readYaml } from '../../../src/domain/chain/positions.ts';
 import { chainOf, errorsOf, KNOWN } from '../../support/chains.ts';
 import { eachFirstQuick } from '../../support/each-first-quick.ts';
 
@@ -10,7 +11,7 @@ const { outcomes: OUTCOMES = {} } = KNOWN;
 function warningsOf(filter: string): string[] {
   const text = `name: after\ntrigger:\n  - event: pr.opened\n  - event: invocation.completed\n    filter: ${filter}\nsteps:\n  - { id: review, skill: ci }\n`;
   expect(errorsOf(text)).toEqual([]);
-  return chainWarnings(text, 'after.yaml', KNOWN).map(formatDiagnostic);
+  return chainWarnings(readYaml(text, 'after.yaml'), KNOWN).map(formatDiagnostic);
 }
 
 test.each([
@@ -43,7 +44,7 @@ test.each([
 ])('lint warns of a trigger that fires for each check of each commit: %s', (trigger, warnings) => {
   const text = `name: after\ntrigger: ${trigger}\nsteps:\n  - { id: review, skill: ci }\n`;
   expect(errorsOf(text)).toEqual([]);
-  const found = chainWarnings(text, 'after.yaml', KNOWN).map(formatDiagnostic);
+  const found = chainWarnings(readYaml(text, 'after.yaml'), KNOWN).map(formatDiagnostic);
   expect(
     found.filter((one) => one.includes('2:10: warning: this trigger fires for each check')),
   ).toHaveLength(warnings);
@@ -53,7 +54,7 @@ const hears = (name: string, filter: string) =>
   `name: ${name}\ntrigger: { event: invocation.completed, filter: ${filter} }\nsteps:\n  - { id: go-${name}, skill: ci }\n`;
 
 const warningsBeside = (filter: string, others: readonly string[]) =>
-  chainWarnings(hears('one', filter), 'one.yaml', KNOWN, {
+  chainWarnings(readYaml(hears('one', filter), 'one.yaml'), KNOWN, {
     cycles: firingCycles(() => others.map(chainOf), OUTCOMES),
   }).map(formatDiagnostic);
 
@@ -89,7 +90,9 @@ test.each([
   (count, warnings) => {
     const chains = ring(count).map(chainOf);
     const cycles = firingCycles(() => chains, OUTCOMES);
-    expect(chainWarnings(ring(count)[0] ?? '', 'c0.yaml', KNOWN, { cycles })).toHaveLength(warnings);
+    expect(chainWarnings(readYaml(ring(count)[0] ?? '', 'c0.yaml'), KNOWN, { cycles })).toHaveLength(
+      warnings,
+    );
   },
 );
 
@@ -111,7 +114,7 @@ eachFirstQuick([
     return { text, chain: Object.defineProperty(chain, 'steps', { get: () => ++looks && steps }) };
   });
   const cycles = firingCycles(() => chains.map(({ chain }) => chain), OUTCOMES);
-  for (const { text, chain } of chains) chainWarnings(text, 'one.yaml', KNOWN, { chain, cycles });
+  for (const { text, chain } of chains) chainWarnings(readYaml(text, 'one.yaml'), KNOWN, { chain, cycles });
   expect(looks).toBeLessThan(120_000);
 });
 

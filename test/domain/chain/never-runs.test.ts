@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { chainWarnings } from '../../../src/domain/chain/parse.ts';
+import { readYaml } from '../../../src/domain/chain/positions.ts';
 import { errorsOf, KNOWN, withSteps } from '../../support/chains.ts';
 
 function warningsOf(steps: string, trigger = 'event: pr.opened'): string[] {
   const text = withSteps(steps).replace('event: pr.opened', trigger);
   expect(errorsOf(text)).toEqual([]);
-  return chainWarnings(text, 'chain.yaml', KNOWN).map(formatDiagnostic);
+  return chainWarnings(readYaml(text, 'chain.yaml'), KNOWN).map(formatDiagnostic);
 }
 
 const review = (rest = '') => `  - { id: review, skill: pr-review${rest} }\n`;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { chainWarnings, parseChain } from '../../../src/domain/chain/parse.ts';
+import { readYaml } from '../../../src/domain/chain/positions.ts';
 import { KNOWN } from '../../support/chains.ts';
 
 const known = { ...KNOWN, skills: [...KNOWN.skills, 'of-a-package'] };
@@ -11,7 +12,7 @@ const LABEL = 'action: gh-label, with: { labels: [x] }';
 function saidOf(trigger: string, step: string): { error?: string; warning?: string } {
   const text = `name: flow\ntrigger: ${trigger}\nsteps:\n  - { ${step} }\n`;
   const [error] = parseChain(text, 'flow.yaml', known).diagnostics.map(formatDiagnostic);
-  const [warning] = chainWarnings(text, 'flow.yaml', known).map(formatDiagnostic);
+  const [warning] = chainWarnings(readYaml(text, 'flow.yaml'), known).map(formatDiagnostic);
   return { ...(error !== undefined && { error }), ...(warning !== undefined && { warning }) };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../src/core/diagnostic.ts';
 import { chainWarnings } from '../../../src/domain/chain/parse.ts';
+import { readYaml } from '../../../src/domain/chain/positions.ts';
 import { explainTriggers, type TriggerFacts, triggerMatches } from '../../../src/domain/chain/trigger.ts';
 import { chainOf, errorsOf, KNOWN } from '../../support/chains.ts';
 
@@ -189,6 +190,6 @@ test.each([
 ])('lint warns of a list of labels that excludes one: %s', (trigger, warnings) => {
   const text = `name: after\ntrigger: ${trigger}\nsteps:\n  - { action: gh-label, with: { labels: [seen] } }\n`;
   expect(errorsOf(text)).toEqual([]);
-  const found = chainWarnings(text, 'a.yaml', KNOWN).map(formatDiagnostic);
+  const found = chainWarnings(readYaml(text, 'a.yaml'), KNOWN).map(formatDiagnostic);
   expect(found.map((one) => one.replace(/^a\.yaml:/, '').split(' and not')[0])).toEqual(warnings);
 });

@@ -40,91 +40,93 @@ const question = { step: z.string(), merges: z.boolean(), people: z.array(z.stri
 /**
  * Everything that the audit log records. The union is closed: a new fact is a new kind with its own fields.
  * Kinds are never renamed and fields never removed, because people read lines that they exported years ago
- * together with new ones.
+ * together with new ones. Most programs load it and never record an entry, so its schema is made when it is first used.
  */
-export const auditEntrySchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('run.begun'), ...common, chain: z.string(), event: z.string() }),
-  /** A run that had ended continues: CI turned green, or a person asked for it. */
-  z.strictObject({ kind: z.literal('run.continued'), ...common, chain: z.string() }),
-  z.strictObject({
-    kind: z.literal('run.ended'),
-    ...common,
-    chain: z.string(),
-    status: z.string(),
-    reason: z.string().nullable(),
-    summary: z.string().nullable(),
-  }),
-  z.strictObject({ kind: z.literal('question.countersigned'), ...common, ...question }),
-  z.strictObject({ kind: z.literal('question.rejected'), ...common, ...question }),
-  /** Countersign merged the pull request. */
-  z.strictObject({
-    kind: z.literal('merge.made'),
-    ...common,
-    people: z.array(z.string()),
-    method: z.enum(['merge', 'squash', 'rebase']),
-    merge_sha: z.string(),
-  }),
-  /** A person or another tool merged it. GitHub names them in the pull request. */
-  z.strictObject({
-    kind: z.literal('merge.made_elsewhere'),
-    ...common,
-    merge_sha: z.string().nullable(),
-    /**
-     * Who had countersigned, if the gate check was green for this merge; absent if the merge bypassed the
-     * gate.
-     */
-    people: z.array(z.string()).optional(),
-  }),
-  /** The gate check of a head and base turned green. For a merge group, `members` has its pull requests. */
-  z.strictObject({
-    kind: z.literal('gate.opened'),
-    ...common,
-    people: z.array(z.string()),
-    members: z.array(z.int()).optional(),
-  }),
-  /** The gate check turned red or pending again without a merge. */
-  z.strictObject({
-    kind: z.literal('gate.closed'),
-    ...common,
-    because: z.enum(['withdrawn', 'not_renewed']),
-  }),
-  z.strictObject({
-    kind: z.literal('command.carried_out'),
-    ...common,
-    verb: z.enum(AUDITED_VERBS),
-    via: z.discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('comment'), comment_id: z.int() }),
-      z.strictObject({ kind: z.literal('button') }),
-      z.strictObject({ kind: z.literal('command_line') }),
-      z.strictObject({ kind: z.literal('studio') }),
-    ]),
-    step: z.string().optional(),
-    chain: z.string().optional(),
-    inputs: z.record(z.string(), z.json()).optional(),
-    /** The GUID of the delivery to process again. */
-    delivery: z.string().optional(),
-  }),
-  /** A command that was accepted, and that the app could not execute when its turn came. */
-  z.strictObject({
-    kind: z.literal('command.refused'),
-    ...common,
-    verb: z.enum(AUDITED_VERBS),
-    chain: z.string(),
-    because: z.string(),
-    /** What was wrong, if other inputs would help. */
-    of: z.literal('inputs').optional(),
-  }),
-  /** The first run under a configuration that differs from that of the previous run on the same base. */
-  z.strictObject({ kind: z.literal('configuration.changed'), ...common, digest: z.string() }),
-  /** A push changed configuration files. */
-  z.strictObject({ kind: z.literal('configuration.pushed'), ...common, paths: z.array(z.string()) }),
-  z.strictObject({
-    kind: z.literal('retention.pass'),
-    ...common,
-    /** Deleted rows by table or kind. */
-    deleted: z.record(z.string(), z.int()),
-  }),
-]);
+export const auditEntrySchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('run.begun'), ...common, chain: z.string(), event: z.string() }),
+    /** A run that had ended continues: CI turned green, or a person asked for it. */
+    z.strictObject({ kind: z.literal('run.continued'), ...common, chain: z.string() }),
+    z.strictObject({
+      kind: z.literal('run.ended'),
+      ...common,
+      chain: z.string(),
+      status: z.string(),
+      reason: z.string().nullable(),
+      summary: z.string().nullable(),
+    }),
+    z.strictObject({ kind: z.literal('question.countersigned'), ...common, ...question }),
+    z.strictObject({ kind: z.literal('question.rejected'), ...common, ...question }),
+    /** Countersign merged the pull request. */
+    z.strictObject({
+      kind: z.literal('merge.made'),
+      ...common,
+      people: z.array(z.string()),
+      method: z.enum(['merge', 'squash', 'rebase']),
+      merge_sha: z.string(),
+    }),
+    /** A person or another tool merged it. GitHub names them in the pull request. */
+    z.strictObject({
+      kind: z.literal('merge.made_elsewhere'),
+      ...common,
+      merge_sha: z.string().nullable(),
+      /**
+       * Who had countersigned, if the gate check was green for this merge; absent if the merge bypassed the
+       * gate.
+       */
+      people: z.array(z.string()).optional(),
+    }),
+    /** The gate check of a head and base turned green. For a merge group, `members` has its pull requests. */
+    z.strictObject({
+      kind: z.literal('gate.opened'),
+      ...common,
+      people: z.array(z.string()),
+      members: z.array(z.int()).optional(),
+    }),
+    /** The gate check turned red or pending again without a merge. */
+    z.strictObject({
+      kind: z.literal('gate.closed'),
+      ...common,
+      because: z.enum(['withdrawn', 'not_renewed']),
+    }),
+    z.strictObject({
+      kind: z.literal('command.carried_out'),
+      ...common,
+      verb: z.enum(AUDITED_VERBS),
+      via: z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('comment'), comment_id: z.int() }),
+        z.strictObject({ kind: z.literal('button') }),
+        z.strictObject({ kind: z.literal('command_line') }),
+        z.strictObject({ kind: z.literal('studio') }),
+      ]),
+      step: z.string().optional(),
+      chain: z.string().optional(),
+      inputs: z.record(z.string(), z.json()).optional(),
+      /** The GUID of the delivery to process again. */
+      delivery: z.string().optional(),
+    }),
+    /** A command that was accepted, and that the app could not execute when its turn came. */
+    z.strictObject({
+      kind: z.literal('command.refused'),
+      ...common,
+      verb: z.enum(AUDITED_VERBS),
+      chain: z.string(),
+      because: z.string(),
+      /** What was wrong, if other inputs would help. */
+      of: z.literal('inputs').optional(),
+    }),
+    /** The first run under a configuration that differs from that of the previous run on the same base. */
+    z.strictObject({ kind: z.literal('configuration.changed'), ...common, digest: z.string() }),
+    /** A push changed configuration files. */
+    z.strictObject({ kind: z.literal('configuration.pushed'), ...common, paths: z.array(z.string()) }),
+    z.strictObject({
+      kind: z.literal('retention.pass'),
+      ...common,
+      /** Deleted rows by table or kind. */
+      deleted: z.record(z.string(), z.int()),
+    }),
+  ]),
+);
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
 /** An entry as the log stores it. */

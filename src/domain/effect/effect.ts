@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CLOSING_REASONS } from './closing.ts';
 
 /** An annotation of a check run. The code that makes one keeps within GitHub's limits. */
 const annotationSchema = z.strictObject({
@@ -71,9 +72,6 @@ export type OpenGateContent = Pick<
   CheckRunContent,
   'name' | 'head_sha' | 'external_id' | 'title' | 'summary'
 >;
-
-export const CLOSING_REASONS = ['completed', 'not_planned'] as const;
-export type ClosingReason = (typeof CLOSING_REASONS)[number];
 
 const location = {
   installation_id: z.int(),

@@ -10,7 +10,8 @@ import { type AnalyzerName, RULES } from './analyzer-rules.ts';
 const paths = listOrOne(globSchema)
   .optional()
   .describe('Globs of the files that it checks. If left out, all that it can read.');
-const severityOrOff = z.enum([...SEVERITIES, 'off']);
+/** One schema for all rules: they are many, and each schema takes time and memory. */
+const severityOrOff = z.enum([...SEVERITIES, 'off']).optional();
 const others = z
   .enum(['on', 'off'])
   .optional()
@@ -18,7 +19,7 @@ const others = z
 
 /** The keys of every analyzer. `rules` accepts exactly the rules that the analyzer has. */
 function common<Name extends AnalyzerName>(name: Name) {
-  const rules = Object.fromEntries(RULES[name].map((rule) => [rule, severityOrOff.optional()]));
+  const rules = Object.fromEntries(RULES[name].map((rule) => [rule, severityOrOff]));
   return { analyzer: z.literal(name), paths, rules: z.strictObject(rules).optional(), others };
 }
 
@@ -101,10 +102,10 @@ export const analyzerFileSchema = z.discriminatedUnion('analyzer', [
     paths,
     levels: z
       .strictObject({
-        error: severityOrOff.optional(),
-        warning: severityOrOff.optional(),
-        note: severityOrOff.optional(),
-        none: severityOrOff.optional(),
+        error: severityOrOff,
+        warning: severityOrOff,
+        note: severityOrOff,
+        none: severityOrOff,
       })
       .optional()
       .describe('How much the levels of the report weigh.'),

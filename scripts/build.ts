@@ -53,6 +53,10 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   intake: ['composition/intake/run.js'],
   studio: ['composition/studio/run.js'],
 };
+
+/** Modules of Node that take milliseconds to load, and that most commands never call. Their functions load them. */
+const LATE = ['node:child_process', 'node:crypto', 'node:zlib'];
+
 /** So small that each program has its own. */
 const UNBUNDLED = 'core/package-root.js';
 
@@ -202,9 +206,30 @@ function ownImports(program: string): string[] {
 
 function withLazyBuiltins(code: string): string {
   return code.replaceAll(BUILTIN_IMPORT, (_, what: string, module: string) => {
-    const names = what.startsWith('{') ? what.replaceAll(' as ', ': ') : what;
-    return `const ${names} = globalThis.process.getBuiltinModule('${module}');`;
+    const load = `globalThis.process.getBuiltinModule('${module}')`;
+    if (!what.startsWith('{')) return `const ${what} = ${LATE.includes(module) ? lateObject(load) : load};`;
+    const names = what
+      .slice(1, -1)
+      .split(',')
+      .map((part) => part.trim().split(' as '));
+    return names
+      .map(([name = '', local = name]) =>
+        LATE.includes(module) && isFunction(module, name)
+          ? `const ${local} = (...args) => ${load}.${name}(...args);`
+          : `const { ${name}: ${local} } = ${load};`,
+      )
+      .join(' ');
   });
+}
+
+function lateObject(load: string): string {
+  return `new Proxy({}, { get: (_, name) => ${load}[name] })`;
+}
+
+/** Of Node's modules, the names of classes begin with a capital letter. */
+function isFunction(module: string, name: string): boolean {
+  const exported: unknown = Reflect.get(process.getBuiltinModule(module) ?? {}, name);
+  return typeof exported === 'function' && /^[a-z]/.test(name);
 }
 
 function entryName(file: string): string {

@@ -4,21 +4,21 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Containers can share a folder for temporary files, where a number of a process means another process to each. */
-const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const host = () => createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 
 /** An empty folder that no other user can enter. Its name says whose it is, because a killed process removes nothing. */
 export function temporaryFolder(purpose: string): Promise<string> {
-  return mkdtemp(join(tmpdir(), `countersign-${purpose}-${HOST}-${process.pid}-`));
+  return mkdtemp(join(tmpdir(), `countersign-${purpose}-${host()}-${process.pid}-`));
 }
 
 const NAME = /^countersign-[a-z]+(?:-[a-z]+)?-([0-9a-f]{8})-(\d+)-[A-Za-z0-9]{6}$/;
 
 /** Removes the folders of processes that were killed. What cannot be removed stays, and does no harm. */
 export async function removeAbandonedFolders(): Promise<void> {
-  const root = tmpdir();
+  const [root, own] = [tmpdir(), host()];
   for (const name of await readdir(root).catch(() => [])) {
-    const [, host, pid] = NAME.exec(name) ?? [];
-    if (host !== HOST) continue;
+    const [, made, pid] = NAME.exec(name) ?? [];
+    if (made !== own) continue;
     const folder = join(root, name);
     const found = await lstat(folder).catch(() => undefined);
     // Anybody can create a folder or a link with such a name.

@@ -1,7 +1,6 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact/redact.ts';
-import type { ClosingReason } from '../domain/effect/closing.ts';
-import type { CheckRunContent, EffectOf, OpenGateContent } from '../domain/effect/effect.ts';
+import type { CheckRunContent, ClosingReason, EffectOf, OpenGateContent } from '../domain/effect/effect.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { Mergeability } from '../domain/policy/conflict.ts';
 import type { Review } from '../domain/policy/facts/reviews.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { CLOSING_REASONS } from './closing.ts';
 
 /** An annotation of a check run. The code that makes one keeps within GitHub's limits. */
 const annotationSchema = z.strictObject({
@@ -73,6 +72,9 @@ export type OpenGateContent = Pick<
   'name' | 'head_sha' | 'external_id' | 'title' | 'summary'
 >;
 
+export const CLOSING_REASONS = ['completed', 'not_planned'] as const;
+export type ClosingReason = (typeof CLOSING_REASONS)[number];
+
 const location = {
   installation_id: z.int(),
   owner: z.string(),
@@ -86,210 +88,214 @@ const location = {
  *
  * A merge is never executed from the outbox: it requires a proof that lives only for one attempt. Its row
  * only records it.
+ *
+ * Its schema is made when it is first used, because most commands load this file and read no effect.
  */
-export const effectSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('check_run'), ...location, content: checkRunContentSchema }),
-  z.strictObject({
-    kind: z.literal('gate_check'),
-    ...location,
-    repository_id: z.int(),
-    /** `null` for a merge group, which can hold several. */
-    pull_request: z.int().nullable(),
-    base_ref: z.string(),
-    content: closedGateContentSchema,
-  }),
-  z.strictObject({
-    kind: z.literal('comment'),
-    ...location,
-    issue: z.int(),
-    /** A line of the body by which a lost comment is found. The stored id takes precedence. */
-    marker: z.string(),
-    body: z.string(),
-    /** It is only sent while this question is open. */
-    approval_id: z.string().optional(),
-  }),
-  z.strictObject({
-    kind: z.literal('webhook'),
-    ...location,
-    /** The operator's name for it. Its address is never stored. */
-    webhook: z.string(),
-    /** In Slack's format. */
-    text: z.string(),
-    /** What a signed webhook gets instead. Absent in notices of a question. */
-    data: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
-    /** It is only sent while this question is open. Absent if it is about none. */
-    approval_id: z.string().optional(),
-  }),
-  z.strictObject({
-    kind: z.literal('review_request'),
-    ...location,
-    pull_request: z.int(),
-    /** Logins. */
-    people: z.array(z.string()),
-    /** Slugs of the owner's teams. */
-    teams: z.array(z.string()),
-    /** It is only sent while this question is open. */
-    approval_id: z.string().optional(),
-  }),
-  z.strictObject({
-    kind: z.literal('reaction'),
-    ...location,
-    comment_id: z.int(),
-    content: z.enum(['eyes', 'hooray', 'confused']),
-  }),
-  z.strictObject({
-    kind: z.literal('label'),
-    ...location,
-    issue: z.int(),
-    labels: z.array(z.string()).min(1),
-  }),
-  /** An issue that is open and has this text. */
-  z.strictObject({
-    kind: z.literal('issue'),
-    ...location,
-    /** Its first line, by which a lost issue is found. The stored number takes precedence. */
-    marker: z.string(),
-    /** The issue with the marker that GitHub showed when this was requested. */
-    number: z.int().nullable(),
-    /** When it was closed, if this reopens it. */
-    closed_at: z.string().nullable(),
-    title: z.string(),
-    body: z.string(),
-    /** Only for a new one, as are the assignees: people may change both later. */
-    labels: z.array(z.string()),
-    assignees: z.array(z.string()),
-  }),
-  /** A review of a pull request that neither approves nor requests changes. It is never changed. */
-  z.strictObject({
-    kind: z.literal('review'),
-    ...location,
-    pull_request: z.int(),
-    /** It is only sent for this head. */
-    head_sha: z.string(),
-    /** Its first line, by which a lost review is found. */
-    marker: z.string(),
-    body: z.string(),
-    /** Hashes of the findings that the body has. */
-    listed: z.array(z.string()),
-    comments: z.array(
-      z.strictObject({
-        path: z.string(),
-        start_line: z.int().min(1),
-        line: z.int().min(1),
-        /** The hash of its finding. */
-        finding: z.string(),
-        body: z.string(),
-      }),
-    ),
-    /** The body if GitHub refuses the comments: it takes all of them or none. */
-    body_alone: z.string(),
-  }),
-  z.strictObject({
-    kind: z.literal('assignment'),
-    ...location,
-    issue: z.int(),
-    /** Logins. Those who are assigned already stay. */
-    people: z.array(z.string()).min(1),
-  }),
-  z.strictObject({
-    kind: z.literal('milestone'),
-    ...location,
-    issue: z.int(),
-    milestone: z.strictObject({ number: z.int(), title: z.string() }),
-  }),
-  /** It closes an issue or a pull request that is open. */
-  z.strictObject({
-    kind: z.literal('closing'),
-    ...location,
-    issue: z.int(),
-    /** `null` for a pull request, which GitHub closes without a reason. */
-    reason: z.enum(CLOSING_REASONS).nullable(),
-  }),
-  z.strictObject({
-    kind: z.literal('branch_deletion'),
-    ...location,
-    branch: z.string(),
-    /** It is only deleted at this commit. */
-    sha: z.string(),
-  }),
-  /** A merged change, copied to another branch by a pull request of its own. */
-  z.strictObject({
-    kind: z.literal('backport'),
-    ...location,
-    pull_request: z.int(),
-    onto: z.string(),
-    /** The branch to create, which also identifies the backport. */
-    branch: z.string(),
-    /** The change is what turned `parent` into `picked`. */
-    picked: z.string(),
-    parent: z.string(),
-    /** What `picked` is: for the commands with which a person does it. */
-    how: z.enum(['commit', 'merge', 'commits']),
-    author: z.strictObject({ name: z.string(), email: z.string(), date: z.string() }),
-    message: z.string(),
-    title: z.string(),
-    body: z.string(),
-  }),
-  z.strictObject({
-    kind: z.literal('release'),
-    ...location,
-    tag: z.string(),
-    /** The commit that the tag names. */
-    sha: z.string(),
-    name: z.string(),
-    body: z.string(),
-    draft: z.boolean(),
-    prerelease: z.boolean(),
-  }),
-  /** The base branch is merged into the head of a pull request. */
-  z.strictObject({
-    kind: z.literal('update_branch'),
-    ...location,
-    pull_request: z.int(),
-    base_ref: z.string(),
-    /** Only this head is updated. */
-    head_sha: z.string(),
-  }),
-  z.strictObject({
-    kind: z.literal('dispatch'),
-    ...location,
-    /** The file name of the workflow. */
-    workflow: z.string(),
-    branch: z.string(),
-    inputs: z.record(z.string(), z.string()),
-    /** No run that began before is the one that was started. */
-    requested_at: z.iso.datetime(),
-  }),
-  z.strictObject({
-    kind: z.literal('status'),
-    ...location,
-    sha: z.string(),
-    context: z.string(),
-    state: z.enum(['error', 'failure', 'pending', 'success']),
-    description: z.string(),
-    target_url: z.string().optional(),
-  }),
-  z.strictObject({
-    kind: z.literal('merge'),
-    ...location,
-    pull_request: z.int(),
-    head_sha: z.string(),
-    base_ref: z.string(),
-    method: z.enum(['merge', 'squash', 'rebase']),
-    countersigned_by: z.array(z.string()),
-    /** The step that merges; a run can have several. Absent in rows from before it was stored. */
-    invocation_id: z.string().optional(),
-  }),
-  /** Records that a pull request was added to a merge queue. Like a merge, never executed from the outbox. */
-  z.strictObject({
-    kind: z.literal('enqueue'),
-    ...location,
-    pull_request: z.int(),
-    head_sha: z.string(),
-    base_ref: z.string(),
-    countersigned_by: z.array(z.string()),
-  }),
-]);
+export const effectSchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('check_run'), ...location, content: checkRunContentSchema }),
+    z.strictObject({
+      kind: z.literal('gate_check'),
+      ...location,
+      repository_id: z.int(),
+      /** `null` for a merge group, which can hold several. */
+      pull_request: z.int().nullable(),
+      base_ref: z.string(),
+      content: closedGateContentSchema,
+    }),
+    z.strictObject({
+      kind: z.literal('comment'),
+      ...location,
+      issue: z.int(),
+      /** A line of the body by which a lost comment is found. The stored id takes precedence. */
+      marker: z.string(),
+      body: z.string(),
+      /** It is only sent while this question is open. */
+      approval_id: z.string().optional(),
+    }),
+    z.strictObject({
+      kind: z.literal('webhook'),
+      ...location,
+      /** The operator's name for it. Its address is never stored. */
+      webhook: z.string(),
+      /** In Slack's format. */
+      text: z.string(),
+      /** What a signed webhook gets instead. Absent in notices of a question. */
+      data: z.record(z.string(), z.union([z.string(), z.number(), z.null()])).optional(),
+      /** It is only sent while this question is open. Absent if it is about none. */
+      approval_id: z.string().optional(),
+    }),
+    z.strictObject({
+      kind: z.literal('review_request'),
+      ...location,
+      pull_request: z.int(),
+      /** Logins. */
+      people: z.array(z.string()),
+      /** Slugs of the owner's teams. */
+      teams: z.array(z.string()),
+      /** It is only sent while this question is open. */
+      approval_id: z.string().optional(),
+    }),
+    z.strictObject({
+      kind: z.literal('reaction'),
+      ...location,
+      comment_id: z.int(),
+      content: z.enum(['eyes', 'hooray', 'confused']),
+    }),
+    z.strictObject({
+      kind: z.literal('label'),
+      ...location,
+      issue: z.int(),
+      labels: z.array(z.string()).min(1),
+    }),
+    /** An issue that is open and has this text. */
+    z.strictObject({
+      kind: z.literal('issue'),
+      ...location,
+      /** Its first line, by which a lost issue is found. The stored number takes precedence. */
+      marker: z.string(),
+      /** The issue with the marker that GitHub showed when this was requested. */
+      number: z.int().nullable(),
+      /** When it was closed, if this reopens it. */
+      closed_at: z.string().nullable(),
+      title: z.string(),
+      body: z.string(),
+      /** Only for a new one, as are the assignees: people may change both later. */
+      labels: z.array(z.string()),
+      assignees: z.array(z.string()),
+    }),
+    /** A review of a pull request that neither approves nor requests changes. It is never changed. */
+    z.strictObject({
+      kind: z.literal('review'),
+      ...location,
+      pull_request: z.int(),
+      /** It is only sent for this head. */
+      head_sha: z.string(),
+      /** Its first line, by which a lost review is found. */
+      marker: z.string(),
+      body: z.string(),
+      /** Hashes of the findings that the body has. */
+      listed: z.array(z.string()),
+      comments: z.array(
+        z.strictObject({
+          path: z.string(),
+          start_line: z.int().min(1),
+          line: z.int().min(1),
+          /** The hash of its finding. */
+          finding: z.string(),
+          body: z.string(),
+        }),
+      ),
+      /** The body if GitHub refuses the comments: it takes all of them or none. */
+      body_alone: z.string(),
+    }),
+    z.strictObject({
+      kind: z.literal('assignment'),
+      ...location,
+      issue: z.int(),
+      /** Logins. Those who are assigned already stay. */
+      people: z.array(z.string()).min(1),
+    }),
+    z.strictObject({
+      kind: z.literal('milestone'),
+      ...location,
+      issue: z.int(),
+      milestone: z.strictObject({ number: z.int(), title: z.string() }),
+    }),
+    /** It closes an issue or a pull request that is open. */
+    z.strictObject({
+      kind: z.literal('closing'),
+      ...location,
+      issue: z.int(),
+      /** `null` for a pull request, which GitHub closes without a reason. */
+      reason: z.enum(CLOSING_REASONS).nullable(),
+    }),
+    z.strictObject({
+      kind: z.literal('branch_deletion'),
+      ...location,
+      branch: z.string(),
+      /** It is only deleted at this commit. */
+      sha: z.string(),
+    }),
+    /** A merged change, copied to another branch by a pull request of its own. */
+    z.strictObject({
+      kind: z.literal('backport'),
+      ...location,
+      pull_request: z.int(),
+      onto: z.string(),
+      /** The branch to create, which also identifies the backport. */
+      branch: z.string(),
+      /** The change is what turned `parent` into `picked`. */
+      picked: z.string(),
+      parent: z.string(),
+      /** What `picked` is: for the commands with which a person does it. */
+      how: z.enum(['commit', 'merge', 'commits']),
+      author: z.strictObject({ name: z.string(), email: z.string(), date: z.string() }),
+      message: z.string(),
+      title: z.string(),
+      body: z.string(),
+    }),
+    z.strictObject({
+      kind: z.literal('release'),
+      ...location,
+      tag: z.string(),
+      /** The commit that the tag names. */
+      sha: z.string(),
+      name: z.string(),
+      body: z.string(),
+      draft: z.boolean(),
+      prerelease: z.boolean(),
+    }),
+    /** The base branch is merged into the head of a pull request. */
+    z.strictObject({
+      kind: z.literal('update_branch'),
+      ...location,
+      pull_request: z.int(),
+      base_ref: z.string(),
+      /** Only this head is updated. */
+      head_sha: z.string(),
+    }),
+    z.strictObject({
+      kind: z.literal('dispatch'),
+      ...location,
+      /** The file name of the workflow. */
+      workflow: z.string(),
+      branch: z.string(),
+      inputs: z.record(z.string(), z.string()),
+      /** No run that began before is the one that was started. */
+      requested_at: z.iso.datetime(),
+    }),
+    z.strictObject({
+      kind: z.literal('status'),
+      ...location,
+      sha: z.string(),
+      context: z.string(),
+      state: z.enum(['error', 'failure', 'pending', 'success']),
+      description: z.string(),
+      target_url: z.string().optional(),
+    }),
+    z.strictObject({
+      kind: z.literal('merge'),
+      ...location,
+      pull_request: z.int(),
+      head_sha: z.string(),
+      base_ref: z.string(),
+      method: z.enum(['merge', 'squash', 'rebase']),
+      countersigned_by: z.array(z.string()),
+      /** The step that merges; a run can have several. Absent in rows from before it was stored. */
+      invocation_id: z.string().optional(),
+    }),
+    /** Records that a pull request was added to a merge queue. Like a merge, never executed from the outbox. */
+    z.strictObject({
+      kind: z.literal('enqueue'),
+      ...location,
+      pull_request: z.int(),
+      head_sha: z.string(),
+      base_ref: z.string(),
+      countersigned_by: z.array(z.string()),
+    }),
+  ]),
+);
 export type Effect = z.infer<typeof effectSchema>;
 type EffectKind = Effect['kind'];
 export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLOSING_REASONS } from '../../domain/effect/closing.ts';
+import { CLOSING_REASONS } from '../../domain/effect/effect.ts';
 import { reason } from '../../domain/explanation/reason.ts';
 import { actionComment } from '../../messages/comments/action-comment.ts';
 import { prose } from '../../messages/text/markdown.ts';

@@ -1,8 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
 import type { CaseResult } from '../../domain/chain-case/case-file.ts';
 import type { Happening } from '../../domain/chain-case/happening.ts';
-import type { ClosingReason } from '../../domain/effect/closing.ts';
-import type { Effect } from '../../domain/effect/effect.ts';
+import type { ClosingReason, Effect } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { explain, explainText, plainLine } from '../../domain/run/explain.ts';

@@ -34,7 +34,7 @@ import { workerOf } from '../engine/jobs/worker.ts';
 import { explainEvent } from '../engine/runs/explain-event.ts';
 import { branchToFire, cannotFire, cannotFireForBranch, type Refused } from '../engine/runs/fire-by-hand.ts';
 import { firingJob } from '../engine/runs/firing-job.ts';
-import { pullRequestNow } from '../engine/runs/on-pull-request.ts';
+import { pullRequestNow } from '../engine/runs/run-facts.ts';
 import { whyNoRun } from '../engine/runs/why-no-run.ts';
 import type { DryRunRequest } from '../entrypoints/cli/context.ts';
 import type { Course, Played } from '../messages/cli/dry-run.ts';

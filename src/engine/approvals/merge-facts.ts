@@ -15,7 +15,7 @@ import { outcomesNow, type QuestionFacts, questionFacts } from '../../domain/run
 import type { CommentFacts, Prefetched, PullRequest } from '../../ports/github.ts';
 import type { HowFresh } from '../configuration/configuration.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
-import { pullRequestNow } from '../runs/on-pull-request.ts';
+import { pullRequestNow } from '../runs/run-facts.ts';
 import { configurationStatus } from '../runs/what-changed.ts';
 import { pullRequestOf } from '../steps/step.ts';
 import { readAnswerer, readSpeaker } from './answerers.ts';

@@ -5,7 +5,8 @@ import type { Event, EventOf } from '../../domain/event/event.ts';
 import { decideForHead, planRuns, triggerFacts } from '../../domain/run/plan.ts';
 import { withProgress } from './composites.ts';
 import { type ChainExplained, type DecisionDeps, explainOnce, type OneTimeEvent } from './fire-once.ts';
-import { pullRequestNow, reopeningOf, repositoryFacts, runsFollowing } from './on-pull-request.ts';
+import { reopeningOf, runsFollowing } from './on-pull-request.ts';
+import { pullRequestNow, repositoryFacts } from './run-facts.ts';
 
 /**
  * What a chain makes of an event, by the functions that decide it when the event arrives, and by what GitHub shows now.

@@ -23,13 +23,8 @@ import type { Tx } from '../../ports/storage.ts';
 import type { Configuration, ConfigurationLoader } from '../configuration/configuration.ts';
 import { newerCommand } from './applied-commands.ts';
 import { auditConfiguration } from './audit-configuration.ts';
-import {
-  governedBy,
-  type PullRequestDeps,
-  pullRequestNow,
-  repositoryFacts,
-  runFactsOf,
-} from './on-pull-request.ts';
+import type { PullRequestDeps } from './on-pull-request.ts';
+import { governedBy, pullRequestNow, repositoryFacts, runFactsOf } from './run-facts.ts';
 
 /**
  * Starts a chain because a person asked for it, whatever its trigger. An unfinished run of it is superseded.

@@ -36,15 +36,8 @@ import { auditConfiguration } from './audit-configuration.ts';
 import { countedBy, mayBegin, skipTooMany, tooManyBecause } from './caused-runs.ts';
 import { countForComposites, type Happening, type Subject, withProgress } from './composites.ts';
 import { placeOfCommit, placeOfPullRequest } from './listening.ts';
-import {
-  branchHere,
-  type CountedHead,
-  governedBy,
-  type PullRequestDeps,
-  pullRequestNow,
-  repositoryFacts,
-  runFactsOf,
-} from './on-pull-request.ts';
+import type { CountedHead, PullRequestDeps } from './on-pull-request.ts';
+import { branchHere, governedBy, pullRequestNow, repositoryFacts, runFactsOf } from './run-facts.ts';
 
 export type OneTimeEvent = EventOf<(typeof ONE_TIME_EVENTS)[number]>;
 

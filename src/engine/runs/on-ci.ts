@@ -5,7 +5,8 @@ import type { Run } from '../../domain/run/run.ts';
 import type { Signal } from '../../domain/run/transition.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { ReadTx, Tx } from '../../ports/storage.ts';
-import { governing, type PullRequestDeps, pullRequestNow, repositoryFacts } from './on-pull-request.ts';
+import { governing, type PullRequestDeps } from './on-pull-request.ts';
+import { pullRequestNow, repositoryFacts } from './run-facts.ts';
 
 const CI_CHANGED: Signal = { kind: 'wake', for: ['ci', 'approval', 'until'] };
 

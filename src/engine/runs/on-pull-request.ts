@@ -11,10 +11,9 @@ import {
   chainsWithPullRequestComposites,
   hasPullRequestComposite,
   holdOf,
-  sourcesOfChains,
 } from '../../domain/chain/chain-list.ts';
 import type { Settings } from '../../domain/chain/settings.ts';
-import { mentionsPaths, type TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
+import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
 import type { ReasonCode } from '../../domain/explanation/reason.ts';
@@ -47,6 +46,7 @@ import type { Engine } from './engine.ts';
 import { type Listening, placeOfCommit, placeOfPullRequest } from './listening.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
+import { branchHere, governedBy, pullRequestNow, repositoryFacts, runFactsOf } from './run-facts.ts';
 import { unreadableBecause } from './what-changed.ts';
 import { whyNoRun } from './why-no-run.ts';
 
@@ -563,74 +563,6 @@ function headsSeen(
     return { headSha, previousHeadSha, headSeenAt };
   }
   return { headSha, previousHeadSha: row?.headSha ?? null, headSeenAt: now };
-}
-
-/** A renamed file counts with both names. If GitHub's list is truncated, a missing file could be any. */
-export function pullRequestNow(
-  pullRequest: PullRequest,
-  { files, truncated }: { files: readonly PullRequestFile[]; truncated: boolean },
-): PullRequestNow {
-  const paths = files.flatMap(({ path, previousPath }) =>
-    previousPath === undefined ? [path] : [path, previousPath],
-  );
-  return {
-    ...pullRequest,
-    author: pullRequest.author.login,
-    changedPaths: truncated ? undefined : paths,
-  };
-}
-
-export function repositoryFacts(
-  event: Pick<RepositoryEvent, 'repository'>,
-  defaultBranch: string,
-): RunFacts['repo'] {
-  const { owner, name } = event.repository;
-  return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
-}
-
-/** What a run stores of its configuration: the governing branch, if its base does not govern, and who hears of its steps. */
-export function governedBy({
-  branch,
-  insteadOf,
-  chains,
-}: Configuration): Pick<RunFacts, 'governed' | 'heard'> {
-  return {
-    ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
-    ...(sourcesOfChains(chains).has('invocation.completed') && { heard: true }),
-  };
-}
-
-export function runFactsOf(
-  event: RepositoryEvent,
-  pullRequest: PullRequest,
-  repo: RunFacts['repo'],
-  paths?: readonly string[],
-): RunFacts {
-  const trigger: TriggerFactsOf<'pr.merged'> & { paths?: string[] } = {
-    kind: event.kind === 'manual.fired' ? 'manual' : 'event',
-    event: event.kind,
-    actor: 'actor' in event ? event.actor : pullRequest.author.login,
-    pr_number: pullRequest.number,
-    title: pullRequest.title,
-    author: pullRequest.author.login,
-    association: pullRequest.authorAssociation,
-    head_sha: pullRequest.headSha,
-    head: pullRequest.headRef,
-    base: pullRequest.baseRef,
-    draft: pullRequest.draft,
-    labels: pullRequest.labels,
-    ...(paths && { paths: [...paths] }),
-  };
-  return { repo, trigger };
-}
-
-/** The branch of the pull request, unless it is one of a fork. */
-export function branchHere({
-  repositoryId,
-  headRepositoryId,
-  headRef,
-}: PullRequest): { repositoryId: number; branch: string } | undefined {
-  return headRepositoryId === repositoryId ? { repositoryId, branch: headRef } : undefined;
 }
 
 /** The changed files, if a run of the chain needs them: a run keeps what it reads, and the list can be long. */

@@ -15,7 +15,8 @@ import type { Storage, Tx } from '../../ports/storage.ts';
 import { expireComposites } from './composites.ts';
 import { notInForce } from './fire-by-hand.ts';
 import { firingJob } from './firing-job.ts';
-import { governedBy, type PullRequestDeps, repositoryFacts } from './on-pull-request.ts';
+import type { PullRequestDeps } from './on-pull-request.ts';
+import { governedBy, repositoryFacts } from './run-facts.ts';
 
 /** How many schedules one transaction evaluates. */
 const BATCH = 100;

@@ -1,7 +1,8 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';
-import { governing, pullRequestNow, repositoryFacts } from '../../engine/runs/on-pull-request.ts';
+import { governing } from '../../engine/runs/on-pull-request.ts';
+import { pullRequestNow, repositoryFacts } from '../../engine/runs/run-facts.ts';
 import { recordedOf, whyNoRun, whyOthersDidNotRun } from '../../engine/runs/why-no-run.ts';
 import { noRunsOf, whyOfRun } from '../../messages/cli/cli.ts';
 import { whyJson } from '../../messages/cli/run-json.ts';

@@ -5,7 +5,7 @@ import type { Candidate } from '../../domain/chain/chain.ts';
 import { newRun } from '../../domain/run/new-run.ts';
 import { repoOf } from '../../domain/run/run.ts';
 import type { Configuration } from '../../engine/configuration/configuration.ts';
-import { repositoryFacts, runFactsOf } from '../../engine/runs/on-pull-request.ts';
+import { repositoryFacts, runFactsOf } from '../../engine/runs/run-facts.ts';
 import type { StepContext } from '../../engine/steps/step.ts';
 import type { GitHub, PullRequest } from '../../ports/github.ts';
 import type { SkillCall } from '../../ports/skill-traces.ts';

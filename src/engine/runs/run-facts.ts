@@ -1,0 +1,77 @@
+import { sourcesOfChains } from '../../domain/chain/chain-list.ts';
+import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
+import type { RepositoryEvent } from '../../domain/event/event.ts';
+import type { PullRequestNow } from '../../domain/run/plan.ts';
+import type { RunFacts } from '../../domain/run/run.ts';
+import type { PullRequest, PullRequestFile } from '../../ports/github.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+
+/** A renamed file counts with both names. If GitHub's list is truncated, a missing file could be any. */
+export function pullRequestNow(
+  pullRequest: PullRequest,
+  { files, truncated }: { files: readonly PullRequestFile[]; truncated: boolean },
+): PullRequestNow {
+  const paths = files.flatMap(({ path, previousPath }) =>
+    previousPath === undefined ? [path] : [path, previousPath],
+  );
+  return {
+    ...pullRequest,
+    author: pullRequest.author.login,
+    changedPaths: truncated ? undefined : paths,
+  };
+}
+
+/** What expressions know of the repository. */
+export function repositoryFacts(
+  event: Pick<RepositoryEvent, 'repository'>,
+  defaultBranch: string,
+): RunFacts['repo'] {
+  const { owner, name } = event.repository;
+  return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
+}
+
+/** What a run stores of its configuration: the governing branch, if its base does not govern, and who hears of its steps. */
+export function governedBy({
+  branch,
+  insteadOf,
+  chains,
+}: Configuration): Pick<RunFacts, 'governed' | 'heard'> {
+  return {
+    ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
+    ...(sourcesOfChains(chains).has('invocation.completed') && { heard: true }),
+  };
+}
+
+/** What expressions know of the repository, and of the event as the trigger. */
+export function runFactsOf(
+  event: RepositoryEvent,
+  pullRequest: PullRequest,
+  repo: RunFacts['repo'],
+  paths?: readonly string[],
+): RunFacts {
+  const trigger: TriggerFactsOf<'pr.merged'> & { paths?: string[] } = {
+    kind: event.kind === 'manual.fired' ? 'manual' : 'event',
+    event: event.kind,
+    actor: 'actor' in event ? event.actor : pullRequest.author.login,
+    pr_number: pullRequest.number,
+    title: pullRequest.title,
+    author: pullRequest.author.login,
+    association: pullRequest.authorAssociation,
+    head_sha: pullRequest.headSha,
+    head: pullRequest.headRef,
+    base: pullRequest.baseRef,
+    draft: pullRequest.draft,
+    labels: pullRequest.labels,
+    ...(paths && { paths: [...paths] }),
+  };
+  return { repo, trigger };
+}
+
+/** The branch of the pull request, unless it is one of a fork. */
+export function branchHere({
+  repositoryId,
+  headRepositoryId,
+  headRef,
+}: PullRequest): { repositoryId: number; branch: string } | undefined {
+  return headRepositoryId === repositoryId ? { repositoryId, branch: headRef } : undefined;
+}

@@ -110,11 +110,15 @@ const keepPlaces: Plugin = {
   },
 };
 
+/** A file of its own, because the text of a program stays in memory. */
+const SHIPPED_SKILLS = 'shipped-skills.json';
 const shippedSkills: Plugin = {
   name: 'shipped-skills',
   load: (id) =>
     id === join(dist, 'composition/shipped-skills.js')
-      ? `export const readShippedSkills = () => JSON.parse(${JSON.stringify(JSON.stringify(readShippedSkills()))});`
+      ? `import { readFileSync } from 'node:fs';
+         import { OWN_CODE } from '../core/package-root.js';
+         export const readShippedSkills = () => JSON.parse(readFileSync(OWN_CODE + '${SHIPPED_SKILLS}', 'utf8'));`
       : null,
 };
 
@@ -141,6 +145,7 @@ execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 for (const file of globSync('**/*.d.ts', { cwd: dist })) if (file !== 'probot.d.ts') rmSync(join(dist, file));
 const compiled = globSync('**/*.js', { cwd: dist });
 mkdirSync(licencesFolder);
+writeFileSync(join(dist, SHIPPED_SKILLS), JSON.stringify(readShippedSkills()));
 await bundlePrograms();
 await bundlePackages();
 

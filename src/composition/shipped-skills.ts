@@ -6,8 +6,8 @@ import type { PackageFile, ParsedPackage } from '../domain/skill/package.ts';
 import { parseShippedPackage } from '../domain/skill/parse.ts';
 
 /**
- * The skill packages in this package's `skills` folder. `scripts/build.ts` replaces this module by what it returns,
- * because reading them takes a tenth of the time of a short command.
+ * The skill packages in this package's `skills` folder. `scripts/build.ts` replaces this module by one that reads its
+ * result from a file, because to parse them takes a tenth of the time of a short command.
  * @throws Error if one is invalid, which is a bug of ours
  */
 export function readShippedSkills(): ParsedPackage[] {

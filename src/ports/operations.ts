@@ -62,6 +62,10 @@ interface ChainFilter {
   repository?: string;
   /** Somewhere in the name of the chain or of its repository. */
   text?: string;
+  /** Only those whose newest run is older. */
+  after?: ChainUse['newest'];
+  /** At most 500, which is the default. */
+  limit?: number;
 }
 
 /** How long a step took in one run. */
@@ -143,7 +147,7 @@ export interface StoredVersion {
 
 /** The questions of pages for operators, and about chains and skills. The number of statements never grows with the rows. */
 export interface Operations {
-  /** At most 500, the one with the newest run first. */
+  /** The one with the newest run first. */
   chains(visible: Visible, filter: ChainFilter): Promise<ChainUse[]>;
   /** The names of those that have runs. */
   repositories(visible: Visible): Promise<string[]>;

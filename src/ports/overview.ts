@@ -81,10 +81,32 @@ export interface Overview {
   ofPullRequest(of: { repositoryId: number; number: number }, limit: number): Promise<RunLine[]>;
   /** The pull request at an address on GitHub, by the name that its repository has or had, in any case. */
   atAddress(repository: string, number: number): Promise<PullRequestAtAddress | undefined>;
+  /** Those of one repository after another, the one with the highest id and the highest number first. */
+  pullRequests(
+    filter: PullRequestFilter,
+    page: { after: PullRequestPosition | undefined; limit: number },
+  ): Promise<PullRequestAtAddress[]>;
   /** A repository by the name that it has or had, in any case, if it has a pull request. */
   repositoryAt(repository: string): Promise<RepositoryAtAddress | undefined>;
   /** Names of chains in unfinished runs, for a choice. */
   chains(visible: Visible, limit: number): Promise<string[]>;
+}
+
+/** What a list of pull requests is narrowed to. */
+interface PullRequestFilter {
+  visible: Visible;
+  /** `owner/name`, in any case. */
+  repository?: string;
+  /** `open`: also those whose state is not known. */
+  state?: 'open' | 'closed' | 'merged' | 'gone';
+  /** The author's login, in any case. */
+  author?: string;
+}
+
+/** In the order of a list. */
+interface PullRequestPosition {
+  repositoryId: number;
+  number: number;
 }
 
 interface RepositoryAtAddress {

@@ -131,10 +131,11 @@ async function everyAnswer(
         answers.set(address, await answerTo(address));
       }
   for (const { at, query } of ROUTES)
-    for (const { run, artifacts, number } of [seen, hidden]) {
+    for (const { run, artifacts, number, chain } of [seen, hidden]) {
       const filled = at
         .replace('{owner}/{repo}', run === hidden.run ? 'octo/hidden' : 'octo/app')
         .replace('{number}', number)
+        .replace('{name}', chain)
         .replace('{id}', at.startsWith('/artifacts') ? (artifacts[0] ?? '') : run);
       const queries = Object.keys(query.shape).flatMap((name) => tried.map((guess) => [name, guess]));
       for (const given of [
@@ -161,7 +162,18 @@ describe('a repository that somebody cannot see on GitHub', () => {
     expect(differing(before, await everyAnswer(['octo/hidden']))).toEqual([]);
     // What they can see does change them.
     await store({}, 8);
-    for (const page of ['/', '/runs', '/artifacts', '/chains', '/skills', '/insight', '/api/v1/runs'])
+    for (const page of [
+      '/',
+      '/runs',
+      '/artifacts',
+      '/chains',
+      '/skills',
+      '/insight',
+      '/api/v1/runs',
+      '/api/v1/artifacts',
+      '/api/v1/pulls',
+      '/api/v1/chains',
+    ])
       expect([page, before.get(page) === (await answerTo(page, API))]).toEqual([page, false]);
   });
 

@@ -16,7 +16,7 @@ const MOST_CHAINS = 500;
 
 export function operationsTable(db: Kysely<Database>): Operations {
   return {
-    async chains(visible, { names, repository, text }) {
+    async chains(visible, { names, repository, text, after, limit = MOST_CHAINS }) {
       const words = text === undefined ? undefined : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
       // From what triggers keep, so that what this costs does not depend on how many runs there are.
       const newest = await db
@@ -33,9 +33,14 @@ export function operationsTable(db: Kysely<Database>): Operations {
             sql<boolean>`(n.chain LIKE ${words} ESCAPE '\\' OR r.repository LIKE ${words} ESCAPE '\\')`,
           ),
         )
+        .$if(after !== undefined, (query) =>
+          query.where(
+            sql<boolean>`(n.begun_at, n.run_id) < (${toText(after?.at ?? new Date(0))}, ${after?.id ?? ''})`,
+          ),
+        )
         .orderBy('n.begun_at', 'desc')
         .orderBy('n.run_id', 'desc')
-        .limit(MOST_CHAINS)
+        .limit(Math.min(limit, MOST_CHAINS))
         .execute();
       const counts = await sql<{ chain: string; repository_id: number; status: RunStatus; runs: number }>`
         SELECT c.chain, c.repository_id, c.status, c.runs

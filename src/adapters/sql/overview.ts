@@ -8,6 +8,7 @@ import {
   type OpenQuestion,
   type Overview,
   type OverviewFilter,
+  type PullRequestAtAddress,
   type RunLine,
 } from '../../ports/overview.ts';
 import { fromJson, parseJson, toDate, toDateOrNull, toText } from './columns.ts';
@@ -109,19 +110,20 @@ export function overviewOf(db: Kysely<Database>): Overview {
           WHERE f.repository = ${repository} AND p.number = ${number}`.execute(db);
       // A repository that was deleted and made again has two rows.
       const [row] = rows.toSorted((a, b) => rank(a, repository) - rank(b, repository));
-      return (
-        row && {
-          repositoryId: row.repository_id,
-          repository: row.repository,
-          number: row.number,
-          title: row.title,
-          author: row.author_login,
-          state: row.state,
-          stateAt: toDateOrNull(row.state_at),
-          pausedBy: row.paused_by,
-          headSha: row.head_sha,
-        }
-      );
+      return row && pullRequestOf(row);
+    },
+
+    async pullRequests({ visible, repository, state, author }, { after, limit }) {
+      const conditions: RawBuilder<boolean>[] = [visibleIn(visible, sql.ref('repository_id'))];
+      if (repository !== undefined) conditions.push(sql`repository = ${repository} COLLATE NOCASE`);
+      if (state === 'open') conditions.push(sql`(state IS NULL OR state = 'open')`);
+      else if (state !== undefined) conditions.push(sql`+state = ${state}`);
+      if (author !== undefined) conditions.push(sql`author_login = ${author} COLLATE NOCASE`);
+      if (after) conditions.push(sql`(repository_id, number) < (${after.repositoryId}, ${after.number})`);
+      const { rows } = await sql<Selectable<PullRequestsTable>>`
+        SELECT * FROM pull_requests WHERE ${sql.join(conditions, sql` AND `)}
+          ORDER BY repository_id DESC, number DESC LIMIT ${limit}`.execute(db);
+      return rows.map(pullRequestOf);
     },
 
     async repositoryAt(repository) {
@@ -151,6 +153,20 @@ export function overviewOf(db: Kysely<Database>): Overview {
           ORDER BY chain LIMIT ${limit}`.execute(db);
       return rows.map(({ chain }) => chain);
     },
+  };
+}
+
+function pullRequestOf(row: Selectable<PullRequestsTable>): PullRequestAtAddress {
+  return {
+    repositoryId: row.repository_id,
+    repository: row.repository,
+    number: row.number,
+    title: row.title,
+    author: row.author_login,
+    state: row.state,
+    stateAt: toDateOrNull(row.state_at),
+    pausedBy: row.paused_by,
+    headSha: row.head_sha,
   };
 }
 

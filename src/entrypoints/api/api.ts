@@ -49,6 +49,7 @@ export function createApi({ storage, pages, clock, log }: ApiParts): Hono {
           query: one.query.parse(context.req.query()),
           read: storage.read,
           visible: visibleTo(token),
+          isOperator: token.scopes.includes('operate') && token.repositoryIds === null,
           pages,
           now: clock.now(),
         });

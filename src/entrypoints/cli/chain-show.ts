@@ -8,13 +8,13 @@ import { applyingTo, type StoredChain } from '../../domain/chain/stored.ts';
 import { type Actor, actorSchema } from '../../domain/run/actor.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { STATUS_VERBS } from '../../engine/configuration/change-stored-chain.ts';
+import { chainJson } from '../../messages/cli/chain-json.ts';
 import { brokenChain, chainText, unknownChain } from '../../messages/cli/cli.ts';
-import { placeOf, storedText } from '../../messages/cli/stored-chains.ts';
+import { placeOf, storedJson, storedText } from '../../messages/cli/stored-chains.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { type LocalChain, localChains } from './chain-files.ts';
-import { type PlaceOptions, storedJson } from './chain-store.ts';
+import type { PlaceOptions } from './chain-store.ts';
 import type { Context, Output } from './context.ts';
-import { chainJson } from './json.ts';
 import { namesKnownIn } from './known-names.ts';
 
 /** What the database says about a chain in one place. */

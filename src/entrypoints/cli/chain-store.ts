@@ -11,6 +11,7 @@ import {
   nameNotSeen,
   nothingToResume,
   ONE_PLACE,
+  storedJson,
   storedTable,
 } from '../../messages/cli/stored-chains.ts';
 import type { ReadTx } from '../../ports/storage.ts';
@@ -107,8 +108,4 @@ async function change(
       return { text: chainChanged(verb, row), json: storedJson(row) };
     });
   });
-}
-
-export function storedJson({ createdAt, updatedAt, ...row }: StoredChain) {
-  return { ...row, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
 }

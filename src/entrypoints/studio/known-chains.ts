@@ -1,91 +1,37 @@
 import { CHAIN_NAME, type Chain } from '../../domain/chain/chain.ts';
-import { applyingTo, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Run } from '../../domain/run/run.ts';
+import { type ChainsWanted, type UsedChains, usedChains } from '../../engine/configuration/used-chains.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
-import type { ChainUse } from '../../ports/operations.ts';
 import type { Request, StudioParts } from './frame.ts';
 import { isOperator } from './viewer.ts';
 
-/** A chain that has run in a repository. */
-type UsedChain = ChainUse & { state: ChainStatus };
-
 /** The chains that somebody may know about. */
-export interface KnownChains {
-  /** Those that ran. */
-  uses: UsedChain[];
-  stored: StoredChain[];
+export interface KnownChains extends Pick<UsedChains, 'uses' | 'stored'> {
   shipped: readonly ShippedChain[];
-}
-
-/** What a list of chains is narrowed to. */
-export interface ChainsWanted {
-  /** Only these. */
-  names?: readonly string[];
-  /** `owner/name`, in any case. */
-  repository?: string | undefined;
-  state?: ChainStatus | undefined;
-  text?: string | undefined;
 }
 
 /** At most 500 that ran, the one with the newest run first. */
 export async function knownChains(
   { storage: { read }, chainTools }: Pick<StudioParts, 'storage' | 'chainTools'>,
   context: Request,
-  { names, repository, state, text }: ChainsWanted,
+  wanted: Omit<ChainsWanted, 'page'>,
 ): Promise<KnownChains> {
-  const visible = context.get('visible');
-  const stored = await visibleStored(read, context);
-  const isHeld = state !== undefined && state !== 'active';
-  const held = isHeld ? stored.flatMap((row) => (row.status === state ? row.name : [])) : undefined;
-  const uses = await read.operations.chains(visible, {
-    ...((names ?? held) && { names: names ?? held ?? [] }),
-    ...(repository !== undefined && { repository }),
-    ...(text !== undefined && { text }),
-  });
+  const asker = { visible: context.get('visible'), isOperator: isOperator(context.get('viewer')) };
+  const { uses, stored } = await usedChains(read, asker, wanted);
+  const { names, repository, state, text } = wanted;
   const { shippedChains } = await chainTools();
-  const isWanted = (name: string, place: string) =>
+  const isWanted = ({ chain: { name, description = '' } }: ShippedChain) =>
     (names?.includes(name) ?? true) &&
-    (text === undefined || `${name} ${place}`.toLowerCase().includes(text.toLowerCase()));
+    (text === undefined || `${name} ${description}`.toLowerCase().includes(text.toLowerCase()));
   return {
-    uses: uses
-      .map((use) => ({ ...use, state: stateOf(stored, use) }))
-      .filter((use) => state === undefined || use.state === state),
-    stored: stored.filter(
-      (row) =>
-        isWanted(row.name, `${row.owner}/${row.repository ?? ''}`) &&
-        (state === undefined || row.status === state) &&
-        (repository === undefined || appliesTo(row, repository)),
-    ),
+    uses,
+    stored,
     // They have no state and no repository of their own.
     shipped:
-      isHeld || repository !== undefined
+      (state !== undefined && state !== 'active') || repository !== undefined
         ? []
-        : shippedChains.filter(({ chain }) => isWanted(chain.name, chain.description ?? '')),
+        : shippedChains.filter(isWanted),
   };
-}
-
-/** Operators see all of what is stored; others what is about an owner or a repository that they see. */
-async function visibleStored(read: StudioParts['storage']['read'], context: Request): Promise<StoredChain[]> {
-  const all = await read.chains.all();
-  if (all.length === 0 || isOperator(context.get('viewer'))) return all;
-  const seen = (await read.operations.repositories(context.get('visible'))).map((name) => name.toLowerCase());
-  const names = new Set(seen);
-  const owners = new Set(seen.map((name) => name.split('/')[0]));
-  return all.filter(({ owner, repository }) =>
-    repository === null ? owners.has(owner.toLowerCase()) : names.has(`${owner}/${repository}`.toLowerCase()),
-  );
-}
-
-/** What the operator says about the chain in that repository. */
-function stateOf(stored: readonly StoredChain[], { chain, repository }: ChainUse): ChainStatus {
-  const [owner = '', name = ''] = repository.split('/');
-  const own = stored.filter((row) => row.name === chain);
-  return applyingTo(own, { owner, name })[0]?.status ?? 'active';
-}
-
-function appliesTo(row: StoredChain, repository: string): boolean {
-  const [owner = '', name = ''] = repository.split('/');
-  return applyingTo([row], { owner, name }).length > 0;
 }
 
 /** What is known of one chain. */

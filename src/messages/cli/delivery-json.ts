@@ -14,7 +14,9 @@ export const deliveryJsonSchema = z.strictObject({
   finished_at: z.iso.datetime().nullable(),
 });
 
-export function deliveryJson(delivery: DeliverySummary): z.infer<typeof deliveryJsonSchema> {
+export function deliveryJson(
+  delivery: Omit<DeliverySummary, 'installationId'>,
+): z.infer<typeof deliveryJsonSchema> {
   return {
     id: delivery.id,
     guid: delivery.guid,

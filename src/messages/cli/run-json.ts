@@ -69,6 +69,22 @@ export const runJsonSchema = z.strictObject({
 });
 export type RunJson = z.infer<typeof runJsonSchema>;
 
+/** A run in a list. */
+export const runSummarySchema = runJsonSchema.omit({ steps: true, delivery: true, reason: true });
+
+export function runSummaryJson(run: Run): z.infer<typeof runSummarySchema> {
+  return {
+    id: run.id,
+    chain: run.chain,
+    status: run.status,
+    repository: run.repository,
+    pull_request: run.pullRequest,
+    head_sha: run.headSha,
+    created_at: run.createdAt.toISOString(),
+    updated_at: run.updatedAt.toISOString(),
+  };
+}
+
 /** @param pages the addresses for links to evidence */
 export function runJson(state: RunState, pages: Pages): RunJson {
   const { run, invocations, verdicts } = state;

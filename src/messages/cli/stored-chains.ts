@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { nearest } from '../../core/diagnostic.ts';
-import type { StoredChain } from '../../domain/chain/stored.ts';
+import { CHAIN_STATUSES, type StoredChain } from '../../domain/chain/stored.ts';
 import type { Actor } from '../../domain/run/actor.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -9,6 +10,33 @@ import { runList, table } from './terminal.ts';
 
 export const ONE_PLACE =
   'Say where: either --repo <owner/name>, or --owner <login> for all repositories of an owner.';
+
+export const storedJsonSchema = z.strictObject({
+  id: z.string(),
+  owner: z.string(),
+  /** `null`: every repository of the owner. */
+  repository: z.string().nullable(),
+  name: z.string(),
+  /** The text of a chain file; `null` if the chain is only in files. */
+  definition: z.string().nullable(),
+  status: z.enum(CHAIN_STATUSES),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** What is stored about a chain, for the command line and the API. */
+export function storedJson(row: StoredChain): z.infer<typeof storedJsonSchema> {
+  return {
+    id: row.id,
+    owner: row.owner,
+    repository: row.repository,
+    name: row.name,
+    definition: row.definition,
+    status: row.status,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
 
 export function storedTable(rows: readonly StoredChain[]): string {
   if (rows.length === 0) return 'Nothing is stored about chains; those in files run.';

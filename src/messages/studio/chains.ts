@@ -4,6 +4,7 @@ import type { Run, RunStatus } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ScheduleRow } from '../../ports/firings.ts';
 import type { ChainUse, StepTime } from '../../ports/operations.ts';
+import { stepFigures } from '../run/step-times.ts';
 import { chainPath } from './chain-path.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
@@ -202,21 +203,16 @@ function success(uses: readonly ChainUse[]): string {
   return ended === 0 ? '–' : `${Math.round((100 * completed) / ended)} %`;
 }
 
-function stepTimes(steps: readonly StepTime[]): Html {
-  const groups = [...Map.groupBy(steps, ({ stepId }) => stepId)].toSorted(
-    ([, [one]], [, [other]]) => (one?.index ?? 0) - (other?.index ?? 0),
-  );
+function stepTimes(times: readonly StepTime[]): Html {
   return dataTable(
     ['Step', 'Runs', 'Median', '95th percentile'],
-    groups.map(([id, times]) => {
-      const sorted = times.map(({ ms }) => ms).toSorted((a, b) => a - b);
-      return [said(id, 60), sorted.length, seconds(quantile(sorted, 0.5)), seconds(quantile(sorted, 0.95))];
-    }),
+    stepFigures(times).map(({ id, runs, medianMs, p95Ms }) => [
+      said(id, 60),
+      runs,
+      seconds(medianMs),
+      seconds(p95Ms),
+    ]),
   );
-}
-
-function quantile(sorted: readonly number[], part: number): number {
-  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0;
 }
 
 function seconds(ms: number): string {

@@ -8,6 +8,7 @@ const HOUR = 3_600_000;
 const ALL = `cst_${'a'.repeat(32)}`;
 const NONE = `cst_${'b'.repeat(32)}`;
 const OPERATOR = `cst_${'c'.repeat(32)}`;
+const LIMITED_OPERATOR = `cst_${'f'.repeat(32)}`;
 const EXPIRED = `cst_${'d'.repeat(32)}`;
 const REVOKED = `cst_${'e'.repeat(32)}`;
 
@@ -48,6 +49,7 @@ beforeAll(async () => {
   await add(ALL);
   await add(NONE, { repositoryIds: [] });
   await add(OPERATOR, { scopes: ['read', 'operate'] });
+  await add(LIMITED_OPERATOR, { scopes: ['read', 'operate'], repositoryIds: [newest?.repositoryId ?? 0] });
   await add(EXPIRED, { expiresAt: now });
   await add(REVOKED, { revokedAt: now });
 });
@@ -63,6 +65,7 @@ const concrete = (at: string) =>
   at
     .replace('/runs/{id}', `/runs/${run}`)
     .replace('/artifacts/{id}', '/artifacts/art_1')
+    .replace('{name}', 'pr-review')
     .replace('{owner}/{repo}/pulls/{number}', 'octo/app/pulls/1');
 
 describe('the API', () => {
@@ -103,7 +106,9 @@ describe('the API', () => {
     '/runs/{id}',
     '/runs/{id}/why',
     '/runs/{id}/artifacts',
+    '/repos/{owner}/{repo}/pulls/{number}',
     '/repos/{owner}/{repo}/pulls/{number}/why',
+    '/chains/{name}',
   ])('answers 404 for %s of a repository that the token cannot see', async (at) => {
     const answer = await get(concrete(at), NONE);
     expect([answer.status, await answer.json()]).toEqual([
@@ -112,13 +117,78 @@ describe('the API', () => {
     ]);
   });
 
-  it('lists no run of a repository that the token cannot see', async () => {
-    expect(await (await get('/runs', NONE)).json()).toEqual({ items: [], next: null });
+  it.each(['/runs', '/artifacts', '/pulls', '/chains'])(
+    'lists nothing in %s of a repository that the token cannot see',
+    async (at) => {
+      expect(await (await get(at, NONE)).json()).toEqual({ items: [], next: null });
+    },
+  );
+
+  it('lists artifacts by kind, result, repository and time, grouped by run', async () => {
+    const of = async (query: string) => {
+      const { items } = (await (await get(`/artifacts?${query}`, ALL)).json()) as {
+        items: { run_id: string; artifacts: { kind: string; passed: boolean | null }[] }[];
+      };
+      return items.map(({ run_id, artifacts }) => [
+        run_id,
+        ...artifacts.map(({ kind, passed }) => [kind, passed]),
+      ]);
+    };
+    expect(await of('kind=review_verdict')).toEqual([[run, ['review_verdict', true]]]);
+    expect(await of('kind=review_verdict&failed=true')).toEqual([]);
+    expect(await of('verdict=REQUEST_CHANGES')).toEqual([]);
+    expect(await of('repository=octo/other')).toEqual([]);
+    expect(await of(`since=${new Date(harness.clock.now().getTime() + HOUR).toISOString()}`)).toEqual([]);
   });
 
-  it('refuses deliveries to a token without the scope, and to one that is limited to repositories', async () => {
-    const [read, limited] = [await get('/deliveries', ALL), await get('/deliveries', OPERATOR)];
-    expect([read.status, limited.status]).toEqual([403, 200]);
+  it('lists pull requests by repository, state and author, and shows one with its runs', async () => {
+    const found = { repository: 'octo/app', number: 1, title: 'two', author: 'ada', state: 'open' };
+    for (const query of ['', '?repository=OCTO/app&state=open&author=Ada'])
+      expect(await (await get(`/pulls${query}`, ALL)).json()).toEqual({
+        items: [expect.objectContaining(found)],
+        next: null,
+      });
+    expect(await (await get('/pulls?state=merged', ALL)).json()).toEqual({ items: [], next: null });
+    expect(await (await get('/repos/octo/app/pulls/1', ALL)).json()).toMatchObject({
+      ...found,
+      runs: [{ id: run, chain: 'pr-review' }],
+    });
+  });
+
+  it('shows a chain with its definition, its runs by repository and how long its steps take', async () => {
+    expect(await (await get('/chains', ALL)).json()).toEqual({
+      items: [expect.objectContaining({ name: 'pr-review', repository: 'octo/app', state: 'active' })],
+      next: null,
+    });
+    const chain = await (await get('/chains/pr-review', ALL)).json();
+    expect(chain).toMatchObject({
+      definition: {
+        name: 'pr-review',
+        steps: expect.arrayContaining([expect.objectContaining({ id: 'merge' })]),
+      },
+      repositories: [{ repository: 'octo/app', newest_run: { id: run } }],
+    });
+    expect((await get('/chains/unknown', ALL)).status).toBe(404);
+  });
+
+  it('goes on in the list of chains after the run that a cursor names', async () => {
+    const names = async (at: Date, id: string) => {
+      const cursor = Buffer.from(JSON.stringify([at.toISOString(), id])).toString('base64url');
+      const { items } = (await (await get(`/chains?limit=1&cursor=${cursor}`, ALL)).json()) as {
+        items: { name: string }[];
+      };
+      return items.map(({ name }) => name);
+    };
+    const newest = await harness.app.storage.read.runs.get(run);
+    const begun = newest?.createdAt ?? new Date(0);
+    expect(await names(begun, `${run}_`)).toEqual(['pr-review']);
+    expect(await names(begun, run)).toEqual([]);
+  });
+
+  it('refuses deliveries to a token without the scope, and shows none to one that is limited to repositories', async () => {
+    const tokens = [ALL, LIMITED_OPERATOR, OPERATOR];
+    const answers = await Promise.all(tokens.map((token) => get('/deliveries', token)));
+    expect(answers.map(({ status }) => status)).toEqual([403, 404, 200]);
   });
 
   it('says which part of a query is wrong and what is allowed', async () => {
@@ -138,19 +208,27 @@ describe('the API', () => {
   });
 });
 
-it('the API goes from page to page by cursors, and shows each run once', { tags: 'slow' }, async () => {
-  for (const branch of ['three', 'four', 'five']) await open(branch);
-  await harness.settle();
-  const seen: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
-    const page = (await (await get(`/runs?limit=1${query}`, ALL)).json()) as {
-      items: { id: string }[];
-      next: string | null;
+it.each(['/runs', '/pulls', '/deliveries'])(
+  'the API goes from page to page of %s by cursors, and shows each thing once',
+  { tags: 'slow' },
+  async (at) => {
+    await open(`more-${at.slice(1)}`);
+    await harness.settle();
+    const pages = async (limit: number) => {
+      const seen: unknown[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const page = (await (await get(`${at}?limit=${limit}${query}`, OPERATOR)).json()) as {
+          items: unknown[];
+          next: string | null;
+        };
+        seen.push(...page.items);
+        cursor = page.next;
+      }
+      return seen;
     };
-    seen.push(...page.items.map(({ id }) => id));
-    cursor = page.next;
-  }
-  const all = await harness.app.storage.read.runs.list({});
-  expect(seen).toEqual(all.map(({ id }) => id));
-});
+    const all = await pages(100);
+    expect(all.length).toBeGreaterThan(1);
+    expect(await pages(1)).toEqual(all);
+  },
+);

@@ -5,7 +5,11 @@ export interface ApiTokens {
   byHash(hash: string): Promise<ApiToken | undefined>;
   /** Newest first. */
   all(): Promise<ApiToken[]>;
-  /** False if there is no such token, or it is revoked already. */
-  revoke(id: string, at: Date): Promise<boolean>;
+  /** Those that the person made, newest first. */
+  ofOwner(ownerId: number, limit: number): Promise<ApiToken[]>;
+  /** How many the person made that can be used. */
+  countUsable(ownerId: number, now: Date): Promise<number>;
+  /** False if there is no such token, or it is revoked already. @param ownerId only if that person made it */
+  revoke(id: string, at: Date, ownerId?: number): Promise<boolean>;
   used(id: string, at: Date): Promise<void>;
 }

@@ -64,6 +64,7 @@ beforeEach(async () => {
       hash: hashOfApiToken(TOKEN) ?? '',
       scopes: ['read'],
       repositoryIds: [run.repositoryId],
+      owner: null,
       createdAt: harness.clock.now(),
       expiresAt: new Date(harness.clock.now().getTime() + 86_400_000),
       revokedAt: null,

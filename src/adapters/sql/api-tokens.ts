@@ -10,7 +10,16 @@ const repositories = z.array(z.int()).nullable();
 
 export function apiTokensTable(db: Kysely<Database>): ApiTokens {
   return {
-    async insert({ scopes: allowed, repositoryIds, createdAt, expiresAt, revokedAt, usedAt, ...token }) {
+    async insert({
+      scopes: allowed,
+      repositoryIds,
+      owner,
+      createdAt,
+      expiresAt,
+      revokedAt,
+      usedAt,
+      ...token
+    }) {
       await db
         .insertInto('api_tokens')
         .values({
@@ -21,6 +30,8 @@ export function apiTokensTable(db: Kysely<Database>): ApiTokens {
           expires_at: toText(expiresAt),
           revoked_at: toText(revokedAt),
           used_at: toText(usedAt),
+          owner_id: owner?.id ?? null,
+          owner_login: owner?.login ?? null,
         })
         .execute();
     },
@@ -40,12 +51,35 @@ export function apiTokensTable(db: Kysely<Database>): ApiTokens {
       return rows.map(tokenOf);
     },
 
-    async revoke(id, at) {
+    async ofOwner(ownerId, limit) {
+      const rows = await db
+        .selectFrom('api_tokens')
+        .selectAll()
+        .where('owner_id', '=', ownerId)
+        .orderBy('created_at', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(tokenOf);
+    },
+
+    async countUsable(ownerId, now) {
+      const { count } = await db
+        .selectFrom('api_tokens')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('revoked_at', 'is', null)
+        .where('expires_at', '>', toText(now))
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+
+    async revoke(id, at, ownerId) {
       const { numUpdatedRows } = await db
         .updateTable('api_tokens')
         .set({ revoked_at: toText(at) })
         .where('id', '=', id)
         .where('revoked_at', 'is', null)
+        .$if(ownerId !== undefined, (query) => query.where('owner_id', '=', ownerId ?? null))
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
@@ -71,5 +105,7 @@ function tokenOf(row: Selectable<ApiTokensTable>): ApiToken {
     expiresAt: toDate(row.expires_at),
     revokedAt: toDateOrNull(row.revoked_at),
     usedAt: toDateOrNull(row.used_at),
+    owner:
+      row.owner_id === null || row.owner_login === null ? null : { id: row.owner_id, login: row.owner_login },
   }));
 }

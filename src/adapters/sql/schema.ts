@@ -112,6 +112,8 @@ export interface ApiTokensTable {
   expires_at: string;
   revoked_at: string | null;
   used_at: string | null;
+  owner_id: number | null;
+  owner_login: string | null;
 }
 
 export interface StudioSessionsTable {

@@ -11,6 +11,7 @@ import type { Log } from '../../core/log.ts';
 import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import { createApi } from '../../entrypoints/api/api.ts';
+import { type OwnersAccess, ownersAccess } from '../../entrypoints/api/owners.ts';
 import type { PublicRepositories } from '../../entrypoints/studio/access.ts';
 import { createDryRuns, type DryRuns } from '../../entrypoints/studio/dry-runs.ts';
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
@@ -116,6 +117,8 @@ interface AskingGitHub {
   readingOf?: (delivery: Pick<Delivery, 'event' | 'body'>) => Promise<ReadAs>;
   dryRuns?: DryRuns;
   publicRepositories?: PublicRepositories;
+  /** For tokens that people made. */
+  ownerSees?: OwnersAccess;
 }
 
 /** Loads only what the settings need. */
@@ -124,6 +127,15 @@ async function askingGitHub(
   { storage, clock, log }: StudioPlatform,
 ): Promise<AskingGitHub> {
   const asking: AskingGitHub = {};
+  const asApp = once(async () => {
+    const [{ createOctokitGitHub }, { octokitsWithKey }] = await Promise.all([
+      import('../../adapters/octokit/octokit-github.ts'),
+      import('../../adapters/octokit/sign-in.ts'),
+    ]);
+    const source = octokitsWithKey({ appId, privateKey, apiUrl: githubApiUrl });
+    return createOctokitGitHub({ source, log, clock });
+  });
+  asking.ownerSees = ownersAccess({ read: storage.read, github: asApp, clock });
   if (studio?.signIn) {
     const [{ gitHubForPeople }, { createEmbeddedQueue }, { jobOfDelivery }] = await Promise.all([
       import('../../adapters/octokit/for-people.ts'),
@@ -143,12 +155,7 @@ async function askingGitHub(
     asking.dryRuns = createDryRuns({ player, clock, log });
   }
   if (studio?.isPublic) {
-    const [{ createOctokitGitHub }, { octokitsWithKey }] = await Promise.all([
-      import('../../adapters/octokit/octokit-github.ts'),
-      import('../../adapters/octokit/sign-in.ts'),
-    ]);
-    const source = octokitsWithKey({ appId, privateKey, apiUrl: githubApiUrl });
-    const github = createOctokitGitHub({ source, log, clock });
+    const github = await asApp();
     asking.publicRepositories = async () => {
       const ids: number[] = [];
       for (const { id, suspended } of await github.app.installations()) {
@@ -170,7 +177,15 @@ export function serveStudio(
 ): { server: Server; stop(): Promise<void> } {
   const pages = { github: gitHubPages(config.githubApiUrl) };
   const studio = createStudio({
-    ...(!link && { api: createApi({ storage, pages, clock, log }) }),
+    ...(!link && {
+      api: createApi({
+        storage,
+        pages,
+        clock,
+        log,
+        ...(asking.ownerSees && { ownerSees: asking.ownerSees }),
+      }),
+    }),
     config: config.studio ?? { isPublic: false, operators: [] },
     publicUrl: config.publicUrl,
     githubApiUrl: config.githubApiUrl,

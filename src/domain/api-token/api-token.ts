@@ -4,6 +4,12 @@ import { createHash } from 'node:crypto';
 export const API_SCOPES = ['read', 'operate'] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 
+/** An account on GitHub. */
+export interface TokenOwner {
+  id: number;
+  login: string;
+}
+
 /** A token for the API, as stored: without the token itself. */
 export interface ApiToken {
   id: string;
@@ -14,6 +20,8 @@ export interface ApiToken {
   scopes: readonly ApiScope[];
   /** The repositories that it can read; `null`: all. */
   repositoryIds: readonly number[] | null;
+  /** Who made it in Studio: it sees nothing that this person does not see. `null`: the operator made it. */
+  owner: TokenOwner | null;
   createdAt: Date;
   expiresAt: Date;
   revokedAt: Date | null;
@@ -26,15 +34,25 @@ const PREFIX = 'cst_';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LETTERS = 32;
 
-/** @param bytes 32 random bytes */
-export function newApiToken(bytes: Uint8Array): string {
-  return PREFIX + Array.from(bytes.subarray(0, LETTERS), (byte) => ALPHABET[byte % 32]).join('');
+/**
+ * A new token, as stored, and the token itself.
+ * @param bytes 32 random bytes
+ */
+export function newApiToken(
+  parts: Omit<ApiToken, 'hash' | 'revokedAt' | 'usedAt'>,
+  bytes: Uint8Array,
+): { token: ApiToken; secret: string } {
+  const secret = PREFIX + Array.from(bytes.subarray(0, LETTERS), (byte) => ALPHABET[byte % 32]).join('');
+  return { token: { ...parts, hash: hashOf(secret), revokedAt: null, usedAt: null }, secret };
 }
 
 /** The hash of a token; `undefined` if the text cannot be one. */
 export function hashOfApiToken(text: string): string | undefined {
-  if (!text.startsWith(PREFIX) || text.length !== PREFIX.length + LETTERS) return undefined;
-  return createHash('sha256').update(text).digest('hex');
+  return text.startsWith(PREFIX) && text.length === PREFIX.length + LETTERS ? hashOf(text) : undefined;
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
 }
 
 /** Whether it can be used now. */

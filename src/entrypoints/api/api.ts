@@ -6,9 +6,11 @@ import type { Log } from '../../core/log.ts';
 import { type ApiToken, hashOfApiToken, isUsable } from '../../domain/api-token/api-token.ts';
 import { API_WORDS, badQuery, missingScope } from '../../messages/api/words.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
+import { GitHubError } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
 import { Visible } from '../../ports/visible.ts';
 import { describeApi } from './openapi.ts';
+import type { OwnersAccess } from './owners.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
@@ -17,13 +19,15 @@ interface ApiParts {
   pages: Pages;
   clock: Clock;
   log: Log;
+  /** Absent if people make no tokens; one of a person then sees nothing. */
+  ownerSees?: OwnersAccess;
 }
 
 /** How often the use of a token is written. */
 const USED_EVERY_MS = 60_000;
 
 /** The JSON API, for paths below `/api/v1`. Its errors have the form of those of the command line. */
-export function createApi({ storage, pages, clock, log }: ApiParts): Hono {
+export function createApi({ storage, pages, clock, log, ownerSees }: ApiParts): Hono {
   const api = new Hono();
   api.use(async (context, next) => {
     await next();
@@ -48,13 +52,18 @@ export function createApi({ storage, pages, clock, log }: ApiParts): Hono {
           path: path.data,
           query: one.query.parse(context.req.query()),
           read: storage.read,
-          visible: visibleTo(token),
-          isOperator: token.scopes.includes('operate') && token.repositoryIds === null,
+          visible: await visibleTo(token),
+          isOperator:
+            token.scopes.includes('operate') && token.repositoryIds === null && token.owner === null,
           pages,
           now: clock.now(),
         });
         return found === undefined ? context.json(API_WORDS.notFound, 404) : context.json(found);
       } catch (error) {
+        if (error instanceof GitHubError) {
+          log.warn({ err: error }, 'the API could not ask GitHub what the owner of a token may see');
+          return context.json(API_WORDS.noAnswer, 503);
+        }
         if (error instanceof z.ZodError) return context.json(badQuery(sentencesOf(error, one)), 400);
         throw error;
       }
@@ -78,10 +87,11 @@ export function createApi({ storage, pages, clock, log }: ApiParts): Hono {
     }
     return token;
   }
-}
 
-function visibleTo({ repositoryIds }: ApiToken): Visible {
-  return repositoryIds === null ? Visible.everything() : Visible.only(repositoryIds);
+  async function visibleTo({ repositoryIds, owner }: ApiToken): Promise<Visible> {
+    if (owner) return Visible.only((await ownerSees?.(owner, repositoryIds ?? [])) ?? []);
+    return repositoryIds === null ? Visible.everything() : Visible.only(repositoryIds);
+  }
 }
 
 function sentencesOf(error: z.ZodError, { query }: Route): string[] {

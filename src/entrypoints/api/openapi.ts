@@ -24,10 +24,10 @@ export function describeApi(routes: readonly Route[]): object {
       },
       schemas: { Error: schemaOf(errorSchema, 'output') },
       responses: Object.fromEntries(
-        ['400', '401', '403', '404'].map((status) => [
+        ERRORS.map((status) => [
           status,
           {
-            description: API_ABOUT.errors[status as keyof typeof API_ABOUT.errors],
+            description: API_ABOUT.errors[status],
             content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
           },
         ]),
@@ -35,6 +35,8 @@ export function describeApi(routes: readonly Route[]): object {
     },
   };
 }
+
+const ERRORS = ['400', '401', '403', '404', '503'] as const;
 
 const errorSchema = z.strictObject({
   error: z.strictObject({
@@ -57,7 +59,7 @@ function operation({ id, about, scope, path, query, answer }: Route): object {
         content: { 'application/json': { schema: schemaOf(answer, 'output') } },
       },
       '304': { description: API_ABOUT.unchanged },
-      ...Object.fromEntries(['400', '401', '403', '404'].map(error)),
+      ...Object.fromEntries(ERRORS.map(error)),
     },
   };
 }

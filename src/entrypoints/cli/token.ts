@@ -1,13 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CountersignError } from '../../core/errors.ts';
 import { timeSortedIds } from '../../core/ids.ts';
-import {
-  type ApiScope,
-  type ApiToken,
-  hashOfApiToken,
-  isUsable,
-  newApiToken,
-} from '../../domain/api-token/api-token.ts';
+import { type ApiScope, type ApiToken, isUsable, newApiToken } from '../../domain/api-token/api-token.ts';
 import { noRepository, noToken, tokenCreated, tokenRevoked, tokenTable } from '../../messages/cli/token.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output, Result } from './context.ts';
@@ -32,20 +26,16 @@ export async function tokenCreate(
   const made = await tools.withDatabase(database, 'write', (storage) =>
     storage.transaction(async (tx) => {
       const now = clock.now();
-      const secret = newApiToken(randomBytes(32));
-      const hash = hashOfApiToken(secret);
-      if (hash === undefined) throw new Error('a new token does not have the form of one');
-      const token: ApiToken = {
+      const parts = {
         id: timeSortedIds(() => now).next('tok'),
         name,
-        hash,
-        scopes: scope === 'operate' ? ['read', 'operate'] : ['read'],
+        scopes: scope === 'operate' ? (['read', 'operate'] as const) : (['read'] as const),
         repositoryIds: repo ? await idsOf(tx, repo) : null,
+        owner: null,
         createdAt: now,
         expiresAt: new Date(now.getTime() + expires),
-        revokedAt: null,
-        usedAt: null,
       };
+      const { token, secret } = newApiToken(parts, randomBytes(32));
       await tx.apiTokens.insert(token);
       return { text: tokenCreated(token, secret), json: { ...tokenJson(token, now), token: secret } };
     }),
@@ -95,6 +85,7 @@ function tokenJson(token: ApiToken, now: Date) {
     name: token.name,
     scopes: token.scopes,
     repository_ids: token.repositoryIds,
+    owner: token.owner?.login ?? null,
     usable: isUsable(token, now),
     created_at: token.createdAt.toISOString(),
     expires_at: token.expiresAt.toISOString(),

@@ -4,13 +4,8 @@ import { type ChainInput, type ChainInputs, readValue } from '../../domain/chain
 import { askedInputs } from '../../domain/chain/fired-inputs.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { Run } from '../../domain/run/run.ts';
-import {
-  type ChainFields,
-  type Given,
-  NO_SUBJECT,
-  nothingThere,
-  WRONG_INPUT,
-} from '../../messages/studio/chain-form.ts';
+import { type ChainFields, NO_SUBJECT, nothingThere, WRONG_INPUT } from '../../messages/studio/chain-form.ts';
+import type { Given } from '../../messages/studio/field.ts';
 import type { WrongSubject } from './subject.ts';
 
 const MAX_SUBJECT = 300;

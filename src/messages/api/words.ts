@@ -2,7 +2,7 @@
 
 export const API_ABOUT = {
   api: 'Runs, artifacts and explanations of a Countersign app, as its pages and its command line show them.',
-  token: 'Made with `countersign token create`. Scopes:',
+  token: 'Made with `countersign token create`, or by people on their page in Studio. Scopes:',
   scope: 'Needs the scope',
   found: 'Found.',
   unchanged: 'Unchanged since the answer with the given ETag.',
@@ -11,6 +11,7 @@ export const API_ABOUT = {
     '401': 'There is no valid token.',
     '403': 'The token lacks the scope.',
     '404': 'There is no such thing, or the token cannot see it.',
+    '503': 'GitHub does not say what the owner of the token may see.',
   },
 } as const;
 
@@ -19,11 +20,17 @@ export const API_WORDS = {
     error: {
       code: 'api.no_token',
       message:
-        'Send a token as "Authorization: Bearer cst_…". It must not be expired or revoked; "countersign token create" makes one.',
+        'Send a token as "Authorization: Bearer cst_…". It must not be expired or revoked; "countersign token create" or the page /account makes one.',
     },
   },
   notFound: {
     error: { code: 'api.not_found', message: 'There is no such thing, or this token cannot see it.' },
+  },
+  noAnswer: {
+    error: {
+      code: 'api.no_answer',
+      message: 'GitHub does not say what the owner of this token may see. Try again in a minute.',
+    },
   },
   broken: { error: { code: 'api.broken', message: 'This failed. The server’s log says why.' } },
 } as const;

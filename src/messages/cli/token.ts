@@ -11,10 +11,11 @@ export function tokenCreated({ id, expiresAt }: ApiToken, secret: string): strin
 export function tokenTable(tokens: readonly ApiToken[], now: Date): string {
   if (tokens.length === 0) return 'There are no tokens; "countersign token create" makes one.';
   return table(
-    ['id', 'name', 'scopes', 'repositories', 'state', 'last used'],
+    ['id', 'name', 'owner', 'scopes', 'repositories', 'state', 'last used'],
     tokens.map((token) => [
       token.id,
       plainLine(token.name),
+      token.owner?.login ?? 'operator',
       token.scopes.join(', '),
       token.repositoryIds === null ? 'all' : String(token.repositoryIds.length),
       stateOf(token, now),

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { type ChainInput, type ChainInputs, inputAllowed } from '../../domain/chain/chain-inputs.ts';
 import { plural } from '../text/pretty.ts';
 import { chainPath, DRY_RUNS, FIRED } from './chain-path.ts';
+import { field, type Given } from './field.ts';
 import type { Html } from './layout.ts';
 import { said } from './untrusted.ts';
 
@@ -11,11 +12,6 @@ interface ChainGiven {
   on: Given;
   /** By name. */
   inputs: Readonly<Record<string, Given>>;
-}
-
-export interface Given {
-  value: string;
-  wrong?: string | undefined;
 }
 
 /** What a form about a chain offers. */
@@ -80,30 +76,6 @@ ${Object.entries(inputs).map(([name, input]) =>
 <p class="buttons"><button formaction="${DRY_RUNS}">Dry run</button>${fires ? html` <button class="primary" formaction="${FIRED}">Fire</button>` : ''}</p>
 <p class="quiet">A dry run reads GitHub with your own access and writes nothing. It takes at most ${plural(LIMIT_MINUTES, 'minute')}.${fires ? html` Firing takes the same rights as the command <code>/countersign fire</code>.` : ''}</p>
 </fieldset>`;
-}
-
-function field({
-  id,
-  label,
-  given: { value, wrong },
-  hint,
-  of,
-}: {
-  id: string;
-  label: string;
-  given: Given;
-  hint: string | undefined;
-  of(attributes: Html, value: string): Html;
-}): Html {
-  const described = [
-    ...(hint === undefined ? [] : [`${id}-hint`]),
-    ...(wrong === undefined ? [] : [`${id}-wrong`]),
-  ];
-  const attributes = html`id="${id}" name="${id}"${described.length === 0 ? '' : html` aria-describedby="${described.join(' ')}"`}${wrong === undefined ? '' : html` aria-invalid="true"`}`;
-  return html`<div class="field"><label for="${id}">${said(label, 100)}</label>
-${of(attributes, value)}
-${hint === undefined ? '' : html`<p class="quiet" id="${id}-hint">${said(hint, 1_000)}</p>`}${wrong === undefined ? '' : html`<p class="wrong" id="${id}-wrong" role="alert">${said(wrong, 1_000)}</p>`}</div>
-`;
 }
 
 function onField(attributes: Html, value: string): Html {

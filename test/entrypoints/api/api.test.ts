@@ -39,6 +39,7 @@ beforeAll(async () => {
         hash: hashOfApiToken(secret) ?? '',
         scopes: ['read'],
         repositoryIds: null,
+        owner: null,
         createdAt: now,
         expiresAt: new Date(now.getTime() + HOUR),
         revokedAt: null,

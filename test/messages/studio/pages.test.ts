@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
+import type { ApiToken } from '../../../src/domain/api-token/api-token.ts';
 import { explain } from '../../../src/domain/run/explain.ts';
 import { timelineOf } from '../../../src/domain/run/timeline.ts';
 import { accountPage } from '../../../src/messages/studio/account.ts';
@@ -24,6 +25,7 @@ import { runPage } from '../../../src/messages/studio/run.ts';
 import { runListPage } from '../../../src/messages/studio/run-list.ts';
 import { settingsPage } from '../../../src/messages/studio/settings.ts';
 import { skillsPage } from '../../../src/messages/studio/skills.ts';
+import { madeToken, WRONG_TOKEN } from '../../../src/messages/studio/tokens.ts';
 import { NOT_FOUND } from '../../../src/messages/studio/words.ts';
 import type { EngineHealth } from '../../../src/ports/app-health.ts';
 import type { RunLine } from '../../../src/ports/overview.ts';
@@ -172,6 +174,19 @@ const figures = {
 
 const frame = { title: 'Inbox', path: '/', assets: { style: '/s.css', scripts: ['/s.js'] }, nonce: 'nonce' };
 
+const TOKEN: ApiToken = {
+  id: 'tok_1',
+  name: 'dashboard',
+  hash: '',
+  scopes: ['read'],
+  repositoryIds: [7, 8],
+  owner: { id: 1, login: 'mia' },
+  createdAt: at('12:00'),
+  expiresAt: at('23:00'),
+  revokedAt: null,
+  usedAt: at('12:40'),
+};
+
 const PAGES: Record<string, Html> = {
   'frame for an operator': page({
     ...frame,
@@ -192,6 +207,30 @@ const PAGES: Record<string, Html> = {
       { signedInAt: at('12:00'), seenAt: at('12:50'), isThis: true },
       { signedInAt: at('08:00'), seenAt: at('09:00'), isThis: false },
     ],
+    made: undefined,
+    tokens: {
+      tokens: [],
+      repositoryNames: new Map(),
+      fields: { name: { value: '' }, repositories: { value: 'acme/shop' }, days: '90' },
+      refused: undefined,
+    },
+    now,
+  }),
+  'account of a person who has just made a token': accountPage({
+    login: 'mia',
+    csrf: 'csrf',
+    sessions: [{ signedInAt: at('12:00'), seenAt: at('12:50'), isThis: true }],
+    made: madeToken(TOKEN, 'cst_0000'),
+    tokens: {
+      tokens: [TOKEN, { ...TOKEN, id: 'tok_2', name: 'old one', revokedAt: at('12:30') }],
+      repositoryNames: new Map([[7, 'acme/shop']]),
+      fields: {
+        name: { value: '', wrong: WRONG_TOKEN.name },
+        repositories: { value: 'shop', wrong: WRONG_TOKEN.form('shop') },
+        days: '7',
+      },
+      refused: WRONG_TOKEN.tooManyTokens,
+    },
     now,
   }),
   'inbox of a person': inbox('person', {

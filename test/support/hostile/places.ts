@@ -13,6 +13,7 @@ const NAMED: Readonly<Record<string, (place: HostilePlace) => readonly string[]>
   skills: ({ skill }) => [skill],
   deliveries: ({ guid }) => [guid],
   fired: ({ command }) => [command],
+  tokens: ({ command }) => [command.replace('cmd', 'tok')],
 };
 
 /** Every address of the route at which something of that place is shown. */

@@ -1,19 +1,57 @@
 import { Hono } from 'hono';
 import { ACCOUNT, accountPage, SIGN_OUT_EVERYWHERE } from '../../../messages/studio/account.ts';
-import { answerPage, type Env, type StudioParts } from '../frame.ts';
+import type { Html } from '../../../messages/studio/layout.ts';
+import {
+  MOST_TOKENS,
+  madeToken,
+  TOKENS,
+  type TokenFields,
+  WRONG_TOKEN,
+} from '../../../messages/studio/tokens.ts';
+import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
+import { emptyTokenFields, tokenOf, tokenWanted } from '../new-token.ts';
+import { rateLimit } from '../rate-limit.ts';
 import type { Sessions } from '../sessions.ts';
 
-/** Where somebody is signed in, and the way out of everywhere: what a stolen session needs. */
-export function accountPages(parts: StudioParts, { sessions }: { sessions: Sessions }): Hono<Env> {
-  const pages = new Hono<Env>();
+/** Also those that are over. */
+const TOKENS_SHOWN = 50;
+const REPOSITORIES = 500;
+/** Tokens that one person makes: each is a row that stays. */
+const LIMIT = { most: 20, perMs: 3_600_000 };
 
-  pages.get(ACCOUNT, async (context) => {
-    const viewer = context.get('viewer');
-    const signedIn = await sessions.of(context);
-    if (viewer.kind !== 'person' || !signedIn) return context.notFound();
-    const { login, csrf } = viewer;
-    const main = accountPage({ login, csrf, sessions: await sessions.all(signedIn), now: parts.clock.now() });
-    return answerPage(parts, context, { title: login, main });
+/** Where somebody is signed in, the way out of everywhere, and their tokens: what a stolen session needs. */
+export function accountPages(parts: StudioParts, { sessions }: { sessions: Sessions }): Hono<Env> {
+  const { storage, clock } = parts;
+  const pages = new Hono<Env>();
+  const limit = rateLimit(clock, LIMIT);
+
+  pages.get(ACCOUNT, (context) => answer(context, {}));
+
+  pages.post(TOKENS, async (context) => {
+    const person = context.get('viewer');
+    if (person.kind !== 'person') return context.notFound();
+    const sent = await context.req.parseBody();
+    const { fields, wanted } = await tokenWanted(storage.read, context.get('visible'), sent);
+    if (!wanted) return answer(context, { fields });
+    if (!limit.allows(String(person.id))) return answer(context, { fields, refused: WRONG_TOKEN.tooOften });
+    const now = clock.now();
+    const made = tokenOf(person, wanted, now);
+    const isMade = await storage.transaction(async (tx) => {
+      if ((await tx.apiTokens.countUsable(person.id, now)) >= MOST_TOKENS) return false;
+      await tx.apiTokens.insert(made.token);
+      return true;
+    });
+    if (!isMade) return answer(context, { fields, refused: WRONG_TOKEN.tooManyTokens });
+    return answer(context, { made: madeToken(made.token, made.secret) });
+  });
+
+  pages.post(`${TOKENS}/:id/revoke`, async (context) => {
+    const person = context.get('viewer');
+    const id = context.req.param('id');
+    const isRevoked =
+      person.kind === 'person' &&
+      (await storage.transaction((tx) => tx.apiTokens.revoke(id, clock.now(), person.id)));
+    return isRevoked ? context.redirect(`${ACCOUNT}#tokens`, 303) : context.notFound();
   });
 
   pages.post(SIGN_OUT_EVERYWHERE, async (context) => {
@@ -24,4 +62,31 @@ export function accountPages(parts: StudioParts, { sessions }: { sessions: Sessi
   });
 
   return pages;
+
+  /** @param fields what is wrong with what somebody sent */
+  async function answer(
+    context: Request,
+    { fields, refused, made }: { fields?: TokenFields; refused?: string; made?: Html },
+  ): Promise<Response> {
+    const viewer = context.get('viewer');
+    const signedIn = await sessions.of(context);
+    if (viewer.kind !== 'person' || !signedIn) return context.notFound();
+    const { id, login, csrf } = viewer;
+    const { insight, apiTokens } = storage.read;
+    const repositories = await insight.repositories(context.get('visible'), REPOSITORIES);
+    const main = accountPage({
+      login,
+      csrf,
+      sessions: await sessions.all(signedIn),
+      made,
+      tokens: {
+        tokens: await apiTokens.ofOwner(id, TOKENS_SHOWN),
+        repositoryNames: new Map(repositories.map((one) => [one.id, one.name])),
+        fields: fields ?? emptyTokenFields(repositories.map(({ name }) => name)),
+        refused,
+      },
+      now: clock.now(),
+    });
+    return answerPage(parts, context, { title: login, main }, fields ? 422 : 200);
+  }
 }

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Browser, openBrowser, post, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let harness: Harness;
+let mia: Browser;
+
+/** A repository that everybody sees, and one that mia sees and otto does not; each has a run. */
+beforeEach(async () => {
+  harness = await startHarness({ studio: WITH_SIGN_IN });
+  harness.github.addRepository({
+    owner: 'octo',
+    name: 'hidden',
+    private: true,
+    files: { 'README.md': '# Hidden\n' },
+    collaborators: { mia: 'maintain', ada: 'write' },
+  });
+  for (const repo of ['octo/app', 'octo/hidden'])
+    await harness.github.openPullRequest({
+      repo,
+      author: 'ada',
+      branch: 'two',
+      title: 'Two',
+      files: { 'src/two.ts': 'export const two = 2;\n' },
+    });
+  await harness.settle();
+  mia = await signedIn(harness, 'mia');
+});
+afterEach(() => harness.stop());
+
+const make = async (
+  browser: Browser,
+  { token = 'dashboard', repositories = 'octo/app\r\nocto/hidden', days = '30' } = {},
+) => {
+  const answer = await post(browser, '/account/tokens', { token, repositories, days });
+  const text = await answer.text();
+  return { status: answer.status, text, secret: /cst_[0-9a-z]{32}/.exec(text)?.[0] ?? '' };
+};
+
+async function repositoriesSeenWith(secret: string): Promise<number | string[]> {
+  const answer = await fetch(`${harness.app.url}/api/v1/runs`, {
+    headers: { authorization: `Bearer ${secret}` },
+  });
+  if (answer.status !== 200) return answer.status;
+  const { items } = (await answer.json()) as { items: { repository: string }[] };
+  return items.map(({ repository }) => repository).sort();
+}
+
+test('a person makes a token in Studio, sees it once, and revokes it', async () => {
+  const account = await mia.open('/account');
+  expect(account.text).toContain('>octo/app\nocto/hidden</textarea>');
+  const { secret } = await make(mia);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
+  const later = await mia.open('/account');
+  expect(later.text).not.toContain(secret);
+  expect(later.text).toContain('<td>dashboard</td><td>octo/app, octo/hidden</td>');
+  const [, revoke = ''] = /action="(\/account\/tokens\/tok_\w+\/revoke)"/.exec(later.text) ?? [];
+  expect((await mia.send(later, revoke)).text).toContain('<td>revoked</td>');
+  expect(await repositoriesSeenWith(secret)).toBe(401);
+});
+
+test('a token of a person ends when it expires', { tags: 'slow' }, async () => {
+  const { secret } = await make(mia, { days: '7' });
+  await harness.sleep(6 * DAY);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
+  await harness.sleep(DAY);
+  expect(await repositoriesSeenWith(secret)).toBe(401);
+});
+
+test('a token sees no repository that its owner can no longer see on GitHub', async () => {
+  const { secret } = await make(mia);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
+  harness.github.setPermission('octo/hidden', 'mia', 'none');
+  await harness.advance(6 * MINUTE);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app']);
+});
+
+test('a token sees nothing while GitHub says nothing about its owner', { tags: 'slow' }, async () => {
+  const { secret } = await make(mia);
+  harness.github.fail(({ path }) => path.includes('/collaborators/mia/'), { status: 502 });
+  expect(await repositoriesSeenWith(secret)).toBe(503);
+});
+
+test('a token is not made for a repository that the person cannot see, in the words for one that does not exist', {
+  tags: 'slow',
+}, async () => {
+  const otto = await signedIn(harness, 'otto');
+  const [hidden, none] = [
+    await make(otto, { repositories: 'octo/hidden' }),
+    await make(otto, { repositories: 'octo/none' }),
+  ];
+  expect([hidden.status, hidden.secret]).toEqual([422, '']);
+  expect(hidden.text).toContain('You see no repository octo/hidden here.');
+  const csrf = /name="csrf" value="[\w-]+"|nonce[=-][\w"-]+/g;
+  expect(hidden.text.replaceAll('octo/hidden', 'octo/none').replaceAll(csrf, '')).toBe(
+    none.text.replaceAll(csrf, ''),
+  );
+});
+
+test('a token is not made from a form that is not filled in, which says why', { tags: 'slow' }, async () => {
+  const many = Array.from({ length: 21 }, (_, at) => `o/r${at}`).join('\n');
+  for (const [fields, because] of [
+    [{ token: '  ' }, 'Give it a name'],
+    [{ repositories: ' \r\n' }, 'Name at least one repository'],
+    [{ repositories: 'octo/app#1' }, 'is no repository'],
+    [{ repositories: many }, 'at most 20'],
+  ] as const) {
+    const { status, secret, text } = await make(mia, fields);
+    expect([fields, status, secret, text.includes(because)]).toEqual([fields, 422, '', true]);
+  }
+});
+
+test('a token is not made by a form of another site, and nobody revokes that of somebody else', {
+  tags: 'slow',
+}, async () => {
+  const forged = await mia.request('/account/tokens', {
+    method: 'POST',
+    headers: { origin: 'https://evil.example' },
+    body: new URLSearchParams({ token: 'x', repositories: 'octo/app', days: '7' }),
+  });
+  expect(forged.status).toBe(403);
+  const { secret } = await make(mia);
+  const [, id = ''] =
+    /action="(\/account\/tokens\/tok_\w+\/revoke)"/.exec((await mia.open('/account')).text) ?? [];
+  const otto = await signedIn(harness, 'otto');
+  expect((await post(otto, id, {})).status).toBe(404);
+  expect((await otto.open('/account')).text).not.toContain('dashboard');
+  expect((await openBrowser(harness).open('/account')).status).toBe(401);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);
+});
+
+test('a person has at most 20 tokens that can be used', { tags: 'slow' }, async () => {
+  for (let count = 0; count < 20; count++) expect((await make(mia)).status).toBe(200);
+  await harness.advance(61 * MINUTE);
+  const refused = await make(mia);
+  expect([refused.status, refused.text.includes('Revoke one first')]).toEqual([422, true]);
+});

@@ -64,6 +64,78 @@ test('only the beginning of a long text is shown, and what is no text is only do
   expect((await open('/artifacts/art_file')).html).toContain('only offered for download');
 });
 
+test('a Markdown file is shown with its form, and nothing of its own runs or is fetched', {
+  tags: 'slow',
+}, async () => {
+  const source = `# Report\n\n**Bold** ${SCRIPT} ![pixel](https://evil.example/p.png) [x](javascript:alert(1))\n\n- one\n`;
+  const { harness } = await world('report.md', source);
+  const { html } = await (await studioFor(harness))('/artifacts/art_file');
+  expect(html).toContain('<h2>Report</h2>');
+  expect(html).toContain('<strong>Bold</strong>');
+  expect(html).toContain('<li><p>one</p>');
+  expect(html).not.toMatch(/<script>alert|<img|href="javascript/);
+});
+
+test('a JSON file is folded, and a report in SARIF is a table of its findings with links to their lines', {
+  tags: 'slow',
+}, async () => {
+  const report = {
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'scan' } },
+        results: [
+          {
+            ruleId: 'no-eval',
+            level: 'error',
+            message: { text: `Do not ${SCRIPT}` },
+            locations: [
+              {
+                physicalLocation: { artifactLocation: { uri: 'src/two.ts' }, region: { startLine: 1 } },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const { harness } = await world('report.sarif', JSON.stringify(report));
+  const open = await studioFor(harness);
+  const { html } = await open('/artifacts/art_file');
+  expect(textOf(html)).toContain('The report has 1 finding.');
+  expect(html).toMatch(/href="[^"]+\/octo\/app\/blob\/[^"]+\/src\/two.ts\?plain=1#L1"/);
+  expect(html).not.toContain(SCRIPT);
+  await harness.app.storage.transaction(async (tx) => {
+    const file = await tx.artifacts.get('art_file');
+    if (file) await tx.artifacts.insert({ ...file, id: 'art_json', name: 'report.json' });
+  });
+  expect((await open('/artifacts/art_json')).html).toContain('<span class="name">version</span>');
+});
+
+test('an image is shown from its bytes, in a sandbox, and nothing else is served as one', {
+  tags: 'slow',
+}, async () => {
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const { harness, filePath } = await world('page"><x.png', png);
+  const open = await studioFor(harness);
+  expect((await open('/artifacts/art_file')).html).toContain(
+    '<img class="artifact" src="/artifacts/art_file/image" alt="page&quot;&gt;&lt;x.png">',
+  );
+  const { headers, body } = await open.raw('/artifacts/art_file/image');
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'content-type': 'image/png',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  });
+  expect(Buffer.from(body).equals(png)).toBe(true);
+  const { artifactsUrl } = harness.config;
+  await openBlobs(artifactsUrl).put(filePath, `<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}</svg>`);
+  expect((await open('/artifacts/art_file/image')).status).toBe(404);
+});
+
 test('a download is an attachment in a sandbox, whatever its name says', { tags: 'slow' }, async () => {
   const bytes = randomBytes(3_000_000);
   const { harness } = await world('../../x"\r\nSet-Cookie: a=b; é.html', bytes);
@@ -93,7 +165,12 @@ test('a file that is gone says so, and its download is not found', { tags: 'slow
 test('an artifact of a repository that somebody cannot see is not found', { tags: 'slow' }, async () => {
   const { harness, review } = await world('a.txt', 'text');
   const open = await studioFor(harness, { visible: Visible.only([1]) });
-  const answers = [`/artifacts/${review.id}`, '/artifacts/art_file', '/artifacts/art_file/download'];
-  expect(await Promise.all(answers.map(async (path) => (await open(path)).status))).toEqual([404, 404, 404]);
+  const answers = [
+    `/artifacts/${review.id}`,
+    ...['', '/image', '/download'].map((end) => `/artifacts/art_file${end}`),
+  ];
+  expect(await Promise.all(answers.map(async (path) => (await open(path)).status))).toEqual([
+    404, 404, 404, 404,
+  ]);
   expect((await open('/artifacts')).html).toContain('No artifacts yet');
 });

@@ -42,7 +42,7 @@ describe('every answer', () => {
     for (const path of [...pages(), ...odd]) {
       const { headers } = await headOf(path, { headers: { origin: 'https://evil.example' } });
       const policy = headers.get('content-security-policy') ?? '';
-      const isDownload = path.endsWith('/download');
+      const isDownload = /\/(download|image)$/.test(path);
       expect([path, Object.fromEntries(headers)]).toEqual([
         path,
         expect.objectContaining({

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { unreachable } from '../../core/errors.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
 import type { Run } from '../../domain/run/run.ts';
@@ -6,10 +7,12 @@ import type { FoundArtifacts } from '../../ports/storage.ts';
 import { VERDICT_WORDS } from '../text/pretty.ts';
 import { card } from './cards/card.ts';
 import { passedLabel } from './cards/frame.ts';
+import { jsonViewer } from './cards/json.ts';
 import type { Html } from './layout.ts';
 import { logLines } from './log.ts';
 import { address, filterForm, nextPage, time } from './parts.ts';
-import { said, saidLines } from './untrusted.ts';
+import { type Reported, reportedFindings } from './reported.ts';
+import { type AtHead, said, saidLines } from './untrusted.ts';
 
 /** What a list of artifacts is limited to, as its address says. */
 export interface ArtifactQuery {
@@ -107,6 +110,10 @@ function filters({
 /** The content of a file as far as it is shown. */
 export type ShownFile =
   | { kind: 'text'; text: string; isCut: boolean }
+  | { kind: 'markdown'; shown: Html }
+  | { kind: 'json'; value: unknown }
+  | { kind: 'sarif'; report: Reported }
+  | { kind: 'image' }
   | { kind: 'other' }
   /** It was deleted, or cannot be read. */
   | { kind: 'gone'; because: string };
@@ -140,7 +147,7 @@ ${size === undefined ? '' : html`<dt>Size</dt><dd>${size} bytes</dd>`}
 </dl>
 ${
   artifact.content === null
-    ? shownFile(artifact, file ?? { kind: 'other' })
+    ? shownFile(artifact, file ?? { kind: 'other' }, { githubUrl, repository, headSha })
     : card(artifact.kind, JSON.parse(artifact.content), {
         links: { githubUrl, repository, headSha },
         limit: 500,
@@ -149,12 +156,34 @@ ${
 }`;
 }
 
-function shownFile({ id, kind }: Pick<Artifact, 'id' | 'kind'>, file: ShownFile): Html {
-  if (file.kind === 'gone') return html`<p>${file.because}</p>`;
+function shownFile(
+  { id, kind, name }: Pick<Artifact, 'id' | 'kind' | 'name'>,
+  file: ShownFile,
+  links: AtHead,
+): Html {
   const download = html`<p><a href="/artifacts/${id}/download">Download</a></p>`;
-  if (file.kind === 'other')
-    return html`<p>This file is not text, so it is only offered for download.</p>${download}`;
-  return html`${download}
+  switch (file.kind) {
+    case 'gone':
+      return html`<p>${file.because}</p>`;
+    case 'other':
+      return html`<p>This file is not text, so it is only offered for download.</p>${download}`;
+    case 'image':
+      return html`${download}
+<p><img class="artifact" src="/artifacts/${id}/image" alt="${said(name, 200)}"></p>`;
+    case 'markdown':
+      return html`${download}
+${file.shown}`;
+    case 'json':
+      return html`${download}
+${jsonViewer(file.value)}`;
+    case 'sarif':
+      return html`${download}
+${reportedFindings(file.report, links)}`;
+    case 'text':
+      return html`${download}
 ${file.isCut ? html`<p>Only the beginning is shown.</p>` : ''}
 <pre tabindex="0" role="group" aria-label="Content">${kind === 'log' ? logLines(file.text) : saidLines(file.text)}</pre>`;
+    default:
+      return unreachable(file);
+  }
 }

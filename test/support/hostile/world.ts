@@ -40,6 +40,9 @@ export interface WhereToStore {
 
 const SECOND = 1_000;
 
+/** What every image of that type begins with. */
+const PNG = Buffer.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
+
 /**
  * Stores the text wherever the database has room for a text of somebody else: also where GitHub or a check before it would refuse
  * it, because a page must not depend on that.
@@ -85,8 +88,9 @@ export async function storeEverywhere(
   } as unknown as Run['definition'];
 
   const blobs = openBlobs(config.artifactsUrl);
-  const files = [`hostile/${at}/log`, `hostile/${at}/file`] as const;
-  for (const path of files) await blobs.put(path, Buffer.from(`${text}\n${text}\n`));
+  const files = [`hostile/${at}/log`, `hostile/${at}/file`, `hostile/${at}/image`] as const;
+  for (const [file, path] of files.entries())
+    await blobs.put(path, Buffer.concat([file === 2 ? PNG : Buffer.of(), Buffer.from(`${text}\n${text}\n`)]));
 
   await storage.transaction(async (tx) => {
     const [delivery] = await tx.deliveries.record([
@@ -387,6 +391,7 @@ export async function storeEverywhere(
       ...Array.from({ length: outcomes.length + 2 }, (_, kind) => `art_hostile${at}_${kind}`),
       `art_hostile${at}_file0`,
       `art_hostile${at}_file1`,
+      `art_hostile${at}_file2`,
     ],
     chain,
     skill,

@@ -5,18 +5,14 @@ import { VERDICTS } from '../../../domain/outcome/review-verdict.ts';
 import {
   artifactListPage,
   artifactPage,
-  BLOB_DAMAGED,
-  BLOB_GONE,
   NO_DOWNLOAD,
-  type ShownFile,
   STORE_UNAVAILABLE,
 } from '../../../messages/studio/artifacts.ts';
 import { notice } from '../../../messages/studio/layout.ts';
 import { answerPage, type Env, type Request, type StudioParts } from '../frame.ts';
 import { cursorOf, positionOf } from '../run-position.ts';
+import { imageTypeOf, isImageSize, shownFileOf } from '../shown-file.ts';
 
-/** Of a text; the rest is in the download. */
-const MAX_SHOWN_BYTES = 200_000;
 const DAY_MS = 86_400_000;
 /** Letters of a download's name. */
 const MAX_NAME = 100;
@@ -59,7 +55,6 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
     if (!shown) return context.notFound();
     const { artifact, run } = shown;
     const path = artifact.filePath;
-    const file = path === null ? undefined : await beginningOf(path);
     // Without it, the page still shows what it can.
     const facts =
       path === null
@@ -67,6 +62,8 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
         : await blobs()
             .stat(path)
             .catch(() => undefined);
+    const failed = (err: CountersignError) => parts.log.warn({ err, path }, 'an artifact cannot be shown');
+    const file = path === null ? undefined : await shownFileOf(blobs(), artifact, facts?.size, failed);
     const main = artifactPage({ artifact, run, githubUrl, size: facts?.size, ...(file && { file }) });
     return answerPage(parts, context, { title: artifact.name, main });
   });
@@ -89,6 +86,21 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
     return context.body(ReadableStream.from(file.pieces) as ReadableStream<Uint8Array<ArrayBuffer>>);
   });
 
+  pages.get('/artifacts/:id/image', async (context) => {
+    const shown = await visibleArtifact(context);
+    const path = shown?.artifact.filePath;
+    const file = path ? await fileAt(path) : undefined;
+    if (!file || file === 'unavailable' || !isImageSize(file.size)) return context.notFound();
+    const pieces: Uint8Array[] = [];
+    for await (const piece of file.pieces) pieces.push(piece);
+    const bytes = Buffer.concat(pieces);
+    const type = imageTypeOf(bytes);
+    if (!type) return context.notFound();
+    context.header('content-security-policy', "sandbox; default-src 'none'");
+    context.header('content-type', type);
+    return context.body(bytes);
+  });
+
   return pages;
 
   async function visibleArtifact(context: Request) {
@@ -108,29 +120,6 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
       if (!(error instanceof CountersignError)) throw error;
       parts.log.warn({ err: error, path }, 'an artifact cannot be downloaded');
       return error.code === 'storage.unavailable' ? 'unavailable' : undefined;
-    }
-  }
-
-  /** Reads no more than is shown, however large the file is. */
-  async function beginningOf(path: string): Promise<ShownFile> {
-    try {
-      const pieces = await blobs().open(path);
-      if (!pieces) return { kind: 'gone', because: BLOB_GONE };
-      const read: Uint8Array[] = [];
-      let length = 0;
-      for await (const piece of pieces) {
-        read.push(piece);
-        length += piece.length;
-        if (length > MAX_SHOWN_BYTES) break;
-      }
-      const bytes = Buffer.concat(read).subarray(0, MAX_SHOWN_BYTES);
-      // A zero byte is in almost every binary file, and in no text that people read.
-      if (bytes.includes(0)) return { kind: 'other' };
-      return { kind: 'text', text: bytes.toString('utf8'), isCut: length > MAX_SHOWN_BYTES };
-    } catch (error) {
-      if (!(error instanceof CountersignError)) throw error;
-      parts.log.warn({ err: error, path }, 'an artifact cannot be shown');
-      return { kind: 'gone', because: error.code === 'blobs.damaged' ? BLOB_DAMAGED : STORE_UNAVAILABLE };
     }
   }
 }

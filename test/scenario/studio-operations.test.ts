@@ -78,6 +78,28 @@ test('a chain is shown to those who see a repository that it ran in, with its st
   expect((await outsider('/skills')).status).toBe(200);
 });
 
+test('an operator pauses a chain in a repository where nothing is stored about it, and resumes it there', {
+  tags: 'slow',
+}, async () => {
+  const harness = await start({ chain: MERGE_ONLY, studio: { ...WITH_SIGN_IN, operators: ['mia'] } });
+  await open(harness);
+  const mia = await signedIn(harness, 'mia');
+  const runs = async () => (await harness.app.storage.read.runs.list({})).length;
+  const before = await runs();
+  const page = await mia.open('/chains/pr-review');
+  expect(textOf(page.text)).toContain('Begins with pr.opened');
+  expect(textOf(page.text)).toContain('octo/app: Active Pause for octo/app Disable for octo/app');
+  const paused = await mia.send(page, '/chains/pr-review', { status: 'paused' });
+  expect(textOf(paused.text)).toContain('octo/app Paused');
+  await harness.settle();
+  await open(harness, { branch: 'second' });
+  expect(await runs()).toBe(before);
+  await mia.send(paused, '/chains/pr-review', { status: 'active' });
+  await harness.settle();
+  await open(harness, { branch: 'third' });
+  expect(await runs()).toBeGreaterThan(before);
+});
+
 describe('the list of chains', () => {
   const stored = {
     id: 'chn_1',

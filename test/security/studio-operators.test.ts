@@ -35,7 +35,7 @@ beforeEach(async () => {
 /** What operators can change, and how the database says that it was done. */
 const POSTS: [what: string, path: string, fields: Record<string, string>][] = [
   ['processes a delivery again', '/operations/deliveries/a-delivery/replay', {}],
-  ['pauses a chain', '/chains/ship', { id: 'chn_ship', status: 'paused' }],
+  ['pauses a chain', '/chains/ship', { place: 'octo/*', status: 'paused' }],
 ];
 
 /** What the posts change, and what the audit log says of it. */
@@ -125,12 +125,12 @@ describe('a form of operators', () => {
     expect([again.status, await changes()]).toEqual([404, []]);
   });
 
-  test('names a chain and its row, which must belong together', async () => {
+  test('names a chain and a place where it is known', async () => {
     const max = await signedIn(harness, 'max');
     const answers = [
-      await post(max, '/chains/other', { id: 'chn_ship', status: 'paused' }),
-      await post(max, '/chains/ship', { id: 'chn_other', status: 'paused' }),
-      await post(max, '/chains/ship', { id: 'chn_ship', status: 'gone' }),
+      await post(max, '/chains/other', { place: 'octo/*', status: 'paused' }),
+      await post(max, '/chains/ship', { place: 'octo/other', status: 'paused' }),
+      await post(max, '/chains/ship', { place: 'octo/*', status: 'gone' }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
     expect(await changes()).toEqual([]);

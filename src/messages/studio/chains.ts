@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
+import type { Chain } from '../../domain/chain/chain.ts';
 import { CHAIN_STATUSES, type ChainStatus, type StoredChain } from '../../domain/chain/stored.ts';
+import { nameOfTrigger, triggersOf } from '../../domain/chain/trigger-schema.ts';
 import type { Run, RunStatus } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ScheduleRow } from '../../ports/firings.ts';
@@ -95,6 +97,7 @@ function filters({
 export function chainPage({
   name,
   newest,
+  definition,
   shipped,
   uses,
   stored,
@@ -106,8 +109,10 @@ export function chainPage({
 }: {
   name: string;
   newest: Run | undefined;
+  /** As its newest run has it, or else as it is stored here or ships. */
+  definition: Chain | undefined;
   shipped: ShippedChain | undefined;
-  uses: readonly ChainUse[];
+  uses: readonly (ChainUse & { state: ChainStatus })[];
   stored: readonly StoredChain[];
   steps: readonly StepTime[];
   schedules: readonly ScheduleRow[];
@@ -121,15 +126,17 @@ export function chainPage({
   const own = stored.find((row) => row.definition !== null)?.definition;
   return html`<p><a href="/chains">Chains</a></p>
 <h1>${name}</h1>
+${definition ? html`<p>Begins with ${triggersOf(definition).map((trigger, at) => html`${at === 0 ? '' : ', '}<code>${said(nameOfTrigger(trigger), 200)}</code>`)}.${newest ? html` <a href="/runs/${newest.id}/configuration">Its definition, as its newest run has it</a>` : ''}</p>` : ''}
 ${newest ? stepGraph(newest.definition.steps, `Steps of ${name}, as its newest run has them`) : shipped ? stepGraph(shipped.chain.steps, `Steps of ${name}, as it ships`) : ''}
 ${
   uses.length === 0
     ? html`<p>It has not run yet.</p>`
     : html`<p>${success(uses)} of the runs that ended have succeeded.</p>
 ${dataTable(
-  ['Repository', 'Runs', 'Succeeded', 'Last run'],
+  ['Repository', 'State', 'Runs', 'Succeeded', 'Last run'],
   uses.map((use) => [
     said(use.repository, 150),
+    STATE_WORDS[use.state],
     total(use),
     success([use]),
     html`<a href="/runs/${use.newest.id}">${time(use.newest.at)}</a>`,
@@ -145,7 +152,8 @@ ${stepTimes(steps)}`
 }
 ${form ?? ''}
 ${schedules.length === 0 ? '' : html`<h2>Next firings</h2><ul>${schedules.map((row) => html`<li>${said(row.repository, 150)}: ${time(row.nextAt)} <small>${said(row.trigger, 100)}</small></li>\n`)}</ul>`}
-${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${csrf === undefined ? '' : stored.map((row) => statusForm(row, csrf))}${isReadOnly ? html`<p>Read-only: here, nobody can pause or resume it. <code>countersign chain pause</code> does that on the command line.</p>` : ''}`}
+${csrf === undefined ? '' : statusForms(name, placesOf(uses, stored), csrf)}
+${stored.length === 0 ? '' : html`<h2>Stored on this server</h2>${storedTable(stored)}${isReadOnly ? html`<p>Read-only: here, nobody can pause or resume it. <code>countersign chain pause</code> does that on the command line.</p>` : ''}`}
 ${own == null ? '' : html`<h2>Definition on this server</h2><pre tabindex="0">${saidLines(own)}</pre>`}
 ${shipped === undefined ? '' : html`<h2>Definition that ships with Countersign</h2><p class="quiet">A file of the same name in a repository replaces it there.</p><pre tabindex="0">${shipped.text}</pre>`}
 <p><a href="/chains/check?chain=${name}">Check a change of this chain</a></p>`;
@@ -168,18 +176,58 @@ function storedTable(stored: readonly StoredChain[]): Html {
   );
 }
 
-function placeOf({ owner, repository }: StoredChain): string {
+function placeOf({ owner, repository }: Pick<StoredChain, 'owner' | 'repository'>): string {
   return said(repository === null ? `all of ${owner}` : `${owner}/${repository}`, 150);
 }
 
 const ACTIONS = { active: 'Resume', paused: 'Pause', disabled: 'Disable' } as const;
 
-function statusForm(row: StoredChain, csrf: string): Html {
-  const others = (['active', 'paused', 'disabled'] as const).filter((status) => status !== row.status);
-  return html`<form method="post" action="${chainPath(row.name)}">
+/** Where a chain can be paused: in one repository, or in all of an owner. */
+export interface ChainPlace {
+  owner: string;
+  /** `null`: all of the owner. */
+  repository: string | null;
+  status: ChainStatus;
+}
+
+/** Where somebody can pause a chain: where it ran, and where something is stored about it. */
+export function placesOf(
+  uses: readonly (ChainUse & { state: ChainStatus })[],
+  stored: readonly StoredChain[],
+): ChainPlace[] {
+  const places = new Map<string, ChainPlace>();
+  for (const { repository: full, state } of uses) {
+    const [owner = '', repository = ''] = full.split('/');
+    places.set(full.toLowerCase(), { owner, repository, status: state });
+  }
+  for (const { owner, repository, status } of stored)
+    places.set(keyOf({ owner, repository }).toLowerCase(), { owner, repository, status });
+  return [...places.values()];
+}
+
+/** A place in a form: `owner/name`, or `owner/*`. */
+export function keyOf({ owner, repository }: Pick<ChainPlace, 'owner' | 'repository'>): string {
+  return `${owner}/${repository ?? '*'}`;
+}
+
+/** Forms that a page has room for; the command line has no such limit. */
+const MOST_PLACES = 50;
+
+function statusForms(name: string, places: readonly ChainPlace[], csrf: string): Html | '' {
+  if (places.length === 0) return '';
+  return html`<h2>Pause or resume it</h2>
+<p class="quiet">A paused chain starts no run; a disabled one counts as removed. Runs that have begun go on.</p>
+${places.slice(0, MOST_PLACES).map((place) => statusForm(name, place, csrf))}${places.length > MOST_PLACES ? html`<p class="quiet">For the others, use <code>countersign chain pause</code>.</p>` : ''}`;
+}
+
+function statusForm(name: string, place: ChainPlace, csrf: string): Html {
+  const others = CHAIN_STATUSES.filter((status) => status !== place.status);
+  return html`<form class="actions" method="post" action="${chainPath(name)}">
 <input type="hidden" name="csrf" value="${csrf}">
-<input type="hidden" name="id" value="${row.id}">
-${others.map((status) => html`<button name="status" value="${status}">${ACTIONS[status]} for ${placeOf(row)}</button>\n`)}</form>`;
+<input type="hidden" name="place" value="${keyOf(place)}">
+<span>${placeOf(place)}: ${STATE_WORDS[place.status]}</span>
+${others.map((status) => html`<button name="status" value="${status}">${ACTIONS[status]} for ${placeOf(place)}</button>\n`)}</form>
+`;
 }
 
 const UNFINISHED: ReadonlySet<RunStatus> = new Set([

@@ -3,7 +3,7 @@ import { CHAIN_STATUSES } from '../../../domain/chain/stored.ts';
 import { changeStoredChain, STATUS_VERBS } from '../../../engine/configuration/change-stored-chain.ts';
 import { chainForm } from '../../../messages/studio/chain-form.ts';
 import { chainPath } from '../../../messages/studio/chain-path.ts';
-import { chainPage, chainsPage } from '../../../messages/studio/chains.ts';
+import { chainPage, chainsPage, keyOf, placesOf } from '../../../messages/studio/chains.ts';
 import { fieldsFor } from '../chain-given.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
 import { chainNamed, knownChains } from '../known-chains.ts';
@@ -55,18 +55,24 @@ export function chainPages(parts: StudioParts): Hono<Env> {
     const viewer = context.get('viewer');
     const name = context.req.param('name');
     if (viewer.kind !== 'person' || !viewer.isOperator || !operator) return context.notFound();
-    const { id, status } = await context.req.parseBody();
-    const row = (await read.chains.all()).find((one) => one.id === id && one.name === name);
-    if (!row || (status !== 'active' && status !== 'paused' && status !== 'disabled'))
-      return context.notFound();
+    const { place: key, status: given } = await context.req.parseBody();
+    const status = CHAIN_STATUSES.find((one) => one === given);
+    const known = await chainNamed(parts, context, name);
+    const place = known && placesOf(known.uses, known.stored).find((one) => keyOf(one) === key);
+    if (!place || !status) return context.notFound();
     await storage.transaction((tx) =>
-      changeStoredChain(tx, operator.queue, row, {
-        verb: STATUS_VERBS[status],
-        change: (stored) => ({ ...stored, status }),
-        now: clock.now(),
-        by: { kind: 'person', login: viewer.login },
-        via: { kind: 'studio' },
-      }),
+      changeStoredChain(
+        tx,
+        operator.queue,
+        { ...place, name },
+        {
+          verb: STATUS_VERBS[status],
+          change: (stored) => ({ ...stored, status }),
+          now: clock.now(),
+          by: { kind: 'person', login: viewer.login },
+          via: { kind: 'studio' },
+        },
+      ),
     );
     return context.redirect(chainPath(name), 303);
   });

@@ -131,7 +131,7 @@ async function everyAnswer(
         const address = `${path}?${new URLSearchParams(names.map((name): [string, string] => [name, guess]))}`;
         answers.set(address, await answerTo(address));
       }
-  for (const { at, query } of ROUTES)
+  for (const { at, query } of ROUTES.filter(({ stamp }) => !stamp))
     for (const { run, artifacts, number, chain } of [seen, hidden]) {
       const filled = at
         .replace('{owner}/{repo}', run === hidden.run ? 'octo/hidden' : 'octo/app')

@@ -14,6 +14,7 @@ import { createApi } from '../../entrypoints/api/api.ts';
 import { type OwnersAccess, ownersAccess } from '../../entrypoints/api/owners.ts';
 import type { PublicRepositories } from '../../entrypoints/studio/access.ts';
 import { createDryRuns, type DryRuns } from '../../entrypoints/studio/dry-runs.ts';
+import { liveUpdates } from '../../entrypoints/studio/live.ts';
 import { type OneTimeLink, oneTimeLink } from '../../entrypoints/studio/one-time-link.ts';
 import { createStudio } from '../../entrypoints/studio/studio.ts';
 import { listen } from '../../entrypoints/webhook/listen.ts';
@@ -184,6 +185,8 @@ export function serveStudio(
         clock,
         log,
         ...(asking.ownerSees && { ownerSees: asking.ownerSees }),
+        openStreams: (access) =>
+          liveUpdates({ storage, access, whoseIs: (token) => token?.id ?? 'nobody', log }),
       }),
     }),
     config: config.studio ?? { isPublic: false, operators: [] },

@@ -13,6 +13,7 @@ import { describeApi } from './openapi.ts';
 import type { OwnersAccess } from './owners.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
+import type { OpenStreams } from './streams.ts';
 
 interface ApiParts {
   storage: Storage;
@@ -21,13 +22,14 @@ interface ApiParts {
   log: Log;
   /** Absent if people make no tokens; one of a person then sees nothing. */
   ownerSees?: OwnersAccess;
+  openStreams: OpenStreams;
 }
 
 /** How often the use of a token is written. */
 const USED_EVERY_MS = 60_000;
 
 /** The JSON API, for paths below `/api/v1`. Its errors have the form of those of the command line. */
-export function createApi({ storage, pages, clock, log, ownerSees }: ApiParts): Hono {
+export function createApi({ storage, pages, clock, log, ownerSees, openStreams }: ApiParts): Hono {
   const api = new Hono();
   api.use(async (context, next) => {
     await next();
@@ -35,7 +37,13 @@ export function createApi({ storage, pages, clock, log, ownerSees }: ApiParts): 
     context.header('x-content-type-options', 'nosniff');
     context.header('vary', 'authorization');
   });
-  api.use(etag());
+  const streams = openStreams({
+    again: (context) => tokenOf(context.req.header('authorization')),
+    visible: async (token) => (token ? visibleTo(token) : Visible.only([])),
+  });
+  const tagged = etag();
+  // The tag of a stream would wait for its end.
+  api.use((context, next) => (context.req.path.endsWith('/events') ? next() : tagged(context, next)));
   api.get('/openapi.json', (context) => context.json(describeApi(ROUTES)));
   for (const one of ROUTES) {
     api.get(one.at.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
@@ -48,17 +56,35 @@ export function createApi({ storage, pages, clock, log, ownerSees }: ApiParts): 
       const path = one.path.safeParse(context.req.param());
       if (!path.success) return context.json(API_WORDS.notFound, 404);
       try {
-        const found = await one.handle({
-          path: path.data,
-          query: one.query.parse(context.req.query()),
-          read: storage.read,
-          visible: await visibleTo(token),
-          isOperator:
-            token.scopes.includes('operate') && token.repositoryIds === null && token.owner === null,
-          pages,
-          now: clock.now(),
-        });
-        return found === undefined ? context.json(API_WORDS.notFound, 404) : context.json(found);
+        const query = one.query.parse(context.req.query());
+        const visible = await visibleTo(token);
+        const { read } = storage;
+        const answer = (seen: Visible) =>
+          one.handle({
+            path: path.data,
+            query,
+            read,
+            visible: seen,
+            isOperator:
+              token.scopes.includes('operate') && token.repositoryIds === null && token.owner === null,
+            pages,
+            now: clock.now(),
+          });
+        const found = await answer(visible);
+        if (found === undefined) return context.json(API_WORDS.notFound, 404);
+        const { stamp } = one;
+        if (!stamp) return context.json(found);
+        return streams.follow(
+          context,
+          { viewer: token, visible },
+          {
+            stamp: async (seeing) => (seeing.viewer ? stamp({ path: path.data, read }) : undefined),
+            async part(seeing) {
+              const now = await answer(seeing.visible);
+              return now === undefined ? undefined : { html: JSON.stringify(now) };
+            },
+          },
+        );
       } catch (error) {
         if (error instanceof GitHubError) {
           log.warn({ err: error }, 'the API could not ask GitHub what the owner of a token may see');

@@ -45,20 +45,22 @@ const errorSchema = z.strictObject({
   }),
 });
 
-function operation({ id, about, scope, path, query, answer }: Route): object {
+function operation({ id, about, scope, path, query, answer, stamp }: Route): object {
   const error = (status: string) => [status, { $ref: `#/components/responses/${status}` }];
   return {
     operationId: id,
     summary: about,
-    description: `${API_ABOUT.scope} \`${scope}\`.`,
+    description: `${API_ABOUT.scope} \`${scope}\`.${stamp ? ` ${API_ABOUT.stream}` : ''}`,
     parameters: [...parameters(path, 'path'), ...parameters(query, 'query')],
     responses: {
       '200': {
         description: API_ABOUT.found,
-        headers: { ETag: { schema: { type: 'string' } } },
-        content: { 'application/json': { schema: schemaOf(answer, 'output') } },
+        ...(!stamp && { headers: { ETag: { schema: { type: 'string' } } } }),
+        content: {
+          [stamp ? 'text/event-stream' : 'application/json']: { schema: schemaOf(answer, 'output') },
+        },
       },
-      '304': { description: API_ABOUT.unchanged },
+      ...(!stamp && { '304': { description: API_ABOUT.unchanged } }),
       ...Object.fromEntries(ERRORS.map(error)),
     },
   };

@@ -27,6 +27,8 @@ export interface Route<Path extends z.ZodObject = z.ZodObject, Query extends z.Z
   path: Path;
   query: Query;
   answer: z.ZodType;
+  /** Only of what is followed by server-sent events: differs when the answer may have changed, and costs little. */
+  stamp?(asked: Pick<Asked<z.infer<Path>, z.infer<Query>>, 'path' | 'read'>): Promise<string | undefined>;
   /** `undefined`: there is none, or the caller cannot see it. */
   handle(asked: Asked<z.infer<Path>, z.infer<Query>>): Promise<unknown>;
 }

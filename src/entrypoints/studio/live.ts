@@ -5,7 +5,6 @@ import type { Log } from '../../core/log.ts';
 import type { Html } from '../../messages/studio/layout.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { Visible } from '../../ports/visible.ts';
-import type { Access } from './access.ts';
 import type { Viewer } from './viewer.ts';
 
 /** How often the database is asked for changes while somebody listens: one PRAGMA for all streams together. */
@@ -24,23 +23,29 @@ const MOST_OF_NOBODY = 100;
 const BUSY_RETRY_MS = 60_000;
 
 /** Who follows a stream, and what they may see. */
-export interface Seeing {
-  viewer: Viewer;
+export interface Seeing<Who = Viewer> {
+  viewer: Who;
   visible: Visible;
 }
 
+/** Asks again who follows a stream, and what they may see. */
+interface LastingAccess<Who> {
+  again(context: Context): Promise<Who>;
+  visible(viewer: Who): Promise<Visible>;
+}
+
 /** What an event shows, and the place in what grows that a browser reaches with it; without one, nothing grows. */
-export interface Addition {
-  html: Html;
+export interface Addition<Shown = Html> {
+  html: Shown;
   place?: string;
 }
 
 /** What a stream shows: a part of a page, which can have something in it that only grows. */
-interface Watched {
+interface Watched<Who> {
   /** Cheap, and differs when the part may have changed. `undefined` if there is nothing to see. */
-  stamp(seeing: Seeing): Promise<string | undefined>;
+  stamp(seeing: Seeing<Who>): Promise<string | undefined>;
   /** The part as it is now. `undefined` if there is nothing to see. @param place that the browser has reached */
-  part(seeing: Seeing, place: string): Promise<Addition | undefined>;
+  part(seeing: Seeing<Who>, place: string): Promise<Addition<Html | string> | undefined>;
   /** What has grown after the place, if anything; `other` if the browser needs the whole part. */
   added?(place: string): Promise<Addition | 'other' | undefined>;
 }
@@ -51,14 +56,14 @@ export function eventId(stamp: string, place = ''): string {
 }
 
 /** Keeps parts of open pages up to date, by server-sent events. */
-export interface Live {
+export interface Live<Who = Viewer> {
   /**
    * Answers with a stream that sends the part whenever it changed, and what is added to it. The id of each event is the
    * stamp of what it shows with the place that it reaches: a browser that returns after a break, also to another process,
    * sends the last one that it has and gets what differs. A page says with `?since=` which id it was made from, so that
    * nothing is lost before its stream begins.
    */
-  follow(context: Context, seeing: Seeing, watched: Watched): Response;
+  follow(context: Context, seeing: Seeing<Who>, watched: Watched<Who>): Response;
   /** Something that is not in the database changed. */
   changed(): void;
 }
@@ -75,17 +80,20 @@ interface Listener {
  * Rejected: a polling loop in each browser, and a notice from the engine for each change, which would have to reach
  * other processes, too.
  */
-export function liveUpdates({
+export function liveUpdates<Who>({
   storage,
   access,
+  whoseIs,
   log,
   timers = systemTimers,
 }: {
   storage: Pick<Storage, 'version'>;
-  access: Access;
+  access: LastingAccess<Who>;
+  /** Streams of the same count together; `nobody`: all who did not sign in. */
+  whoseIs(viewer: Who): string;
   log: Log;
   timers?: Pick<Timers, 'sleep'>;
-}): Live {
+}): Live<Who> {
   const listeners = new Set<Listener>();
   let isTicking = false;
 
@@ -120,8 +128,8 @@ export function liveUpdates({
   async function follow(
     stream: SSEStreamingApi,
     context: Context,
-    first: Seeing,
-    { stamp, part, added }: Watched,
+    first: Seeing<Who>,
+    { stamp, part, added }: Watched<Who>,
     listener: Listener,
     woken: () => Promise<void>,
   ): Promise<void> {
@@ -195,6 +203,7 @@ export function liveUpdates({
   };
 }
 
-function whoseIs(viewer: Viewer): string {
+/** Whose stream a viewer's is. */
+export function whoseStream(viewer: Viewer): string {
   return viewer.kind === 'person' ? String(viewer.id) : viewer.kind;
 }

@@ -27,7 +27,7 @@ import { readAssets } from './assets.ts';
 import type { DryRuns } from './dry-runs.ts';
 import { refuseForgeries } from './forgery.ts';
 import { answerPage, type Env, type OperatorParts, type StudioParts, signInFrom } from './frame.ts';
-import { liveUpdates } from './live.ts';
+import { liveUpdates, whoseStream } from './live.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { accountPages } from './pages/account.ts';
 import { answeringPages } from './pages/answering.ts';
@@ -88,7 +88,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
       publicRepositories: settings.publicRepositories,
     });
   const assets = readAssets();
-  const live = liveUpdates({ storage, access, log });
+  const live = liveUpdates({ storage, access, whoseIs: whoseStream, log });
   const parts: StudioParts = {
     storage,
     clock,

@@ -4,6 +4,8 @@ export const API_ABOUT = {
   api: 'Runs, artifacts and explanations of a Countersign app, as its pages and its command line show them.',
   token: 'Made with `countersign token create`, or by people on their page in Studio. Scopes:',
   scope: 'Needs the scope',
+  stream:
+    'Server-sent events, each with the answer as JSON in its data. Send the id of the last one as `Last-Event-ID` to go on after a break. An event `end` says that there is nothing more to see, and `busy` that there are too many streams.',
   found: 'Found.',
   unchanged: 'Unchanged since the answer with the given ETag.',
   errors: {

@@ -69,6 +69,26 @@ const concrete = (at: string) =>
     .replace('{name}', 'pr-review')
     .replace('{owner}/{repo}/pulls/{number}', 'octo/app/pulls/1');
 
+/** The first events of a stream, which is then left. */
+async function eventsOf(answer: Response, count: number) {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const events: { id: string; data: string; event: string }[] = [];
+  let text = '';
+  while (events.length < count) {
+    const { value, done } = (await reader?.read()) ?? { done: true };
+    if (done) break;
+    text += value;
+    const parts = text.split('\n\n');
+    text = parts.pop() ?? '';
+    for (const part of parts.filter((one) => !one.startsWith(':'))) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)?.[1] ?? '';
+      events.push({ id: field('id'), data: field('data'), event: field('event') });
+    }
+  }
+  await reader?.cancel();
+  return events;
+}
+
 describe('the API', () => {
   it('lists runs as the command line shows them', async () => {
     const answer = await get('/runs', ALL);
@@ -91,7 +111,10 @@ describe('the API', () => {
       return;
     }
     expect(answer.status).toBe(200);
-    expect(found?.answer.safeParse(await answer.json()).error).toBeUndefined();
+    const content = found?.stamp
+      ? JSON.parse((await eventsOf(answer, 1))[0]?.data ?? '')
+      : await answer.json();
+    expect(found?.answer.safeParse(content).error).toBeUndefined();
   });
 
   it.each(ROUTES.map(({ at }) => at))('says nothing of %s without a valid token', async (at) => {
@@ -107,6 +130,7 @@ describe('the API', () => {
     '/runs/{id}',
     '/runs/{id}/why',
     '/runs/{id}/artifacts',
+    '/runs/{id}/events',
     '/repos/{owner}/{repo}/pulls/{number}',
     '/repos/{owner}/{repo}/pulls/{number}/why',
     '/chains/{name}',
@@ -233,3 +257,22 @@ it.each(['/runs', '/pulls', '/deliveries'])(
     expect(await pages(1)).toEqual(all);
   },
 );
+
+it('the API sends a run at once and whenever it changes, and goes on after a break', {
+  tags: 'slow',
+}, async () => {
+  await open('followed');
+  await harness.settle();
+  const [begun] = await harness.app.storage.read.runs.list({ limit: 1 });
+  const id = begun?.id ?? '';
+  const [first] = await eventsOf(await get(`/runs/${id}/events`, ALL), 1);
+  expect(JSON.parse(first?.data ?? '')).toMatchObject({ id, status: begun?.status });
+  const resumed = await get(`/runs/${id}/events`, ALL, { 'last-event-id': first?.id ?? '' });
+  await harness.app.storage.transaction(async (tx) => {
+    const state = await tx.runs.load(id);
+    if (state)
+      await tx.runs.save({ ...state, run: { ...state.run, status: 'cancelled' } }, { kind: 'operator' });
+  });
+  const [next] = await eventsOf(resumed, 1);
+  expect(JSON.parse(next?.data ?? '')).toMatchObject({ id, status: 'cancelled' });
+});

@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.ts';
 import { type Access, accessByGitHub } from '../../../src/entrypoints/studio/access.ts';
-import { liveUpdates } from '../../../src/entrypoints/studio/live.ts';
+import { liveUpdates, whoseStream } from '../../../src/entrypoints/studio/live.ts';
 import { createSessions } from '../../../src/entrypoints/studio/sessions.ts';
 import { type GitHubForPeople, TokenRefused } from '../../../src/ports/github-person.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -51,7 +51,13 @@ beforeEach(() => {
     pause.resolve();
     pause = Promise.withResolvers();
   };
-  const live = liveUpdates({ storage, access, log: silentLog, timers: { sleep: () => pause.promise } });
+  const live = liveUpdates({
+    storage,
+    access,
+    whoseIs: whoseStream,
+    log: silentLog,
+    timers: { sleep: () => pause.promise },
+  });
   app = new Hono();
   app.get('/sign-in/:token', async (context) => {
     const { token } = context.req.param();

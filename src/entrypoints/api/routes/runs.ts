@@ -5,6 +5,7 @@ import { artifactJson, artifactJsonSchema } from '../../../messages/cli/artifact
 import { historyLines, runWithHistorySchema } from '../../../messages/cli/history.ts';
 import {
   runJson,
+  runJsonSchema,
   runSummaryJson,
   runSummarySchema,
   whyJson,
@@ -76,6 +77,20 @@ export const RUN_ROUTES: readonly Route[] = [
         read.runs.historyOf(path.id),
       ]);
       return { ...runJson(state, pages), history: historyLines(state, sessions, transitions) };
+    },
+  }),
+  route({
+    at: '/runs/{id}/events',
+    id: 'followRun',
+    about: 'A run with its steps, at once and whenever it changes.',
+    scope: 'read',
+    path: runPath,
+    query: NO_QUERY,
+    answer: runJsonSchema,
+    stamp: ({ path, read }) => read.runs.stamp(path.id),
+    async handle({ path, read, visible, pages }) {
+      const state = await visibleRun(read, visible, path.id);
+      return state && runJson(state, pages);
     },
   }),
   route({

@@ -75,7 +75,12 @@ test('a chain is shown to those who see a repository that it ran in, with its st
   // What ships is no secret.
   expect(textOf((await outsider(chain)).html)).toContain('It has not run yet.');
   expect(textOf((await outsider(chain)).html)).not.toContain('octo/app');
-  expect((await outsider('/skills')).status).toBe(200);
+  const skills = textOf((await outsider('/skills')).html);
+  expect(skills).toMatch(/docs-review [\d.]+ analyzer /);
+  expect(textOf((await outsider('/skills/docs-review')).html)).toMatch(
+    /analyzer links\.yml.*It was not used yet\./,
+  );
+  expect((await outsider('/skills/no-such-skill')).status).toBe(404);
 });
 
 test('an operator pauses a chain in a repository where nothing is stored about it, and resumes it there', {

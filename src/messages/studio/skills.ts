@@ -1,17 +1,43 @@
 import { html } from 'hono/html';
+import type { SkillArtifact } from '../../domain/skill/skill.ts';
 import type { SkillUse, StoredVersion, VisibleTrace } from '../../ports/operations.ts';
 import type { AdoptedSkill } from '../../ports/storage.ts';
 import type { Html } from './layout.ts';
 import { dataTable, time } from './parts.ts';
 import { said } from './untrusted.ts';
 
-/** The skills that were used, and the packages of indexes. */
+/** What is known of a package. */
+export interface ShownPackage {
+  name: string;
+  version: string | null;
+  description: string;
+  artifacts: readonly Pick<SkillArtifact, 'kind' | 'name'>[];
+}
+
+const KIND_WORDS: Readonly<Record<SkillArtifact['kind'], string>> = {
+  description: 'description',
+  prompt_template: 'prompt',
+  code_template: 'program',
+  dspy_module: 'module',
+  analyzer: 'analyzer',
+  agent: 'agent',
+};
+
+/** What the package works with; every package has a description. */
+function kindsOf({ artifacts }: ShownPackage): string {
+  const kinds = new Set(artifacts.flatMap(({ kind }) => (kind === 'description' ? [] : KIND_WORDS[kind])));
+  return [...kinds].join(', ');
+}
+
+/** The skills that were used, the packages of indexes, and those that ship. */
 export function skillsPage({
   uses,
   adopted,
+  shipped,
 }: {
   uses: readonly SkillUse[];
   adopted: readonly AdoptedSkill[];
+  shipped: readonly ShownPackage[];
 }): Html {
   return html`<h1>Skills</h1>
 ${
@@ -37,21 +63,46 @@ ${
         ['Skill', 'Version', 'Index'],
         adopted.map((one) => [link(one.name), said(one.version ?? '', 50), said(one.marketplaceId, 200)]),
       )}`
+}
+${
+  shipped.length === 0
+    ? ''
+    : html`<h2>Shipped with Countersign</h2>${dataTable(
+        ['Skill', 'Version', 'Kinds', 'What it does'],
+        shipped.map((one) => [
+          link(one.name),
+          said(one.version ?? '', 50),
+          kindsOf(one),
+          said(one.description, 300),
+        ]),
+      )}`
 }`;
 }
 
-/** One skill: its versions and its newest traces. */
+/** One skill: what it is, its versions and its newest traces. */
 export function skillPage({
   name,
+  shown,
   traces,
   versions,
 }: {
   name: string;
+  /** As it was used last, or else as it ships. */
+  shown: ShownPackage | undefined;
   traces: readonly VisibleTrace[];
   versions: readonly StoredVersion[];
 }): Html {
   return html`<p><a href="/skills">Skills</a></p>
 <h1>${said(name, 100)}</h1>
+${
+  shown === undefined
+    ? ''
+    : html`<p>${said(shown.description, 1_000)}</p>
+${dataTable(
+  ['Kind', 'Part'],
+  shown.artifacts.map((part) => [KIND_WORDS[part.kind], html`<code>${said(part.name, 200)}</code>`]),
+)}`
+}
 ${
   versions.length === 0
     ? ''

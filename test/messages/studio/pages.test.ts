@@ -289,7 +289,7 @@ const PAGES: Record<string, Html> = {
     dismissed: 1,
   }),
   'insight without figures': insightPage(figures),
-  'skills that nobody used': skillsPage({ uses: [], adopted: [] }),
+  'skills that nobody used': skillsPage({ uses: [], adopted: [], shipped: [] }),
   settings: settingsPage({
     settings: [
       { name: 'PORT', of: 'PORT', from: 'environment', value: { kind: 'text', text: '8080' } },

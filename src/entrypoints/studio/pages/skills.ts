@@ -7,12 +7,14 @@ const TRACES_SHOWN = 50;
 
 /** The pages of skills. */
 export function skillPages(parts: StudioParts): Hono<Env> {
+  const { chainTools } = parts;
   const { read } = parts.storage;
   const pages = new Hono<Env>();
 
   pages.get('/skills', async (context) => {
     const uses = await read.operations.skills(context.get('visible'), TRACES_COUNTED);
-    const main = skillsPage({ uses, adopted: await read.skills.adopted() });
+    const { shippedSkills } = await chainTools();
+    const main = skillsPage({ uses, adopted: await read.skills.adopted(), shipped: shippedSkills });
     return answerPage(parts, context, { title: 'Skills', main });
   });
 
@@ -21,8 +23,11 @@ export function skillPages(parts: StudioParts): Hono<Env> {
     const traces = await read.operations.tracesOf(context.get('visible'), name, TRACES_SHOWN);
     const ids = [...new Set(traces.map(({ skillId }) => skillId))];
     const versions = await read.operations.versionsOf(name, ids);
-    if (traces.length === 0 && versions.length === 0) return context.notFound();
-    return answerPage(parts, context, { title: name, main: skillPage({ name, traces, versions }) });
+    const shipped = (await chainTools()).shippedSkills.find((one) => one.name === name);
+    if (traces.length === 0 && versions.length === 0 && !shipped) return context.notFound();
+    const [last] = ids;
+    const shown = (last === undefined ? undefined : await read.skills.get(last)) ?? shipped;
+    return answerPage(parts, context, { title: name, main: skillPage({ name, shown, traces, versions }) });
   });
 
   return pages;

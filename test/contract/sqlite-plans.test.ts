@@ -61,6 +61,25 @@ describe('no query reads a whole table row by row', () => {
     ['deliveries.setStatus', (tx) => tx.deliveries.setStatus(1, 'done', at(1))],
     ['deliveries.list by status', (tx) => tx.deliveries.list({ status: 'failed', limit: 5 })],
     ['deliveries.countByStatus', (tx) => tx.deliveries.countByStatus()],
+    [
+      'overview.pullRequests',
+      (tx) =>
+        tx.overview.pullRequests(
+          { visible: Visible.everything(), state: 'merged' },
+          { after: { repositoryId: 2, number: 1 }, limit: 5 },
+        ),
+    ],
+    [
+      'overview.pullRequests of a repository',
+      (tx) =>
+        tx.overview.pullRequests(
+          { visible: Visible.everything(), repository: 'A/b', state: 'open' },
+          { after: undefined, limit: 5 },
+        ),
+    ],
+    ['apiTokens.ofOwner', (tx) => tx.apiTokens.ofOwner(1, 5)],
+    ['apiTokens.countUsable', (tx) => tx.apiTokens.countUsable(1, at(1))],
+    ['apiTokens.removeOver', (tx) => tx.apiTokens.removeOver(1, at(1))],
     ['runs.load', (tx) => tx.runs.load('run1')],
     [
       'sessionLogs.append',

@@ -70,6 +70,16 @@ test('a token of a person ends when it expires', { tags: 'slow' }, async () => {
   expect(await repositoriesSeenWith(secret)).toBe(401);
 });
 
+test('a token that is over is listed for a month, and removed with the next one that is made', {
+  tags: 'slow',
+}, async () => {
+  await make(mia, { token: 'the old one', days: '7' });
+  await harness.sleep(36 * DAY);
+  expect((await make(await signedIn(harness, 'mia'))).text).toContain('<td>the old one</td>');
+  await harness.sleep(2 * DAY);
+  expect((await make(await signedIn(harness, 'mia'))).text).not.toContain('<td>the old one</td>');
+});
+
 test('a token sees no repository that its owner can no longer see on GitHub', async () => {
   const { secret } = await make(mia);
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/hidden']);

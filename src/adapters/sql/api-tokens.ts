@@ -73,6 +73,16 @@ export function apiTokensTable(db: Kysely<Database>): ApiTokens {
       return count;
     },
 
+    async removeOver(ownerId, since) {
+      await db
+        .deleteFrom('api_tokens')
+        .where('owner_id', '=', ownerId)
+        .where(({ eb, or }) =>
+          or([eb('expires_at', '<', toText(since)), eb('revoked_at', '<', toText(since))]),
+        )
+        .execute();
+    },
+
     async revoke(id, at, ownerId) {
       const { numUpdatedRows } = await db
         .updateTable('api_tokens')

@@ -16,7 +16,9 @@ import type { Sessions } from '../sessions.ts';
 /** Also those that are over. */
 const TOKENS_SHOWN = 50;
 const REPOSITORIES = 500;
-/** Tokens that one person makes: each is a row that stays. */
+/** How long a token is listed after it was revoked or expired. */
+const OVER_MS = 30 * 86_400_000;
+/** Tokens that one person makes: each is a row that stays for a while. */
 const LIMIT = { most: 20, perMs: 3_600_000 };
 
 /** Where somebody is signed in, the way out of everywhere, and their tokens: what a stolen session needs. */
@@ -37,6 +39,7 @@ export function accountPages(parts: StudioParts, { sessions }: { sessions: Sessi
     const now = clock.now();
     const made = tokenOf(person, wanted, now);
     const isMade = await storage.transaction(async (tx) => {
+      await tx.apiTokens.removeOver(person.id, new Date(now.getTime() - OVER_MS));
       if ((await tx.apiTokens.countUsable(person.id, now)) >= MOST_TOKENS) return false;
       await tx.apiTokens.insert(made.token);
       return true;

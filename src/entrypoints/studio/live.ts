@@ -170,6 +170,9 @@ export function liveUpdates<Who>({
       for (const listener of listeners) listener.wake();
     },
     follow(context, seeing, watched) {
+      // Nobody would read the stream, so its end would never be noticed.
+      if (context.req.method === 'HEAD')
+        return context.body(null, 200, { 'content-type': 'text/event-stream' });
       const answer = streamSSE(
         context,
         async (stream) => {

@@ -210,6 +210,18 @@ describe('the API', () => {
     expect(await names(begun, run)).toEqual([]);
   });
 
+  it('keeps no stream open for somebody who asks only for its head', async () => {
+    const at = `/api/v1/runs/${run}/events`;
+    const headers = { authorization: `Bearer ${ALL}` };
+    for (let times = 0; times < 21; times++) {
+      const { status } = await fetch(`${harness.app.url}${at}`, { method: 'HEAD', headers });
+      expect(status).toBe(200);
+    }
+    const [first] = await eventsOf(await get(`/runs/${run}/events`, ALL), 1);
+    expect(first?.event).toBe('');
+    expect(JSON.parse(first?.data ?? '')).toMatchObject({ id: run });
+  });
+
   it('refuses deliveries to a token without the scope, and shows none to one that is limited to repositories', async () => {
     const tokens = [ALL, LIMITED_OPERATOR, OPERATOR];
     const answers = await Promise.all(tokens.map((token) => get('/deliveries', token)));

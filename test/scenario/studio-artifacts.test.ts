@@ -134,6 +134,9 @@ test('an image is shown from its bytes, in a sandbox, and nothing else is served
   const { artifactsUrl } = harness.config;
   await openBlobs(artifactsUrl).put(filePath, `<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}</svg>`);
   expect((await open('/artifacts/art_file/image')).status).toBe(404);
+  await openBlobs(artifactsUrl).put(filePath, Buffer.concat([png, Buffer.alloc(5_000_000)]));
+  expect((await open('/artifacts/art_file/image')).status).toBe(404);
+  expect((await open('/artifacts/art_file')).html).toContain('only offered for download');
 });
 
 test('a download is an attachment in a sandbox, whatever its name says', { tags: 'slow' }, async () => {

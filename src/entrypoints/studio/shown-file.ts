@@ -16,8 +16,8 @@ import type { Blobs } from '../../ports/blobs.ts';
 const MAX_SHOWN_BYTES = 200_000;
 /** Of a file that is read as JSON. A longer one is shown as text. */
 const MAX_JSON_BYTES = 2_000_000;
-/** A browser takes a moment for more, and its bytes are sent to each reader. */
-const MAX_IMAGE_BYTES = 10_000_000;
+/** It is in memory while it is sent. */
+const MAX_IMAGE_BYTES = 5_000_000;
 /** Rows of a table. */
 const MAX_FINDINGS = 200;
 

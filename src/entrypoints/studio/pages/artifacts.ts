@@ -89,16 +89,11 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
   pages.get('/artifacts/:id/image', async (context) => {
     const shown = await visibleArtifact(context);
     const path = shown?.artifact.filePath;
-    const file = path ? await fileAt(path) : undefined;
-    if (!file || file === 'unavailable' || !isImageSize(file.size)) return context.notFound();
-    const pieces: Uint8Array[] = [];
-    for await (const piece of file.pieces) pieces.push(piece);
-    const bytes = Buffer.concat(pieces);
-    const type = imageTypeOf(bytes);
-    if (!type) return context.notFound();
+    const image = path ? await imageAt(path) : undefined;
+    if (!image) return context.notFound();
     context.header('content-security-policy', "sandbox; default-src 'none'");
-    context.header('content-type', type);
-    return context.body(bytes);
+    context.header('content-type', image.type);
+    return context.body(image.bytes);
   });
 
   return pages;
@@ -107,6 +102,26 @@ export function artifactPages(parts: StudioParts): Hono<Env> {
     const artifact = await storage.read.artifacts.get(context.req.param('id') ?? '');
     const run = artifact && (await storage.read.runs.get(artifact.runId));
     return artifact && run && context.get('visible').has(run.repositoryId) ? { artifact, run } : undefined;
+  }
+
+  /** As a whole, because bytes that are damaged say so only at their end. */
+  async function imageAt(path: string) {
+    try {
+      const facts = await blobs().stat(path);
+      const pieces = isImageSize(facts?.size) ? await blobs().open(path) : undefined;
+      const read: Uint8Array[] = [];
+      for await (const piece of pieces ?? []) {
+        read.push(piece);
+        if (!imageTypeOf(read[0] ?? piece)) return undefined;
+      }
+      const bytes = Buffer.concat(read);
+      const type = imageTypeOf(bytes);
+      return type && { type, bytes };
+    } catch (error) {
+      if (!(error instanceof CountersignError)) throw error;
+      parts.log.warn({ err: error, path }, 'an artifact cannot be shown');
+      return undefined;
+    }
   }
 
   async function fileAt(

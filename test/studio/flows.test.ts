@@ -59,7 +59,6 @@ describe.skipIf(noBrowser !== undefined)('somebody in a browser', () => {
     expect(page.url()).toBe(pullRequest);
     await page.getByRole('button', { name: 'Countersign' }).click();
     expect(await page.getByRole('status').innerText()).toContain('a reaction of mia');
-    expect(harness.github.merges).toEqual([]);
     await harness.advance(10_000);
     expect(harness.github.merges).toMatchObject([{ number }]);
     await page.goto(pullRequest);

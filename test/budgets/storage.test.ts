@@ -3,6 +3,7 @@ import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { playRound } from '../../bench/pull-request/round.ts';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
+import { systemTimers } from '../../src/core/clock.ts';
 import { type Harness, REPO, startHarness } from '../support/harness.ts';
 import { watchDatabases } from '../support/statements.ts';
 
@@ -27,8 +28,9 @@ let outside: BetterSqlite3.Database;
 
 beforeEach(async () => {
   database = watchDatabases();
-  // What the queue asks for once a second would depend on the machine's speed.
-  harness = await startHarness({ pollMs: 3_600_000 });
+  // What the queue asks for once a second would depend on the machine's speed, and so would the log of a review that takes longer than
+  // 1.5 s.
+  harness = await startHarness({ pollMs: 3_600_000, timers: { ...systemTimers, after: () => () => {} } });
   outside = new BetterSqlite3(harness.config.databaseUrl.slice('sqlite:'.length), { readonly: true });
   await harness.settle();
 });

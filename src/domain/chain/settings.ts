@@ -390,8 +390,9 @@ function belowMinimum(
   { count, permission, no_checks }: Minimum,
 ): { path: [string, string]; given: string; holds: string }[] {
   const { countersign: people, ci: checks } = file;
+  const roles: readonly string[] = BY_ROLE;
   const isLooser = (given: string) =>
-    given !== 'none' && BY_ROLE.findIndex((role) => role === given) < BY_ROLE.indexOf(permission ?? 'write');
+    given !== 'none' && roles.indexOf(given) < roles.indexOf(permission ?? 'write');
   return [
     ...(people?.count !== undefined && count !== undefined && people.count < count
       ? [{ path: ['countersign', 'count'] as [string, string], given: `${people.count}`, holds: `${count}` }]

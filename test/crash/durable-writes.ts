@@ -45,11 +45,20 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   skillTraces: ['ofRun', 'page'],
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
-  apiTokens: ['byHash', 'all'],
+  apiTokens: ['byHash', 'all', 'ofOwner', 'countUsable'],
   studioSessions: ['find', 'ofSignIn', 'ofPerson'],
   studioCommands: ['get'],
   audit: ['lastConfiguration', 'page'],
-  overview: ['active', 'stopped', 'counts', 'ofPullRequest', 'atAddress', 'repositoryAt', 'chains'],
+  overview: [
+    'active',
+    'stopped',
+    'counts',
+    'ofPullRequest',
+    'atAddress',
+    'repositoryAt',
+    'chains',
+    'pullRequests',
+  ],
   // It writes with the end of the transaction.
   insight: ['add', 'totals', 'leadTimes', 'repositories'],
   operations: [

@@ -3,6 +3,9 @@ import { type Caller, NOBODY, REQUESTS_OF_NOBODY } from './auth.ts';
 
 const WINDOW_MS = 3_600_000;
 
+/** `undefined`: a request that was answered before anybody looked at its token, or one of a page. */
+export type Asker = Caller | 'nobody' | undefined;
+
 interface Window {
   used: number;
   resetAt: number;
@@ -21,16 +24,16 @@ export class RateLimit {
     this.#now = now;
   }
 
-  isSpent(caller: Caller | undefined): boolean {
+  isSpent(caller: Asker): boolean {
     return this.#window(caller).used >= this.#limitOf(caller);
   }
 
   /** @throws ApiError 403 when the hour's requests are used up. */
-  refuseWhenSpent(caller: Caller | undefined): void {
+  refuseWhenSpent(caller: Asker): void {
     if (this.isSpent(caller)) throw new ApiError(403, 'API rate limit exceeded for installation.');
   }
 
-  spend(caller: Caller | undefined, points = 1): void {
+  spend(caller: Asker, points = 1): void {
     const window = this.#window(caller);
     window.used = Math.min(window.used + points, this.#limitOf(caller));
   }
@@ -40,7 +43,7 @@ export class RateLimit {
     for (const window of this.#windows.values()) window.used = this.#limit - left;
   }
 
-  headers(caller: Caller | undefined): Record<string, string> {
+  headers(caller: Asker): Record<string, string> {
     const { limit, remaining, used, reset } = this.#figures(caller);
     return {
       'x-ratelimit-limit': String(limit),
@@ -51,12 +54,12 @@ export class RateLimit {
     };
   }
 
-  view(caller: Caller | undefined): object {
+  view(caller: Asker): object {
     const rate = this.#figures(caller);
     return { resources: { core: { ...rate, resource: 'core' } }, rate };
   }
 
-  #figures(caller: Caller | undefined) {
+  #figures(caller: Asker) {
     const { used, resetAt } = this.#window(caller);
     return {
       limit: this.#limitOf(caller),
@@ -66,12 +69,12 @@ export class RateLimit {
     };
   }
 
-  #limitOf(caller: Caller | undefined): number {
-    return caller === undefined ? Math.min(this.#limit, REQUESTS_OF_NOBODY) : this.#limit;
+  #limitOf(caller: Asker): number {
+    return caller === 'nobody' ? Math.min(this.#limit, REQUESTS_OF_NOBODY) : this.#limit;
   }
 
-  #window(caller: Caller | undefined): Window {
-    const key = caller === undefined ? NOBODY : caller.kind === 'installation' ? caller.installation.id : 0;
+  #window(caller: Asker): Window {
+    const key = caller === 'nobody' ? NOBODY : caller?.kind === 'installation' ? caller.installation.id : 0;
     const now = this.#now().getTime();
     const known = this.#windows.get(key);
     if (known && known.resetAt > now) return known;

@@ -6,7 +6,7 @@ import type { Asked, Fault, Faults } from './faults.ts';
 import { parseQuery } from './graphql/parse.ts';
 import { sameInRest } from './graphql/same-in-rest.ts';
 import { followUp } from './operations/follow-up.ts';
-import { RateLimit } from './rate-limit.ts';
+import { type Asker, RateLimit } from './rate-limit.ts';
 import type { Reply, Router } from './router.ts';
 import type { SecondaryLimits } from './secondary-limits.ts';
 import type { State } from './state.ts';
@@ -185,13 +185,13 @@ export class ApiServer {
       if (incoming.caller?.kind === 'installation' && incoming.caller.installation.suspendedAt)
         throw new ApiError(403, 'This installation has been suspended');
       const isGraphql = incoming.url.pathname === '/graphql';
-      if (!isGraphql) this.#rate.refuseWhenSpent(incoming.caller);
+      if (!isGraphql) this.#rate.refuseWhenSpent(askerOf(incoming));
       else if (this.#graphqlRate.isSpent(incoming.caller)) return GRAPHQL_SPENT;
       const { method, url, body, caller } = incoming;
       const slowDown = this.#secondary?.refusal(method, url.pathname, body, caller);
       if (slowDown) return slowDown;
       if (incoming.url.pathname === '/rate_limit')
-        return { status: 200, body: this.#rate.view(incoming.caller) };
+        return { status: 200, body: this.#rate.view(askerOf(incoming)) };
       const path = this.#currentPath(incoming);
       if (typeof path !== 'string') return path;
       if (incoming.method !== 'GET' && this.#isArchived(path))
@@ -249,12 +249,12 @@ export class ApiServer {
     const unchanged = tagged && (incoming.headers['if-none-match'] ?? '').split(/,\s*/).includes(etag);
     const { graphqlPoints } = reply;
     const rate = graphqlPoints === undefined ? this.#rate : this.#graphqlRate;
-    if (!unchanged && incoming.url.pathname !== '/rate_limit') rate.spend(incoming.caller, graphqlPoints);
+    if (!unchanged && incoming.url.pathname !== '/rate_limit') rate.spend(askerOf(incoming), graphqlPoints);
     const status = unchanged ? 304 : reply.status;
     response.writeHead(status, {
       'x-github-request-id': `${this.requests.length + 1}`,
       'x-github-media-type': 'github.v3; format=json',
-      ...rate.headers(incoming.caller),
+      ...rate.headers(askerOf(incoming)),
       ...(tagged ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
       ...(text === '' || unchanged
         ? {}
@@ -317,6 +317,12 @@ function isHeld(fault: Fault | undefined): fault is { until: Promise<unknown> } 
 
 function isAnswer(fault: Fault | undefined): fault is Extract<Fault, { status: number }> {
   return typeof fault === 'object' && 'status' in fault;
+}
+
+/** Without a token, what is public can be read, within a limit of its own. */
+function askerOf({ caller, headers, url }: Incoming): Asker {
+  const isNobody = headers.authorization === undefined && url.pathname.startsWith('/repos/');
+  return caller ?? (isNobody ? 'nobody' : undefined);
 }
 
 function parseBody(text: string, type: string | undefined): unknown {

@@ -83,6 +83,18 @@ test('a chain is shown to those who see a repository that it ran in, with its st
   expect((await outsider('/skills/no-such-skill')).status).toBe(404);
 });
 
+test('the pages of a run and of its chain say where the chain is defined', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  await open(harness);
+  const get = await studioFor(harness);
+  const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
+  const file = 'a file of the repository (.github/countersign/chains/pr-review.yaml)';
+  expect(textOf((await get(`/runs/${run?.id}`)).html)).toContain(`The chain is ${file}`);
+  expect(textOf((await get('/chains/pr-review')).html)).toContain(
+    `as its newest run has it : ${file}, for octo/app`,
+  );
+});
+
 test('an operator pauses a chain in a repository where nothing is stored about it, and resumes it there', {
   tags: 'slow',
 }, async () => {

@@ -2,6 +2,7 @@ import type { Contract } from '../artifact/contract.ts';
 import type { Verification } from '../artifact/verification.ts';
 import type { Chain } from '../chain/chain.ts';
 import type { InputValues } from '../chain/chain-inputs.ts';
+import type { Scope } from '../chain/scope.ts';
 import type { Settings } from '../chain/settings.ts';
 import type { TriggerSource } from '../chain/trigger-schema.ts';
 import type { Event } from '../event/event.ts';
@@ -93,6 +94,11 @@ export interface RunFacts {
    * read it.
    */
   governed?: { branch: string; because: string };
+  /**
+   * Where the chain is defined; absent for runs from before this was stored, and for the step of another run. Expressions cannot
+   * read it.
+   */
+  defined?: { scope: Scope; file: string };
   /**
    * The event that fired the chain once, whatever happens to its pull request later; absent if the run follows the head
    * of its pull request. Expressions cannot read it.

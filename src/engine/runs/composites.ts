@@ -38,6 +38,7 @@ import type { ReadTx, Tx } from '../../ports/storage.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { countedBy, mayBegin, skipTooMany, tooManyBecause } from './caused-runs.ts';
 import type { Engine } from './engine.ts';
+import { governedBy } from './run-facts.ts';
 
 /** For how many pull requests, commits and repositories a chain of a repository waits at most. */
 const MAX_KEYS = 10_000;
@@ -81,8 +82,6 @@ export interface Happening {
   alone?: Subject | undefined;
   /** For composites about pull requests. */
   inPullRequest?: Subject | undefined;
-  /** What a run of the configuration stores. */
-  governed: Pick<RunFacts, 'governed' | 'heard'>;
 }
 
 interface CompositeDeps {
@@ -265,7 +264,7 @@ interface Fired {
 async function begin(
   { engine, ids, clock }: CompositeDeps,
   tx: Tx,
-  { event, deliveryId, configuration, repository, governed, root }: Happening,
+  { event, deliveryId, configuration, repository, root }: Happening,
   { chain, subject, composite, position, fired, firing, reached }: Fired,
 ): Promise<void> {
   const { pullRequest } = subject;
@@ -294,7 +293,7 @@ async function begin(
         ...(reached > 0 && { depth: reached }),
         ...(root !== undefined && { root }),
         ...(people.length > 0 && { broughtBy: people }),
-        ...governed,
+        ...governedBy(configuration, chain),
       },
       paused: (row?.pausedBy ?? null) !== null,
     },

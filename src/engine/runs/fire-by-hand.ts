@@ -92,7 +92,7 @@ export async function fireByHand(
         baseSha: configuration.sha,
         facts: {
           ...facts,
-          ...governedBy(configuration),
+          ...governedBy(configuration, chain),
           trigger: { ...inputs.members, ...facts.trigger, actor: event.actor },
           inputs: inputs.values,
         },
@@ -165,7 +165,7 @@ async function fireForBranch(
     ...(before?.facts.fired && { fired: before.facts.fired }),
     ...(before?.facts.broughtBy && { broughtBy: before.facts.broughtBy }),
     ...(before?.facts.depth !== undefined && { depth: before.facts.depth, root: rootOf(before) }),
-    ...governedBy(configuration),
+    ...governedBy(configuration, chain),
   };
   await storage.transaction(async (tx) => {
     if (event.run_id !== undefined && (await tx.runs.load(event.run_id))) return;

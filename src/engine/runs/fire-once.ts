@@ -263,7 +263,6 @@ function happeningOf(
     of: `${subject.headSha} ${firedOnce({ trigger: redactValue(subject.trigger), fired })}`,
     alone: subject,
     inPullRequest: event.kind.startsWith('pr.') ? subject : undefined,
-    governed: governedBy(configuration),
   };
 }
 
@@ -474,7 +473,7 @@ async function fire(
             fired,
             ...(by.depth > 0 && { depth: by.depth }),
             ...(by.root !== undefined && { root: by.root }),
-            ...governedBy(configuration),
+            ...governedBy(configuration, chain),
           },
           paused: false,
         },

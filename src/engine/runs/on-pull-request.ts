@@ -171,7 +171,7 @@ export async function onPullRequest(
           baseSha: configuration.sha,
           facts: {
             ...runFactsOf(event, pullRequest, facts, pathsFor(chain, configuration.settings, now)),
-            ...governedBy(configuration),
+            ...governedBy(configuration, chain),
             ...(depth > 0 && { depth }),
             ...(root !== undefined && { root }),
           },
@@ -277,7 +277,6 @@ async function countHead(
     of: `#${number} ${headSha} ${isAgain ? `${event.action} ${event.updated_at}` : 'head'}`,
     alone: subject,
     inPullRequest: subject,
-    governed: governedBy(configuration),
   });
 }
 

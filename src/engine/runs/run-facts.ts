@@ -1,4 +1,6 @@
+import type { Chain } from '../../domain/chain/chain.ts';
 import { sourcesOfChains } from '../../domain/chain/chain-list.ts';
+import { SCOPES } from '../../domain/chain/scope.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { RepositoryEvent } from '../../domain/event/event.ts';
 import type { PullRequestNow } from '../../domain/run/plan.ts';
@@ -30,14 +32,20 @@ export function repositoryFacts(
   return { full_name: `${owner}/${name}`, owner, name, default_branch: defaultBranch };
 }
 
-/** What a run stores of its configuration: the governing branch, if its base does not govern, and who hears of its steps. */
-export function governedBy({
-  branch,
-  insteadOf,
-  chains,
-}: Configuration): Pick<RunFacts, 'governed' | 'heard'> {
+/**
+ * What a run of the chain stores of its configuration: the governing branch, if its base does not govern, where the chain is
+ * defined, and who hears of its steps.
+ */
+export function governedBy(
+  { branch, insteadOf, chains, read }: Configuration,
+  chain: Chain,
+): Pick<RunFacts, 'governed' | 'defined' | 'heard'> {
+  const [defined] = SCOPES.flatMap((scope) =>
+    read.chains[scope].flatMap((parsed) => (parsed.chain === chain ? { scope, file: parsed.file } : [])),
+  );
   return {
     ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
+    ...(defined && { defined }),
     ...(sourcesOfChains(chains).has('invocation.completed') && { heard: true }),
   };
 }

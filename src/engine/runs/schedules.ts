@@ -270,7 +270,7 @@ export async function fireScheduled(deps: PullRequestDeps, event: EventOf<'sched
             branch: defaultBranch,
           },
           fired: { source: event.kind, occasion: event.due_at },
-          ...governedBy(found),
+          ...governedBy(found, chain),
         },
         paused: false,
       },

@@ -6,6 +6,7 @@ import type { Run, RunStatus } from '../../domain/run/run.ts';
 import type { ShippedChain } from '../../ports/chain-tools.ts';
 import type { ScheduleRow } from '../../ports/firings.ts';
 import type { ChainUse, StepTime } from '../../ports/operations.ts';
+import { definedIn } from '../run/defined-in.ts';
 import { stepFigures } from '../run/step-times.ts';
 import { chainPath } from './chain-path.ts';
 import { stepGraph } from './graph.ts';
@@ -126,7 +127,7 @@ export function chainPage({
   const own = stored.find((row) => row.definition !== null)?.definition;
   return html`<p><a href="/chains">Chains</a></p>
 <h1>${name}</h1>
-${definition ? html`<p>Begins with ${triggersOf(definition).map((trigger, at) => html`${at === 0 ? '' : ', '}<code>${said(nameOfTrigger(trigger), 200)}</code>`)}.${newest ? html` <a href="/runs/${newest.id}/configuration">Its definition, as its newest run has it</a>` : ''}</p>` : ''}
+${definition ? html`<p>Begins with ${triggersOf(definition).map((trigger, at) => html`${at === 0 ? '' : ', '}<code>${said(nameOfTrigger(trigger), 200)}</code>`)}.${newest ? html` <a href="/runs/${newest.id}/configuration">Its definition, as its newest run has it</a>${newest.facts.defined === undefined ? '' : html`: ${said(definedIn(newest.facts.defined), 300)}, for ${said(newest.repository, 150)}`}.` : ''}</p>` : ''}
 ${newest ? stepGraph(newest.definition.steps, `Steps of ${name}, as its newest run has them`) : shipped ? stepGraph(shipped.chain.steps, `Steps of ${name}, as it ships`) : ''}
 ${
   uses.length === 0

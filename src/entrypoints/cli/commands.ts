@@ -36,7 +36,7 @@ import type { TokenCreateOptions } from './token.ts';
 
 const DEFAULT_LISTED = 20;
 
-/** Adds the verbs of each noun but `skill` to the noun's command. */
+/** Adds the verbs of each noun but `skill` and `init` to the noun's command. */
 export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) => void>> = {
   try: addTry,
   doctor: addDoctor,

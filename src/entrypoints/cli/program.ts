@@ -2,9 +2,10 @@ import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 
 import type { Perform, ServeOptions, StudioOptions } from './context.ts';
 import { example } from './help.ts';
 
-/** The nouns of the command line, in the order of the help. `try` and `doctor` are commands by themselves. */
+/** The nouns of the command line, in the order of the help. `try`, `init` and `doctor` are commands by themselves. */
 const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['try', 'show the review and the decision for a real pull request; nothing is installed, nothing written'],
+  ['init', 'write settings and a chain for a repository, after a look at it and four questions'],
   ['doctor', 'check how the app is set up, and say what to do about each error'],
   ['chain', 'check, show and fire chains'],
   ['skill', 'check, show, find, make and share skill packages'],
@@ -78,6 +79,7 @@ export async function buildProgram(
     const noun = program.command(name).description(description);
     if (words && !words.includes(name)) continue;
     if (name === 'skill') (await import('./skill-commands.ts')).addSkill(noun, perform);
+    else if (name === 'init') (await import('./init-command.ts')).addInit(noun, perform);
     else (await import('./commands.ts')).VERBS[name]?.(noun, perform);
   }
   return program;

@@ -51,6 +51,7 @@ const OPERATIONS = [
   `GET ${REPO}/collaborators/{username}/permission`,
   `GET ${REPO}/contents/{path}`,
   `GET ${REPO}/git/trees/{tree_sha}`,
+  `POST ${REPO}/git/trees`,
   `GET ${REPO}/git/blobs/{file_sha}`,
   `GET ${REPO}/git/ref/{ref}`,
   `DELETE ${REPO}/git/refs/{ref}`,

@@ -31,6 +31,17 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     throw given === undefined ? new CountersignError('config.invalid', message) : new UsageError(message);
   };
   const token = env.GITHUB_TOKEN || env.GH_TOKEN || undefined;
+  /** The person's token, and the server that it is for. @throws CountersignError for invalid settings */
+  const gitHubAccess = async () => {
+    const [{ readBaseConfig }, { badSettingsHere }] = await Promise.all([
+      import('./config/config.ts'),
+      import('./messages/cli/policy.ts'),
+    ]);
+    if (token) neverShow('GitHub token', token);
+    const read = readBaseConfig(env);
+    if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
+    return { token, apiUrl: read.config.githubApiUrl };
+  };
   /** Only the named file: a command that runs in a repository must not take settings from a file that it finds there. */
   const given = async (settings: string | undefined): Promise<Environment> =>
     settings === undefined ? {} : settingsIn(resolve(calledIn ?? '', settings));
@@ -181,6 +192,28 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       const read = readBaseConfig(env);
       if (!read.ok) throw new CountersignError('config.invalid', badSettingsHere(read.diagnostics));
       return dryRun(read.config, token, request);
+    },
+    async lookAt(repo, withFiles) {
+      const { lookAt } = await import('./composition/first-look.ts');
+      return lookAt(await gitHubAccess(), repo, withFiles);
+    },
+    async propose(proposal) {
+      const [{ propose }, { octokitsWithToken }] = await Promise.all([
+        import('./adapters/octokit/propose.ts'),
+        import('./adapters/octokit/sign-in.ts'),
+      ]);
+      return propose({ source: octokitsWithToken(await gitHubAccess()), clock: systemClock }, proposal);
+    },
+    async person() {
+      if (!process.stdin.isTTY) return undefined;
+      const { createInterface } = await import('node:readline/promises');
+      // Standard output is for the result.
+      const lines = createInterface({ input: process.stdin, output: process.stderr });
+      const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
+      return {
+        ask: (question) => Promise.race([lines.question(question), ended]),
+        leave: () => lines.close(),
+      };
     },
     async chainCase(chain, of, files) {
       const [{ readBaseConfig }, { playChainCase }] = await Promise.all([

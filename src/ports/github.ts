@@ -1,6 +1,7 @@
 import { unreachable } from '../core/errors.ts';
 import { redact } from '../core/redact/redact.ts';
 import type { CheckRunContent, ClosingReason, EffectOf, OpenGateContent } from '../domain/effect/effect.ts';
+import type { MergeMethod } from '../domain/first-look/answers.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { Mergeability } from '../domain/policy/conflict.ts';
 import type { Review } from '../domain/policy/facts/reviews.ts';
@@ -300,7 +301,8 @@ export type MergeResult =
  * data costs nothing. Nothing from a webhook's payload is trusted. All methods reject with `GitHubError`.
  */
 export interface GitHubReader {
-  repository(repo: Repo): Promise<{ id: number; defaultBranch: string }>;
+  /** `mergeMethods`: those that the repository allows; absent where GitHub does not show them, as to people who only read. */
+  repository(repo: Repo): Promise<{ id: number; defaultBranch: string; mergeMethods?: MergeMethod[] }>;
   pullRequest(repo: Repo, number: number): Promise<PullRequest>;
   /** Up to 3,000 files, GitHub's limit; `truncated` if there are more. */
   pullRequestFiles(repo: Repo, number: number): Promise<{ files: PullRequestFile[]; truncated: boolean }>;

@@ -20,8 +20,23 @@ export const dateOrNull = z.iso
 export const anythingSchema = z.record(z.string(), z.unknown()).or(z.array(z.unknown()));
 
 export const repositorySchema = z
-  .object({ id: z.int(), default_branch: z.string() })
-  .transform((repository) => ({ id: repository.id, defaultBranch: repository.default_branch }));
+  .object({
+    id: z.int(),
+    default_branch: z.string(),
+    allow_squash_merge: z.boolean().nullish(),
+    allow_merge_commit: z.boolean().nullish(),
+    allow_rebase_merge: z.boolean().nullish(),
+  })
+  .transform(({ id, default_branch: defaultBranch, ...allows }) => {
+    const methods = [
+      ['squash', allows.allow_squash_merge],
+      ['merge', allows.allow_merge_commit],
+      ['rebase', allows.allow_rebase_merge],
+    ] as const;
+    const isShown = methods.every(([, allowed]) => typeof allowed === 'boolean');
+    const mergeMethods = methods.flatMap(([method, allowed]) => (allowed ? [method] : []));
+    return { id, defaultBranch, ...(isShown && { mergeMethods }) };
+  });
 
 export const pullRequestSchema = z
   .object({

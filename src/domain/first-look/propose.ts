@@ -29,7 +29,7 @@ function proposedWho({ owners }: Seen): Who {
  */
 function proposedChecks({ github, workflows }: Seen): string[] {
   if (github && github.required.length > 0) return github.required;
-  if (!github || github.checks.length === 0) {
+  if (!github?.checks || github.checks.length === 0) {
     const jobs = workflows.flatMap(({ forEveryPullRequest, jobs }) => (forEveryPullRequest ? jobs : []));
     return [...new Set(jobs.filter(({ isWhole }) => isWhole).map(({ name }) => name))].sort();
   }

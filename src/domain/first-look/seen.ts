@@ -1,5 +1,5 @@
 import type { MergeMethod } from './answers.ts';
-import { CODE_OWNERS_FILES, type Owners, ownersOfAll } from './code-owners.ts';
+import { type Owners, ownersOfAll } from './code-owners.ts';
 import { readWorkflow, type Workflow } from './workflow.ts';
 
 export interface FileText {
@@ -21,9 +21,9 @@ export interface OnGitHub {
   /** Names of the checks that the default branch requires. */
   required: string[];
   hasMergeQueue: boolean;
-  /** Names of the checks and statuses of the default branch's tip. */
-  checks: string[];
-  /** Absent if GitHub does not show them for this token. */
+  /** Names of the checks and statuses of the default branch's tip; `undefined` if GitHub does not show them for this token. */
+  checks: string[] | undefined;
+  /** `undefined` if GitHub does not show them for this token. */
   mergeMethods: MergeMethod[] | undefined;
 }
 
@@ -48,7 +48,7 @@ export function seenOf(
     github: github && {
       ...github,
       required: othersChecks(github.required),
-      checks: othersChecks(github.checks),
+      checks: github.checks && othersChecks(github.checks),
     },
     workflows: workflows.flatMap(({ path, text }) => readWorkflow(path, text, github?.defaultBranch) ?? []),
     owners: codeOwners && { file: codeOwners.path, ...ownersOfAll(codeOwners.text) },
@@ -57,9 +57,4 @@ export function seenOf(
 
 function othersChecks(names: readonly string[]): string[] {
   return [...new Set(names)].filter((name) => !/^countersign( \/|:) /.test(name)).sort();
-}
-
-/** Of the files that are there, the one that GitHub goes by. */
-export function codeOwnersIn(paths: readonly string[]): string | undefined {
-  return CODE_OWNERS_FILES.find((path) => paths.includes(path));
 }

@@ -10,7 +10,7 @@ import {
 } from '../../domain/chain/configuration-files.ts';
 import { CODE_OWNERS_FILES } from '../../domain/first-look/code-owners.ts';
 import { type Origin, originOf } from '../../domain/first-look/origin.ts';
-import { codeOwnersIn, type FileText, type RepositoryFiles } from '../../domain/first-look/seen.ts';
+import type { FileText, RepositoryFiles } from '../../domain/first-look/seen.ts';
 import { MAX_WORKFLOWS, WORKFLOWS_FOLDER } from '../../domain/first-look/workflow.ts';
 import { cannotWrite, notAFolder } from '../../messages/cli/init.ts';
 
@@ -45,7 +45,7 @@ function gitFolder(root: string): string {
 /** The files of a checkout that say how its repository works. */
 export function filesOf({ root }: Checkout): RepositoryFiles {
   const workflows = yamlIn(root, WORKFLOWS_FOLDER).slice(0, MAX_WORKFLOWS);
-  const codeOwners = codeOwnersIn(CODE_OWNERS_FILES.filter((path) => isThere(root, path)));
+  const codeOwners = CODE_OWNERS_FILES.find((path) => isThere(root, path));
   const configured = [SETTINGS_FILE, MISNAMED_SETTINGS].filter((path) => isThere(root, path));
   return {
     workflows: workflows.flatMap((path) => fileAt(root, path) ?? []),

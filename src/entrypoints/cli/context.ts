@@ -5,6 +5,7 @@ import type { KnownNames } from '../../domain/chain/known-names.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import type { Event } from '../../domain/event/event.ts';
+import type { OnGitHub, RepositoryFiles } from '../../domain/first-look/seen.ts';
 import type { PolicyEngine } from '../../domain/policy/engine.ts';
 import type { RunState } from '../../domain/run/run.ts';
 import type { Finding } from '../../domain/self-check/finding.ts';
@@ -20,6 +21,7 @@ import type { Blobs } from '../../ports/blobs.ts';
 import type { GitHub, Repo } from '../../ports/github.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Model } from '../../ports/model.ts';
+import type { Proposal, Proposed } from '../../ports/proposal.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Delivery, ReadTx, Storage } from '../../ports/storage.ts';
 import type { PackageTools } from '../../skills/runtime/execute-package.ts';
@@ -108,6 +110,21 @@ export interface Tools {
    */
   dryRun(request: DryRunRequest): Promise<Played[]>;
   /**
+   * What GitHub shows of a repository, with the person's token or as to everybody.
+   * @param withFiles also the files of its default branch
+   * @throws CountersignError for invalid settings
+   * @throws GitHubError if the repository cannot be read
+   */
+  lookAt(repo: Repo, withFiles: boolean): Promise<{ github: OnGitHub; files: RepositoryFiles | undefined }>;
+  /**
+   * Opens a pull request with the person's token.
+   * @throws CountersignError for invalid settings
+   * @throws GitHubError if GitHub refuses
+   */
+  propose(proposal: Proposal): Promise<Proposed>;
+  /** The person at the terminal; `undefined` if there is none. */
+  person(): Promise<Person | undefined>;
+  /**
    * Plays a case of a chain without GitHub.
    * @param files the files of `.github` in the working folder, by path
    */
@@ -147,6 +164,13 @@ export interface Tools {
   studio(options: StudioOptions): Promise<void>;
   /** The path of the demo, if this is a checkout. */
   demoFile(): string | undefined;
+}
+
+/** Somebody who answers questions. */
+export interface Person {
+  /** @returns the line that they typed, or `undefined` if the input ended */
+  ask(question: string): Promise<string | undefined>;
+  leave(): void;
 }
 
 export interface DryRunRequest {

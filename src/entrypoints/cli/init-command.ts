@@ -3,10 +3,17 @@ import { MERGE_METHODS, parseCount, parseWho, type Who } from '../../domain/firs
 import type { Perform } from './context.ts';
 import { example } from './help.ts';
 import type { InitOptions } from './init.ts';
+import { repository } from './options.ts';
 
 /** Adds the options of `init`. In a file of its own, because no other command needs what they load. */
 export function addInit(init: Command, perform: Perform): void {
   init
+    .addOption(
+      new Option('--repo <owner/name>', 'the repository, instead of that of the remote "origin"').argParser(
+        repository,
+      ),
+    )
+    .option('--pr', 'open a pull request on GitHub with the token in GITHUB_TOKEN, instead of writing here')
     .option('--yes', 'take the proposed answers, without questions')
     .addOption(
       new Option(
@@ -21,7 +28,7 @@ export function addInit(init: Command, perform: Perform): void {
     .action((options: InitOptions) =>
       perform(async (context) => (await import('./init.ts')).init(context, options)),
     );
-  example(init, 'countersign init --who octo/core --count 2');
+  example(init, 'countersign init --who octo/core --pr');
 }
 
 function people(text: string): Who {

@@ -3,63 +3,76 @@ import { join } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { CHAINS_FOLDER, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
-import { type Answers, type MergeMethod, tooFewNamed, type Who } from '../../domain/first-look/answers.ts';
-import { proposed } from '../../domain/first-look/propose.ts';
+import type { Answers } from '../../domain/first-look/answers.ts';
 import { type FileText, type Seen, seenOf } from '../../domain/first-look/seen.ts';
 import {
+  BRANCH,
+  branchExists,
   configuredAlready,
   doneJson,
   doneText,
   invalidFiles,
   NEEDS_ANSWERS,
-  NO_ANSWER,
-  NOT_A_CHECKOUT,
+  notAllowedToPropose,
+  PROPOSAL_TITLE,
+  proposalBody,
   seenText,
 } from '../../messages/cli/init.ts';
 import { chainFile, settingsFile } from '../../messages/cli/init-files.ts';
+import { GitHubError, type Repo } from '../../ports/github.ts';
 import { temporaryFolder } from '../../sandbox/temporary-folder.ts';
 import { checkFiles } from './chain-files.ts';
-import { checkoutAt, filesOf, writeAll } from './checkout.ts';
-import { type Context, type Output, UsageError } from './context.ts';
+import { writeAll } from './checkout.ts';
+import { type Context, type Output, type Person, UsageError } from './context.ts';
+import { look, targetOf, whyNoAnswer } from './init-look.ts';
+import { answersTo, type GivenAnswers } from './init-questions.ts';
 import { namesKnownIn } from './known-names.ts';
 
-export interface InitOptions {
+export interface InitOptions extends GivenAnswers {
+  /** Takes the proposed answers. */
   yes?: boolean;
-  who?: Who;
-  count?: number;
-  method?: MergeMethod;
-  /** `false`: none. */
-  checks?: false;
-  check?: string[];
+  /** `owner/name` */
+  repo?: string;
+  /** Opens a pull request instead of writing here. */
+  pr?: boolean;
 }
 
-/** Writes settings and a chain for the repository of this folder, after a look at it and four questions. */
+/**
+ * Writes settings and a chain for a repository, which it inspects, and after four questions: into the checkout of the working
+ * folder, or into a pull request.
+ */
 export async function init(context: Context, options: InitOptions): Promise<Output> {
-  const { cwd } = context;
-  const checkout = checkoutAt(cwd);
-  if (!checkout) throw new CountersignError('cli.no_checkout', NOT_A_CHECKOUT);
-  const there = filesOf(checkout);
+  const person = options.yes ? undefined : await context.tools.person();
+  if (!options.yes && !person) throw new UsageError(NEEDS_ANSWERS);
+  try {
+    return await initWith(context, options, person);
+  } finally {
+    person?.leave();
+  }
+}
+
+async function initWith(context: Context, options: InitOptions, person: Person | undefined): Promise<Output> {
+  const target = await targetOf(context, options);
+  const { github, files: there } = await look(context, target);
   if (there.configured.length > 0)
     throw new CountersignError('cli.configured', configuredAlready(there.configured));
-  const repository = checkout.origin && `${checkout.origin.owner}/${checkout.origin.name}`;
-  const seen = seenOf(repository, there, undefined);
-  const answers = given(options, proposed(seen));
-  if (!options.yes) throw new UsageError(NEEDS_ANSWERS);
-  if (tooFewNamed(answers)) throw new UsageError(NO_ANSWER.tooFewNamed);
+  const { repo } = target;
+  const seen = seenOf(repo && `${repo.owner}/${repo.name}`, there, github);
+  if (person) context.progress(`${seenText(seen)}\n`);
+  const answers = await answersTo(seen, options, person);
   const files = filesFor(answers, seen);
-  await check(context, checkout.root, files);
-  writeAll(checkout, files);
-  const done = { seen, answers, files: files.map(({ path }) => path), pullRequest: undefined };
-  return { text: `${seenText(seen)}\n\n${doneText(done)}`, json: doneJson(done) };
-}
-
-/** The proposed answers, but where options give others. */
-function given({ who, count, method, checks, check }: InitOptions, preset: Answers): Answers {
+  await check(context, files);
+  const done = { seen, answers, files: files.map(({ path }) => path) };
+  if (target.kind === 'checkout') writeAll(target.checkout, files);
+  const pullRequest =
+    target.kind === 'pull request' && github
+      ? await openPullRequest(context, target.repo, github.defaultBranch, files)
+      : undefined;
+  const text = doneText({ ...done, pullRequest });
   return {
-    who: who ?? preset.who,
-    count: count ?? preset.count,
-    method: method ?? preset.method,
-    checks: checks === false ? [] : (check ?? preset.checks),
+    // A person who was asked has seen it already.
+    text: person ? text : `${seenText(seen)}\n\n${text}`,
+    json: doneJson({ ...done, pullRequest }),
   };
 }
 
@@ -73,15 +86,14 @@ function filesFor(answers: Answers, { github }: Seen): FileText[] {
 
 /**
  * Checks the files as `chain lint` does, in a folder of their own.
- * @param root whose skills a chain could name
  * @throws CountersignError for errors
  */
-async function check({ tools }: Context, root: string, files: readonly FileText[]): Promise<void> {
+async function check({ tools }: Context, files: readonly FileText[]): Promise<void> {
   const folder = await temporaryFolder('init');
   try {
     writeAll({ root: folder }, files);
     const chains = await tools.chains();
-    const names = await namesKnownIn(root, [], chains.known, tools);
+    const names = await namesKnownIn(folder, [], chains.known, tools);
     const checked = checkFiles(
       folder,
       [],
@@ -94,4 +106,22 @@ async function check({ tools }: Context, root: string, files: readonly FileText[
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function openPullRequest(
+  { tools }: Context,
+  repo: Repo,
+  base: string,
+  files: readonly FileText[],
+): Promise<{ number: number; url: string }> {
+  const proposal = { repo, base, branch: BRANCH, files, title: PROPOSAL_TITLE, body: proposalBody(base) };
+  const proposed = await tools.propose(proposal).catch((error: unknown) => {
+    if (!(error instanceof GitHubError)) throw error;
+    const isRefused = error.kind === 'forbidden' || error.kind === 'not_found';
+    const because = isRefused ? notAllowedToPropose(error.message) : whyNoAnswer(error, true);
+    throw new CountersignError('cli.github', because);
+  });
+  if (proposed.kind === 'branch_exists')
+    throw new CountersignError('cli.branch_exists', branchExists(`${repo.owner}/${repo.name}`));
+  return { number: proposed.number, url: proposed.url };
 }

@@ -3,6 +3,7 @@ import { type Answers, MERGE_METHODS, type Who } from '../../domain/first-look/a
 import type { Seen } from '../../domain/first-look/seen.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import { plainLine } from '../../domain/run/explain.ts';
+import { code } from '../text/markdown.ts';
 import { listed, plural } from '../text/pretty.ts';
 
 /** Longer lists are cut: a screen shows no more. */
@@ -16,7 +17,40 @@ export const NEEDS_ANSWERS =
   'There is no terminal to ask at: --yes takes the proposed answers, and --who, --count, --method and --check give others.';
 export const NO_MORE_INPUT = 'The input ended before all questions were answered. Nothing was written.';
 export const BAD_ANSWERS = 'That was no answer three times. Nothing was written.';
-export const CHECKS_EITHER = '--no-checks and --check exclude each other.';
+export const NO_TOKEN_TO_PROPOSE =
+  'A pull request is opened with your token: set GITHUB_TOKEN to one with the permissions "Contents" and "Pull requests", both to read and write.';
+export const NO_COMMITS =
+  'The repository has no commits yet, so there is no branch that a pull request could go into.';
+
+/** The branch of the pull request. */
+export const BRANCH = 'countersign-init';
+export const PROPOSAL_TITLE = 'Configure Countersign';
+
+/** What the pull request says. No name from the repository but the branch's is in it. */
+export function proposalBody(base: string): string {
+  const gate = code(gateCheckName(base));
+  return `This adds the settings of Countersign and the chain that runs for each pull request. \`countersign init\` has written both
+files; their comments explain them.
+
+After the merge:
+
+1. Install the App on this repository, if it is not installed yet.
+2. Require the check ${gate} in the protection of ${code(base)}. Until then, GitHub's own merge button works without a countersign.
+`;
+}
+
+export function branchExists(repository: string): string {
+  return `${plainLine(repository)} has a branch ${BRANCH} already, so nothing was written: look for its pull request, or delete the branch and try again.`;
+}
+
+/** @param message what GitHub answered */
+export function notAllowedToPropose(message: string): string {
+  return `GitHub does not let this token open the pull request: it needs the permissions "Contents" and "Pull requests", both to read and write (${plainLine(message).replace(/\.$/, '')}).`;
+}
+
+export function refusedByGitHub(message: string): string {
+  return `GitHub refuses: ${plainLine(message)}`;
+}
 
 /** @param host of the remote `origin` */
 export function originElsewhere(host: string, github: string): string {
@@ -57,10 +91,6 @@ export function hiddenRepository(repository: string, hasToken: boolean): string 
     : `GitHub shows no repository ${plainLine(repository)} without a token: if it is private, set GITHUB_TOKEN.`;
 }
 
-export function noAnswerFromGitHub(message: string): string {
-  return `GitHub did not answer: ${plainLine(message)}`;
-}
-
 /** What was seen, a line each. */
 export function seenText({ repository, github, workflows, owners }: Seen): string {
   const names = workflows.map(({ file }) => file.slice(file.lastIndexOf('/') + 1));
@@ -68,7 +98,7 @@ export function seenText({ repository, github, workflows, owners }: Seen): strin
     ['repository', repository ?? 'not known'],
     ['default branch', github?.defaultBranch ?? 'not known'],
     ['workflows', some(names)],
-    ['checks', github ? some(github.checks) : 'not known'],
+    ['checks', github?.checks ? some(github.checks) : 'not known'],
     ['required checks', github ? some(github.required) : 'not known'],
     ...(github?.hasMergeQueue ? [['merge queue', 'yes'] as [string, string]] : []),
     ['code owners', owners ? `${ownersText(owners)} (${owners.file})` : 'none'],
@@ -90,7 +120,7 @@ function some(names: readonly string[]): string {
 }
 
 /** As it is typed: `maintainers`, or names. */
-export function whoText(who: Who): string {
+function whoText(who: Who): string {
   return who.kind === 'maintainers' ? 'maintainers' : [...who.teams, ...who.users].join(', ');
 }
 
@@ -115,6 +145,7 @@ export const QUESTIONS = {
 export const NO_ANSWER = {
   who: 'Not understood: maintainers, or teams as organisation/team-slug and logins, with commas between them.',
   count: 'Not understood: a whole number from 1 to 10.',
+  countOfNamed: 'Not understood: a whole number from 1 to 10, and no more than the people who are named.',
   tooFewNamed: 'Fewer people are named than must countersign, so nothing could ever be merged.',
   method: (seen: Pick<Seen, 'github'>) =>
     `The method must be ${listed(seen.github?.mergeMethods ?? MERGE_METHODS, 'or')}${seen.github?.mergeMethods ? ', which this repository allows' : ''}.`,
@@ -142,7 +173,7 @@ export function doneText({ seen, answers, files, pullRequest }: Done): string {
     ...(pullRequest ? [`  ${pullRequest.url}`] : []),
     '',
     'Next:',
-    `  1. ${pullRequest ? 'Review and merge the pull request' : `Commit both files to ${inSentence(branch)}`}: Countersign reads them from that branch.`,
+    `  1. ${pullRequest ? 'Review and merge the pull request' : 'Commit both files'}. Countersign reads them from ${inSentence(branch)}.`,
     '  2. Install the App on the repository, if it is not installed there (README.md, "Run it").',
     `  3. Require the check "${plainLine(gateCheckName(branch ?? '<branch>'))}" in the protection of ${inSentence(branch)}. Until then, GitHub's own merge button works without a countersign (docs/security.md, "Protect a branch").`,
   ];
@@ -154,17 +185,14 @@ function inSentence(branch: string | undefined): string {
 }
 
 function decided({ who, count, method, checks }: Answers, hasMergeQueue: boolean): string {
-  const people = who.kind === 'maintainers' ? 'maintainers' : `one of ${some([...who.teams, ...who.users])}`;
-  const needed =
-    count === 1
-      ? `One countersign by ${who.kind === 'maintainers' ? 'a maintainer' : people}`
-      : `${count} countersigns by ${who.kind === 'maintainers' ? people : some([...who.teams, ...who.users])}`;
-  const merge = hasMergeQueue ? 'merged by the merge queue' : `merged with ${method}`;
-  const required =
+  const people = who.kind === 'maintainers' ? 'maintainers' : some([...who.teams, ...who.users]);
+  return [
+    `${plural(count, 'countersign')} of ${people}`,
+    hasMergeQueue ? 'merged by the merge queue' : `merge method ${method}`,
     checks.length === 0
       ? 'no check is required'
-      : `${plural(checks.length, 'check')} required: ${some(checks)}`;
-  return `${needed}; ${merge}; ${required}.`;
+      : `${plural(checks.length, 'required check')}: ${some(checks)}`,
+  ].join('; ');
 }
 
 /** The JSON of `init`. Scripts rely on it. */

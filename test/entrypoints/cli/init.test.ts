@@ -12,7 +12,7 @@ const CHAIN = '.github/countersign/chains/pr-review.yaml';
 let folder: string;
 beforeEach(() => {
   folder = newFolder();
-  put('.git/config', '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@github.com:octo/app.git\n');
+  put('.git/config', '[core]\n\tbare = false\n[remote "origin"]\n\turl = http://127.0.0.1:9/octo/app.git\n');
 });
 
 function put(path: string, text: string): void {
@@ -54,6 +54,15 @@ describe('countersign init in a checkout', () => {
     expect(parse(read(CHAIN))).toEqual(parse(readFileSync('chains/pr-review.yaml', 'utf8')));
   });
 
+  it('goes by the first CODEOWNERS that GitHub looks for, and by its last rule for all files', async () => {
+    put('docs/CODEOWNERS', '* @octo/docs\n');
+    put('CODEOWNERS', '* @octo/old\n* @octo/new @octo/newer ada@example.com\n*.md @octo/docs\n');
+    await init('--yes');
+    expect(settings()).toMatchObject({
+      countersign: { permission: 'none', teams: ['octo/new', 'octo/newer'] },
+    });
+  });
+
   it('writes into the root of the checkout from any of its folders', async () => {
     put('src/deep/a.ts', '');
     const { code } = await countersign(['init', '--yes'], {
@@ -66,7 +75,7 @@ describe('countersign init in a checkout', () => {
   it('finds the remote of a linked worktree', async () => {
     const main = newFolder();
     mkdirSync(join(main, '.git/worktrees/two'), { recursive: true });
-    writeFileSync(join(main, '.git/config'), '[remote "origin"]\n\turl = https://github.com/octo/other\n');
+    writeFileSync(join(main, '.git/config'), '[remote "origin"]\n\turl = http://127.0.0.1:9/octo/other\n');
     writeFileSync(join(main, '.git/worktrees/two/commondir'), '../..\n');
     rmSync(join(folder, '.git'), { recursive: true });
     put('.git', `gitdir: ${join(main, '.git/worktrees/two')}\n`);

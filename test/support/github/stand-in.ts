@@ -89,6 +89,8 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
    * https://docs.github.com/en/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens
    */
   readToken(owner: string): string;
+  /** The same for a token that also writes contents and pull requests. */
+  writeToken(owner: string): string;
 
   readonly deliveries: readonly SentDelivery[];
   /** Sends again with the same GUID. @returns the answered status, 0 if there was no answer. */
@@ -273,6 +275,7 @@ type WorldBuilder = Pick<
   | 'signInAs'
   | 'revokeTokensOf'
   | 'readToken'
+  | 'writeToken'
 > &
   ProtectionDesk;
 
@@ -287,6 +290,11 @@ const READS: Permissions = {
 };
 
 function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
+  const personalToken = (owner: string, permissions: Permissions) => {
+    const account = state.account(owner);
+    const reads = { id: READER, account, selected: undefined, createdAt: state.now() };
+    return auth.issue(reads, permissions, undefined).token;
+  };
   return {
     addUser(login, { type = 'User', email } = {}) {
       const account = state.account(login, type);
@@ -317,11 +325,8 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
       announceInstallation(state, installation, 'created');
       return installation.id;
     },
-    readToken(owner) {
-      const account = state.account(owner);
-      const reads = { id: READER, account, selected: undefined, createdAt: state.now() };
-      return auth.issue(reads, READS, undefined).token;
-    },
+    readToken: (owner) => personalToken(owner, READS),
+    writeToken: (owner) => personalToken(owner, { ...READS, contents: 'write', pull_requests: 'write' }),
     uninstallApp(owner) {
       const installation = installationOn(state, owner);
       announceInstallation(state, installation, 'deleted');

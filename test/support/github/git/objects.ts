@@ -109,6 +109,11 @@ export class GitObjects {
     return commit;
   }
 
+  /** Stores the tree of these files. */
+  writeTree(files: ReadonlyMap<string, FileEntry>): string {
+    return this.#writeTree([...files]);
+  }
+
   /** Every file of a tree by path, sorted; `undefined` if there is no such tree. */
   filesOf(sha: string, folder = ''): Map<string, FileEntry> | undefined {
     const entries = this.tree(sha);

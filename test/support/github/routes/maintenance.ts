@@ -19,6 +19,12 @@ const NewCommit = z.object({
   message: z.string(),
   author: z.object({ name: z.string(), email: z.string(), date: z.coerce.date().optional() }).optional(),
 });
+const NewTree = z.object({
+  base_tree: z.string(),
+  tree: z.array(
+    z.object({ path: z.string(), mode: z.literal('100644'), type: z.literal('blob'), content: z.string() }),
+  ),
+});
 const NewMerge = z.object({ base: z.string(), head: z.string(), commit_message: z.string().optional() });
 const NewFile = z.object({
   message: z.string(),
@@ -91,6 +97,18 @@ function branchRoutes(router: Router): void {
     const written = author ? { ...author, date: author.date ?? state.now() } : state.signature(state.app.bot);
     const commit = git.writeCommit({ parents, message, author: written, committer: written, files });
     return json({ sha: commit.sha, message, tree: { sha: commit.tree } }, 201);
+  });
+
+  // https://docs.github.com/en/rest/git/trees#create-a-tree
+  router.repository('POST', '/git/trees', 'contents:write', ({ repository, body }) => {
+    const { base_tree: base, tree } = parse(NewTree, body);
+    const { git } = repository;
+    const files = git.filesOf(base);
+    if (!files) throw notFound();
+    const sha = git.writeTree(
+      git.writeFiles(files, Object.fromEntries(tree.map(({ path, content }) => [path, content]))),
+    );
+    return json({ sha, tree: [], truncated: false }, 201);
   });
 
   // https://docs.github.com/en/rest/branches/branches#merge-a-branch

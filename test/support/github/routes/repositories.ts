@@ -1,4 +1,5 @@
 import { notFound } from '../api-error.ts';
+import { allows } from '../auth.ts';
 import { paginate } from '../pages.ts';
 import { json, type Router } from '../router.ts';
 import { rulesetsOf } from '../rules/requirements.ts';
@@ -10,8 +11,9 @@ import { pathOf } from './git.ts';
 
 /** The repository itself and its branches with their protection. */
 export function repositoryRoutes(router: Router): void {
-  router.repository('GET', '', 'metadata:read', ({ state, repository }) =>
-    json(viewFullRepository(state, repository)),
+  // The merge settings: https://github.com/integrations/terraform-provider-github/pull/1727
+  router.repository('GET', '', 'metadata:read', ({ state, repository, token }) =>
+    json(viewFullRepository(state, repository, allows(token.permissions, 'contents', 'write'))),
   );
 
   router.repository('GET', '/branches/*branch', 'contents:read', ({ state, repository, params }) => {

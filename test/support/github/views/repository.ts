@@ -63,22 +63,12 @@ export function viewRepository(state: State, repository: Repository) {
   };
 }
 
-/** The fields that `GET /repos/{owner}/{repo}` adds. */
-export function viewFullRepository(state: State, repository: Repository) {
+/** The fields that `GET /repos/{owner}/{repo}` adds: its settings only for those who can write. */
+export function viewFullRepository(state: State, repository: Repository, canWrite: boolean) {
   return {
     ...viewRepository(state, repository),
-    permissions: { admin: false, maintain: false, push: true, triage: true, pull: true },
-    allow_squash_merge: repository.mergeMethods.has('squash'),
-    allow_merge_commit: repository.mergeMethods.has('merge'),
-    allow_rebase_merge: repository.mergeMethods.has('rebase'),
-    allow_auto_merge: repository.autoMergeAllowed,
-    delete_branch_on_merge: false,
-    allow_update_branch: false,
-    use_squash_pr_title_as_default: false,
-    squash_merge_commit_title: 'COMMIT_OR_PR_TITLE',
-    squash_merge_commit_message: 'COMMIT_MESSAGES',
-    merge_commit_title: 'MERGE_MESSAGE',
-    merge_commit_message: 'PR_TITLE',
+    permissions: { admin: false, maintain: false, push: canWrite, triage: canWrite, pull: true },
+    ...(canWrite ? mergeSettings(repository) : {}),
     network_count: 0,
     subscribers_count: 0,
     ...(repository.parent
@@ -87,6 +77,22 @@ export function viewFullRepository(state: State, repository: Repository) {
           source: viewRepository(state, repository.parent),
         }
       : {}),
+  };
+}
+
+function mergeSettings({ mergeMethods, autoMergeAllowed }: Repository) {
+  return {
+    allow_squash_merge: mergeMethods.has('squash'),
+    allow_merge_commit: mergeMethods.has('merge'),
+    allow_rebase_merge: mergeMethods.has('rebase'),
+    allow_auto_merge: autoMergeAllowed,
+    delete_branch_on_merge: false,
+    allow_update_branch: false,
+    use_squash_pr_title_as_default: false,
+    squash_merge_commit_title: 'COMMIT_OR_PR_TITLE',
+    squash_merge_commit_message: 'COMMIT_MESSAGES',
+    merge_commit_title: 'MERGE_MESSAGE',
+    merge_commit_message: 'PR_TITLE',
   };
 }
 

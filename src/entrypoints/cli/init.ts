@@ -38,7 +38,7 @@ export interface InitOptions extends GivenAnswers {
 }
 
 /**
- * Writes settings and a chain for a repository, which it inspects, and after four questions: into the checkout of the working
+ * Inspects a repository, asks four questions, and writes settings and a chain for it: into the checkout of the working
  * folder, or into a pull request.
  */
 export async function init(context: Context, options: InitOptions): Promise<Output> {

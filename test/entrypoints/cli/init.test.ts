@@ -63,6 +63,23 @@ describe('countersign init in a checkout', () => {
     });
   });
 
+  it('proposes maintainers where CODEOWNERS names one person, who could not countersign their own changes', async () => {
+    put('CODEOWNERS', '* @ada\n');
+    await init('--yes');
+    expect(settings()).toMatchObject({ countersign: { permission: 'maintain', count: 1 } });
+  });
+
+  it('writes nothing that chain lint would refuse', async () => {
+    const checks = Array.from({ length: 101 }, (_, index) => ['--check', `check ${index}`]).flat();
+    const { code, stderr } = await init('--yes', ...checks);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('must have at most 100 entries')]);
+    expect(existsSync(join(folder, '.github'))).toBe(false);
+  });
+
+  it('refuses checks beside the answer that none must pass', async () => {
+    expect((await init('--yes', '--no-checks', '--check', 'test')).code).toBe(2);
+  });
+
   it('writes into the root of the checkout from any of its folders', async () => {
     put('src/deep/a.ts', '');
     const { code } = await countersign(['init', '--yes'], {

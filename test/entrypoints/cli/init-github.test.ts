@@ -300,7 +300,7 @@ describe('countersign init --pr', () => {
     expect([code, stderr, writes]).toEqual([1, expect.stringContaining(`there is ${SETTINGS}`), []]);
   });
 
-  it('asks GitHub for nothing but the repository if that is hidden from the token', async () => {
+  it('says that the repository is hidden from the token', async () => {
     const { code, stderr } = await init(['--pr', '--yes', '--repo', 'octo/none'], github.writeToken('octo'));
     expect([code, stderr]).toEqual([
       1,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { bounded, conditional, createAnswerCache, type Fetch } from '../../src/adapters/octokit/transport.ts';
+import { conditional, createAnswerCache, type Fetch } from '../../src/adapters/octokit/transport.ts';
+import { bounded } from '../../src/core/bounded-fetch.ts';
 import { nextAfter, scheduleProblem, timezoneProblem } from '../../src/domain/chain/schedule.ts';
 import { loadedBy } from '../support/loaded-modules.ts';
 

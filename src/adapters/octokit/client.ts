@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bounded } from '../../core/bounded-fetch.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AnsweredRequest, GitHubError, SignInRefused, type Urgency } from '../../ports/github.ts';
 import type { Budget } from './budget.ts';
@@ -9,7 +10,6 @@ import type { SignIn } from './sign-in.ts';
 import type { SignInWatch } from './sign-in-watch.ts';
 import {
   type AnswerCache,
-  bounded,
   conditional,
   type Fetch,
   HeldBack,

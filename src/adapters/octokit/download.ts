@@ -1,4 +1,5 @@
-import { AnswerTooLarge, type Bounds, bounded, type Fetch } from './transport.ts';
+import { AnswerTooLarge, type Bounds, bounded } from '../../core/bounded-fetch.ts';
+import type { Fetch } from './transport.ts';
 
 /** Why the download failed, without the address. */
 export class NotDownloaded extends Error {

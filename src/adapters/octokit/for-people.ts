@@ -1,5 +1,6 @@
 import type { AuthorizationServer, Client as OAuthClient } from 'oauth4webapi';
 import { z } from 'zod';
+import { bounded } from '../../core/bounded-fetch.ts';
 import type { Clock } from '../../core/clock.ts';
 import { neverShowForNow } from '../../core/redact/redact.ts';
 import { GitHubError } from '../../ports/github.ts';
@@ -10,7 +11,7 @@ import {
   SignInFailed,
   TokenRefused,
 } from '../../ports/github-person.ts';
-import { bounded, type Fetch, redirected } from './transport.ts';
+import { type Fetch, redirected } from './transport.ts';
 
 export interface PeopleOptions {
   clientId: string;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { bounded } from '../../core/bounded-fetch.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
@@ -19,7 +20,7 @@ import { createRequestLimiter, GITHUB_LIMITER } from './request-limiter.ts';
 import { writeTogether } from './shared-writes.ts';
 import { createSignIn, type OctokitSource } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
-import { bounded, createAnswerCache, type Fetch, unlessHeld } from './transport.ts';
+import { createAnswerCache, type Fetch, unlessHeld } from './transport.ts';
 import { createWriter } from './writer.ts';
 
 export interface OctokitGitHubOptions {

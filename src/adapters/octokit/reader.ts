@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AnswerTooLarge } from '../../core/bounded-fetch.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
 import {
   GitHubError,
@@ -49,7 +50,6 @@ import { ownOf, readOwnAccount } from './own.ts';
 import { readPolledComments } from './polled-comments.ts';
 import { prefetch, type Shared } from './prefetch.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
-import { AnswerTooLarge } from './transport.ts';
 
 /** How everything begins that this app wants to find again. */
 const MARKER = '<!-- countersign:';

@@ -1,6 +1,7 @@
+import { bounded } from '../../core/bounded-fetch.ts';
 import { messageOf } from '../../core/errors.ts';
 import { GitHubError } from '../../ports/github.ts';
-import { bounded, type Fetch } from './transport.ts';
+import type { Fetch } from './transport.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;

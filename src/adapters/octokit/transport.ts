@@ -7,48 +7,6 @@ import type { LimitedRequest, RequestLimiter } from './request-limiter.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
-/** The response was cut off because it is larger than needed. */
-export class AnswerTooLarge extends Error {
-  constructor(maxBytes: number) {
-    super(`the answer is larger than ${maxBytes.toLocaleString('en')} bytes`);
-    this.name = 'AnswerTooLarge';
-  }
-}
-
-export interface Bounds {
-  timeoutMs: number;
-  maxBytes: number;
-}
-
-/**
- * A `fetch` with limits: `timeoutMs` for the whole response, and `maxBytes`. The body is read here, because
- * Octokit treats a connection that breaks inside a JSON body as an empty response; here it is an error. This
- * also limits the requests for tokens, which a signal passed to Octokit does not reach.
- */
-export function bounded(fetch: Fetch, { timeoutMs, maxBytes }: Bounds): Fetch {
-  return async (input, init) => {
-    // Rejected: `AbortSignal.timeout`, whose timer keeps what belongs to the request in memory after the answer, until its time is over.
-    const late = new AbortController();
-    const timer = setTimeout(
-      () => late.abort(new DOMException(`no complete answer in ${timeoutMs} ms`, 'TimeoutError')),
-      timeoutMs,
-    );
-    try {
-      const response = await fetch(input, { ...init, signal: late.signal });
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      for await (const chunk of response.body ?? []) {
-        size += chunk.byteLength;
-        if (size > maxBytes) throw new AnswerTooLarge(maxBytes);
-        chunks.push(chunk);
-      }
-      return answer(response.status, response.headers, Buffer.concat(chunks));
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-}
-
 /** In a row, per request. A repository that was renamed twice is still one redirect. */
 const MAX_REDIRECTS = 3;
 
@@ -127,7 +85,10 @@ export function conditional(fetch: Fetch, cache: AnswerCache, scope: string): Fe
       const merged = new Headers(known.headers);
       for (const [name, value] of response.headers) merged.set(name, value);
       merged.set(REVALIDATED, 'true');
-      return answer(200, merged, inflateRawSync(Buffer.from(known.packed, 'latin1')));
+      return new Response(inflateRawSync(Buffer.from(known.packed, 'latin1')), {
+        status: 200,
+        headers: merged,
+      });
     }
     const etag = response.headers.get('etag');
     if (response.status !== 200 || etag === null) return response;
@@ -140,7 +101,7 @@ export function conditional(fetch: Fetch, cache: AnswerCache, scope: string): Fe
       });
       cache.set(key, { etag, headers: kept, packed });
     }
-    return answer(200, response.headers, body);
+    return new Response(body, { status: 200, headers: response.headers });
   };
 }
 
@@ -225,9 +186,4 @@ function worthOf(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): Limit
   }
   const mutates = /"query":\s*"\s*mutation\b/.test(String(init?.body));
   return { api: 'graphql', points: mutates ? POINTS.write : POINTS.read };
-}
-
-function answer(status: number, headers: Headers, body: Uint8Array<ArrayBuffer>): Response {
-  const mayHaveBody = ![204, 205, 304].includes(status);
-  return new Response(mayHaveBody ? body : null, { status, headers });
 }

@@ -1,7 +1,8 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { answerFetches, fetchOver } from '../../../src/adapters/octokit/fetch-elsewhere.ts';
-import { bounded, type Fetch } from '../../../src/adapters/octokit/transport.ts';
+import type { Fetch } from '../../../src/adapters/octokit/transport.ts';
+import { bounded } from '../../../src/core/bounded-fetch.ts';
 
 const URL = 'https://api.example/x';
 

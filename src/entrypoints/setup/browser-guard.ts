@@ -18,10 +18,10 @@ export interface Guard {
    * interfaces counts as none.
    */
   host: string;
-  /** The path that requires the state, as `?state=`. */
-  statePath: string;
-  /** A random value of this process. */
-  state: string;
+  /** The paths that require a state, as `?state=`. */
+  statePaths: readonly string[];
+  /** The random values that this process has given out, one for each form that somebody sent. */
+  states(): readonly string[];
   maxBodyBytes: number;
 }
 
@@ -33,8 +33,8 @@ export interface Guard {
  *   origin as ours. Only names of this machine pass, and plain addresses, which need no DNS.
  * - `Origin`: browsers send it with every POST (https://fetch.spec.whatwg.org/#origin-header), so a missing
  *   or foreign one is refused.
- * - `state`: GitHub sends people back by a link, which has no `Origin`. It returns our random state, which
- *   proves that the registration began here
+ * - `state`: GitHub sends people back by a link, which has no `Origin`. It returns a random state of ours, which
+ *   proves that the registration began here, and says with which form
  *   (https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest).
  */
 export function refusedFor(
@@ -43,8 +43,9 @@ export function refusedFor(
 ): BrowserRefusal | undefined {
   const hosts = [headers.host ?? '', ...headerValues(headers['x-forwarded-host'])];
   if (!hosts.every((host) => isOwnHost(host, guard.host))) return 'host';
-  if (url.pathname === guard.statePath && !isSame(url.searchParams.get('state') ?? '', guard.state)) {
-    return 'state';
+  if (guard.statePaths.includes(url.pathname)) {
+    const given = url.searchParams.get('state') ?? '';
+    if (!guard.states().some((state) => isSame(given, state))) return 'state';
   }
   if (method === 'GET' || method === 'HEAD') return undefined;
   if (!isOwnOrigin(headers.origin, headers.host)) return 'origin';

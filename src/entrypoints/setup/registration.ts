@@ -3,8 +3,8 @@ import { apiOfPages } from '../../config/addresses.ts';
 import type { AppManifest } from '../../config/app-manifest.ts';
 import { webUrl, withoutTrailingSlash } from '../../config/fields.ts';
 import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
+import { bounded } from '../../core/bounded-fetch.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
-import { within } from '../../core/within.ts';
 import { notConverted } from '../../messages/cli/process.ts';
 import { SETUP_ERRORS, type SetupErrors, type SetupFields } from '../../messages/setup/setup.ts';
 
@@ -14,7 +14,8 @@ export interface Choice extends SetupFields {
   apiUrl: string;
 }
 
-const CONVERSION_MS = 20_000;
+/** A slow GitHub is worth waiting for: it gives the credentials once. They are a few kilobytes. */
+const CONVERSION = { timeoutMs: 20_000, maxBytes: 256 * 1_024 };
 
 /**
  * The choice, or what is wrong with it.
@@ -89,16 +90,15 @@ export interface Registered {
  */
 export async function convert({ apiUrl }: Choice, code: string): Promise<Registered> {
   try {
-    const answer = await within(
-      CONVERSION_MS,
-      fetch(`${apiUrl}/app-manifests/${encodeURIComponent(code)}/conversions`, {
+    const answer = await bounded(fetch, CONVERSION)(
+      `${apiUrl}/app-manifests/${encodeURIComponent(code)}/conversions`,
+      {
         method: 'POST',
         headers: { accept: 'application/vnd.github+json', 'user-agent': 'countersign' },
-      }),
-      `no answer in ${CONVERSION_MS / 1_000} s`,
+      },
     );
     if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-    const { id, name, html_url: url, ...secrets } = conversionSchema.parse(await answer.json());
+    const { id, name, html_url: url, ...secrets } = await credentialsIn(answer);
     return {
       app: { name, url },
       values: {
@@ -110,6 +110,16 @@ export async function convert({ apiUrl }: Choice, code: string): Promise<Registe
       },
     };
   } catch (error) {
-    throw new CountersignError('setup.not_converted', notConverted(messageOf(error)));
+    // `fetch` says only that it failed, and its cause says why.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new CountersignError('setup.not_converted', notConverted(messageOf(cause)));
   }
+}
+
+/** @throws Error that quotes nothing of the answer, because a part of it may be a secret */
+async function credentialsIn(answer: Response): Promise<z.infer<typeof conversionSchema>> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  const read = conversionSchema.safeParse(body);
+  if (!read.success) throw new Error('its answer has no credentials');
+  return read.data;
 }

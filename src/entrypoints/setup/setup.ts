@@ -18,6 +18,7 @@ import {
   cannotKeepSettings,
   cannotOfferSetup,
   noManifest,
+  secondApp,
   setupFailed,
   setupRefused,
 } from '../../messages/cli/process.ts';
@@ -41,9 +42,20 @@ export interface SetupDeps {
 }
 
 const PAGE = '/setup';
+const CONTINUE = '/setup/continue';
 const RETURN = '/setup/registered';
 const STYLE = '/setup/style.css';
 const MAX_BODY_BYTES = 16 * 1024;
+/** Forms whose pages on GitHub lead back here; older ones are forgotten. */
+const MAX_BEGUN = 50;
+
+/** A form that somebody sent. Each tab has its own, so one cannot change what another has chosen. */
+interface Begun {
+  state: string;
+  choice: Choice;
+  /** Where GitHub sends the person back to. */
+  redirectUrl: string;
+}
 
 /**
  * Serves the page that registers the App on GitHub from `app.yml`, and writes the App's credentials to an env file, once.
@@ -58,13 +70,14 @@ export async function offerSetup(config: SetupConfig, deps: SetupDeps): Promise<
     throw new CountersignError('setup.cannot_keep', cannotKeepSettings(deps.file, because));
   refuseSecond(deps.file);
 
+  const begun: Begun[] = [];
   const guard: Guard = {
     host: config.host,
-    statePath: RETURN,
-    state: randomBytes(32).toString('base64url'),
+    statePaths: [CONTINUE, RETURN],
+    states: () => begun.map(({ state }) => state),
     maxBodyBytes: MAX_BODY_BYTES,
   };
-  const answer = createPages(config, app, guard.state, deps);
+  const answer = createPages(config, app, begun, deps);
   const server = createServer(
     { headersTimeout: 5_000, requestTimeout: 15_000 },
     async (request, response) => {
@@ -88,7 +101,8 @@ export async function offerSetup(config: SetupConfig, deps: SetupDeps): Promise<
   } catch (error) {
     throw new CountersignError('http.cannot_listen', cannotOfferSetup(messageOf(error)));
   }
-  return `http://${config.host}:${(server.address() as AddressInfo).port}`;
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return `http://${host}:${(server.address() as AddressInfo).port}`;
 }
 
 /** @throws CountersignError if the file names an App already */
@@ -96,25 +110,38 @@ function refuseSecond(file: string): void {
   if (namesAnApp(readEnvFile(file))) throw new CountersignError('setup.registered', alreadyRegistered(file));
 }
 
-function createPages(config: SetupConfig, app: AppManifest, state: string, deps: SetupDeps) {
+function createPages(config: SetupConfig, app: AppManifest, begun: Begun[], deps: SetupDeps) {
   const given = { apiUrl: config.githubApiUrl, pages: gitHubPages(config.githubApiUrl) };
   const blank = { github: given.pages, organisation: '', name: app.name, address: config.publicUrl ?? '' };
   const style = readFileSync(join(PACKAGE_ROOT, 'studio/studio.css'), 'utf8');
-  /** What was chosen last; its page on GitHub leads back here. */
-  let choice: Choice | undefined;
-  let registered: Registered['app'] | undefined;
+  /** The App whose code GitHub sent first, from when its credentials are asked for. */
+  let registration: { code: string; app: Promise<Registered['app']> } | undefined;
 
   return async (request: IncomingMessage, { pathname, searchParams }: URL, response: ServerResponse) => {
     const isForm = request.method === 'POST';
     if (pathname === '/' && !isForm) return lead(response, PAGE);
     if (pathname === STYLE && !isForm)
       return void response.writeHead(200, { 'content-type': 'text/css; charset=utf-8' }).end(style);
-    if (pathname === RETURN && !isForm) return takeBack(searchParams.get('code') ?? '', response);
+    if (pathname === CONTINUE && !isForm) {
+      if (registration) return lead(response, PAGE);
+      return showRegister(formOf(searchParams), response);
+    }
+    if (pathname === RETURN && !isForm) {
+      await takeBack(formOf(searchParams).choice, searchParams.get('code') ?? '');
+      return lead(response, PAGE);
+    }
     if (pathname !== PAGE) return respond(response, 404, 'Not found');
-    if (registered) return showRegistered(registered, response);
+    if (registration) return showRegistered(await registration.app, response);
     if (isForm) return choose(request, response);
-    showForm(response, 200, choice ?? blank);
+    showForm(response, 200, begun.at(-1)?.choice ?? blank);
   };
+
+  /** @throws if there is none, which the guard has ruled out */
+  function formOf(parameters: URLSearchParams): Begun {
+    const form = begun.find(({ state }) => state === parameters.get('state'));
+    if (!form) throw new Error('nobody sent this form');
+    return form;
+  }
 
   async function choose(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
@@ -127,15 +154,35 @@ function createPages(config: SetupConfig, app: AppManifest, state: string, deps:
     };
     const read = readChoice(fields, given);
     if (!read.ok) return showForm(response, 422, fields, read.errors);
-    choice = read.choice;
-    // The guard compared it with the host of this page.
-    const redirectUrl = `${request.headers.origin}${RETURN}`;
+    refuseSecond(deps.file);
+    const state = randomBytes(32).toString('base64url');
+    // The guard compared the origin with the host of this page.
+    begun.push({ state, choice: read.choice, redirectUrl: `${request.headers.origin}${RETURN}` });
+    if (begun.length > MAX_BEGUN) begun.shift();
+    // A page of its own, so that the browser's back button leads to it without sending the form again.
+    lead(response, `${CONTINUE}?${new URLSearchParams({ state })}`);
+  }
+
+  function showRegister({ choice, redirectUrl, state }: Begun, response: ServerResponse): void {
     const { action, manifest } = registrationForm(choice, { app, redirectUrl, state });
     show(response, 200, registerPage({ action, manifest, fields: choice }), choice.github);
   }
 
-  async function takeBack(code: string, response: ServerResponse): Promise<void> {
-    if (!choice) return lead(response, PAGE);
+  /** Takes a code once, also if the page is loaded again while GitHub is asked. A code that failed can be tried again. */
+  async function takeBack(choice: Choice, code: string): Promise<void> {
+    if (registration === undefined) {
+      const taken = { code, app: register(choice, code) };
+      registration = taken;
+      taken.app.catch(() => {
+        registration = undefined;
+      });
+    } else if (registration.code !== code) {
+      throw new CountersignError('setup.second', secondApp((await registration.app).name));
+    }
+    await registration.app;
+  }
+
+  async function register(choice: Choice, code: string): Promise<Registered['app']> {
     refuseSecond(deps.file);
     const converted = await convert(choice, code);
     neverShowSecretsOf(converted.values);
@@ -144,9 +191,8 @@ function createPages(config: SetupConfig, app: AppManifest, state: string, deps:
       ...(choice.address !== config.publicUrl && { PUBLIC_URL: choice.address }),
       ...(choice.apiUrl !== config.githubApiUrl && { GITHUB_API_URL: choice.apiUrl }),
     });
-    registered = converted.app;
     deps.onRegistered();
-    lead(response, PAGE);
+    return converted.app;
   }
 
   async function showRegistered(of: Registered['app'], response: ServerResponse): Promise<void> {

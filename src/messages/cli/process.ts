@@ -64,7 +64,12 @@ export function setupFailed(because: string): string {
 
 /** @param because such as "it answered 404" */
 export function notConverted(because: string): string {
-  return `GitHub did not give the credentials of the App: ${because}. It keeps them for an hour: open /setup and register the App again, after you delete the first one on GitHub.`;
+  return `GitHub did not give the credentials of the App: ${because}. It keeps them for an hour: load this page again. If that does not help, delete the App on GitHub and begin again at /setup.`;
+}
+
+/** @param name of the App that was registered first */
+export function secondApp(name: string): string {
+  return `the App “${name}” was registered first, and this process keeps the credentials of one. Delete the second App on GitHub.`;
 }
 
 export function noManifest(folder: string): string {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,7 +162,9 @@ describe('the page that registers the App', () => {
 
   it('sends app.yml with this server’s addresses to the organisation on github.com, also from a folder with another app.yml', async () => {
     expect(await formOf(github)).toEqual({
-      action: `https://github.com/organizations/acme/settings/apps/new?state=${await stateOf(github)}`,
+      action: expect.stringMatching(
+        /^https:\/\/github\.com\/organizations\/acme\/settings\/apps\/new\?state=[\w-]{43}$/,
+      ),
       manifest: {
         ...appYml,
         name: 'countersign-acme',
@@ -335,6 +337,150 @@ describe('the page that registers the App', () => {
       offerSetup(read.config, { file, onRegistered() {}, selfCheck: async () => [] }),
     ).rejects.toThrow(sentence);
   });
+});
+
+/** A GitHub that only registers Apps, each with the code for a name. */
+async function registrar(answer: (name: string, response: ServerResponse) => void) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const code = /app-manifests\/([^/]*)\/conversions$/.exec(request.url ?? '')?.[1];
+    if (code === undefined) return void response.writeHead(404).end('{}');
+    asked.push(code);
+    answer(code, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: addressOf(server), asked };
+}
+
+const credentialsOf = (name: string) =>
+  JSON.stringify({
+    id: name.length,
+    name,
+    client_id: 'Iv1.a',
+    client_secret: 'b',
+    webhook_secret: SECRET,
+    pem: PEM,
+    html_url: `https://github.com/apps/${name}`,
+  });
+
+/** What somebody sees whom GitHub sends back with a code. */
+async function comeBack(setup: Setup, state: string, code: string) {
+  const answer = await fetch(`${setup.url}/setup/registered?${new URLSearchParams({ code, state })}`);
+  return { status: answer.status, page: await answer.text() };
+}
+
+describe('somebody who does not go straight through the setup', () => {
+  it('gets the credentials from the GitHub that their own tab chose', async () => {
+    const [mine, other] = await Promise.all([
+      registrar((name, response) => response.end(credentialsOf(name))),
+      registrar((name, response) => response.end(credentialsOf(name))),
+    ]);
+    const setup = await startSetup();
+    const state = await stateOf(setup, { github: mine.url });
+    await choose(setup, { github: other.url, address: 'https://other.example' });
+    expect((await comeBack(setup, state, 'mine')).page).toContain('The credentials of “mine”');
+    expect([mine.asked, other.asked]).toEqual([['mine'], []]);
+    expect(parseEnv(envFileOf(setup))).toMatchObject({ PUBLIC_URL: FIELDS.address });
+  });
+
+  it('can load the page again while GitHub is asked and afterwards, and GitHub is asked once', {
+    tags: 'slow',
+  }, async () => {
+    const held: (() => void)[] = [];
+    const github = await registrar((name, response) => held.push(() => response.end(credentialsOf(name))));
+    const setup = await startSetup();
+    const state = await stateOf(setup, { github: github.url });
+    const both = [comeBack(setup, state, 'one'), comeBack(setup, state, 'one')];
+    while (held.length === 0) await fetch(`${setup.url}/setup/style.css`);
+    for (const answer of held) answer();
+    for (const { page } of [...(await Promise.all(both)), await comeBack(setup, state, 'one')])
+      expect(page).toContain('The App is registered');
+    expect(github.asked).toEqual(['one']);
+  });
+
+  it('hears that only the first of two Apps is kept', { tags: 'slow' }, async () => {
+    const github = await registrar((name, response) => response.end(credentialsOf(name)));
+    const setup = await startSetup();
+    const state = await stateOf(setup, { github: github.url });
+    await comeBack(setup, state, 'first');
+    const before = envFileOf(setup);
+    expect(await comeBack(setup, state, 'second')).toMatchObject({
+      status: 500,
+      page: expect.stringContaining('the App “first” was registered first'),
+    });
+    expect([envFileOf(setup), github.asked]).toEqual([before, ['first']]);
+  });
+
+  it.each([
+    [
+      'a page',
+      (response: ServerResponse) => response.end(`<html>${SECRET}`),
+      'its answer has no credentials',
+    ],
+    [
+      'something else',
+      (response: ServerResponse) => response.end(JSON.stringify({ id: SECRET })),
+      'its answer has no credentials',
+    ],
+    [
+      'more than credentials can be',
+      (response: ServerResponse) => response.end(JSON.stringify(SECRET.repeat(20_000))),
+      'the answer is larger than',
+    ],
+    ['nothing', (response: ServerResponse) => response.destroy(), 'other side closed'],
+  ])(
+    'reads why there are no credentials if GitHub answers %s, and the same page works later',
+    {
+      tags: 'slow',
+    },
+    async (_, bad, sentence) => {
+      let isWell = false;
+      const github = await registrar((name, response) =>
+        isWell ? response.end(credentialsOf(name)) : bad(response),
+      );
+      const setup = await startSetup();
+      const state = await stateOf(setup, { github: github.url });
+      const { status, page } = await comeBack(setup, state, 'one');
+      expect([status, page]).toEqual([500, expect.stringContaining(sentence)]);
+      expect(page + setup.said()).not.toContain(SECRET);
+      isWell = true;
+      expect((await comeBack(setup, state, 'one')).page).toContain('The App is registered');
+    },
+  );
+
+  it('finds the page that leads to GitHub again with the back button', { tags: 'slow' }, async () => {
+    const setup = await startSetup();
+    const { url, redirected } = await choose(setup);
+    expect([redirected, (await fetch(url)).status]).toEqual([true, 200]);
+  });
+
+  it('is not sent to GitHub for a second App, if another process has registered one meanwhile', {
+    tags: 'slow',
+  }, async () => {
+    const setup = await startSetup();
+    writeFileSync(join(setup.folder, '.env'), 'APP_ID=7\n');
+    const answer = await choose(setup);
+    expect([answer.status, await answer.text()]).toEqual([
+      500,
+      expect.stringContaining('holds the settings of an App already'),
+    ]);
+  });
+
+  it.each(['::', '::1'])(
+    'can open the page at the address that is printed for HOST=%s',
+    {
+      tags: 'slow',
+    },
+    async (HOST) => {
+      const setup = await startSetup({ HOST });
+      expect(setup.url).toMatch(/^http:\/\/\[/);
+      expect((await fetch(`${setup.url}/setup`)).status).toBe(200);
+    },
+  );
 });
 
 describe.skipIf(noBrowser !== undefined)('somebody in a browser without JavaScript', () => {

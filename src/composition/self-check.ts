@@ -7,6 +7,7 @@ import { octokitsWithKey } from '../adapters/octokit/sign-in.ts';
 import { askedGrants } from '../config/app-manifest.ts';
 import type { AppConfig } from '../config/config.ts';
 import { WEBHOOK_PATH } from '../config/webhook-path.ts';
+import { AnswerTooLarge, bounded } from '../core/bounded-fetch.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
@@ -19,11 +20,11 @@ import { withDatabase } from './cli-database.ts';
 
 const PROBE_MS = 5_000;
 
-/** The answer of `/readyz`. */
-const readyzSchema = z.union([
-  z.object({ status: z.literal('ready'), warnings: z.array(z.string()).default([]) }),
-  z.object({ error: z.string() }),
-]);
+const MAX_PROBE_BYTES = 64 * 1024;
+
+/** What `/readyz` answers with status 200, and with 503. */
+const readySchema = z.object({ status: z.literal('ready'), warnings: z.array(z.string()).default([]) });
+const notReadySchema = z.object({ error: z.string() });
 
 /** What GitHub says of how the app is set up, and how much room its disks have: all that a starting app cannot know by itself. */
 export async function checkSetup(config: AppConfig, repositories?: readonly Repo[]): Promise<Finding[]> {
@@ -65,6 +66,8 @@ async function checkDatabase(url: string): Promise<Finding[]> {
   } catch (error) {
     if (error instanceof CountersignError && error.code === 'cli.no_database')
       return [{ check: 'database', kind: 'none' }];
+    if (error instanceof CountersignError && error.code === 'cli.older_database')
+      return [{ check: 'database', kind: 'older', because: error.message }];
     return [{ check: 'database', kind: 'broken', because: messageOf(error) }];
   }
 }
@@ -90,13 +93,18 @@ async function checkServer({ host, port }: AppConfig): Promise<Finding[]> {
   const isAny = host === '0.0.0.0' || host === '::';
   const url = `http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
   try {
-    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_MS) });
-    const said = readyzSchema.parse(await answer.json());
-    return 'error' in said
-      ? [{ check: 'server', kind: 'not_ready', url, because: said.error }]
-      : [{ check: 'server', kind: 'ready', url, warnings: said.warnings }];
-  } catch {
-    // Nobody answers, or some other program does.
-    return [{ check: 'server', kind: 'not_running', url }];
+    const answer = await bounded(fetch, { timeoutMs: PROBE_MS, maxBytes: MAX_PROBE_BYTES })(`${url}/readyz`);
+    const said: unknown = await answer.json().catch(() => undefined);
+    const ready = answer.status === 200 ? readySchema.safeParse(said).data : undefined;
+    if (ready) return [{ check: 'server', kind: 'ready', url, warnings: ready.warnings }];
+    const refused = answer.status === 503 ? notReadySchema.safeParse(said).data : undefined;
+    if (refused) return [{ check: 'server', kind: 'not_ready', url, because: refused.error }];
+    return [{ check: 'server', kind: 'strange', url, because: `/readyz answered ${answer.status}` }];
+  } catch (error) {
+    const isStrange =
+      error instanceof AnswerTooLarge || (error instanceof DOMException && error.name === 'TimeoutError');
+    return isStrange
+      ? [{ check: 'server', kind: 'strange', url, because: error.message }]
+      : [{ check: 'server', kind: 'not_running', url }];
   }
 }

@@ -45,12 +45,16 @@ export type Finding =
   | { check: 'protection'; kind: 'unreadable'; repository: string; because: string }
   | { check: 'database'; kind: 'works' }
   | { check: 'database'; kind: 'none' }
+  /** It lacks migrations of this version. */
+  | { check: 'database'; kind: 'older'; because: string }
   | { check: 'database'; kind: 'broken'; because: string }
   | { check: 'disk'; kind: 'enough' | 'low'; folder: string; freeBytes: number }
   /** @property warnings why work waits although webhooks are accepted */
   | { check: 'server'; kind: 'ready'; url: string; warnings: readonly string[] }
   | { check: 'server'; kind: 'not_ready'; url: string; because: string }
   | { check: 'server'; kind: 'not_running'; url: string }
+  /** What answers there is another program, or this app hangs. */
+  | { check: 'server'; kind: 'strange'; url: string; because: string }
   | { [Check in CheckName]: { check: Check; kind: 'not_known'; because: string } }[CheckName];
 
 export const CHECK_NAMES = [

@@ -26,12 +26,17 @@ export interface CheckGitHubDeps {
 
 /** Looking at each repository of a large organisation would spend its budget. */
 const MAX_REPOSITORIES = 10;
+/** An installation can have no repository to look at, so their number has its own limit. */
+const MAX_INSTALLATIONS = 10;
 
 /** What GitHub says of how the app is set up. Only reads. */
 export async function checkGitHub(deps: CheckGitHubDeps): Promise<Finding[]> {
   const [clock, app] = await Promise.all([checkClock(deps), checkApp(deps)]);
   if (app.signedIn === undefined) {
-    const because = 'GitHub does not let this app sign in.';
+    const because =
+      app.finding.kind === 'unreachable'
+        ? 'GitHub does not answer as it should.'
+        : 'GitHub does not let this app sign in.';
     const others = ['permissions', 'webhook', 'installations', 'protection'] as const;
     return [app.finding, clock, ...others.map((check): Finding => ({ check, kind: 'not_known', because }))];
   }
@@ -127,7 +132,7 @@ async function checkProtection(
     }
     return findings;
   }
-  for (const { id } of active) {
+  for (const { id } of active.slice(0, MAX_INSTALLATIONS)) {
     if (findings.length >= MAX_REPOSITORIES) break;
     const all = await asked('protection', async () => {
       const writable = (await github.reader(id, 'person').repositories()).filter(({ readOnly }) => !readOnly);

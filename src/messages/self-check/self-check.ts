@@ -53,7 +53,7 @@ const warning = (summary: string, todo: string): FindingWords => ({ status: 'war
 const wrong = (summary: string, todo: string): FindingWords => ({ status: 'error', summary, todo });
 const notKnown = ({ because }: { because: string }): FindingWords => ({
   status: 'unknown',
-  summary: `Not checked: ${because}`,
+  summary: `Not checked: ${ended(because)}`,
 });
 
 function settingsWords(finding: Of<'settings'>): FindingWords {
@@ -83,12 +83,12 @@ function appWords(finding: Of<'app'>): FindingWords {
       return ok(`The private key works: this is the App “${finding.name}” of ${finding.owner}.`);
     case 'key_refused':
       return wrong(
-        `GitHub refuses the private key for the App ${finding.appId}: ${finding.because}.`,
+        `GitHub refuses the private key for the App ${finding.appId}: ${ended(finding.because)}`,
         'Check that APP_ID and PRIVATE_KEY belong to the same App, that the key was not deleted, and that the clock is right.',
       );
     case 'unreachable':
       return wrong(
-        `GitHub’s API at ${finding.apiUrl} cannot be reached: ${finding.because}.`,
+        `GitHub’s API at ${finding.apiUrl} does not answer as it should: ${ended(finding.because)}`,
         'Check GITHUB_API_URL and that this machine may open connections to it.',
       );
     case 'not_known':
@@ -220,7 +220,7 @@ function protectionWords(finding: Of<'protection'>): FindingWords {
         `Require the check “${gateCheckName(finding.branch)}” with this App as its source (docs/security.md, “Protect a branch”).`,
       );
     case 'unreadable':
-      return { status: 'unknown', summary: `${finding.repository}: not checked: ${finding.because}` };
+      return { status: 'unknown', summary: `${finding.repository}: not checked: ${ended(finding.because)}` };
     case 'not_known':
       return notKnown(finding);
     default:
@@ -234,9 +234,11 @@ function databaseWords(finding: Of<'database'>): FindingWords {
       return ok('The database answers.');
     case 'none':
       return { status: 'unknown', summary: 'There is no database yet: the app makes it when it starts.' };
+    case 'older':
+      return { status: 'unknown', summary: finding.because };
     case 'broken':
       return wrong(
-        `The database does not work: ${finding.because}`,
+        `The database does not work: ${ended(finding.because)}`,
         'Check DATABASE_URL; docs/storage.md says how to restore a backup.',
       );
     case 'not_known':
@@ -264,7 +266,12 @@ function serverWords(finding: Of<'server'>): FindingWords {
             'Read its log.',
           );
     case 'not_ready':
-      return wrong(`The app at ${finding.url} is not ready: ${finding.because}`, 'Read its log.');
+      return wrong(`The app at ${finding.url} is not ready: ${ended(finding.because)}`, 'Read its log.');
+    case 'strange':
+      return wrong(
+        `Something at ${finding.url} does not answer like this app: ${ended(finding.because)}`,
+        'Give the app a PORT of its own; if this is the app, read its log and start it again.',
+      );
     case 'not_running':
       return {
         status: 'unknown',
@@ -276,6 +283,11 @@ function serverWords(finding: Of<'server'>): FindingWords {
     default:
       return unreachable(finding);
   }
+}
+
+/** Reasons come from GitHub, the system and this app, with a full stop or without one. */
+function ended(because: string): string {
+  return because.endsWith('.') ? because : `${because}.`;
 }
 
 const SHOWN = 10;

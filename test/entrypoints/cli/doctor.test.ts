@@ -1,6 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type GitHubStandIn, type StandInOptions, startGitHub } from '../../support/github/stand-in.ts';
 import { startHarness } from '../../support/harness.ts';
@@ -44,6 +48,14 @@ const settingsFor = (github: GitHubStandIn): Record<string, string> => ({
   // Nothing listens on the discard port.
   PORT: '9',
 });
+
+/** A program that answers everything alike. */
+async function answering(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 const doctor = (env: Record<string, string>, ...args: string[]) =>
   countersign(['doctor', ...args, '--json'], { cwd: folder, env });
@@ -107,6 +119,55 @@ describe('countersign doctor', () => {
     const github = await gitHub();
     const ended = await doctor({ ...settingsFor(github), GITHUB_API_URL: 'http://127.0.0.1:9' });
     expect(problemsOf(ended).slice(0, 2)).toEqual(['app.unreachable', 'clock.not_known']);
+  });
+
+  it('does not say that GitHub refuses the key if what answers is not GitHub', async () => {
+    const url = await answering(200, '<html>');
+    const { findings } = foundBy(await doctor({ ...settingsFor(await gitHub()), GITHUB_API_URL: url }));
+    expect(findings.filter(({ check }) => ['app', 'webhook'].includes(check))).toMatchObject([
+      { code: 'app.unreachable' },
+      { code: 'webhook.not_known', summary: 'Not checked: GitHub does not answer as it should.' },
+    ]);
+  });
+
+  it.each([
+    ['another program answers', 200, '<html>', 'server.strange'],
+    ['another program says that it knows no such page', 404, '{"error":"not found"}', 'server.strange'],
+    ['an app answers that is not ready', 503, '{"error":"Not ready: database."}', 'server.not_ready'],
+  ])('says that at the port of the app %s', async (_, status, body, code) => {
+    const { port } = new URL(await answering(status, body));
+    const { findings } = foundBy(await doctor({ ...settingsFor(await gitHub()), PORT: port }));
+    expect(findings.at(-1)).toMatchObject({ code, status: 'error' });
+  });
+
+  it('says that the next start brings an older database up to date, and does not call it broken', {
+    tags: 'slow',
+  }, async () => {
+    const settings = settingsFor(await gitHub());
+    await countersign(['db', 'migrate'], { cwd: folder, env: settings });
+    const database = new BetterSqlite3(join(folder, 'countersign.db'));
+    database.exec(
+      'DELETE FROM schema_migrations WHERE version = (SELECT max(version) FROM schema_migrations)',
+    );
+    database.close();
+    const { findings } = foundBy(await doctor(settings));
+    expect(findings.find(({ check }) => check === 'database')).toMatchObject({
+      code: 'database.older',
+      status: 'unknown',
+      summary: expect.stringContaining('run countersign db migrate, or start the app'),
+    });
+  });
+
+  it('looks at the repositories of the first ten installations only, however many have none', async () => {
+    const github = await gitHub();
+    for (let index = 0; index < 30; index++) {
+      github.addOrganization(`org-${index}`);
+      github.installApp(`org-${index}`);
+    }
+    const tokens: string[] = [];
+    github.onRequest(({ path }) => path.endsWith('/access_tokens') && tokens.push(path));
+    await doctor(settingsFor(github));
+    expect(tokens).toHaveLength(10);
   });
 
   it('names the permissions and events that the App lacks, and whose owners have not accepted them', async () => {

@@ -14,6 +14,8 @@ import { actionsPage } from './actions-page.ts';
 import { PAGES_WITH_TABLES, withTables } from './generated-tables.ts';
 
 const FOLDER = new URL('../docs/schema/', import.meta.url);
+/** Serves the files of the newest release on npm. The package has this folder, so the address holds wherever the repository is. */
+const PUBLISHED = 'https://unpkg.com/countersign/docs/schema/';
 
 const SOURCES = [
   { file: 'chain.schema.json', title: 'A Countersign chain', schema: chainFileSchema },
@@ -30,7 +32,7 @@ export function jsonSchemas(): { file: string; schema: object }[] {
   return SOURCES.map(({ file, title, schema }) => {
     const { $schema, ...rest } = jsonSchemaOf(schema);
     if (schema === chainFileSchema) Object.assign(stepsOf(rest), { allOf: withOfActions() });
-    return { file, schema: { $schema, title, ...rest } };
+    return { file, schema: { $schema, $id: `${PUBLISHED}${file}`, title, ...rest } };
   });
 }
 

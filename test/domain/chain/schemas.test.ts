@@ -15,6 +15,13 @@ describe.each(jsonSchemas())('docs/schema/$file', ({ file, schema }) => {
   test('is what `node scripts/generate-schemas.ts` writes', () => {
     expect(JSON.parse(read(`docs/schema/${file}`))).toEqual(JSON.parse(JSON.stringify(schema)));
   });
+
+  test('names the address at which a release publishes it, with a file that the package has', () => {
+    const { $id = '' } = JSON.parse(read(`docs/schema/${file}`));
+    const { name, files } = JSON.parse(read('package.json'));
+    expect($id).toBe(`https://unpkg.com/${name}/docs/schema/${file}`);
+    expect(files).toContain('docs/schema');
+  });
 });
 
 describe('editors with the schema', () => {

@@ -95,7 +95,7 @@ async function serveSetup(config: SetupConfig, env: Environment): Promise<Starte
         return (await import('./composition/self-check.ts')).checkSetup(read.config);
       },
     });
-    const isOpen = !isLoopback(new URL(url).hostname);
+    const isOpen = !isLoopback(config.host === '::1' ? '[::1]' : config.host);
     process.stderr.write(setupOffered(url, { file, isOpen }));
     return { ok: true };
   } catch (error) {

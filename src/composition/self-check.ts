@@ -11,6 +11,7 @@ import { AnswerTooLarge, bounded } from '../core/bounded-fetch.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError, messageOf } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
+import { localUrl } from '../core/loopback.ts';
 import type { Finding } from '../domain/self-check/finding.ts';
 import { judgeDisk } from '../domain/self-check/judge.ts';
 import { checkGitHub } from '../engine/self-check/check-github.ts';
@@ -90,8 +91,7 @@ function existingPart(folder: string): string {
 }
 
 async function checkServer({ host, port }: AppConfig): Promise<Finding[]> {
-  const isAny = host === '0.0.0.0' || host === '::';
-  const url = `http://${isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+  const url = localUrl(host, port);
   try {
     const answer = await bounded(fetch, { timeoutMs: PROBE_MS, maxBytes: MAX_PROBE_BYTES })(`${url}/readyz`);
     const said: unknown = await answer.json().catch(() => undefined);

@@ -12,6 +12,8 @@ export function webUrl(value: string): URL | string {
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return 'must be an http or https URL';
   if (url.username || url.password || url.search || url.hash)
     return 'must have no user name, query or fragment';
+  // `URL` allows more, such as the semicolon that separates directives of a content security policy.
+  if (!/^[a-z0-9._:[\]-]+$/.test(url.hostname)) return 'must have a host of letters, digits, dots and dashes';
   return url;
 }
 

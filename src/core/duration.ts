@@ -8,15 +8,16 @@ export function parseDuration(text: string): number | undefined {
   return ms > 0 ? ms : undefined;
 }
 
-/** A duration for people: `850 ms`, `4.2 s`, `3 min`, `2 h 5 min`, `3 d`. */
+/** A duration for people: `850 ms`, `4.2 s`, `3 min`, `2 h 5 min`, `3 d`. It is rounded first, so that no part is as long as the next unit. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  if (ms < 86_400_000) {
-    const hours = Math.floor(ms / 3_600_000);
-    const minutes = Math.round((ms % 3_600_000) / 60_000);
-    return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`;
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  const tenths = Math.round(ms / 100);
+  if (tenths < 600) return `${tenths / 10} s`;
+  const minutes = Math.round(ms / UNITS.m);
+  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 24 * 60) {
+    const rest = minutes % 60;
+    return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`;
   }
-  return `${Math.round(ms / 86_400_000)} d`;
+  return `${Math.round(ms / UNITS.d)} d`;
 }

@@ -5,8 +5,14 @@ import { webUrl, withoutTrailingSlash } from '../../config/fields.ts';
 import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
 import { bounded } from '../../core/bounded-fetch.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
+import { isLoopback } from '../../core/loopback.ts';
 import { notConverted } from '../../messages/cli/process.ts';
-import { SETUP_ERRORS, type SetupErrors, type SetupFields } from '../../messages/setup/setup.ts';
+import {
+  ADDRESS_IS_HERE,
+  SETUP_ERRORS,
+  type SetupErrors,
+  type SetupFields,
+} from '../../messages/setup/setup.ts';
 
 /** What somebody chose on the page, checked. */
 export interface Choice extends SetupFields {
@@ -31,6 +37,7 @@ export function readChoice(
   const apiUrl = github === given.pages ? given.apiUrl : github && apiOfPages(github);
   if (apiUrl === undefined) errors.github = SETUP_ERRORS.github;
   if (address === undefined) errors.address = SETUP_ERRORS.address;
+  else if (isHere(address) && !(github !== undefined && isHere(github))) errors.address = ADDRESS_IS_HERE;
   // https://docs.github.com/en/get-started/signing-up-for-github/signing-up-for-a-new-github-account
   if (!/^([A-Za-z0-9][A-Za-z0-9-]{0,38})?$/.test(fields.organisation))
     errors.organisation = SETUP_ERRORS.organisation;
@@ -38,6 +45,10 @@ export function readChoice(
   if (github === undefined || address === undefined || apiUrl === undefined || Object.keys(errors).length > 0)
     return { ok: false, errors };
   return { ok: true, choice: { ...fields, github, address, apiUrl } };
+}
+
+function isHere(address: string): boolean {
+  return isLoopback(new URL(address).hostname);
 }
 
 function addressIn(text: string): string | undefined {

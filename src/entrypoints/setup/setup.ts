@@ -10,6 +10,7 @@ import { type AppManifest, readAppManifest } from '../../config/app-manifest.ts'
 import { namesAnApp, type SetupConfig } from '../../config/config.ts';
 import { readEnvFile, setInEnvFile, unwritable } from '../../config/env-file.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
+import { localUrl } from '../../core/loopback.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import { neverShowSecretsOf } from '../../core/redact/redact.ts';
 import type { Finding } from '../../domain/self-check/finding.ts';
@@ -18,6 +19,7 @@ import {
   cannotKeepSettings,
   cannotOfferSetup,
   noManifest,
+  portTaken,
   secondApp,
   setupFailed,
   setupRefused,
@@ -99,10 +101,11 @@ export async function offerSetup(config: SetupConfig, deps: SetupDeps): Promise<
     server.listen(config.port, config.host);
     await once(server, 'listening');
   } catch (error) {
-    throw new CountersignError('http.cannot_listen', cannotOfferSetup(messageOf(error)));
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const because = isTaken ? portTaken(config.port) : messageOf(error);
+    throw new CountersignError('http.cannot_listen', cannotOfferSetup(because));
   }
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return `http://${host}:${(server.address() as AddressInfo).port}`;
+  return localUrl(config.host, (server.address() as AddressInfo).port);
 }
 
 /** @throws CountersignError if the file names an App already */

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CountersignError } from '../../core/errors.ts';
+import { localUrl } from '../../core/loopback.ts';
 
 /**
  * When the server stops, the time for requests under way, in milliseconds. A delivery completes in a fraction
@@ -21,7 +22,7 @@ export function listen(server: Server, { port, host }: { port: number; host: str
     });
     server.listen(port, host, () => {
       const { port: given } = server.address() as AddressInfo;
-      resolve(`http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${given}`);
+      resolve(localUrl(host, given));
     });
   });
 }

@@ -95,6 +95,10 @@ export function cannotOfferSetup(because: string): string {
   return `the page that registers the App cannot be offered: ${because}`;
 }
 
+export function portTaken(port: number): string {
+  return `another program uses port ${port}: stop it, or set PORT to another one.`;
+}
+
 export function listening(url: string): string {
   return `Countersign listens on ${url}`;
 }

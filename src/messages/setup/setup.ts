@@ -29,6 +29,10 @@ export const SETUP_ERRORS = {
     'Write the address under which GitHub reaches this server, such as https://countersign.example.com.',
 } as const satisfies Record<keyof SetupFields, string>;
 
+/** What is wrong with an address that leads to this machine only from itself. */
+export const ADDRESS_IS_HERE =
+  'GitHub cannot reach this machine by that address. Write one that leads here from the internet, such as that of a proxy or a tunnel.';
+
 interface Step {
   title: string;
   main: Html;
@@ -124,7 +128,7 @@ export function registeredPage({
 <ul class="plain">${findings.map((finding) => {
       const { status, summary, todo } = wordsOf(finding);
       const [mark, look, name] = MARKS[status];
-      return html`<li><span class="state ${look}" role="img" aria-label="${name}">${mark}</span> ${said(summary)}${todo === undefined ? '' : html`<br><small>${said(todo)}</small>`}</li>\n`;
+      return html`<li><span class="state ${look}" role="img" aria-label="${name}">${mark}</span> <strong>${finding.check}</strong> ${said(summary)}${todo === undefined ? '' : html`<br><small>${said(todo)}</small>`}</li>\n`;
     })}</ul>
 <p><a class="button" href="/setup">Check again</a></p>
 <p class="quiet"><code>countersign doctor</code> checks the same at any time, and the app when it starts.</p>`,

@@ -211,6 +211,8 @@ describe('the page that registers the App', () => {
     ['address', 'javascript:alert(1)'],
     ['github', 'http://github.acme.com'],
     ['github', 'https://github.com/acme'],
+    ['github', 'https://github.acme.com;script-src'],
+    ['address', 'http://localhost:3000'],
   ])('says at its field that this is no %s: %s', async (name, value) => {
     const answer = await choose(github, { [name]: value });
     const page = await answer.text();
@@ -470,17 +472,30 @@ describe('somebody who does not go straight through the setup', () => {
     ]);
   });
 
-  it.each(['::', '::1'])(
+  it.each([
+    ['::', /^http:\/\/127\.0\.0\.1:/, true],
+    ['::1', /^http:\/\/\[::1\]:/, false],
+  ])(
     'can open the page at the address that is printed for HOST=%s',
     {
       tags: 'slow',
     },
-    async (HOST) => {
+    async (HOST, address, isOpen) => {
       const setup = await startSetup({ HOST });
-      expect(setup.url).toMatch(/^http:\/\/\[/);
+      expect(setup.url).toMatch(address);
+      expect(setup.said().includes('HOST lets others reach')).toBe(isOpen);
       expect((await fetch(`${setup.url}/setup`)).status).toBe(200);
     },
   );
+
+  it('hears that another program uses the port, and what to do', { tags: 'slow' }, async () => {
+    const other = await registrar(() => {});
+    const { url, said } = await startSetup({ PORT: new URL(other.url).port });
+    expect([url, said()]).toEqual([
+      undefined,
+      expect.stringMatching(/another program uses port \d+: stop it, or set PORT/),
+    ]);
+  });
 });
 
 describe.skipIf(noBrowser !== undefined)('somebody in a browser without JavaScript', () => {
@@ -516,14 +531,14 @@ describe.skipIf(noBrowser !== undefined)('somebody in a browser without JavaScri
     expect(new URL(page.url()).pathname).toBe('/setup');
     expect(await checks()).toEqual(
       expect.arrayContaining([
-        expect.stringContaining('✓ The private key works'),
-        expect.stringContaining('✓ The App has every permission and event'),
-        expect.stringContaining('✗ The App is installed nowhere.'),
+        expect.stringContaining('✓ app The private key works'),
+        expect.stringContaining('✓ permissions The App has every permission and event'),
+        expect.stringContaining('✗ installations The App is installed nowhere.'),
       ]),
     );
     github.installApp('octo');
     await page.getByRole('link', { name: 'Check again' }).click();
-    expect(await checks()).toContainEqual(expect.stringContaining('✓ Installed for octo.'));
+    expect(await checks()).toContainEqual(expect.stringContaining('✓ installations Installed for octo.'));
     expect(readConfig(parseEnv(envFileOf(setup)))).toMatchObject({
       config: { kind: 'app', appId: github.app.id, publicUrl: 'http://127.0.0.1:9' },
     });

@@ -61,7 +61,7 @@ ${field('github', 'GitHub', fields, errors, 'Another address than https://github
 <h2>What it asks for</h2>
 <p>GitHub shows the same list before it registers the App.</p>
 ${dataTable(
-  ['Permission', 'Access', 'What Countersign does with it'],
+  ['Permission', 'Access', 'What for'],
   Object.entries(permissions).map(([name, level]) => [
     name.replaceAll('_', ' '),
     level,

@@ -1,10 +1,11 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
+import { bounded } from '../../core/bounded-fetch.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Proposal, Proposed } from '../../ports/proposal.ts';
 import { RequestFailure, toFailure } from './failure.ts';
 import type { OctokitSource } from './sign-in.ts';
-import { bounded, type Fetch, redirected } from './transport.ts';
+import { type Fetch, redirected } from './transport.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;

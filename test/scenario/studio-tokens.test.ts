@@ -88,6 +88,23 @@ test('a token sees no repository that its owner can no longer see on GitHub', as
   expect(await repositoriesSeenWith(secret)).toEqual(['octo/app']);
 });
 
+test('a token sees nothing of a repository that was deleted, whoever sees the new one with its name', {
+  tags: 'slow',
+}, async () => {
+  const { secret } = await make(mia);
+  await harness.github.deleteRepository('octo/hidden');
+  harness.github.addRepository({ owner: 'octo', name: 'hidden', files: { 'README.md': '# New\n' } });
+  await harness.advance(6 * MINUTE);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app']);
+});
+
+test('a token still sees a repository that was renamed', { tags: 'slow' }, async () => {
+  const { secret } = await make(mia);
+  await harness.github.renameRepository('octo/hidden', 'renamed');
+  await harness.advance(6 * MINUTE);
+  expect(await repositoriesSeenWith(secret)).toEqual(['octo/app', 'octo/renamed']);
+});
+
 test('a token sees nothing while GitHub says nothing about its owner', { tags: 'slow' }, async () => {
   const { secret } = await make(mia);
   harness.github.fail(({ path }) => path.includes('/collaborators/mia/'), { status: 502 });

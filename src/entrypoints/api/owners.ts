@@ -14,7 +14,8 @@ const FAILED_MS = 5_000;
 
 /**
  * Asks GitHub, as the App, which role the owner has. The token of a person outlives their sessions, so nothing of these can
- * be asked. A login that somebody else has by now, and a repository in which nothing has run, count as no access.
+ * be asked. A login or the name of a repository that means another one by now, and a repository in which nothing has run,
+ * count as no access.
  * @param github opened by the first token of a person
  */
 export function ownersAccess({
@@ -33,8 +34,10 @@ export function ownersAccess({
     if (!run) return false;
     const [account = '', name = ''] = run.repository.split('/');
     const reader = (await github()).reader(run.installationId, 'person');
-    const found = await reader.collaborator({ owner: account, name }, owner.login);
-    return found !== undefined && found.person.id === owner.id && found.role !== 'none';
+    const repository = { owner: account, name };
+    const found = await reader.collaborator(repository, owner.login);
+    if (found?.person.id !== owner.id || found.role === 'none') return false;
+    return (await reader.repository(repository)).id === repositoryId;
   }
 
   function sees(owner: TokenOwner, repositoryId: number): Promise<boolean> {

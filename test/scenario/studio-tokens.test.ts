@@ -165,3 +165,15 @@ test('a person has at most 20 tokens that can be used', { tags: 'slow' }, async 
   const refused = await make(mia);
   expect([refused.status, refused.text.includes('Revoke one first')]).toEqual([422, true]);
 });
+
+test('20 streams are open for a person, however many tokens they have', { tags: 'slow' }, async () => {
+  const tokens = [await make(mia), await make(mia)];
+  const [run] = await harness.app.storage.read.runs.list({ repository: 'octo/app', limit: 1 });
+  const follow = (secret = '') =>
+    fetch(`${harness.app.url}/api/v1/runs/${run?.id}/events`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+  const streams = await Promise.all(Array.from({ length: 20 }, () => follow(tokens[0]?.secret)));
+  expect(await (await follow(tokens[1]?.secret)).text()).toContain('event: busy');
+  await Promise.all(streams.map((stream) => stream.body?.cancel()));
+});

@@ -12,6 +12,7 @@ import { createLog } from '../../core/log-lines.ts';
 import { neverShow } from '../../core/redact/redact.ts';
 import { createApi } from '../../entrypoints/api/api.ts';
 import { type OwnersAccess, ownersAccess } from '../../entrypoints/api/owners.ts';
+import { whoseToken } from '../../entrypoints/api/streams.ts';
 import type { PublicRepositories } from '../../entrypoints/studio/access.ts';
 import { createDryRuns, type DryRuns } from '../../entrypoints/studio/dry-runs.ts';
 import { liveUpdates } from '../../entrypoints/studio/live.ts';
@@ -185,8 +186,7 @@ export function serveStudio(
         clock,
         log,
         ...(asking.ownerSees && { ownerSees: asking.ownerSees }),
-        openStreams: (access) =>
-          liveUpdates({ storage, access, whoseIs: (token) => token?.id ?? 'nobody', log }),
+        openStreams: (access) => liveUpdates({ storage, access, whoseIs: whoseToken, log }),
       }),
     }),
     config: config.studio ?? { isPublic: false, operators: [] },

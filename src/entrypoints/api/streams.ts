@@ -27,3 +27,9 @@ export type OpenStreams = (access: {
   again(context: Context): Promise<Follower>;
   visible(viewer: Follower): Promise<Visible>;
 }) => Streams;
+
+/** Whose stream a token's is: those of all tokens of a person count together, so that nobody takes the streams of others. */
+export function whoseToken(token: Follower): string {
+  if (!token) return 'nobody';
+  return token.owner ? `person ${token.owner.id}` : token.id;
+}

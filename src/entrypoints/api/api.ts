@@ -95,7 +95,8 @@ export function createApi({ storage, pages, clock, log, ownerSees, openStreams }
       }
     });
   }
-  api.notFound((context) => context.json(API_WORDS.notFound, 404));
+  // Not `notFound`, which counts for a whole server only: Studio would answer with a page.
+  api.all('*', (context) => context.json(API_WORDS.notFound, 404));
   api.onError((err, context) => {
     log.error({ err, path: context.req.path }, 'a request to the API failed');
     return context.json(API_WORDS.broken, 500);

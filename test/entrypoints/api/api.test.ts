@@ -228,6 +228,24 @@ describe('the API', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 404, 200]);
   });
 
+  it.each([
+    ['GET', '/nothing'],
+    ['GET', '/runs/'],
+    ['GET', ''],
+    ['OPTIONS', '/runs'],
+    ['POST', '/runs'],
+    ['DELETE', '/runs'],
+  ])('answers %s %s with an error in JSON', async (method, at) => {
+    const answer = await fetch(`${harness.app.url}/api/v1${at}`, {
+      method,
+      headers: { authorization: `Bearer ${ALL}` },
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      { error: { code: 'api.not_found', message: expect.any(String) } },
+    ]);
+  });
+
   it('says which part of a query is wrong and what is allowed', async () => {
     const answers = await Promise.all(
       ['?limit=0', '?cursor=nonsense', '?state=open', '?status=done'].map(async (query) => {

@@ -37,6 +37,8 @@ const TOKENS: readonly Kind[] = [
   ),
   token('GitHub token', ['github_pat_'], 'github_pat_[A-Za-z0-9_]{16,}'),
   token('GitHub token', ['v1.'], 'v1\\.[0-9a-f]{40}(?![0-9a-f])'),
+  // Of this app's own API: domain/api-token/api-token.ts.
+  token('Countersign token', ['cst_'], 'cst_(?=[a-z]{0,60}\\d)[0-9a-hjkmnp-tv-z]{16,}'),
   // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
   token('AWS key', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], 'A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])'),
   token('Google key', ['AIza'], 'AIza[A-Za-z0-9_-]{24,}'),

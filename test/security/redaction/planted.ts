@@ -112,6 +112,12 @@ export const PLANTED: readonly Planted[] = [
     (n) => fake('pypi-', 'AgE', n),
     'PyPI token',
   ),
+  plant(
+    'Countersign token',
+    '7w3k9x2mq5z8v4t6n1b0d3f7g9h2j5kp',
+    (n) => fake('cst', '_', n),
+    'Countersign token',
+  ),
   plant('GitLab token', 'x9Y8z7W6v5U4t3S2r1Q0', (n) => fake('glpat', '-', n), 'GitLab token'),
   plant('OpenAI key', 'T3BlbkFJa1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6', (n) => fake('sk', '-', n), 'OpenAI key'),
   plant(

@@ -89,7 +89,7 @@ test('the pages of a run and of its chain say where the chain is defined', async
   const get = await studioFor(harness);
   const [run] = await harness.app.storage.read.runs.list({ limit: 1 });
   const file = 'a file of the repository (.github/countersign/chains/pr-review.yaml)';
-  expect(textOf((await get(`/runs/${run?.id}`)).html)).toContain(`The chain is ${file}`);
+  expect(textOf((await get(`/runs/${run?.id}`)).html)).toContain(`the chain is ${file}`);
   expect(textOf((await get('/chains/pr-review')).html)).toContain(
     `as its newest run has it : ${file}, for octo/app`,
   );

@@ -118,7 +118,7 @@ function facts(view: RunView): Html {
 <dt>Trigger</dt><dd>${trigger(view)}</dd>
 ${parent === undefined ? '' : html`<dt>Begun by</dt><dd>step ${said(parent.step, 60)} of <a href="/runs/${parent.run}">${said(parent.chain, 100)}</a></dd>\n`}<dt>Begun</dt><dd>${time(run.createdAt)}</dd>
 <dt>${run.finishedAt === null ? 'Runs for' : 'Took'}</dt><dd>${duration(end.getTime() - run.createdAt.getTime())}</dd>
-<dt>Configuration</dt><dd><a href="/runs/${run.id}/configuration">as it was when the run began</a>, from ${said(governingBranch(run), 200)} at <a href="${onGithub}/commit/${run.baseSha}"><code>${short(run.baseSha)}</code></a>${run.facts.defined === undefined ? '' : html`. The chain is ${said(definedIn(run.facts.defined), 300)}`}</dd>
+<dt>Configuration</dt><dd><a href="/runs/${run.id}/configuration">as it was when the run began</a>, from ${said(governingBranch(run), 200)} at <a href="${onGithub}/commit/${run.baseSha}"><code>${short(run.baseSha)}</code></a>${run.facts.defined === undefined ? '' : html`; the chain is ${said(definedIn(run.facts.defined), 300)}`}</dd>
 </dl>`;
 }
 

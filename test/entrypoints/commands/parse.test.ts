@@ -210,6 +210,8 @@ describe('the parser', () => {
     ['nested quotes', '>'.repeat(7_900)],
     ['runs of emphasis', `${'*'.repeat(3_900)}a${'*'.repeat(3_900)}`],
     ['hundreds of underlined headings', 'a\n=\n'.repeat(600)],
+    ['nested images', `${'!['.repeat(1_200)}a${'](b)'.repeat(1_200)}`],
+    ['hundreds of HTML instructions', 'a <?'.repeat(1_900)],
   ])(
     'finds no command beside %s: nobody writes such comments, and parsing them would take seconds',
     (_, hostile) => {

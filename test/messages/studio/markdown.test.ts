@@ -35,6 +35,10 @@ const SHAPES =
 
 test('Markdown that is long, or would take a parser long, is not shown with its form', () => {
   expect(markdown('x'.repeat(60_001))).toBeUndefined();
+  expect(markdown(`${'!['.repeat(2_500)}a${'](b)'.repeat(2_500)}`)).toBeUndefined();
+  expect(markdown('a <?'.repeat(700))).toBeUndefined();
+  expect(markdown('``]\\ '.repeat(5_000))).toBeUndefined();
+  expect(markdown(`> a\n${'b\n'.repeat(14_000)}`)).toBeUndefined();
   expect(markdown('- '.repeat(8_000))).toBeUndefined();
-  expect(markdown('[a](b) '.repeat(8_000))).toBeDefined();
+  expect(markdown('[a](b) '.repeat(1_900))).toBeDefined();
 });

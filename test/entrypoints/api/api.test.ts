@@ -288,6 +288,21 @@ it.each(['/runs', '/pulls', '/deliveries'])(
   },
 );
 
+it('the API finds a pull request and why it does not merge by the name that its repository has or had, in any case', {
+  tags: 'slow',
+}, async () => {
+  await harness.github.renameRepository('octo/app', 'renamed');
+  await harness.settle();
+  const found = async (name: string) => {
+    const answers = await Promise.all(['', '/why'].map((end) => get(`/repos/${name}/pulls/1${end}`, ALL)));
+    return answers.map(({ status }) => status);
+  };
+  for (const name of ['octo/renamed', 'OCTO/Renamed', 'octo/app'])
+    expect([name, await found(name)]).toEqual([name, [200, 200]]);
+  await harness.github.renameRepository('octo/renamed', 'app');
+  await harness.settle();
+});
+
 it('the API sends a run at once and whenever it changes, and goes on after a break', {
   tags: 'slow',
 }, async () => {

@@ -91,14 +91,12 @@ export const PULL_REQUEST_ROUTES: readonly Route[] = [
     query: NO_QUERY,
     answer: z.array(whyOfRunSchema),
     async handle({ path: { owner, repo, number }, read, visible }) {
-      const [newest] = await read.runs.list({
-        repository: `${owner}/${repo}`,
-        pullRequest: number,
-        limit: 1,
-      });
-      if (!newest || !visible.has(newest.repositoryId)) return undefined;
-      const of = { repositoryId: newest.repositoryId, pullRequest: number };
-      const runs = (await read.runs.current(of)).filter(({ headSha }) => headSha === newest.headSha);
+      const found = await read.overview.atAddress(`${owner}/${repo}`, number);
+      if (!found || !visible.has(found.repositoryId)) return undefined;
+      const { repositoryId } = found;
+      const [newest] = await read.runs.list({ repositoryIds: [repositoryId], pullRequest: number, limit: 1 });
+      const of = { repositoryId, pullRequest: number };
+      const runs = (await read.runs.current(of)).filter(({ headSha }) => headSha === newest?.headSha);
       return Promise.all(
         runs.map(async ({ id, chain, status }) => {
           const state = await read.runs.load(id);

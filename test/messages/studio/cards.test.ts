@@ -93,6 +93,15 @@ describe('the JSON viewer', () => {
     expect(text.length).toBeLessThan(200_000);
   });
 
+  test('shows only the beginning of many long values', () => {
+    const text = shown(
+      'x',
+      Array.from({ length: 1_000 }, () => 'x'.repeat(2_000)),
+    );
+    expect(text).toContain('Only the beginning is shown.');
+    expect(text.length).toBeLessThan(250_000);
+  });
+
   test('escapes names and values', () => {
     expect(
       shown('x', JSON.parse('{"<img src=x onerror=alert(1)>":"</code><script>","__proto__":1}')),

@@ -5,8 +5,8 @@ export interface ApiTokens {
   byHash(hash: string): Promise<ApiToken | undefined>;
   /** Newest first. */
   all(): Promise<ApiToken[]>;
-  /** Those that the person made, newest first. */
-  ofOwner(ownerId: number, limit: number): Promise<ApiToken[]>;
+  /** Those that the person made: first those that can be used, each the newest first. */
+  ofOwner(ownerId: number, now: Date, limit: number): Promise<ApiToken[]>;
   /** How many the person made that can be used. */
   countUsable(ownerId: number, now: Date): Promise<number>;
   /** Removes those of the person that nobody could use since a time. */

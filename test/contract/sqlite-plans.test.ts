@@ -77,7 +77,7 @@ describe('no query reads a whole table row by row', () => {
           { after: undefined, limit: 5 },
         ),
     ],
-    ['apiTokens.ofOwner', (tx) => tx.apiTokens.ofOwner(1, 5)],
+    ['apiTokens.ofOwner', (tx) => tx.apiTokens.ofOwner(1, at(1), 5)],
     ['apiTokens.countUsable', (tx) => tx.apiTokens.countUsable(1, at(1))],
     ['apiTokens.removeOver', (tx) => tx.apiTokens.removeOver(1, at(1))],
     ['runs.load', (tx) => tx.runs.load('run1')],

@@ -166,6 +166,29 @@ test('a person has at most 20 tokens that can be used', { tags: 'slow' }, async 
   expect([refused.status, refused.text.includes('Revoke one first')]).toEqual([422, true]);
 });
 
+test('a token that can be used is listed before any number of those that are over', {
+  tags: 'slow',
+}, async () => {
+  await make(mia, { token: 'the one that works' });
+  const [token] = await harness.app.storage.read.apiTokens.all();
+  if (!token) throw new Error('there is no token');
+  const revokedAt = harness.clock.now();
+  await harness.app.storage.transaction(async (tx) => {
+    for (let at = 0; at < 60; at++)
+      await tx.apiTokens.insert({
+        ...token,
+        id: `tok_zz${at}`,
+        name: 'over',
+        hash: `${at}`,
+        createdAt: revokedAt,
+        revokedAt,
+      });
+  });
+  const { text } = await mia.open('/account');
+  expect(text).toContain('<td>the one that works</td>');
+  expect(text).toContain(`/account/tokens/${token.id}/revoke`);
+});
+
 test('20 streams are open for a person, however many tokens they have', { tags: 'slow' }, async () => {
   const tokens = [await make(mia), await make(mia)];
   const [run] = await harness.app.storage.read.runs.list({ repository: 'octo/app', limit: 1 });

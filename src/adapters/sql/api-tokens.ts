@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { API_SCOPES, type ApiToken } from '../../domain/api-token/api-token.ts';
 import type { ApiTokens } from '../../ports/api-tokens.ts';
@@ -51,12 +51,14 @@ export function apiTokensTable(db: Kysely<Database>): ApiTokens {
       return rows.map(tokenOf);
     },
 
-    async ofOwner(ownerId, limit) {
+    async ofOwner(ownerId, now, limit) {
       const rows = await db
         .selectFrom('api_tokens')
         .selectAll()
         .where('owner_id', '=', ownerId)
+        .orderBy(sql`revoked_at IS NULL AND expires_at > ${toText(now)}`, 'desc')
         .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
         .limit(limit)
         .execute();
       return rows.map(tokenOf);

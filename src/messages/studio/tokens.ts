@@ -42,7 +42,7 @@ export function tokensSection({
   csrf,
   now,
 }: {
-  /** Newest first. */
+  /** First those that can be used, each the newest first. */
   tokens: readonly ApiToken[];
   /** Of those that the person sees now, by id. */
   repositoryNames: ReadonlyMap<number, string>;

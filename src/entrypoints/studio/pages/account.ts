@@ -13,7 +13,7 @@ import { emptyTokenFields, tokenOf, tokenWanted } from '../new-token.ts';
 import { rateLimit } from '../rate-limit.ts';
 import type { Sessions } from '../sessions.ts';
 
-/** Also those that are over. */
+/** Also those that are over, after all that can be used: what is not listed cannot be revoked. */
 const TOKENS_SHOWN = 50;
 const REPOSITORIES = 500;
 /** How long a token is listed after it was revoked or expired. */
@@ -83,7 +83,7 @@ export function accountPages(parts: StudioParts, { sessions }: { sessions: Sessi
       sessions: await sessions.all(signedIn),
       made,
       tokens: {
-        tokens: await apiTokens.ofOwner(id, TOKENS_SHOWN),
+        tokens: await apiTokens.ofOwner(id, clock.now(), TOKENS_SHOWN),
         repositoryNames: new Map(repositories.map((one) => [one.id, one.name])),
         fields: fields ?? emptyTokenFields(repositories.map(({ name }) => name)),
         refused,

@@ -98,7 +98,7 @@ export interface RunFacts {
    * Where the chain is defined; absent for runs from before this was stored, and for the step of another run. Expressions cannot
    * read it.
    */
-  defined?: { scope: Scope; file: string };
+  defined?: { scope: Exclude<Scope, 'stored'>; file: string } | { scope: 'stored' };
   /**
    * The event that fired the chain once, whatever happens to its pull request later; absent if the run follows the head
    * of its pull request. Expressions cannot read it.

@@ -1,6 +1,5 @@
 import type { Chain } from '../../domain/chain/chain.ts';
 import { sourcesOfChains } from '../../domain/chain/chain-list.ts';
-import { SCOPES } from '../../domain/chain/scope.ts';
 import type { TriggerFactsOf } from '../../domain/chain/trigger-members.ts';
 import type { RepositoryEvent } from '../../domain/event/event.ts';
 import type { PullRequestNow } from '../../domain/run/plan.ts';
@@ -40,14 +39,23 @@ export function governedBy(
   { branch, insteadOf, chains, read }: Configuration,
   chain: Chain,
 ): Pick<RunFacts, 'governed' | 'defined' | 'heard'> {
-  const [defined] = SCOPES.flatMap((scope) =>
-    read.chains[scope].flatMap((parsed) => (parsed.chain === chain ? { scope, file: parsed.file } : [])),
-  );
+  const defined = definedIn(read.chains, chain);
   return {
     ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
     ...(defined && { defined }),
     ...(sourcesOfChains(chains).has('invocation.completed') && { heard: true }),
   };
+}
+
+const SCOPES_OF_FILES = ['repository', 'organisation', 'shipped'] as const;
+
+/** What is in no file is stored. There can be thousands of stored chains, so they are not searched. */
+function definedIn(all: Configuration['read']['chains'], chain: Chain): RunFacts['defined'] {
+  for (const scope of SCOPES_OF_FILES) {
+    const found = all[scope].find((parsed) => parsed.chain === chain);
+    if (found) return { scope, file: found.file };
+  }
+  return all.stored.length > 0 ? { scope: 'stored' } : undefined;
 }
 
 /** What expressions know of the repository, and of the event as the trigger. */

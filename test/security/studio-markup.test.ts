@@ -1,6 +1,7 @@
 // @module-tag security
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dryRunPage } from '../../src/messages/studio/dry-run.ts';
+import { drawnTexts } from '../support/hostile/drawn.ts';
 import { addressesAt, NOT_STORED } from '../support/hostile/places.ts';
 import { startWithHostileTexts, type WithHostileTexts } from '../support/hostile/started.ts';
 import { ALL_AT_ONCE, HOSTILE_TEXTS } from '../support/hostile/texts.ts';
@@ -226,7 +227,7 @@ describe('every page of Studio', () => {
       expect(pages.flatMap((page) => oddIn(page, usual))).toEqual([]);
     });
 
-    test.each(HOSTILE_TEXTS)('shows $name as text', { tags: 'slow' }, async ({ text }) => {
+    test.each(drawnTexts())('shows $name as text', { tags: 'slow' }, async ({ text }) => {
       const pages = await everyPage(text, false);
       expect(pages.flatMap((page) => oddIn(page, usual))).toEqual([]);
     });

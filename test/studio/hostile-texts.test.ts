@@ -7,6 +7,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { noBrowser, openBrowser } from '../support/chromium.ts';
+import { drawnTexts } from '../support/hostile/drawn.ts';
 import { addressesAt, NOT_STORED } from '../support/hostile/places.ts';
 import { startWithHostileTexts, type WithHostileTexts } from '../support/hostile/started.ts';
 import { ALL_AT_ONCE, HOSTILE_TEXTS } from '../support/hostile/texts.ts';
@@ -106,7 +107,7 @@ describe.skipIf(noBrowser !== undefined)('in Chromium', () => {
     }
   });
 
-  it.each(HOSTILE_TEXTS.map((one, at) => ({ ...one, at })))('runs nothing of $name', async ({ text, at }) => {
+  it.each(drawnTexts())('runs nothing of $name', async ({ text, at }) => {
     const place = await store(text);
     const given = new URLSearchParams({ q: text, text, chain: text, repository: text, event: text });
     // Each text on each page would take many minutes: each is on the page of its run, and on one other.

@@ -19,8 +19,7 @@ export const NO_MORE_INPUT = 'The input ended before all questions were answered
 export const BAD_ANSWERS = 'That was no answer three times. Nothing was written.';
 export const NO_TOKEN_TO_PROPOSE =
   'A pull request is opened with your token: set GITHUB_TOKEN to one with the permissions "Contents" and "Pull requests", both to read and write.';
-export const NO_COMMITS =
-  'The repository has no commits yet, so a pull request has no branch to go into.';
+export const NO_COMMITS = 'The repository has no commits yet, so a pull request has no branch to go into.';
 
 /** The branch of the pull request. */
 export const BRANCH = 'countersign-init';

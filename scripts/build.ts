@@ -183,7 +183,7 @@ function loadersOf(): CodeSplittingNameFunction {
 function reachedFrom(files: readonly string[], graph: ChunkingContext): Set<string> {
   for (const file of files) if (!compiled.includes(file)) throw new Error(`there is no ${file} to load`);
   const reached = new Set(files.map((file) => join(dist, file)));
-  // A loop over a set also comes to what is added meanwhile.
+  // A loop over a set also visits what is added meanwhile.
   for (const id of reached) for (const next of graph.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
   return reached;
 }

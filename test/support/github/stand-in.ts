@@ -91,6 +91,8 @@ export interface GitHubStandIn extends Actions, Reader, ProtectionDesk {
   readToken(owner: string): string;
   /** The same for a token that also writes contents and pull requests. */
   writeToken(owner: string): string;
+  /** The same for a token that also administers repositories. */
+  adminToken(owner: string): string;
 
   readonly deliveries: readonly SentDelivery[];
   /** Sends again with the same GUID. @returns the answered status, 0 if there was no answer. */
@@ -276,6 +278,7 @@ type WorldBuilder = Pick<
   | 'revokeTokensOf'
   | 'readToken'
   | 'writeToken'
+  | 'adminToken'
 > &
   ProtectionDesk;
 
@@ -327,6 +330,7 @@ function createWorldBuilder(state: State, auth: Auth): WorldBuilder {
     },
     readToken: (owner) => personalToken(owner, READS),
     writeToken: (owner) => personalToken(owner, { ...READS, contents: 'write', pull_requests: 'write' }),
+    adminToken: (owner) => personalToken(owner, { ...READS, administration: 'write' }),
     uninstallApp(owner) {
       const installation = installationOn(state, owner);
       announceInstallation(state, installation, 'deleted');

@@ -16,6 +16,9 @@ const TokenRequest = z.object({
 
 /** The app itself, its installations and their tokens. */
 export function appRoutes(router: Router): void {
+  // https://docs.github.com/en/rest/meta/meta#get-github-meta-information: needs no token.
+  router.anybody('GET', '/meta', () => json({ verifiable_password_authentication: false }));
+
   router.app('GET', '/app', ({ state }) =>
     json({ ...viewApp(state, state.app), installations_count: state.installations.size }),
   );

@@ -53,15 +53,22 @@ const NewRuleset = z.object({
     ref_name: z.object({ include: z.array(z.string()), exclude: z.array(z.string()) }),
   }),
   rules: z.array(
-    z.object({
-      type: z.literal('required_status_checks'),
-      parameters: z.object({
-        strict_required_status_checks_policy: z.boolean(),
-        required_status_checks: z.array(
-          z.object({ context: z.string(), integration_id: z.int().optional() }),
-        ),
+    z.discriminatedUnion('type', [
+      z.object({
+        type: z.literal('required_status_checks'),
+        parameters: z.object({
+          strict_required_status_checks_policy: z.boolean(),
+          required_status_checks: z.array(
+            z.object({ context: z.string(), integration_id: z.int().optional() }),
+          ),
+        }),
       }),
-    }),
+      z.object({
+        type: z.literal('pull_request'),
+        parameters: z.object({ required_approving_review_count: z.int().min(0).max(10) }),
+      }),
+      z.object({ type: z.enum(['deletion', 'non_fast_forward']) }),
+    ]),
   ),
 });
 
@@ -207,7 +214,12 @@ function rulesetRoutes(router: Router): void {
 
   router.repository('POST', '/rulesets', 'administration:write', ({ state, repository, body }) => {
     const input = parse(NewRuleset, body);
-    const parameters = input.rules.map((rule) => rule.parameters);
+    const parameters = input.rules.flatMap((rule) =>
+      rule.type === 'required_status_checks' ? [rule.parameters] : [],
+    );
+    const approvals = input.rules.map((rule) =>
+      rule.type === 'pull_request' ? rule.parameters.required_approving_review_count : 0,
+    );
     const ruleset: Ruleset = {
       id: state.nextId('ruleset'),
       name: input.name,
@@ -216,9 +228,9 @@ function rulesetRoutes(router: Router): void {
         .flatMap((one) => one.required_status_checks)
         .map(({ context, integration_id }) => ({ context, appId: integration_id ?? null })),
       strict: parameters.some((one) => one.strict_required_status_checks_policy),
-      approvals: 0,
+      approvals: Math.max(0, ...approvals),
       bypass: [],
-      restrict: [],
+      restrict: input.rules.some((rule) => rule.type === 'deletion') ? ['deletions'] : [],
       mergeQueue: undefined,
     };
     repository.rulesets.push(ruleset);

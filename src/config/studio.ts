@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LOGIN_PATTERN } from '../core/github-names.ts';
 import { optionalText, refuse } from './fields.ts';
 
 /** How people sign in: with the client of the GitHub App. */
@@ -16,9 +17,6 @@ export interface StudioConfig {
   operators: readonly string[];
 }
 
-/** https://docs.github.com/en/enterprise-cloud@latest/admin/managing-iam/iam-configuration-reference/username-considerations-for-external-authentication */
-const LOGIN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/;
-
 /**
  * The browser interface. The names of the client's variables are those that the registration of an App writes
  * to its settings file.
@@ -33,7 +31,7 @@ export const studioSchema = z
     ),
     STUDIO_OPERATORS: optionalText.transform((value, ctx) => {
       const logins = (value ?? '').split(',').flatMap((login) => login.trim() || []);
-      return logins.every((login) => LOGIN.test(login))
+      return logins.every((login) => LOGIN_PATTERN.test(login))
         ? logins.map((login) => login.toLowerCase())
         : refuse(ctx, 'must be logins on GitHub with commas between them, such as mia,max');
     }),

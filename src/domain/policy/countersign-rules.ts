@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LOGIN_PATTERN } from '../../core/github-names.ts';
 
 /** Who may countersign, how many are needed, and with which reactions; from the repository's settings. */
 export interface CountersignRules {
@@ -23,9 +24,7 @@ export const teamSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9-]*\/[a-z0-9][
 const ownTeamSchema = z.string().regex(/^([A-Za-z0-9][A-Za-z0-9-]*\/)?[a-z0-9][a-z0-9_-]*$/, {
   error: 'a team is written team-slug or organisation/team-slug',
 });
-export const userSchema = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, { error: 'a user is a GitHub login, without @' });
+export const userSchema = z.string().regex(LOGIN_PATTERN, { error: 'a user is a GitHub login, without @' });
 
 /** What a step asks of those who countersign it, beside the settings. It can only ask for more. */
 export const stepApprovalSchema = z

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../core/duration.ts';
+import { LOGIN_PATTERN, REPOSITORY_PATTERN } from '../../core/github-names.ts';
 import { MAX_LISTED } from '../../messages/cli/cli.ts';
 
 /*
@@ -8,7 +9,7 @@ import { MAX_LISTED } from '../../messages/cli/cli.ts';
  */
 
 export function repository(text: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/.test(text)) {
+  if (!REPOSITORY_PATTERN.test(text)) {
     throw new InvalidArgumentError('A repository is written owner/name.');
   }
   return text;
@@ -49,7 +50,7 @@ const MAX_PLAYED = 200;
 
 /** A login on GitHub. */
 export function login(text: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}$/.test(text)) {
+  if (!LOGIN_PATTERN.test(text)) {
     throw new InvalidArgumentError('It must be somebody’s name on GitHub.');
   }
   return text;

@@ -5,6 +5,7 @@ import { webUrl, withoutTrailingSlash } from '../../config/fields.ts';
 import { WEBHOOK_PATH } from '../../config/webhook-path.ts';
 import { bounded } from '../../core/bounded-fetch.ts';
 import { CountersignError, messageOf } from '../../core/errors.ts';
+import { LOGIN_PATTERN } from '../../core/github-names.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import { notConverted } from '../../messages/cli/process.ts';
 import {
@@ -38,8 +39,7 @@ export function readChoice(
   if (apiUrl === undefined) errors.github = SETUP_ERRORS.github;
   if (address === undefined) errors.address = SETUP_ERRORS.address;
   else if (isHere(address) && !(github !== undefined && isHere(github))) errors.address = ADDRESS_IS_HERE;
-  // https://docs.github.com/en/get-started/signing-up-for-github/signing-up-for-a-new-github-account
-  if (!/^([A-Za-z0-9][A-Za-z0-9-]{0,38})?$/.test(fields.organisation))
+  if (fields.organisation !== '' && !LOGIN_PATTERN.test(fields.organisation))
     errors.organisation = SETUP_ERRORS.organisation;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,33}$/.test(fields.name)) errors.name = SETUP_ERRORS.name;
   if (github === undefined || address === undefined || apiUrl === undefined || Object.keys(errors).length > 0)

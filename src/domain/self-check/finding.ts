@@ -43,6 +43,8 @@ export type Finding =
   | { check: 'installations'; kind: 'lacking'; owners: readonly string[]; lacking: Lacking }
   | { check: 'protection'; kind: GateProtection; repository: string; branch: string }
   | { check: 'protection'; kind: 'unreadable'; repository: string; because: string }
+  /** Beyond the first ones. @property repositories of installations that were looked at, @property installations that were not */
+  | { check: 'protection'; kind: 'others'; repositories: number; installations: number }
   | { check: 'database'; kind: 'works' }
   | { check: 'database'; kind: 'none' }
   /** It lacks migrations of this version. */

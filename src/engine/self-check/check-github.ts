@@ -132,19 +132,27 @@ async function checkProtection(
     }
     return findings;
   }
+  const others = { repositories: 0, installations: Math.max(0, active.length - MAX_INSTALLATIONS) };
   for (const { id } of active.slice(0, MAX_INSTALLATIONS)) {
-    if (findings.length >= MAX_REPOSITORIES) break;
+    if (findings.length >= MAX_REPOSITORIES) {
+      others.installations += 1;
+      continue;
+    }
     const all = await asked('protection', async () => {
       const writable = (await github.reader(id, 'person').repositories()).filter(({ readOnly }) => !readOnly);
       const looked: Finding[] = [];
-      for (const repo of writable.slice(0, MAX_REPOSITORIES - findings.length)) {
+      const first = writable.slice(0, MAX_REPOSITORIES - findings.length);
+      others.repositories += writable.length - first.length;
+      for (const repo of first) {
         looked.push(await protectionOf(github, repo, async () => id));
       }
       return looked;
     });
     findings.push(...all);
   }
-  return findings;
+  return others.repositories + others.installations === 0
+    ? findings
+    : [...findings, { check: 'protection', kind: 'others', ...others }];
 }
 
 async function protectionOf(

@@ -2,6 +2,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { unreachable } from '../../core/errors.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { Finding, Lacking } from '../../domain/self-check/finding.ts';
+import { plural } from '../text/pretty.ts';
 
 /** `unknown`: it could not be checked, or there is nothing to check yet. */
 export const FINDING_STATUSES = ['ok', 'warning', 'error', 'unknown'] as const;
@@ -221,11 +222,24 @@ function protectionWords(finding: Of<'protection'>): FindingWords {
       );
     case 'unreadable':
       return { status: 'unknown', summary: `${finding.repository}: not checked: ${ended(finding.because)}` };
+    case 'others':
+      return { status: 'unknown', summary: `Not checked: ${othersWords(finding)}; --repo checks one.` };
     case 'not_known':
       return notKnown(finding);
     default:
       return unreachable(finding);
   }
+}
+
+function othersWords({
+  repositories,
+  installations,
+}: Extract<Finding, { check: 'protection'; kind: 'others' }>): string {
+  const parts = [
+    ...(repositories === 0 ? [] : [plural(repositories, 'other repository', 'other repositories')]),
+    ...(installations === 0 ? [] : [`those of ${plural(installations, 'other installation')}`]),
+  ];
+  return parts.join(' and ');
 }
 
 function databaseWords(finding: Of<'database'>): FindingWords {

@@ -170,6 +170,20 @@ describe('countersign doctor', () => {
     expect(tokens).toHaveLength(10);
   });
 
+  it('says how many repositories and installations it did not look at', async () => {
+    const github = await gitHub();
+    for (let index = 0; index < 12; index++)
+      github.addRepository({ owner: 'octo', name: `app-${index}`, files: { 'README.md': '' } });
+    github.installApp('octo');
+    github.addOrganization('hexo');
+    github.installApp('hexo');
+    const { findings } = foundBy(await doctor(settingsFor(github)));
+    expect(findings.filter(({ check }) => check === 'protection').at(-1)).toMatchObject({
+      code: 'protection.others',
+      summary: 'Not checked: 3 other repositories and those of 1 other installation; --repo checks one.',
+    });
+  });
+
   it('names the permissions and events that the App lacks, and whose owners have not accepted them', async () => {
     const github = await gitHub({ permissions: { metadata: 'read', contents: 'read' }, events: ['push'] });
     github.installApp('octo');

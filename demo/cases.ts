@@ -162,7 +162,7 @@ export async function pushedAgain({ github, tell }: Stage): Promise<Expected> {
       ...MERGED,
       check_runs: [['cancelled'], ['success']],
       gates: ['cancelled', 'success'],
-      comments: ['⏭️ This approval request is void', ...MERGED.comments],
+      comments: ['⏭️ This approval request has expired', ...MERGED.comments],
       runs: ['run.cancelled.superseded', 'completed'],
     },
   };

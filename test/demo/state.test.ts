@@ -32,7 +32,7 @@ it.each<[string, Partial<State>]>([
   ['a second check run', { check_runs: [['success', 'success']] }],
   ['an annotation that is missing, or on another line', { annotations: ['src/a.ts:2'] }],
   ['a comment that exists twice', { comments: [...MERGED.comments, 'Merged'] }],
-  ['a comment in an older state', { comments: ['May this be merged?', 'Merged'] }],
+  ['a comment in an older state', { comments: ['Approve this merge?', 'Merged'] }],
   ['a merge that was not a squash', { merge_parents: [2] }],
   ['a second merge', { merge_parents: [1, 1] }],
   ['a run that the database does not have', { runs: ['no run'] }],

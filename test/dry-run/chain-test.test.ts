@@ -45,7 +45,7 @@ cases:
     expect:
       result: asked
       steps: { review: completed, ci: completed, merge: waiting_approval, say: pending }
-      writes: May this be merged?
+      writes: Approve this merge?
       writes_not: Sorry
   - name: a bad change gets a comment
     outcomes: { review: { verdict: REQUEST_CHANGES, summary: It greets nobody. } }
@@ -118,7 +118,7 @@ cases:
       because: because of nothing
       steps: { merge: completed, none: skipped }
       writes: [never said]
-      writes_not: [May this be merged?]
+      writes_not: [Approve this merge?]
 `);
   expect(code).toBe(1);
   expect(stdout).toMatchInlineSnapshot(`
@@ -128,7 +128,7 @@ cases:
             step merge: expected "completed", got "waiting_approval"
             step none: expected "skipped", got nothing
             nothing that it writes has "never said"
-            it writes "May this be merged?"
+            it writes "Approve this merge?"
 
     Ran 1 case: 1 failed.
     "

@@ -65,7 +65,7 @@ test('a dry run shows the check run and the question that a chain would write, a
   expect(stdout).toContain('not merging yet: merge waits for a countersign');
   expect(stdout).toContain(`Check "countersign / pr-review" on`);
   expect(stdout).toContain(`Check "countersign: main" on`);
-  expect(stdout).toContain(`Comment on #${number}\n  │ ### ✍️ May this be merged?`);
+  expect(stdout).toContain(`Comment on #${number}\n  │ ### ✍️ Approve this merge?`);
   expect(stdout).not.toContain('<!--');
   expect(stdout).not.toContain('Merging');
   expect(stderr).toContain(`#${number} review: done: No findings in 1 file.`);
@@ -208,7 +208,7 @@ test('a dry run plays a merged pull request as if it were open', { tags: 'slow' 
   await github.mergePullRequest(REPO, number, 'mia');
   const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
   expect(stdout).toContain('It is merged, and is judged as if it were open');
-  expect(stdout).toContain('May this be merged?');
+  expect(stdout).toContain('Approve this merge?');
 });
 
 test('a dry run of a chain that waits for merges plays it for a merged pull request', {
@@ -343,7 +343,7 @@ test('a dry run takes the checks of an installed Countersign for no CI', { tags:
   for (const name of ['countersign / pr-review', 'countersign: main'])
     await github.reportCheck(REPO, headSha, { name, app: 'countersign', status: 'in_progress' });
   const { stdout } = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
-  expect(stdout).toContain('May this be merged?');
+  expect(stdout).toContain('Approve this merge?');
 });
 
 test('a dry run says that a role of somebody can only be read with push access', {
@@ -359,7 +359,7 @@ test('a dry run says that a role of somebody can only be read with push access',
   });
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   const asked = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
-  expect(asked.stdout).toContain('May this be merged?');
+  expect(asked.stdout).toContain('Approve this merge?');
   await github.review(REPO, number, 'mia', 'CHANGES_REQUESTED');
   const refused = await dryRun('pr-review', '--pr', `${REPO}#${number}`);
   expect(refused.stdout).toContain('it is not known whether a maintainer requests changes');

@@ -27,10 +27,10 @@ describe('a check run', () => {
       just asked → in_progress · Waiting for a maintainer to countersign · [review cancel pause]
       countersigned, but GitHub cannot merge it yet → in_progress · Not merging: GitHub says: merge conflict · [review cancel pause]
       it conflicts, and nobody is asked → in_progress · Conflicts with main: resolve them by merging or rebasing · [cancel pause]
-      countersigned, and GitHub wants a break → in_progress · Countersigned by alice: going on · [cancel pause]
-      countersigned, but GitHub fails → in_progress · Countersigned by alice: waiting for GitHub, which cannot be asked for now · [cancel pause]
-      asked, and GitHub fails → in_progress · Waiting for GitHub, which cannot be asked for now · [cancel pause]
-      waiting for CI, and GitHub fails → in_progress · Waiting for GitHub, which cannot be asked for now · [cancel pause]
+      countersigned, and GitHub wants a break → in_progress · Countersigned by alice: continuing · [cancel pause]
+      countersigned, but GitHub fails → in_progress · Countersigned by alice: waiting for GitHub, which does not answer · [cancel pause]
+      asked, and GitHub fails → in_progress · Waiting for GitHub, which does not answer · [cancel pause]
+      waiting for CI, and GitHub fails → in_progress · Waiting for GitHub, which does not answer · [cancel pause]
       paused → in_progress · Paused · [resume cancel]
       retrying → in_progress · Trying review again soon · [cancel pause]
       merged → success · Merged: countersigned by alice · []
@@ -42,7 +42,7 @@ describe('a check run', () => {
       GitHub refused the merge → failure · GitHub refused the merge (403): a rule of the branch forbids it · [rerun]
       a step broke → failure · Step review failed: the analyzers could not be started · [rerun]
       CI took too long → failure · CI has not passed: gave up waiting for CI: 1 of 2 checks are done · [ci review]
-      timed out → timed_out · Step review took longer than it may · [rerun]
+      timed out → timed_out · Step review timed out · [rerun]
       a merge held up by a gate → in_progress · Not merging: gate owners is not passed · [review cancel pause]
       a step waits for a gate → in_progress · Step changes waits: gate freeze is not passed: no freeze: Nobody is on call (frozen until 2025-03-03 (Europe/Berlin)) · [review cancel pause]
       a step waits until an expression holds → in_progress · Step changes waits: until 'ready' in pr.labels (pr.labels is []) · [review cancel pause]
@@ -51,13 +51,13 @@ describe('a check run', () => {
       a gate blocked a step → failure · Step review failed: gate odd (repository) is not passed: judging the gate (it failed inside Countersign) · [rerun]
       superseded by a push → cancelled · Superseded by a newer push · []
       superseded before the next look → cancelled · Superseded by a newer push · []
-      superseded by a newer run → cancelled · Superseded by a newer run of this chain, begun by mia · []
+      superseded by a newer run → cancelled · Replaced by a newer run of this chain, started by mia · []
       closed → cancelled · Stopped: the pull request was closed · []
       merged by hand → cancelled · Stopped: somebody merged the pull request by hand · []
       merged by another chain → cancelled · Stopped: the chain ship merged the pull request, countersigned by mia, max · []
       back to draft → skipped · Stopped: the pull request is a draft · []
       retargeted → cancelled · Stopped: the pull request has a new base branch · []
-      no longer triggered → skipped · Stopped: this chain is not for the pull request as it is now · []
+      no longer triggered → skipped · Stopped: this chain no longer applies to the pull request · []
       settings changed → cancelled · Stopped: the settings on the governing branch changed · []
       chain changed → cancelled · Stopped: the chain changed on the governing branch · []
       the step that ran it ended → cancelled · Stopped: the step sub of outer, which ran it, has ended · []
@@ -120,7 +120,7 @@ describe('a check run', () => {
       { review: done(makeReview()), ci: done(makeCi([])), changes: done(no) },
     );
     expect(contentOf({ state, approval: null })).toMatchObject({
-      title: 'Step changes says no: the licence is not allowed',
+      title: 'Step changes did not pass: the licence is not allowed',
       state: { conclusion: 'failure' },
     });
   });

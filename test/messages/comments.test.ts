@@ -36,7 +36,7 @@ describe('the status comment', () => {
       - ⚪ \`merge\` not started
       - ⚪ \`changes\` not started
 
-      **Next:** Nothing to do for now: this goes on by itself.
+      **Next:** Nothing to do: this continues by itself.
 
       <sub>Chain \`docs\` for \`abc1234\`</sub>"
     `);
@@ -92,6 +92,6 @@ describe('the approval comment', () => {
     const { state } = scene('waiting for a countersign');
     expect(
       approvalComment({ state, pages: NOWHERE, approval: makeApproval({ status: 'void', decision: null }) }),
-    ).toContain('It is asked again.');
+    ).toContain('A newer request replaces it.');
   });
 });

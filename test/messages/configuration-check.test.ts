@@ -29,11 +29,11 @@ describe('a pull request that changes the configuration', () => {
     expect(`${content.title}\n\n${content.summary}`).toMatchInlineSnapshot(`
       "1 configuration file checked, no errors
 
-      The configuration that this pull request changes is sound:
+      The configuration that this pull request changes has no errors:
 
       - \`.github/countersign.yml\`
 
-      It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too."
+      It takes effect once it is merged. Until then, the configuration of the base branch applies, to this pull request too."
     `);
   });
 
@@ -57,7 +57,7 @@ describe('a pull request that changes the configuration', () => {
 
       Checked: 2 files.
 
-      It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.
+      It takes effect once it is merged. Until then, the configuration of the base branch applies, to this pull request too.
 
       **Next:** correct the errors and push. \`countersign chain lint\` finds the same ones on your machine."
     `);
@@ -112,7 +112,7 @@ describe('an invalid configuration on the base branch', () => {
       - \`.github/countersign/chains/pr.yaml:4:7\` unknown key "tiemout"; did you mean "timeout"?
       - \`.github/countersign.yml:1:1\` the file is empty of \\\`chains\\\`
 
-      This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.
+      This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected.
 
       **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same errors on your machine."
     `);

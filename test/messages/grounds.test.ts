@@ -65,8 +65,6 @@ describe('the reasons in an approval comment', () => {
   });
 
   it('say that nothing was checked when nothing was', () => {
-    expect(grounds(makeState({}))).toBe(
-      'This chain asks before it merges; no review and no CI were part of it.',
-    );
+    expect(grounds(makeState({}))).toBe('This chain has no review and no CI.');
   });
 });

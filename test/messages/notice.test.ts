@@ -16,11 +16,11 @@ it('a mention names teams before people, and links to the question', () => {
   const to = { people: ['mia', 'max'], teams: ['octo/core'] };
   expect(mentionComment(approval, to, { question, isMerge: true })).toMatchInlineSnapshot(`
     "<!-- countersign:mention id=apr_1 -->
-    @octo/core, @mia and @max: [the approval comment](https://github.com/octo/app/pull/7#issuecomment-1) asks whether this may be merged. You can answer there."
+    @octo/core, @mia and @max: [the approval comment](https://github.com/octo/app/pull/7#issuecomment-1) asks you to approve this merge. Answer there."
   `);
   expect(mentionComment(approval, to, { question: null, isMerge: false })).toMatchInlineSnapshot(`
     "<!-- countersign:mention id=apr_1 -->
-    @octo/core, @mia and @max: the approval comment asks whether a step of this chain may go on. You can answer there."
+    @octo/core, @mia and @max: the approval comment asks you to approve a step of this chain. Answer there."
   `);
 });
 

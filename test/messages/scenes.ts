@@ -52,17 +52,8 @@ const interrupted: Partial<Invocation> = {
     gitHubIsUnavailable('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge: GitHub answered 500.'),
   ),
 };
-const noComment = ends(
-  'skipped',
-  reason(
-    'step.skipped.condition',
-    "its condition does not hold: {{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}",
-  ),
-);
-const noMerge = ends(
-  'skipped',
-  reason('step.skipped.condition', 'its condition does not hold: {{ steps.ci.outcome.passed }}'),
-);
+const noComment = ends('skipped', reason('step.skipped.condition', 'the review requests no changes'));
+const noMerge = ends('skipped', reason('step.skipped.condition', 'the review did not pass'));
 
 function decision(status: Explanation['status'], summary: string, ...changed: Explanation[]): Explanation {
   return criterion(status, summary, [
@@ -311,12 +302,9 @@ export const SCENES: Record<string, Scene> = {
             left_out: [{ path: 'logo.png', reason: 'binary' }],
           }),
         ),
-        ci: ends(
-          'skipped',
-          reason('step.skipped.condition', 'its condition does not hold: {{ steps.review.outcome.passed }}'),
-        ),
+        ci: ends('skipped', reason('step.skipped.condition', 'the review did not pass')),
         merge: noMerge,
-        changes: { status: 'completed', reason: reason('step.completed', 'asks for a comment on #7') },
+        changes: { status: 'completed', reason: reason('step.completed', 'commented on #7') },
       },
     ),
     approval: null,

@@ -27,7 +27,7 @@ function cancelled(code: ReasonCode, summary: string, approval: Partial<Approval
         review: done(makeReview()),
         ci: done(makeCi([check('build'), check('test')])),
         merge: ends('cancelled', reason('step.cancelled', summary)),
-        changes: ends('skipped', reason('step.skipped.condition', 'its condition does not hold')),
+        changes: ends('skipped', reason('step.skipped.condition', 'the review requests no changes')),
       },
     ),
     approval: approval && makeApproval({ status: 'void', ...approval }),

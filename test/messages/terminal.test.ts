@@ -57,16 +57,16 @@ describe('tables for the terminal', () => {
 
       STEP     STATE       TOOK   REASON
       review   not passed  1 min  1 critical and 1 high finding in 3 files must be fixed firs…
-      ci       skipped            its condition does not hold: {{ steps.review.outcome.passed…
-      merge    skipped            its condition does not hold: {{ steps.ci.outcome.passed }}
-      changes  done               asks for a comment on #7
+      ci       skipped            the review did not pass
+      merge    skipped            the review did not pass
+      changes  done               commented on #7
 
       ✘ not merged: review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
         ✘ review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
           ✘ critical: A cloud access key is written into the code. (src/config.ts:12)
           ✘ high: A value from outside is put into an SQL statement. (src/db.ts:8)
-        ✘ ci was skipped: its condition does not hold: {{ steps.review.outcome.passed }}
-        ✘ merge was skipped: its condition does not hold: {{ steps.ci.outcome.passed }}"
+        ✘ ci was skipped because the review did not pass
+        ✘ merge was skipped because the review did not pass"
     `);
   });
 

@@ -66,7 +66,7 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
 }
 
 function isAsked(body: string | undefined): boolean {
-  return body?.includes('May this be merged?') ?? false;
+  return body?.includes('Approve this merge?') ?? false;
 }
 
 /**

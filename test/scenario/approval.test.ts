@@ -222,7 +222,7 @@ test('a reaction that is withdrawn before the poll does not count', { tags: 'slo
   await harness.github.unreact(REPO, approvalOf(harness, number).id, reaction);
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
-  expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
+  expect(headline(approvalOf(harness, number))).toBe('✍️ Approve this merge?');
 });
 
 test('a person who loses the permission before the poll does not count', { tags: 'slow' }, async () => {
@@ -261,19 +261,19 @@ test('an approval comment that somebody edits is void with all its reactions, an
 
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   expect(
     readable(harness, approvals(harness, number)[0]?.body ?? '', { head: headSha }),
   ).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<head> base=main -->
     <!-- countersign:question id=apr_1 -->
-    ### ⏭️ This approval request is void
+    ### ⏭️ This approval request has expired
 
     It asked whether commit \`<head>\` may be squash-merged into \`main\`. Somebody edited the approval comment, so its reactions do not count.
 
-    Reactions to this comment do not count any more."
+    Reactions to this comment no longer count."
   `);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
@@ -287,7 +287,7 @@ test('an approval comment that somebody deletes is replaced', { tags: 'slow' }, 
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);

@@ -63,7 +63,7 @@ eachFirstQuick(['squash', 'merge', 'rebase'] as const)(
     expect(scene.github.branches(REPO).filter((name) => name.startsWith('countersign/'))).toEqual([]);
     expect(await outcome(scene)).toMatchObject({
       passed: true,
-      summary: 'opens pull requests into release-1.x',
+      summary: 'opened pull requests into release-1.x',
       details: { opened: [`release-1.x #${copies(scene)[0]?.number}`] },
     });
   },
@@ -112,7 +112,7 @@ test('a conflict is said on the merged pull request, with the commands for doing
   expect(comment?.body).toMatch(/git cherry-pick -x [0-9a-f]{40}\n/);
   expect(await outcome(scene)).toMatchObject({
     passed: false,
-    summary: 'opens pull requests into release-2.x; conflicts with release-1.x',
+    summary: 'opened pull requests into release-2.x; conflicts with release-1.x',
   });
 });
 
@@ -128,7 +128,7 @@ test('a branch that has the change already gets no pull request', { tags: 'slow'
   expect(copies(scene)).toEqual([]);
   expect(await outcome(scene)).toMatchObject({
     passed: true,
-    summary: 'finds nothing to copy to release-1.x',
+    summary: 'found nothing to copy to release-1.x',
   });
 });
 
@@ -148,7 +148,7 @@ test('a backport whose answers are lost is made once', { tags: 'slow' }, async (
   const number = await merged(scene);
   await scene.advance(300_000);
   expect(lost.size).toBeGreaterThan(4);
-  expect(await outcome(scene)).toMatchObject({ summary: 'opens pull requests into release-1.x' });
+  expect(await outcome(scene)).toMatchObject({ summary: 'opened pull requests into release-1.x' });
   expect(copies(scene).map(({ headRef }) => headRef)).toEqual([`backport/${number}-to-release-1.x`]);
   expect(scene.github.branches(REPO).filter((name) => name.startsWith('countersign/'))).toEqual([]);
 });
@@ -165,7 +165,7 @@ test('a branch of that name that somebody else has made stays as it is', { tags:
   expect(number).toBe(1);
   expect(copies(scene)).toEqual([]);
   expect(scene.github.branch(REPO, 'backport/1-to-release-1.x')).toBe(tip);
-  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'failed for release-1.x' });
 });
 
 eachFirstQuick(['other files', 'another author', 'a commit below that the target does not have'] as const)(
@@ -192,7 +192,7 @@ eachFirstQuick(['other files', 'another author', 'a commit below that the target
     opensAgain();
     await scene.advance(300_000);
     expect(copies(scene)).toEqual([]);
-    expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+    expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'failed for release-1.x' });
   },
 );
 
@@ -208,7 +208,7 @@ test('what somebody pushes to the temporary branch is not copied', { tags: 'slow
   await merged(scene);
   await pushing;
   expect(copies(scene)).toEqual([]);
-  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'failed for release-1.x' });
 });
 
 eachFirstQuick(['merge', 'rebase', 'squash'] as const)(
@@ -281,7 +281,7 @@ test('a pull request that somebody else opened from that branch is not taken for
   });
   await scene.github.mergePullRequest(REPO, number, 'mia', 'squash');
   await scene.advance(10_000);
-  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'fails for release-1.x' });
+  expect(await outcome(scene)).toMatchObject({ passed: false, summary: 'failed for release-1.x' });
   const [comment] = scene.github
     .comments(REPO, number)
     .filter(({ body }) => body.includes('countersign:backport'));

@@ -84,7 +84,7 @@ eachFirstQuick<[string, Record<string, string | null>, string]>([
   const { harness, number, headSha } = await countersignedAfter(files);
   expect(harness.github.merges).toEqual([]);
   const [question] = approvals(harness, number);
-  expect(question && headline(question)).toBe('⏭️ This approval request is void');
+  expect(question && headline(question)).toBe('⏭️ This approval request has expired');
   const read = [question?.body, ownChecks(harness, headSha)[0]?.summary];
   for (const text of read)
     expect(text?.replaceAll(/[`\\]/g, '').toLowerCase()).toContain(because.toLowerCase());
@@ -99,8 +99,8 @@ test('an approval that a chain change voided is asked again by the new chain', {
     [CHAIN]: chainWith((text) => text.replace('}}" }', '}}", method: rebase }')),
   });
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   await countersign(harness, number, 'mia');
   expect(harness.github.merges).toHaveLength(1);
@@ -116,7 +116,7 @@ test('an invalid chain file blocks the merge, and the approval counts again once
   const { harness, number, headSha } = await countersignedAfter({ [CHAIN]: `${MERGE_ONLY}    oops: 1\n` });
   expect(harness.github.merges).toEqual([]);
   expect(ownCheck(harness, headSha).summary).toContain('pr-review.yaml on main has errors');
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files: { [CHAIN]: MERGE_ONLY } });
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
@@ -139,7 +139,7 @@ test('a chain change that a webhook reports voids the approval before anybody an
   const files = { [CHAIN]: chainWith((text) => text + FROZEN) };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
   await harness.advance(A_RECHECK);
-  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request has expired');
   await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);

@@ -93,7 +93,7 @@ test('a label that GitHub refuses is reported as requested, not as added', { tag
   scene.github.fail(({ path }) => path.endsWith('/labels'), { status: 403 });
   const { number, headSha } = await scene.open();
   expect(scene.github.labels(REPO, number)).toEqual([]);
-  expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toMatch(/asks for the label x on #/);
+  expect(section(scene.check(headSha, 'flow')?.summary, 'Steps')).toMatch(/added the label x to #/);
 });
 
 test('a connection that breaks during a comment leads to one comment', async () => {

@@ -37,7 +37,7 @@ describe('a step that asks and merges nothing continues', () => {
     expect(hasContinued(asked)).toBe(true);
     expect(approvals(asked.harness, asked.number).map(headline)).toEqual([
       '✍️ Countersigned',
-      '✍️ May this be merged?',
+      '✍️ Approve this merge?',
     ]);
     expect(asked.harness.github.merges).toEqual([]);
   });

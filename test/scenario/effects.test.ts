@@ -245,7 +245,7 @@ test('the app waits for a secondary rate limit on a comment, and the comment is 
 
   await harness.advance(20_000);
   expect(checkLines(harness, headSha)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
   expect(github.comments(REPO, number)).toHaveLength(1);
@@ -257,7 +257,7 @@ test('a comment whose answer was lost is not written twice', { tags: 'slow' }, a
   github.fail(isComment, { after: 'reset' }, 2);
   const { number } = await open(harness);
   await harness.advance(20_000);
-  expect(github.comments(REPO, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(github.comments(REPO, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });

@@ -112,7 +112,7 @@ test('issues are opened for findings, closed when they are fixed, and reopened w
     'Correctness: // TODO first @\u200Bocto/all open null',
     'Correctness: // TODO second @\u200Bocto/all open null',
   ]);
-  expect(ownCheck(harness, headSha).summary).toContain('asks for issues: 2 opened');
+  expect(ownCheck(harness, headSha).summary).toContain('issues: 2 opened');
   await push(harness, '// TODO first\n');
   expect(issues()).toEqual([
     'Correctness: // TODO first @\u200Bocto/all open null',

@@ -54,10 +54,10 @@ test('a run whose chain is fired again on the same head says so, and names no pu
   const [, first] = await s.runs('ship');
   expect(first?.reason).toMatchObject({
     code: 'run.cancelled.newer_run',
-    summary: 'superseded by a newer run of ship, begun by mia',
+    summary: 'replaced by a newer run of ship, started by mia',
   });
   const titles = s.github.checkRuns(REPO, headSha).map(({ title }) => title);
-  expect(titles).toContain('Superseded by a newer run of this chain, begun by mia');
+  expect(titles).toContain('Replaced by a newer run of this chain, started by mia');
   expect(titles.join()).not.toContain('push');
 });
 

@@ -46,7 +46,7 @@ describe('a merge behind a gate', () => {
     expect(checkLines(harness, headSha)).toEqual([
       `in_progress: Not merging: gate guard is not passed: 'ready' in pr.labels (pr.labels is [])`,
     ]);
-    expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
+    expect(headline(approvalOf(harness, number))).toBe('✍️ Approve this merge?');
     await harness.github.addLabel(REPO, number, 'will', 'ready');
     await harness.advance(A_RECHECK);
     expect(harness.github.merges).toMatchObject([{ headSha }]);
@@ -266,8 +266,8 @@ describe('gates of the organisation', () => {
     });
     await harness.advance(A_RECHECK);
     expect(approvals(harness, number).map(headline)).toEqual([
-      '⏭️ This approval request is void',
-      '✍️ May this be merged?',
+      '⏭️ This approval request has expired',
+      '✍️ Approve this merge?',
     ]);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
@@ -330,7 +330,7 @@ describe('any other step behind a gate', () => {
       expect(harness.github.labels(REPO, number)).toEqual([]);
       expect((await stateOf(harness)).invocations[0]?.outcome).toMatchObject({
         passed: false,
-        summary: `counts as not passed, because of the gate guard: asks for a comment on #${number}`,
+        summary: `counts as not passed, because of the gate guard: commented on #${number}`,
       });
     },
   );
@@ -342,7 +342,7 @@ describe('any other step behind a gate', () => {
       const { number } = await open(harness);
       await harness.advance(A_RECHECK);
       expect(comments(harness, REPO, number)).toEqual([]);
-      expect(headline(approvalOf(harness, number))).toBe('✍️ May `say` go on?');
+      expect(headline(approvalOf(harness, number))).toBe('✍️ Approve the step `say`?');
       await react(harness, number, 'ada');
       await harness.advance(A_RECHECK);
       expect(comments(harness, REPO, number)).toEqual([]);

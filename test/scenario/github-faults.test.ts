@@ -164,7 +164,7 @@ eachFirstQuick([
     unlock();
     await github.comment(REPO, number, 'ada', '/countersign rerun');
     await harness.advance(A_RECHECK);
-    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
     await countersign(harness, number);
     expect(github.merges).toHaveLength(1);
     expect(approvals(harness, number)).toHaveLength(1);

@@ -92,7 +92,7 @@ test('an approval is void once the branch that governed it is no longer protecte
   expect(harness.github.merges).toEqual([]);
   const [first, second] = approvals(harness, number);
   expect(first?.body).toContain('next is not protected any more, so main governs');
-  expect(second && headline(second)).toBe('✍️ May this be merged?');
+  expect(second && headline(second)).toBe('✍️ Approve this merge?');
 });
 
 test('code owners are those that the governing branch names', { tags: 'slow' }, async () => {
@@ -120,5 +120,5 @@ test('a push to the governing branch voids an approval for another base', { tags
   const files = { [CHAIN]: MERGE_ONLY.replace('}}" }', '}}", method: rebase }') };
   await harness.github.push({ repo: REPO, branch: 'main', author: 'max', files });
   await harness.advance(A_RECHECK);
-  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request has expired');
 });

@@ -273,15 +273,15 @@ eachFirstQuick<{ what: string; begins: Act; ends: Act; next: Act }>([
   await harness.advance(A_RECHECK);
   await begins(harness);
   await harness.advance(10 * MINUTE);
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   await ends(harness);
   await next(harness);
   await harness.advance(2 * MINUTE);
   const [first, ...later] = approvals(harness, number).map(headline);
-  expect(first).toBe('⏭️ This approval request is void');
+  expect(first).toBe('⏭️ This approval request has expired');
   expect(ownChecks(harness, headSha)[0]).toMatchObject({ status: 'completed' });
   const { state } = harness.github.pullRequest(REPO, number);
-  expect(later).toEqual(state === 'open' ? ['✍️ May this be merged?'] : []);
+  expect(later).toEqual(state === 'open' ? ['✍️ Approve this merge?'] : []);
   const pending = await harness.app.storage.read.effects.list({ status: 'pending', limit: 10 });
   const failed = await harness.app.storage.read.effects.list({ status: 'failed', limit: 10 });
   // A comment that GitHub never had leaves nothing open.

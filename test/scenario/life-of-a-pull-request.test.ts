@@ -80,8 +80,8 @@ test('a push supersedes the run, closes its check run and approval comment, and 
   await reportCi(harness, second, 'success');
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   expect(harness.github.comments(REPO, number)).toHaveLength(3);
 });
@@ -102,7 +102,7 @@ test('five pushes in a row leave one approval comment, one status comment and on
   ]);
   expect(harness.github.comments(REPO, number).map(headline)).toEqual([
     '✍️ Waiting for a maintainer to countersign',
-    '✍️ May this be merged?',
+    '✍️ Approve this merge?',
   ]);
 });
 
@@ -125,9 +125,9 @@ test('a force-push back to an earlier head asks again, and that head’s earlier
     'in_progress: Waiting for a maintainer to countersign',
   ]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
 
   await countersign(harness, number);
@@ -142,7 +142,7 @@ test('closing ends the run and its approval comment, and says so', { tags: 'slow
 
   expect(harness.github.merges).toEqual([]);
   expect(checkLines(harness, headSha)).toEqual(['cancelled: Stopped: the pull request was closed']);
-  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This approval request is void']);
+  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This approval request has expired']);
   expect(voidedBecause(harness, number)).toContain('The pull request was closed.');
   expect(headline(statusOf(harness, number))).toBe('🚫 Stopped: the pull request was closed');
 });
@@ -160,8 +160,8 @@ test('reopening starts a new run with its own approval comment', { tags: 'slow' 
     'in_progress: Waiting for a maintainer to countersign',
   ]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
@@ -221,8 +221,8 @@ test('a conversion to draft voids the approval, and a new one follows when the p
   await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
@@ -266,7 +266,7 @@ test('a new base that the chain is not for ends the run and starts none', { tags
   expect(checkLines(harness, headSha)).toEqual([
     'cancelled: Stopped: the pull request has a new base branch',
   ]);
-  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This approval request is void']);
+  expect(approvals(harness, number).map(headline)).toEqual(['⏭️ This approval request has expired']);
   expect(headline(statusOf(harness, number))).toBe('⏭️ Stopped: the pull request has a new base branch');
 });
 

@@ -103,8 +103,8 @@ test('a push between the last poll and the merge call is not merged, and gets it
   expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ headSha: second }]);
@@ -345,7 +345,7 @@ steps:
   );
   expect(told.map((body) => body.split('\n').slice(2, 5).join('\n'))).toMatchInlineSnapshot(`
     [
-      "### ⏭️ This approval request is void
+      "### ⏭️ This approval request has expired
 
     It asked whether commit \`<head>\` may be merged into \`main\`. Merged into main as <merge> by the step tidy, countersigned by mia.",
       "### 🎉 Countersigned and merged

@@ -47,7 +47,7 @@ test('a step posts a message to a chat, in which a title mentions nobody and sho
   expect(receiver.received.map(({ text }) => text)).toEqual([
     '*Opened* by ada: &lt;!channel&gt; @\u200Bhere &lt;https:\u200B//evil.test|click&gt; *\u200Ball*',
   ]);
-  expect(ownCheck(harness, headSha).summary).toContain('asks for a message to team');
+  expect(ownCheck(harness, headSha).summary).toContain('sent a message to team');
 });
 
 test('a signed webhook gets the plain text and the facts of the run, signed again at each attempt with the same id', {

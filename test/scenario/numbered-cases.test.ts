@@ -71,7 +71,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
   expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<head> base=main -->
     <!-- countersign:question id=apr_1 -->
-    ### ✍️ May this be merged?
+    ### ✍️ Approve this merge?
 
     With a countersign, commit \`<head>\` is **squash-merged** into \`main\`.
 
@@ -262,7 +262,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
     | ❌ | \`review\` | not passed | 3 critical findings in 3 files must be fixed first; 1 medium finding can wait. | 0 ms |
     | ⏭️ | \`ci\` | skipped | its condition does not hold: \`{{ steps[0].outcome.passed }}\` |  |
     | ⏭️ | \`merge\` | skipped | its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\` |  |
-    | ✅ | \`changes\` | done | asks for a comment on #&#8203;1 | 0 ms |
+    | ✅ | \`changes\` | done | commented on #&#8203;1 | 0 ms |
 
     ### Expected artifacts: passed
 
@@ -306,19 +306,19 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   expect(readable(harness, approvalOf(harness, number).body, commits)).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<first> base=main -->
     <!-- countersign:question id=apr_1 -->
-    ### ⏭️ This approval request is void
+    ### ⏭️ This approval request has expired
 
     It asked whether commit \`<first>\` may be squash-merged into \`main\`. A newer commit was pushed: \`<second>\`.
 
-    Reactions to this comment do not count any more."
+    Reactions to this comment no longer count."
   `);
 
   await reportCi(harness, second, 'success');
   await harness.advance(20_000);
   expect(github.merges).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   expect(ownCheck(harness, second).summary).toContain('Round 2');
 
@@ -326,7 +326,7 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   expect(github.merges).toMatchObject([{ number, headSha: second, method: 'squash' }]);
   expect(checkLines(harness, second)).toEqual(['success: Merged: countersigned by max']);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
+    '⏭️ This approval request has expired',
     '🎉 Countersigned and merged',
   ]);
   expect(github.comments(REPO, number)).toHaveLength(3);

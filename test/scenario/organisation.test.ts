@@ -41,7 +41,7 @@ test('unreadable settings of an organisation block every merge until they are re
   await countersign(harness, number);
   expect(harness.github.merges).toEqual([]);
   expect(ownCheck(harness, headSha).summary).toContain('countersign organisation forget octo');
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   giveBack();
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);
@@ -131,7 +131,7 @@ test('a second countersign that the organisation starts to require applies to th
   await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
-  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request is void');
+  expect(approvals(harness, number).map(headline)[0]).toBe('⏭️ This approval request has expired');
 });
 
 test('a push to the repository of the organisation wakes its open approvals', { tags: 'slow' }, async () => {
@@ -141,8 +141,8 @@ test('a push to the repository of the organisation wakes its open approvals', { 
   await setOrganisation(harness, 'countersign: { count: 2 }\n');
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
 });
 

@@ -12,7 +12,7 @@ test('if GitHub’s comments name no app, the app is asked once, and the answer 
   harness.github.leaveAppsUnnamed();
   const { number } = await open(harness);
   await harness.advance(60_000);
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
   await countersign(harness, number);
   expect(harness.github.merges).toMatchObject([{ number }]);
 });

@@ -57,7 +57,7 @@ test('with an hour’s budget nearly spent, a countersign is merged at once, and
   expect(refused).toEqual([]);
 
   await harness.advance(61 * MINUTE);
-  expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ Approve this merge?']);
   await countersign(harness, second.number);
   expect(github.merges).toHaveLength(2);
   expect(github.requests.filter(({ status }) => status === 403)).toEqual([]);

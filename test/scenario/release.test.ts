@@ -40,7 +40,7 @@ test('a step drafts a release of the base branch, and notifies nobody', { tags: 
     },
   ]);
   expect(scene.github.tags(REPO).size).toBe(0);
-  expect(await summary(scene)).toBe(`drafts the release v1.0.0 of ${sha.slice(0, 7)}`);
+  expect(await summary(scene)).toBe(`drafted the release v1.0.0 of ${sha.slice(0, 7)}`);
 });
 
 test('a step that says so publishes the release, with its tag', { tags: 'slow' }, async () => {
@@ -62,7 +62,7 @@ test('a release whose answer is lost is made once', { tags: 'slow' }, async () =
   await merged(scene);
   await scene.advance(120_000);
   expect(scene.github.releases(REPO)).toHaveLength(1);
-  expect(await summary(scene)).toBe('finds the release v1.0.0, and leaves it as it is');
+  expect(await summary(scene)).toBe('found the release v1.0.0, and left it as it is');
 });
 
 test('a second merge leaves the release of that tag as it is', { tags: 'slow' }, async () => {
@@ -72,7 +72,7 @@ test('a second merge leaves the release of that tag as it is', { tags: 'slow' },
   await scene.github.mergePullRequest(REPO, number, 'mia');
   await scene.advance(10_000);
   expect(scene.github.tags(REPO).get('v1.0.0')).toBe(first);
-  expect(await summary(scene)).toBe('finds the release v1.0.0, and leaves it as it is');
+  expect(await summary(scene)).toBe('found the release v1.0.0, and left it as it is');
 });
 
 test.each([

@@ -36,7 +36,7 @@ test('CI that turned green without a webhook while the app was down is noticed a
   await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
   await harness.restart();
   await harness.advance(180_000);
-  expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+  expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
 });
 
 test('a run that waits for a countersign keeps its approval comment over a restart, and notices reactions from while the app was down', async () => {

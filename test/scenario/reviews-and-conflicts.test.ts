@@ -152,7 +152,7 @@ describe('a conflict with the base branch', () => {
     const { github } = harness;
     await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
     await harness.settle();
-    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
     await countersign(harness, number);
     expect(github.merges).toHaveLength(1);
   });
@@ -163,7 +163,7 @@ describe('a conflict with the base branch', () => {
     const forceTo = github.branch(REPO, 'main') ?? '';
     await github.push({ repo: REPO, branch: 'greet', author: 'ada', forceTo, ...conflicting });
     await harness.settle();
-    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
     await countersign(harness, number);
     expect(github.merges).toHaveLength(1);
   });
@@ -172,7 +172,7 @@ describe('a conflict with the base branch', () => {
     const harness = await start({ chain: MERGE_ONLY, mergeability: 'lazy' });
     const { number } = await open(harness);
     await harness.advance(A_RECHECK);
-    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
     await countersign(harness, number);
     expect(harness.github.merges).toHaveLength(1);
   });

@@ -138,7 +138,7 @@ test('with overlap: cancel_running, a firing ends the earlier run', { tags: 'slo
   expect(newer?.status).toBe('waiting_ci');
   expect(older).toMatchObject({
     status: 'cancelled',
-    reason: { summary: 'superseded by the next scheduled run of flow' },
+    reason: { summary: 'replaced by the next scheduled run of flow' },
   });
 });
 

@@ -28,8 +28,8 @@ test('a person who is removed from the settings cannot answer an approval from b
   await setSettings(harness, ADMINS_ONLY);
   await harness.advance(A_RECHECK);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
   await countersign(harness, number, 'will');
   expect(harness.github.merges).toEqual([]);

@@ -93,7 +93,7 @@ test('dependabot labels a major version, and merges it once two people agree', {
     title: 'Bump express from 4.21.2 to 5.0.1',
   });
   expect(scene.github.labels(REPO, number)).toEqual(['major-update']);
-  expect(approvalOf(scene, number).body).toContain('May this major version be merged?');
+  expect(approvalOf(scene, number).body).toContain('Approve this major version?');
   await countersign(scene, number, 'mia');
   expect(scene.github.merges).toEqual([]);
   await countersign(scene, number, 'max');

@@ -76,7 +76,7 @@ eachFirstQuick<[string, typeof isToken, Fault]>([
     back();
     await harness.advance(2 * MINUTE);
     expect(github.merges).toMatchObject([{ number: first.number }]);
-    expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(approvals(harness, second.number).map(headline)).toEqual(['✍️ Approve this merge?']);
     await countersign(harness, second.number);
     await harness.advance(5 * MINUTE);
     expect(checkLines(harness, second.headSha)).toEqual(['success: Merged: countersigned by mia']);

@@ -51,7 +51,7 @@ test('a risk that CI shows only after the maintainers were asked blocks the merg
   await react(harness, number, 'mia');
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);
-  expect(approvalOf(harness, number).body).toContain("the step's condition does not hold any more");
+  expect(approvalOf(harness, number).body).toContain("the step's condition no longer holds");
   await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);

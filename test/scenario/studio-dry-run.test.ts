@@ -280,7 +280,7 @@ describe('the process of a dry run', { tags: 'slow' }, () => {
     expect(page).toContain(`Dry run of pr-review ${REPO}#${number}`);
     expect(page).toContain('It would ask for a countersign.');
     expect(page).toContain('merge : waiting for a countersign');
-    expect(page).toMatch(/Comment on #\d+ ### ✍️ May this be merged\?/);
+    expect(page).toMatch(/Comment on #\d+ ### ✍️ Approve this merge\?/);
     expect([writes, readdirSync(temporary)]).toEqual([[], []]);
   });
 

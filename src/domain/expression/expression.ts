@@ -144,10 +144,15 @@ function equatedIn(expression: Expression): Equated[] {
 }
 
 function equated(of: Expression, value: Expression): Equated[] {
-  const [reference] = of.kind === 'member' ? memberReferences(of) : [];
+  const reference = pathOf(of);
+  return reference && value.kind === 'literal' ? [{ ...reference, value: value.value }] : [];
+}
+
+/** What an expression that is only a path reads; `undefined` for any other, and for a path with a computed part. */
+export function pathOf(expression: Expression): Reference | undefined {
+  const [reference] = expression.kind === 'member' ? memberReferences(expression) : [];
   // A path with a computed part ends before it.
-  const isWhole = reference?.path.length === depthOf(of);
-  return reference && isWhole && value.kind === 'literal' ? [{ ...reference, value: value.value }] : [];
+  return reference?.path.length === depthOf(expression) ? reference : undefined;
 }
 
 /** Filters whose result is a list of entries of their operand. */
@@ -196,8 +201,7 @@ function membersOfEntry(expression: Extract<Expression, { kind: 'member' }>): Re
 function listOf(expression: Expression): Reference | undefined {
   let list = expression;
   while (list.kind === 'filter' && KEEPS_ENTRIES.includes(list.name)) list = list.operand;
-  const [of] = list.kind === 'member' ? memberReferences(list) : [];
-  return of && of.path.length === depthOf(list) ? of : undefined;
+  return pathOf(list);
 }
 
 function depthOf(expression: Expression): number {

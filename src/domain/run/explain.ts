@@ -177,7 +177,7 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
         ? criterion('unknown', `${step.stepId} is done, but its outcome is not known`)
         : outcomeCriterion(state, step.stepId, step.outcome, asked);
     case 'skipped':
-      return criterion('unmet', withReason('was skipped'));
+      return criterion('unmet', skippedWords(step));
     case 'failed':
       if (step.reason?.decision)
         return criterion('unmet', withReason('failed'), step.reason.decision.reasons);
@@ -191,6 +191,13 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
     default:
       return unreachable(step.status);
   }
+}
+
+/** `merge was skipped because the review did not pass`. */
+function skippedWords({ stepId, reason }: Invocation): string {
+  if (reason === null) return `${stepId} was skipped`;
+  const isItsOwn = reason.code === 'step.skipped.condition' || reason.code === 'step.skipped.dependency';
+  return `${stepId} was skipped${isItsOwn ? ' because ' : ': '}${reason.summary}`;
 }
 
 /** A step with an approval comment, from the last poll. */

@@ -186,7 +186,7 @@ export function outdatedBecause(
 
 /** The reason of a run that is replaced because a person started the same chain again for the same head. */
 export function newerRun(newer: Pick<Run, 'id' | 'chain'>, by: string): Reason {
-  return reason('run.cancelled.newer_run', `superseded by a newer run of ${newer.chain}, begun by ${by}`, [
+  return reason('run.cancelled.newer_run', `replaced by a newer run of ${newer.chain}, started by ${by}`, [
     { kind: 'run', id: newer.id, label: newer.chain },
     // An operator has no name on GitHub.
     ...(by === OPERATOR ? [] : [{ kind: 'person', id: by, label: by } as const]),

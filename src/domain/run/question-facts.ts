@@ -18,6 +18,7 @@ import { type RequestedChanges, requestedChangesCriterion } from '../policy/revi
 import { stillExpected } from '../rule/step-rules.ts';
 import { asConditionsSeeIt, conditionContext } from './context.ts';
 import type { Invocation, Run, RunState } from './run.ts';
+import { whyConditionIsFalse } from './why-condition-is-false.ts';
 
 /** The step with the approval comment. */
 export interface Asking {
@@ -182,12 +183,10 @@ function conditionsNow(asking: Asking, fresh: ReadonlyMap<string, Outcome>): Exp
     );
   if (step.condition === undefined) return reasons;
   const holds = evaluateCondition(compileExpression(step.condition), conditionContext(state, step.id, fresh));
-  reasons.push(
-    holds
-      ? criterion('met', 'every condition of the step still holds')
-      : criterion('unmet', `the step's condition does not hold any more: \`${step.condition}\``),
-  );
-  return reasons;
+  if (holds) return [...reasons, criterion('met', 'every condition of the step still holds')];
+  const because = whyConditionIsFalse(state, step.id, step.condition, fresh);
+  const words = because === undefined ? '' : `: ${because}`;
+  return [...reasons, criterion('unmet', `the step's condition no longer holds${words}`)];
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   type WaitingFor,
   waitingFor,
 } from './run.ts';
+import { endedText, whyConditionIsFalse } from './why-condition-is-false.ts';
 
 /** A session's report about its step. */
 export type SessionResult =
@@ -273,12 +274,13 @@ class Transition {
         !(condition && asksAbout(condition, { id: other.stepId, index: other.stepIndex })),
     );
     if (missing) {
-      const because = `${missing.stepId}, which it depends on, is ${statusText(missing.status)}`;
+      const because = `${missing.stepId}, which it depends on, ${endedText(missing.status)}`;
       this.endStep(step, 'skipped', reason('step.skipped.dependency', because, [stepRef(missing)]));
       return true;
     }
     if (condition && !evaluateCondition(condition, conditionContext(this.state, step.stepId))) {
-      const because = `its condition does not hold: \`${definition.condition}\``;
+      const because =
+        whyConditionIsFalse(this.state, step.stepId, condition.source) ?? 'its condition is false';
       this.endStep(step, 'skipped', reason('step.skipped.condition', because));
       return true;
     }

@@ -30,7 +30,7 @@ export type AnsweredAction = AnsweredHandler & ActionParts;
 export type Plan =
   | {
       kind: 'does';
-      /** The outcome is stored before GitHub answers, so it says what the action asks for. */
+      /** What was done. It is stored together with the desired effects, shortly before GitHub has them. */
       summary: string;
       /** False if something could not be done; true if left out. */
       passed?: boolean;

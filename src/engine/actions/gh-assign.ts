@@ -28,7 +28,7 @@ export const ghAssign = plainAction({
     const { run } = context.state;
     return {
       kind: 'does',
-      summary: `asks to assign ${people.join(', ')} to #${issue}`,
+      summary: `assigned ${people.join(', ')} to #${issue}`,
       details: { issue, people },
       effects: [
         {

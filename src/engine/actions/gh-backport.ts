@@ -93,10 +93,10 @@ export const ghBackport = plainAction({
     const of = (...kinds: BackportResult['kind'][]) =>
       results.filter(({ kind }) => kinds.includes(kind)).map(({ effect }) => effect.onto);
     const parts = [
-      ['opens pull requests into', of('opened')],
-      ['finds nothing to copy to', of('nothing')],
+      ['opened pull requests into', of('opened')],
+      ['found nothing to copy to', of('nothing')],
       ['conflicts with', of('conflict')],
-      ['fails for', of('failed')],
+      ['failed for', of('failed')],
     ] as const;
     return {
       kind: 'does',

@@ -43,7 +43,7 @@ export const ghClose = plainAction({
     const why = isPullRequest ? null : (given ?? 'completed');
     return {
       kind: 'does',
-      summary: `asks to close #${issue}`,
+      summary: `closed #${issue}`,
       details: { issue, ...(why === null ? {} : { reason: why }) },
       effects: [
         ...(words.trim() === ''

@@ -25,7 +25,7 @@ export const ghComment = plainAction({
     const comment = actionComment(run.id, context.step.id, body);
     return {
       kind: 'does',
-      summary: `asks for a comment on #${issue}`,
+      summary: `commented on #${issue}`,
       details: { issue },
       effects: [
         {

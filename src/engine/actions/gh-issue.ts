@@ -310,6 +310,6 @@ function summaryOf(
     ...(counts.left_closed === 0 ? [] : [`${counts.left_closed} left closed, as not planned`]),
     ...(counts.over_limit === 0 ? [] : [`${counts.over_limit} over the limit`]),
   ];
-  const first = asked.length === 0 ? 'has no issues to change' : `asks for issues: ${asked.join(', ')}`;
+  const first = asked.length === 0 ? 'no issues to change' : `issues: ${asked.join(', ')}`;
   return [first, ...rest].join('; ');
 }

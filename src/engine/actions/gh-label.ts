@@ -20,7 +20,7 @@ export const ghLabel = plainAction({
     const { run } = context.state;
     return {
       kind: 'does',
-      summary: `asks for ${labels.length === 1 ? 'the label' : 'the labels'} ${labels.join(', ')} on #${issue}`,
+      summary: `added ${labels.length === 1 ? 'the label' : 'the labels'} ${labels.join(', ')} to #${issue}`,
       details: { issue, labels },
       effects: [
         {

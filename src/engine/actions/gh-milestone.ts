@@ -35,7 +35,7 @@ export const ghMilestone = plainAction({
     const { run } = context.state;
     return {
       kind: 'does',
-      summary: `asks for the milestone ${milestone.title} on #${issue}`,
+      summary: `set the milestone ${milestone.title} of #${issue}`,
       details: { issue, milestone: milestone.title },
       effects: [
         {

@@ -67,8 +67,8 @@ export const ghRelease = plainAction({
     return {
       kind: 'does',
       summary: isNew
-        ? `${draft ? 'drafts' : 'publishes'} the release ${tag} of ${sha.slice(0, 7)}`
-        : `finds the release ${tag}, and leaves it as it is`,
+        ? `${draft ? 'drafted' : 'published'} the release ${tag} of ${sha.slice(0, 7)}`
+        : `found the release ${tag}, and left it as it is`,
       details: {
         tag,
         draft,

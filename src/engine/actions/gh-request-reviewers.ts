@@ -48,8 +48,8 @@ export const ghRequestReviewers = plainAction({
       kind: 'does',
       summary:
         names.length === 0
-          ? `asks nobody to review #${run.pullRequest}: only its author is named`
-          : `asks for reviews of #${run.pullRequest} by ${names.join(', ')}`,
+          ? `asked nobody to review #${run.pullRequest}: only its author is named`
+          : `asked ${names.join(', ')} to review #${run.pullRequest}`,
       details: { pull_request: run.pullRequest, people: asked, teams },
       effects:
         names.length === 0

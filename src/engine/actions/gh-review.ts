@@ -68,7 +68,7 @@ export const ghReview = plainAction({
     const words = context.text('body', (value) => prose(value));
     return {
       kind: 'does',
-      summary: `asks for a review of #${pullRequest} with ${plural(placed.length, 'comment')} and ${plural(others.length, 'finding')} in its text`,
+      summary: `wrote a review of #${pullRequest} with ${plural(placed.length, 'comment')} and ${plural(others.length, 'finding')} in its text`,
       details: { pull_request: pullRequest, comments: placed.length, listed: others.length },
       effects: [
         {

@@ -61,7 +61,7 @@ export const ghStatus = plainAction({
     const said = context.text('description', visible)?.replaceAll(/\s+/g, ' ').trim() ?? '';
     return {
       kind: 'does',
-      summary: `asks for the status ${name}: ${state}`,
+      summary: `set the status ${name}: ${state}`,
       details: { context: name, state, sha: run.headSha },
       effects: [
         {

@@ -46,7 +46,7 @@ export const ghUpdateBranch = plainAction({
     return {
       kind: 'does',
       summary: updated
-        ? `merges ${run.baseRef} into the branch of #${number}`
+        ? `merged ${run.baseRef} into the branch of #${number}`
         : `#${number} is up to date with ${run.baseRef}`,
       details: { pull_request: number, updated },
       effects: [],

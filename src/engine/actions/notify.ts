@@ -62,7 +62,7 @@ export const notify = plainAction({
     };
     return {
       kind: 'does',
-      summary: `asks for a message to ${names.join(', ')}`,
+      summary: `sent a message to ${names.join(', ')}`,
       details: { webhooks: names },
       effects: names.map((webhook) => ({
         key: `${keyOf('notify', context)}:${webhook}`,

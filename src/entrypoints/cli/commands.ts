@@ -32,6 +32,7 @@ import {
 import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
+import type { RunExplanationOptions } from './run-why.ts';
 import type { TokenCreateOptions } from './token.ts';
 
 const DEFAULT_LISTED = 20;
@@ -299,8 +300,9 @@ function addRun(run: Command, perform: Perform): void {
     .command('why')
     .description('show why the pull request is or is not merging, as a tree of reasons')
     .argument('<run>', 'the id of a run, or a pull request as owner/name#number')
+    .addOption(new Option('--verbose', "also the conditions of the chain's steps, as they are written"))
     .addOption(databaseOption())
-    .action((id: string, options: DatabaseOption) =>
+    .action((id: string, options: RunExplanationOptions) =>
       perform(async (context) => (await import('./run-why.ts')).runExplanation(context, id, options)),
     );
   example(why, 'countersign run why acme/shop#7');

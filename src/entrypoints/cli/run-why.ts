@@ -1,10 +1,11 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import { explain, explainText } from '../../domain/run/explain.ts';
+import type { RunState } from '../../domain/run/run.ts';
 import { governing } from '../../engine/runs/on-pull-request.ts';
 import { pullRequestNow, repositoryFacts } from '../../engine/runs/run-facts.ts';
 import { recordedOf, whyNoRun, whyOthersDidNotRun } from '../../engine/runs/why-no-run.ts';
-import { noRunsOf, whyOfRun } from '../../messages/cli/cli.ts';
+import { conditionsOf, noRunsOf, whyOfRun } from '../../messages/cli/cli.ts';
 import { whyJson } from '../../messages/cli/run-json.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { ReadTx } from '../../ports/storage.ts';
@@ -13,17 +14,23 @@ import { findInstallation } from './find-installation.ts';
 import { findRun } from './find-run.ts';
 import { pullRequestOf } from './options.ts';
 
+export interface RunExplanationOptions extends DatabaseOption {
+  verbose?: boolean;
+}
+
 /** @param subject the id of a run, or a pull request as `owner/name#number`: then the runs that represent it */
 export function runExplanation(
   context: Context,
   subject: string,
-  { database }: DatabaseOption,
+  { database, verbose = false }: RunExplanationOptions,
 ): Promise<Output> {
+  const textOf = (state: RunState, tree: Explanation) =>
+    [explainText(tree), ...(verbose ? conditionsOf(state.run.definition) : [])].join('\n\n');
   return context.tools.withDatabase(database, 'read', async ({ read }) => {
     if (!subject.includes('#')) {
       const { state, approval } = await findRun(read, subject);
       const tree = explain(state, approval);
-      return { text: explainText(tree), json: whyJson(tree) };
+      return { text: textOf(state, tree), json: whyJson(tree) };
     }
     const { repository, number } = pullRequestOf(subject);
     const [newest] = await read.runs.list({ repository, pullRequest: number, limit: 1 });
@@ -34,18 +41,18 @@ export function runExplanation(
     const trees = await Promise.all(
       runs.map(async ({ id }) => {
         const { state, approval } = await findRun(read, id);
-        return { run: state.run, tree: explain(state, approval) };
+        return { state, tree: explain(state, approval) };
       }),
     );
     const others = await whyOthers(context, read, { repository, number }, runs);
     if (runs.length === 0 && !others) throw new CountersignError('cli.unknown_run', noRunsOf(subject));
     return {
       text: [
-        ...trees.map(({ run, tree }) => whyOfRun(run, explainText(tree))),
+        ...trees.map(({ state, tree }) => whyOfRun(state.run, textOf(state, tree))),
         ...(others ? [explainText(others)] : []),
       ].join('\n\n'),
       json: [
-        ...trees.map(({ run, tree }) => ({
+        ...trees.map(({ state: { run }, tree }) => ({
           run_id: run.id,
           chain: run.chain,
           status: run.status,

@@ -66,7 +66,7 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
     ...(review.since ? fixedPart(review.since) : []),
     ...(faulty.lines.length === 0 ? [] : ['#### Did not work', withRest(faulty, BELOW)]),
     ...(review.left_out.length === 0 ? [] : ['#### Not reviewed', withRest(leftOut, BELOW)]),
-    ...(workers.lines.length === 0 ? [] : [`<sub>Reviewed by ${workers.lines.join(', ')}.</sub>`]),
+    ...(workers.lines.length === 0 ? [] : [`<sub>Checked by ${workers.lines.join(', ')}.</sub>`]),
     ...notes.lines.map((note) => `<sub>${note}</sub>`),
   ];
   return { markdown: parts.join('\n\n'), cut: leftOut.left > 0 };

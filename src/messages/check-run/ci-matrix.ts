@@ -22,7 +22,7 @@ export function ciMatrix(ci: CiResult, noChecksAllowed: boolean): Section {
   if (ci.checks.length === 0) {
     const setting = noChecksAllowed
       ? 'The settings allow merging without any.'
-      : 'The settings ask for some, so this is no pass.';
+      : 'The settings require at least one, so CI has not passed.';
     return { markdown: `### CI: no checks ran\n\n${setting}`, cut: false };
   }
   const { lines, left } = fitting(inOrder(ci.checks), row, SHOWN);

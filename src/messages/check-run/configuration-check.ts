@@ -68,7 +68,7 @@ export function baseConfigurationCheck(
       list(diagnostics),
       settingsBroken
         ? 'This pull request did not cause it. Without its settings it is not known who may countersign, so no chain runs until they are corrected.'
-        : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.',
+        : 'This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected.',
       `**Next:** correct the files on ${code(baseRef)}. ${linters(diagnostics)} finds the same errors on your machine.`,
     ]),
     annotations: [],
@@ -92,7 +92,7 @@ function organisationCheck(view: ConfigurationView): CheckRunContent {
   };
 }
 
-const WARNED = 'These are allowed, and probably not what was meant:';
+const WARNED = 'These are allowed, but probably not intended:';
 
 /** The check for a pull request that changes chains or settings: would they work after the merge? */
 export function configurationCheck(
@@ -107,10 +107,10 @@ export function configurationCheck(
       ? `${plural(files.length, 'configuration file')} checked, no errors${warned}`
       : `${plural(diagnostics.length, 'error')} in the configuration${warned}`,
     summary: limited([
-      sound ? 'The configuration that this pull request changes is sound:' : list(diagnostics),
+      sound ? 'The configuration that this pull request changes has no errors:' : list(diagnostics),
       sound ? list(files) : `Checked: ${plural(files.length, 'file')}.`,
       ...(warnings.length === 0 ? [] : [WARNED, list(warnings)]),
-      'It takes effect once it is merged: until then the configuration of the base branch applies, for this pull request, too.',
+      'It takes effect once it is merged. Until then, the configuration of the base branch applies, to this pull request too.',
       ...(sound
         ? []
         : [

@@ -113,7 +113,7 @@ export function closedGate(
 function titleOf(where: RunSummary, state: RunState, approval: Approval | null): string {
   const isAtWork = where.kind === 'queued' || where.kind === 'working';
   return isAtWork
-    ? `Not countersigned yet: the chain ${state.run.chain} is at work`
+    ? `Not countersigned yet: the chain ${state.run.chain} is running`
     : plainLine(sentence(where, state, approval));
 }
 
@@ -141,7 +141,7 @@ export function unaskedGate(view: GateView, because: Explanation, since: Date): 
     summary: summary(
       [
         `### Why\n\n${inline(asSentence(capital(because.summary)), 400)}\n\n${explanationList(because, () => null)}`,
-        'Nobody can be asked to countersign until a chain that merges is for this pull request.',
+        'Nobody can be asked to countersign until a chain that merges applies to this pull request.',
       ],
       view,
     ),

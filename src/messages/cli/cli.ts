@@ -57,6 +57,14 @@ export function whyOfRun({ id, chain }: Run, tree: string): string {
   return `${chain} (${id})\n${tree}`;
 }
 
+/** The conditions of a chain as its author wrote them; none if it has none. */
+export function conditionsOf({ steps }: Run['definition']): string[] {
+  const lines = steps.flatMap(({ id, condition }) =>
+    condition === undefined ? [] : [`  ${id}: ${withoutBraces(plainLine(condition))}`],
+  );
+  return lines.length === 0 ? [] : [['Conditions:', ...lines].join('\n')];
+}
+
 export function runIsOver(run: Run, now: Date): string {
   const when = run.finishedAt ?? run.updatedAt;
   const age = formatDuration(Math.max(0, now.getTime() - when.getTime()));

@@ -61,17 +61,17 @@ function open(view: ApprovalView): string[] {
   const { approval, state, pages } = view;
   const rules = rulesAsked(state, approval);
   const more = moreNeeded(state, approval);
-  const stop = rules.reject.length === 0 ? '' : `, or with ${emoji(rules.reject)} to stop it`;
+  const stop = rules.reject.length === 0 ? '' : `, or with ${emoji(rules.reject)} to reject`;
   return [
     `### ✍️ ${rules.step?.question === undefined ? mayIt(view) : inline(rules.step.question)}`,
-    `With a countersign, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} goes on for ${head(view)}; nothing is merged by it`}.`,
+    `Once approved, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} runs for ${head(view)}. It merges nothing`}.`,
     ...blocked(view),
     `#### Why you are asked\n\n${grounds(state)}`,
-    `#### How to answer\n\nReact to this comment with ${emoji(rules.approve)} ${isMerge(view) ? 'to merge' : 'to let it go on'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
-    `**Who may answer:** ${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.`,
+    `#### How to answer\n\nReact to this comment with ${emoji(rules.approve)} ${isMerge(view) ? 'to merge' : 'to approve'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
+    `**Who may answer:** ${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} The author, anybody who committed, co-wrote or pushed one of the commits, and bots cannot answer.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
     ...noticeLines(approval),
-    'A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.',
+    'This request and its answers expire with a push, another base branch, a return to draft, or when the pull request is closed.',
     ...(approval.decision === null || approval.decision.reasons.length === 0
       ? []
       : [
@@ -82,26 +82,26 @@ function open(view: ApprovalView): string[] {
 }
 
 function mayIt(view: ApprovalView): string {
-  return isMerge(view) ? 'May this be merged?' : `May ${stepOf(view)} go on?`;
+  return isMerge(view) ? 'Approve this merge?' : `Approve the step ${stepOf(view)}?`;
 }
 
 /** The other ways to answer, which do not exist for a merge. */
 function otherAnswers({ state, approval }: ApprovalView): string {
   const step = state.invocations.find(({ id }) => id === approval.invocationId)?.stepId ?? '';
   const [approve, reject] = ['approve', 'reject'].map((verb) => code(`/countersign ${verb} ${step}`));
-  return `Or press Approve on the check run, or write ${approve} or ${reject} in a new comment; your last word counts.`;
+  return `You can also press Approve on the check run, or write ${approve} or ${reject} in a new comment. Your last answer counts.`;
 }
 
 function blocked({ approval: { decision }, state: { run } }: ApprovalView): string[] {
-  if (run.paused) return ['> **For now:** The pull request is paused.'];
-  return decision?.status === 'unmet' ? [`> **For now:** ${inline(asSentence(decision.summary), 400)}`] : [];
+  if (run.paused) return ['> **On hold:** the pull request is paused.'];
+  return decision?.status === 'unmet' ? [`> **On hold:** ${inline(asSentence(decision.summary), 400)}`] : [];
 }
 
 function voided(view: ApprovalView): string[] {
   return [
-    '### ⏭️ This approval request is void',
+    '### ⏭️ This approval request has expired',
     `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`,
-    'Reactions to this comment do not count any more.',
+    'Reactions to this comment no longer count.',
   ];
 }
 
@@ -125,7 +125,7 @@ function countersigned(view: ApprovalView): string[] {
   }
   return [
     '### ✍️ Countersigned',
-    `Countersigned by ${by}: ${isMerge(view) ? 'merging' : `the step ${stepOf(view)} goes on`}.`,
+    `Countersigned by ${by}: ${isMerge(view) ? 'merging' : `the step ${stepOf(view)} continues`}.`,
   ];
 }
 
@@ -143,10 +143,10 @@ function rejected(view: ApprovalView): string[] {
   const by = view.approval.rejectedBy.map(({ login }) => login);
   return [
     '### ✋ Rejected',
-    `It was asked whether ${requestedAction(view)}. ${by.length === 0 ? 'A maintainer' : people(by)} rejected it, so ${isMerge(view) ? 'nothing is merged' : 'the step does not go on'}.`,
+    `${by.length === 0 ? 'A maintainer' : people(by)} rejected ${rejectedAction(view)}.`,
     isMerge(view) && by.length > 0
-      ? `This holds for ${code(view.approval.headSha.slice(0, 7))}, also when it is asked about again: only ${people(by)} can take it back, by countersigning then. A new commit is reviewed and asked about again.`
-      : 'A new commit is reviewed and asked about again.',
+      ? `Only ${people(by)} can take that back for ${code(view.approval.headSha.slice(0, 7))}, by countersigning when Countersign asks again. A new commit is reviewed, and gets an approval request of its own.`
+      : 'A new commit is reviewed, and gets an approval request of its own.',
   ];
 }
 
@@ -158,8 +158,15 @@ function willBe(view: ApprovalView): string {
 }
 
 function requestedAction(view: ApprovalView): string {
-  if (!isMerge(view)) return `the step ${stepOf(view)} may go on for ${head(view)}`;
+  if (!isMerge(view)) return `the step ${stepOf(view)} may run for ${head(view)}`;
   return `${head(view)} may be ${PASSIVE[methodOf(view)]} into ${code(view.approval.baseRef)}`;
+}
+
+function rejectedAction(view: ApprovalView): string {
+  const { approval } = view;
+  return isMerge(view)
+    ? `the merge of ${head(view)} into ${code(approval.baseRef)}`
+    : `the step ${stepOf(view)} for ${head(view)}`;
 }
 
 function wasMerged(view: ApprovalView, { details }: ActionResult): string {

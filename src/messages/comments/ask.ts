@@ -18,13 +18,13 @@ const MAX_CRITERIA = 20;
 
 const notOk = (text: string): AskReply => ({ ok: false, text });
 
-export const CLOSED = notOk('The pull request is closed, so there is nothing to ask of it.');
-export const HEAD_MOVED = notOk('Somebody pushed meanwhile; ask again if you mean the new head.');
+export const CLOSED = notOk('The pull request is closed, so questions about it are not answered.');
+export const HEAD_MOVED = notOk('Somebody pushed meanwhile. To ask about the new head, ask again.');
 export const NOT_CONFIGURED = notOk(
-  'The settings on the governing branch cannot be read, so it is not known which skills there are.',
+  'The settings on the governing branch cannot be read, so Countersign does not know which skills exist.',
 );
 export const GAVE_UP = notOk(
-  'That could not be answered: something went wrong several times, and the log says what.',
+  'Countersign could not answer: several attempts failed. The log of the server has the errors.',
 );
 
 /** @param because untrusted text, from a model, a skill or GitHub */
@@ -36,7 +36,7 @@ export function notAnswered(because: string): AskReply {
 export function directAnswer(text: string): AskReply {
   return {
     ok: true,
-    text: `${lines(text)}\n\n<sub>Said by the language model, which did not see the change.</sub>`,
+    text: `${lines(text)}\n\n<sub>Answered by the language model, which did not see the change.</sub>`,
   };
 }
 
@@ -45,7 +45,7 @@ export function outcomeAnswer(
   { skill, because }: { skill: string; because: string },
   outcome: Outcome,
 ): AskReply {
-  const why = `<sub>By the skill ${code(skill)}: ${inline(because, 300)}. It is an answer, and no step of a chain: nothing waits for it.</sub>`;
+  const why = `<sub>By the skill ${code(skill)}: ${inline(because, 300)}. This is only an answer: it changes nothing in any run.</sub>`;
   return { ok: true, text: `${outcomeText(outcome)}\n\n${why}` };
 }
 

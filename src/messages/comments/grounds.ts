@@ -38,8 +38,7 @@ export function grounds(state: RunState): string {
   const left =
     artifacts === undefined ? [] : [row(markOfPassed(artifacts.met), 'Artifacts', artifacts.words)];
   const risks = riskRows(memory);
-  if (rows.length + left.length + risks.length === 0)
-    return 'This chain asks before it merges; no review and no CI were part of it.';
+  if (rows.length + left.length + risks.length === 0) return 'This chain has no review and no CI.';
   return [...fitting(rows, (line) => line, LIMIT).lines, ...left, ...risks].join('\n');
 }
 

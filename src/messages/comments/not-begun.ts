@@ -11,9 +11,9 @@ export type NotBegun =
 export function notBegun(chain: string, because: NotBegun): string {
   switch (because.kind) {
     case 'overtaken':
-      return `${code(chain)} has not begun, because ${newerCommandGiven(because)}.`;
+      return `${code(chain)} did not start, because ${newerCommandGiven(because)}.`;
     case 'head_moved':
-      return `${code(chain)} has not begun, because the head moved from ${short(because.from)} to ${short(because.to)} meanwhile; send the command again if you mean the new head.`;
+      return `${code(chain)} did not start, because the head moved from ${short(because.from)} to ${short(because.to)}. To start it for the new head, send the command again.`;
   }
 }
 

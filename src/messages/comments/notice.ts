@@ -19,8 +19,8 @@ export function mentionComment(
 ): string {
   const names = [...teams, ...people].map((name) => `@${name}`);
   const asked = question === null ? 'the approval comment' : `[the approval comment](${question})`;
-  const what = isMerge ? 'whether this may be merged' : 'whether a step of this chain may go on';
-  return `${mentionMarker(approval)}\n${listed(names, 'and')}: ${asked} asks ${what}. You can answer there.`;
+  const what = isMerge ? 'you to approve this merge' : 'you to approve a step of this chain';
+  return `${mentionMarker(approval)}\n${listed(names, 'and')}: ${asked} asks ${what}. Answer there.`;
 }
 
 export function teamUnseen(team: string): string {

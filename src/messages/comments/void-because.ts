@@ -24,8 +24,8 @@ export function voidBecause(state: RunState, approval: Approval): string {
     }
     case 'newer_run':
       return where.by.length === 0
-        ? 'The chain began again for the same commit.'
-        : `${people(where.by)} had the chain begin again for the same commit.`;
+        ? 'The chain was started again for the same commit.'
+        : `${people(where.by)} started the chain again for the same commit.`;
     case 'retargeted':
       return 'The base branch of the pull request was changed.';
     case 'draft':
@@ -38,7 +38,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'parent_ended':
       return inline(asSentence(where.because), 300);
     case 'not_triggered':
-      return 'The pull request changed, and this chain is not for it any more.';
+      return 'The pull request changed, and this chain no longer applies to it.';
     case 'settings_changed':
       return unmetAtLastPoll(approval) ?? 'The settings on the governing branch were changed.';
     case 'chain_changed':
@@ -52,7 +52,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'shut_out':
       return 'GitHub refuses this app here.';
     default:
-      return unmetAtLastPoll(approval) ?? 'It is asked again.';
+      return unmetAtLastPoll(approval) ?? 'A newer request replaces it.';
   }
 }
 

@@ -32,13 +32,13 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'waiting_countersign':
       return waitingForCountersign(state, approval);
     case 'countersigned':
-      return `Countersigned by ${listed(where.by, 'and')}: going on`;
+      return `Countersigned by ${listed(where.by, 'and')}: continuing`;
     case 'ready_to_merge':
       return `Countersigned by ${listed(where.by, 'and')}: ${where.how === 'people' ? 'ready for the merge button' : 'in the merge queue'}`;
     case 'waiting_github':
       return where.by.length === 0
-        ? 'Waiting for GitHub, which cannot be asked for now'
-        : `Countersigned by ${listed(where.by, 'and')}: waiting for GitHub, which cannot be asked for now`;
+        ? 'Waiting for GitHub, which does not answer'
+        : `Countersigned by ${listed(where.by, 'and')}: waiting for GitHub, which does not answer`;
     case 'held_back':
     case 'conflict':
       return capital(where.because);
@@ -57,7 +57,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'no_checks':
       return 'Not merged: no checks ran, and the settings ask for some';
     case 'not_passed':
-      return `Step ${where.step} says no: ${where.because}`;
+      return `Step ${where.step} did not pass: ${where.because}`;
     case 'rejected':
       return where.by.length === 0 ? 'Rejected by a maintainer' : `Rejected by ${listed(where.by, 'and')}`;
     case 'not_mergeable':
@@ -65,7 +65,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'step_failed':
       return `Step ${where.step} failed: ${where.because}`;
     case 'timed_out':
-      return `Step ${where.step} took longer than it may`;
+      return `Step ${where.step} timed out`;
     case 'not_merged':
       return `Not merged: ${where.because}`;
     case 'ended_early':
@@ -73,7 +73,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'superseded':
       return 'Superseded by a newer push';
     case 'newer_run':
-      return `Superseded by a newer run of this chain${where.by.length === 0 ? '' : `, begun by ${listed(where.by, 'and')}`}`;
+      return `Replaced by a newer run of this chain${where.by.length === 0 ? '' : `, started by ${listed(where.by, 'and')}`}`;
     case 'closed':
       return 'Stopped: the pull request was closed';
     case 'merged_elsewhere':
@@ -86,7 +86,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'retargeted':
       return 'Stopped: the pull request has a new base branch';
     case 'not_triggered':
-      return 'Stopped: this chain is not for the pull request as it is now';
+      return 'Stopped: this chain no longer applies to the pull request';
     case 'settings_changed':
       return 'Stopped: the settings on the governing branch changed';
     case 'chain_changed':
@@ -156,11 +156,11 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     case 'working':
     case 'waiting_retry':
     case 'countersigned':
-      return 'Nothing to do for now: this goes on by itself.';
+      return 'Nothing to do: this continues by itself.';
     case 'paused':
-      return 'A maintainer can comment `/countersign resume` to go on.';
+      return 'A maintainer can comment `/countersign resume` to continue.';
     case 'waiting_ci':
-      return 'Nothing to do for now: this goes on by itself when CI is done.';
+      return 'Nothing to do: this continues when CI is done.';
     case 'waiting_countersign': {
       const given = approval?.countersignedBy.length ?? 0;
       const left = Math.max(1, neededFor(state, approval) - given);
@@ -171,57 +171,57 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       const how = `${needed} to the approval comment with ${emoji(countersign.approve)}`;
       return step === undefined
         ? `${how} to merge${orToStop(countersign.reject)}.`
-        : `${how} to let it go on${orToStop(countersign.reject)}. The button Approve of the check run and ${code(`/countersign approve ${step}`)} do the same.`;
+        : `${how} to continue${orToStop(countersign.reject)}. The button Approve on the check run and ${code(`/countersign approve ${step}`)} do the same.`;
     }
     case 'ready_to_merge':
       return where.how === 'people'
         ? "Anybody with write access can press GitHub's merge button now."
-        : "Nothing to do for now: GitHub's merge queue merges it.";
+        : "Nothing to do: GitHub's merge queue merges it.";
     case 'waiting_github':
       return where.asks && where.by.length === 0
-        ? 'This is tried again by itself. Answers to the approval comment count as soon as GitHub can be asked.'
-        : 'Nothing to do for now: this is tried again by itself.';
+        ? 'Countersign tries again by itself. Reactions to the approval comment count once GitHub answers.'
+        : 'Nothing to do: Countersign tries again by itself.';
     case 'held_back':
-      return 'Once that is settled, this goes on by itself. `/countersign why` says it step by step.';
+      return 'Once that is resolved, this continues by itself. `/countersign why` explains it step by step.';
     case 'conflict':
-      return 'Merge the base branch into the branch of this pull request, or rebase it, and push: the new commit gets a run of its own. A change of the base branch that ends the conflict is noticed, too.';
+      return 'Merge the base branch into the branch of this pull request, or rebase it, and push. The new commit gets a run of its own. If a change of the base branch ends the conflict, this continues by itself.';
     case 'changes_requested':
-      return 'The author fixes what must be fixed and pushes: the new commit is reviewed by itself.';
+      return 'Push a fix. Countersign reviews the new commit.';
     case 'review_incomplete':
-      return 'An incomplete review is no approval. `/countersign review` tries again.';
+      return 'An incomplete review approves nothing. `/countersign review` tries again.';
     case 'ci_failed':
-      return 'Push a fix, or let the checks run again. `/countersign ci` reads them again.';
+      return 'Push a fix, or run the checks again. This continues once they pass.';
     case 'no_checks':
-      return 'Give the repository a check that runs on pull requests, or set `ci: {no_checks: allow}` in `.github/countersign.yml`.';
+      return 'Add a check that runs on pull requests, or set `ci: {no_checks: allow}` in `.github/countersign.yml`.';
     case 'rejected':
-      return 'Talk to whoever rejected it. A new commit is reviewed and asked about again.';
+      return 'Talk to whoever rejected it, or push a new commit: Countersign reviews it and asks again.';
     case 'not_mergeable':
-      return 'Settle what GitHub says (conflicts, branch rules, missing reviews), then comment `/countersign rerun`.';
+      return 'Resolve what GitHub names (a conflict, a branch rule, a missing review), then comment `/countersign rerun`.';
     case 'not_passed':
-      return 'Settle what it says, then comment `/countersign rerun`.';
+      return 'Resolve what it names, then comment `/countersign rerun`.';
     case 'step_failed':
     case 'timed_out':
       return '`/countersign rerun` tries again.';
     case 'not_merged':
-      return '`/countersign why` says what was missing.';
+      return '`/countersign why` lists what was missing.';
     case 'ended_early':
-      return 'If it should have gone on, comment `/countersign rerun`.';
+      return 'To run it again, comment `/countersign rerun`.';
     case 'superseded':
-      return 'If a chain is for the newer commit, it has a run of its own. If there is none, `/countersign why` says why.';
+      return 'The newer commit gets a run of its own. If it has none, `/countersign why` explains why.';
     case 'newer_run':
       return 'The newer run has a check run of its own.';
     case 'closed':
-      return 'Once the pull request is reopened, the chains that are for it start again.';
+      return 'Countersign starts again when the pull request is reopened.';
     case 'draft':
-      return 'Once it is ready for review, the chains that are for it start again.';
+      return 'Countersign starts again when the pull request is ready for review.';
     case 'retargeted':
-      return 'What was found for the old base says nothing about the new one: the chains that are for the new base start again.';
+      return 'The results for the old base do not apply to the new one. Chains for the new base start from the beginning.';
     case 'settings_changed':
-      return 'The chains that are for the pull request start again under the new settings; one that was fired by hand is fired again by hand.';
+      return 'Chains for the pull request start again with the new settings. A chain that was started by hand must be started by hand again.';
     case 'chain_changed':
-      return 'The chains that are for the pull request now start by themselves; one that was fired by hand is fired again by hand.';
+      return 'Chains for the pull request start again as they are now. A chain that was started by hand must be started by hand again.';
     case 'parent_ended':
-      return 'If that step runs again, this chain runs again with it.';
+      return 'If that step runs again, so does this chain.';
     case 'stopped':
       return '`/countersign review` starts again.';
     case 'merged':
@@ -232,7 +232,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     case 'installation_gone':
       return undefined;
     case 'shut_out':
-      return 'The installation was removed or suspended, or lost a permission; `/countersign review` tries again.';
+      return 'The installation was removed, suspended or lost a permission. `/countersign review` tries again.';
     default:
       return unreachable(where);
   }

@@ -184,7 +184,7 @@ function selectedStep(view: RunView): Html {
 <h2 id="step-name">Step ${said(step.stepId, 60)}</h2>
 <dl class="facts">
 <dt>State</dt><dd>${face(step).mark} ${stateWords(step, now)}</dd>
-${definition === undefined ? '' : html`<dt>Runs</dt><dd>${said(definition.uses.name, 100)}</dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
+${definition === undefined ? '' : html`<dt>Runs</dt><dd>${said(definition.uses.name, 100)}</dd>\n`}${definition?.condition === undefined ? '' : html`<dt>Condition</dt><dd><code>${said(definition.condition, 500)}</code></dd>\n`}${step.reason === null ? '' : html`<dt>Because</dt><dd>${prose(step.reason.summary)} <span class="quiet">(${step.reason.code})</span></dd>\n`}${step.waitUntil === null ? '' : html`<dt>Looks again</dt><dd>${time(step.waitUntil)}</dd>\n`}${step.deadlineAt === null || step.finishedAt !== null ? '' : html`<dt>Times out</dt><dd>${time(step.deadlineAt)}</dd>\n`}</dl>
 ${on.kind === 'pull_request' && isStepOver(step.status) ? rerunStepButton(step.stepId, on, view.acting) : ''}
 ${view.lines ? runningLog(view.lines) : ''}<h3>Where it comes from</h3>
 ${trace(view, step)}

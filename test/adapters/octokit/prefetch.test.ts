@@ -57,7 +57,7 @@ afterEach(() => standIn.stop());
 
 /** The comment of otto with mona's reaction. */
 async function commented(): Promise<CommentFacts> {
-  const id = await standIn.comment(NAME, number, 'otto', 'May this be merged?');
+  const id = await standIn.comment(NAME, number, 'otto', 'Approve this merge?');
   await standIn.react(NAME, id, 'mona', 'rocket');
   const comment = await rest.comment(REPO, id);
   if (!comment) throw new Error('the comment is not there');
@@ -173,7 +173,7 @@ test('a comment of another repository is not the one that REST is asked for', as
     branch: 'fix/cart',
     files: { 'a.ts': 'export {};\n' },
   });
-  const id = await standIn.comment('acme/old', moved.number, 'otto', 'May this be merged?');
+  const id = await standIn.comment('acme/old', moved.number, 'otto', 'Approve this merge?');
   const nodeId = (await rest.comment({ owner: 'acme', name: 'old' }, id))?.nodeId ?? '';
   const found = await rest.prefetched(REPO, number, { headSha, commentNodeId: nodeId });
   expect(await found.over(rest).comment(REPO, id)).toBeUndefined();

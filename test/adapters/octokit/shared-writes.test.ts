@@ -53,7 +53,7 @@ const content = (change: Partial<CheckRunContent> = {}): CheckRunContent => ({
 });
 
 const creating = (name: string): SharedWrite => ({ kind: 'create_check_run', content: content({ name }) });
-const asking = (body = 'May this be merged?'): SharedWrite => ({
+const asking = (body = 'Approve this merge?'): SharedWrite => ({
   kind: 'create_comment',
   issue: number,
   body,

@@ -7,7 +7,7 @@ import {
   reactionsSeen,
 } from '../../../src/domain/policy/question-watch.ts';
 
-const BODY = 'May this be merged?';
+const BODY = 'Approve this merge?';
 const mia = { id: 11, content: 'rocket' };
 const max = { id: 12, content: 'rocket' };
 

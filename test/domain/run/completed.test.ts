@@ -21,7 +21,7 @@ function why(definition: Chain, outcomes: (Outcome | null)[]): string {
     const status = outcome ? 'completed' : 'skipped';
     const because = outcome
       ? reason('step.completed', outcome.summary)
-      : reason('step.skipped.condition', 'its condition does not hold');
+      : reason('step.skipped.condition', 'its condition is false');
     Object.assign(state.invocations[index] ?? {}, { status, outcome, reason: because });
   }
   return reasonText(completedReason(state));

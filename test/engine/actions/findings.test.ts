@@ -133,7 +133,7 @@ describe('gh-issue', () => {
       },
       { title: 'Security: Small.' },
     ]);
-    expect(summary).toBe('asks for issues: 2 opened');
+    expect(summary).toBe('issues: 2 opened');
   });
 
   test('writes an issue that mentions nobody', async () => {
@@ -179,7 +179,7 @@ describe('gh-issue', () => {
       ];
       const { effects, summary } = await done(ghIssue, { outcome: verdict([finding()]) }, { issues });
       expect(effects).toEqual([]);
-      expect(summary).toBe('has no issues to change; 1 left closed, as not planned');
+      expect(summary).toBe('no issues to change; 1 left closed, as not planned');
     },
   );
 
@@ -220,7 +220,7 @@ describe('gh-issue', () => {
     const findings = ['a', 'b', 'c'].map((name) => finding({ rule: `x/${name}` }));
     const { effects, summary } = await done(ghIssue, { outcome: verdict(findings), limit: 2 });
     expect(effects).toHaveLength(2);
-    expect(summary).toBe('asks for issues: 2 opened; 1 over the limit');
+    expect(summary).toBe('issues: 2 opened; 1 over the limit');
   });
 
   test('counts only findings of the given severity', async () => {
@@ -366,7 +366,7 @@ describe('gh-review', () => {
       - 🟠 **high** · \`src/a.ts:10\`: This is a problem for @&#8203;octo/all.
       - 🟠 **high** · \`src/b.ts:2\`: This is a problem for @&#8203;octo/all."
     `);
-    expect(summary).toBe('asks for a review of #7 with 3 comments and 3 findings in its text');
+    expect(summary).toBe('wrote a review of #7 with 3 comments and 3 findings in its text');
   });
 
   test.each([

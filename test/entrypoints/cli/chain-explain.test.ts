@@ -225,11 +225,11 @@ describe('run why for a pull request', () => {
     expect(out.replaceAll(/run_\d+/g, '<run>')).toMatchInlineSnapshot(`
       "ping (<run>)
       ✔ every step is done; this chain merges nothing
-        ✔ gh-comment: asks for a comment on #1
+        ✔ gh-comment: commented on #1
 
       ship (<run>)
       ✔ every step is done; this chain merges nothing
-        ✔ gh-comment: asks for a comment on #1
+        ✔ gh-comment: commented on #1
 
       ✘ chains without a run for this pull request as it is now
         ✘ ping, apart from its runs

@@ -82,7 +82,7 @@ const PAGES: Record<string, Html> = {
             chain: 'deploy',
             why: criterion('pending', 'merge waits for a countersign', [criterion('met', HOSTILE)]),
             writes: [
-              { head: `Comment on #12 ${HOSTILE}`, body: `### May this be merged?\n${HOSTILE}`, parts: [] },
+              { head: `Comment on #12 ${HOSTILE}`, body: `### Approve this merge?\n${HOSTILE}`, parts: [] },
               {
                 head: 'Review of #12',
                 body: null,

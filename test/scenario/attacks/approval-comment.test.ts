@@ -105,8 +105,8 @@ describe('an edited approval comment', () => {
     await harness.advance(A_RECHECK);
     expect(merged(harness)).toEqual([]);
     expect(approvals(harness, number).map(headline)).toEqual([
-      '⏭️ This approval request is void',
-      '✍️ May this be merged?',
+      '⏭️ This approval request has expired',
+      '✍️ Approve this merge?',
     ]);
   });
 

@@ -56,7 +56,7 @@ describe('no command or button merges', () => {
       'There is no step `pr-review`; the steps are `merge`.',
     ]);
     expect(approveButton(scene)).toBeUndefined();
-    expect(approvals(harness, number).map(headline)).toEqual(['✍️ May this be merged?']);
+    expect(approvals(harness, number).map(headline)).toEqual(['✍️ Approve this merge?']);
     expect(merged(harness)).toEqual([]);
     await countersign(harness, number);
     expect(merged(harness)).toEqual([number]);
@@ -72,7 +72,7 @@ describe('no command or button merges', () => {
       await harness.advance(A_RECHECK);
     });
     expect(hasContinued(scene)).toBe(true);
-    expect(headline(approvalOf(harness, number))).toBe('✍️ May this be merged?');
+    expect(headline(approvalOf(harness, number))).toBe('✍️ Approve this merge?');
     expect(await commentAndPoll(scene, 'mia', '/countersign approve safe')).toEqual([
       'The step `safe` does not wait for an answer, so nothing was done.',
     ]);
@@ -152,7 +152,7 @@ describe('nobody who may not countersign can answer for a step', () => {
     await pressApprove(scene, login);
     expect(replies(scene, 'button-')).toEqual(told);
     expect(hasContinued(scene)).toBe(false);
-    expect(approvals(scene.harness, scene.number).map(headline)).toEqual(['✍️ May `safe` go on?']);
+    expect(approvals(scene.harness, scene.number).map(headline)).toEqual(['✍️ Approve the step `safe`?']);
   });
 
   test('neither a bot, which gets no reply, nor people who edit, quote or hide a command', async () => {

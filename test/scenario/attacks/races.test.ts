@@ -134,8 +134,8 @@ test('a pull request that was closed and reopened between the countersign and th
   await harness.advance(A_RECHECK);
   expect(merged(harness)).toEqual([]);
   expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request is void',
-    '✍️ May this be merged?',
+    '⏭️ This approval request has expired',
+    '✍️ Approve this merge?',
   ]);
 });
 

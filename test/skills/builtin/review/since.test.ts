@@ -140,7 +140,7 @@ describe('the text for people', () => {
 
       - model gave no usable answer: The model gave no whole answer in time.
 
-      <sub>Reviewed by oxlint 1, model 1.</sub>
+      <sub>Checked by oxlint 1, model 1.</sub>
 
       <sub>A note for people.</sub>"
     `);

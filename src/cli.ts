@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
+import { styleText } from 'node:util';
 import { COMPILE_CACHE, PACKAGE_ROOT } from './core/package-root.ts';
 
 // Before anything else is loaded, so that all of it comes from the cache. It halves the time of most commands.
@@ -31,7 +32,24 @@ process.exitCode = await runCli(process.argv.slice(2), {
   version,
   out: writeOut,
   err: (text) => process.stderr.write(text),
+  screen: {
+    columns: columnsOf(process.stdout),
+    // Node decides, by the terminal, NO_COLOR, FORCE_COLOR and NODE_DISABLE_COLORS.
+    colours: styleText('red', '-', { stream: process.stdout }) !== '-',
+  },
+  statusLine: process.stderr.isTTY
+    ? (await import('./entrypoints/cli/status-line.ts')).statusLine(
+        (text) => process.stderr.write(text),
+        () => process.stderr.columns,
+      )
+    : undefined,
 });
+
+/** `COLUMNS` counts for a pipe, too. */
+function columnsOf({ columns }: { columns?: number }): number | undefined {
+  const given = Number(process.env.COLUMNS);
+  return columns ?? (Number.isInteger(given) && given > 0 ? given : undefined);
+}
 
 /**
  * Waits for a slow reader, so that a long result is never in memory as a whole. Writes nothing to a closed

@@ -27,7 +27,13 @@ describe('a list', () => {
 
   it('is a table with times relative to now', () => {
     const runs = [run('run_2', { updatedAt: at(60) }), run('run_1', { pullRequest: null, status: 'failed' })];
-    expect(runTable(runs, false, at(240))).toMatchInlineSnapshot(`
+    expect(
+      runTable(
+        runs.map((run) => ({ run })),
+        false,
+        at(240),
+      ),
+    ).toMatchInlineSnapshot(`
       "RUN    CHAIN      PULL REQUEST   HEAD     STATUS   UPDATED
       run_2  pr-review  acme/rocket#3  aaaaaaa  running  3 min ago
       run_1  pr-review  acme/rocket    aaaaaaa  failed   4 min ago"

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { deliveryList, runList, runShow, table } from '../../src/messages/cli/terminal.ts';
+import { table } from '../../src/messages/cli/table.ts';
+import { deliveryList, runList, runShow } from '../../src/messages/cli/terminal.ts';
+import { PLAIN } from '../../src/messages/text/screen.ts';
 import { at, makeRun } from './builders.ts';
 import { SCENES } from './scenes.ts';
 
@@ -38,7 +40,12 @@ describe('tables for the terminal', () => {
         updatedAt: at('09:00'),
       }),
     ];
-    expect(`\n${runList(runs, at('12:08'))}`).toMatchInlineSnapshot(`
+    expect(
+      `\n${runList(
+        runs.map((run) => ({ run })),
+        at('12:08'),
+      )}`,
+    ).toMatchInlineSnapshot(`
       "
       RUN     CHAIN      PULL REQUEST  HEAD     STATUS            UPDATED
       run_02  pr-review  acme/shop#7   abc1234  waiting_approval  3 min ago
@@ -68,6 +75,32 @@ describe('tables for the terminal', () => {
         ✘ ci was skipped because the review did not pass
         ✘ merge was skipped because the review did not pass"
     `);
+  });
+
+  it('list what came of runs, and keep ids and the most telling columns on a narrow screen', () => {
+    const runs = ['changes requested', 'merged', 'superseded by a push', 'waiting for a countersign'].flatMap(
+      (scene, index) => {
+        const state = SCENES[scene]?.state;
+        if (!state) throw new Error(`there is no scene ${scene}`);
+        const id = `run_01k2x7m9q${index}zzzzzzzzzzzzzzz`;
+        const run = { ...state.run, id, repository: 'a-long-organisation/and-a-longer-repository' };
+        return { run, state: { ...state, run } };
+      },
+    );
+    expect(`\n${runList(runs, at('12:08'))}`).toMatchInlineSnapshot(`
+      "
+      RUN                            CHAIN      PULL REQUEST                                   HEAD     STATUS            OUTCOME            UPDATED
+      run_01k2x7m9q0zzzzzzzzzzzzzzz  pr-review  a-long-organisation/and-a-longer-repository#7  abc1234  completed         changes requested  3 min ago
+      run_01k2x7m9q1zzzzzzzzzzzzzzz  pr-review  a-long-organisation/and-a-longer-repository#7  abc1234  completed         merged             3 min ago
+      run_01k2x7m9q2zzzzzzzzzzzzzzz  pr-review  a-long-organisation/and-a-longer-repository#7  abc1234  cancelled         superseded         3 min ago
+      run_01k2x7m9q3zzzzzzzzzzzzzzz  pr-review  a-long-organisation/and-a-longer-repository#7  abc1234  waiting_approval                     3 min ago"
+    `);
+    for (const columns of [70, 80, 100]) {
+      const shown = runList(runs, at('12:08'), { ...PLAIN, columns });
+      expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+      for (const { run } of runs) expect(shown).toContain(run.id);
+      expect(`\n${shown}`).toMatchSnapshot(`${columns} columns`);
+    }
   });
 
   it('list deliveries', () => {

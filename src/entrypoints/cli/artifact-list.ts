@@ -46,7 +46,7 @@ export function artifactList(
     const listed = found.map((artifact) => ({ artifact, run: runs.get(artifact.runId) }));
     return {
       failed: damaged > 0,
-      text: artifactTable(listed, clock.now()),
+      text: (screen) => artifactTable(listed, clock.now(), screen),
       json: found.map((artifact) => artifactJson(artifact)),
     };
   });

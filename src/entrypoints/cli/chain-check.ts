@@ -60,7 +60,7 @@ export function chainSchedules({ tools }: Context, { database }: DatabaseOption)
       read.firings.list({ limit: MAX_SHOWN }),
     ]);
     return {
-      text: scheduleTable(rows, firings),
+      text: (screen) => scheduleTable(rows, firings, screen),
       json: {
         schedules: rows.map(({ chain, repository, trigger, nextAt }) => ({
           chain,

@@ -21,7 +21,7 @@ export async function chainLint(
   const fails = ({ diagnostics, warnings }: (typeof files)[number]) =>
     diagnostics.length > 0 || (strict && warnings.length > 0);
   return {
-    text: files.length === 0 ? nothingToLint(paths) : lintText(files),
+    text: (screen) => (files.length === 0 ? nothingToLint(paths) : lintText(files, screen)),
     json: {
       files: files.map((file) => ({
         file: file.file,

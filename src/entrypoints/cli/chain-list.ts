@@ -8,7 +8,7 @@ export async function chainList({ cwd, tools }: Context): Promise<Output> {
   const { known, shipped } = await tools.chains();
   const chains = localChains(cwd, await namesKnownIn(cwd, [], known, tools), shipped);
   return {
-    text: chainTable(chains),
+    text: (screen) => chainTable(chains, screen),
     json: chains.map(({ name, scope, file, chain, diagnostics, runs }) => ({
       name,
       scope,

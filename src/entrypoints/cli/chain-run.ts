@@ -89,8 +89,8 @@ export async function playChain(
   const json = { dry_run: true, repository, chain: chain.name, pull_requests: results.map(dryRunJson) };
   const [only] = results;
   return options.against === undefined && only
-    ? { text: dryRunText(repository, chain.name, only), json }
-    : { text: dryRunTable(repository, chain.name, results), json };
+    ? { text: (screen) => dryRunText(repository, chain.name, only, screen), json }
+    : { text: (screen) => dryRunTable(repository, chain.name, results, screen), json };
 }
 
 function whyNotRead({ kind, message, retryAt }: GitHubError, hasToken: boolean): string {

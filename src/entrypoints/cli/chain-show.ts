@@ -63,10 +63,11 @@ export async function chainShow(
   if (options.source) return sourceOf(cwd, name, shown, stored);
   const { chain, scope, file } = shown ?? {};
   return {
-    text: [
-      ...(chain && scope && file !== undefined ? [chainText(chain, scope, file)] : []),
-      ...stored.map((one) => storedText(one, clock.now())),
-    ].join('\n\n'),
+    text: (screen) =>
+      [
+        ...(chain && scope && file !== undefined ? [chainText(chain, scope, file)] : []),
+        ...stored.map((one) => storedText(one, clock.now(), screen)),
+      ].join('\n\n'),
     json: {
       ...(chain && scope && file !== undefined ? chainJson(chain, scope, file) : { name }),
       stored: stored.map(({ row, since, runs }) => ({

@@ -80,7 +80,7 @@ export function chainListStored({ tools }: Context, options: PlaceOptions): Prom
     const all = await read.chains.all();
     const [owner = '', name = ''] = options.repo?.split('/') ?? [];
     const rows = options.repo === undefined ? all : applyingTo(all, { owner, name });
-    return { text: storedTable(rows), json: rows.map(storedJson) };
+    return { text: (screen) => storedTable(rows, screen), json: rows.map(storedJson) };
   });
 }
 

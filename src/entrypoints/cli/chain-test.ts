@@ -48,7 +48,7 @@ export async function chainTest(
   if (results.length === 0 && faults.length === 0)
     throw new CountersignError('cli.no_cases', noCaseNamed(words));
   return {
-    text: testedChains(results, faults),
+    text: (screen) => testedChains(results, faults, screen),
     json: {
       cases: results.map(({ differences, shown: _, ...named }) => ({
         ...named,

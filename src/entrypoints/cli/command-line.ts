@@ -1,15 +1,21 @@
 import { CommanderError } from 'commander';
 import { CountersignError } from '../../core/errors.ts';
 import { redact, redactValue } from '../../core/redact/redact.ts';
+import { PLAIN, type Screen } from '../../messages/text/screen.ts';
 import { type Context, type Perform, UsageError } from './context.ts';
 import { buildProgram } from './program.ts';
+import type { StatusLine } from './status-line.ts';
 
-export interface CliParts extends Omit<Context, 'json' | 'write' | 'progress'> {
+export interface CliParts extends Omit<Context, 'json' | 'write' | 'progress' | 'status' | 'screen'> {
   /** What `--version` shows. */
   version?: string;
   /** Can return a promise that resolves when the stream accepts more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
+  /** Where results go; a pipe if absent. */
+  screen?: Screen;
+  /** Absent if errors do not go to a terminal. */
+  statusLine?: StatusLine | undefined;
 }
 
 /** 0: success. 1: failure. 2: wrong usage. */
@@ -21,9 +27,17 @@ export type ExitCode = 0 | 1 | 2;
  * a bug and is rethrown.
  */
 export async function runCli(argv: readonly string[], parts: CliParts): Promise<ExitCode> {
-  const { out, err, version = '', ...surroundings } = parts;
+  const { version = '', screen = PLAIN, statusLine, ...surroundings } = parts;
+  const out = (text: string) => {
+    statusLine?.hide();
+    return parts.out(text);
+  };
+  const err = (text: string) => {
+    statusLine?.hide();
+    parts.err(text);
+  };
   // Read here as well, because an error about an invalid command line must have the requested form too.
-  const json = argv.includes('--json');
+  const json = upTo(argv, '--').includes('--json');
   const fail = (code: string, message: string) => {
     const redacted = redact(message);
     err(json ? `${JSON.stringify({ error: { code, message: redacted } })}\n` : `${redacted}\n`);
@@ -33,11 +47,14 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
     const answer = await work({
       ...surroundings,
       json,
+      screen,
       write: async (text) => out(text),
       progress: (line) => err(`${redact(line)}\n`),
+      status: (text) => statusLine?.show(redact(text)),
     });
     if (!('ran' in answer)) {
-      out(json ? `${JSON.stringify(redactValue(answer.json), null, 2)}\n` : `${redact(answer.text)}\n`);
+      const text = typeof answer.text === 'string' ? answer.text : answer.text(screen);
+      out(json ? `${JSON.stringify(redactValue(answer.json), null, 2)}\n` : `${redact(text)}\n`);
     }
     if (answer.failed) exitCode = 1;
   };
@@ -66,5 +83,13 @@ export async function runCli(argv: readonly string[], parts: CliParts): Promise<
     if (!(error instanceof CountersignError)) throw error;
     fail(error.code, error.message);
     return error instanceof UsageError ? 2 : 1;
+  } finally {
+    statusLine?.hide();
   }
+}
+
+/** What comes before the first such word. */
+function upTo(words: readonly string[], at: string): readonly string[] {
+  const index = words.indexOf(at);
+  return index === -1 ? words : words.slice(0, index);
 }

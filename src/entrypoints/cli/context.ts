@@ -17,6 +17,7 @@ import type { StepHandler } from '../../engine/steps/step.ts';
 import type { PlayedCase } from '../../messages/cli/chain-test.ts';
 import type { Played } from '../../messages/cli/dry-run.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
+import type { Screen } from '../../messages/text/screen.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { GitHub, Repo } from '../../ports/github.ts';
 import type { NewJob } from '../../ports/jobs.ts';
@@ -37,6 +38,10 @@ export interface Context {
   write(text: string): Promise<void>;
   /** Says what the command does meanwhile, apart from its result. */
   progress(line: string): void;
+  /** The same on the last line of the terminal, which the next replaces; nothing where errors go to a file or a pipe. */
+  status(text: string): void;
+  /** Where the result is shown. */
+  screen: Screen;
 }
 
 /**
@@ -206,7 +211,8 @@ export interface Migrated {
 
 /** The result of a command: the same facts as text and as JSON. */
 export interface Output {
-  text: string;
+  /** As it is shown in a pipe, or on a given screen. */
+  text: string | ((screen: Screen) => string);
   json: unknown;
   /** The command worked and its result is negative, such as errors in the checked files. */
   failed?: boolean;

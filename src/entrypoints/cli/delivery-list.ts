@@ -23,7 +23,7 @@ export function deliveryList(
     );
     return {
       failed: damaged > 0,
-      text: deliveryTable(deliveries, status, clock.now()),
+      text: (screen) => deliveryTable(deliveries, status, clock.now(), screen),
       json: deliveries.map(deliveryJson),
     };
   });

@@ -27,7 +27,7 @@ export async function policyExplain(
     const mandatory = run.settings.gates ?? [];
     const steps = decideSteps(run.definition, context, access, mandatory, { countersignOf, verdicts });
     return {
-      text: explained(run, { chain: run.chain, steps }),
+      text: (screen) => explained(run, { chain: run.chain, steps }, screen),
       json: {
         run_id: run.id,
         chain: run.chain,

@@ -50,7 +50,7 @@ export function policySimulate(context: Context, options: SimulateOptions): Prom
       steps: decideSteps(chain, trust, access, mandatory),
     }));
     return {
-      text: simulated({ repository: name, pullRequest: number, headSha, actor }, chains),
+      text: (screen) => simulated({ repository: name, pullRequest: number, headSha, actor }, chains, screen),
       json: {
         repository: name,
         pull_request: number,

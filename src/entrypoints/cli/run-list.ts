@@ -25,7 +25,10 @@ export function runList({ clock, tools }: Context, options: RunListOptions): Pro
     const states = await Promise.all(runs.map((run) => read.runs.load(run.id)));
     const pages = await tools.pages();
     return {
-      text: runTable(runs, Object.keys(filter).length > 0, clock.now()),
+      text: (screen) => {
+        const listed = runs.map((run, at) => ({ run, state: states[at] }));
+        return runTable(listed, Object.keys(filter).length > 0, clock.now(), screen);
+      },
       json: states.filter((state) => state !== undefined).map((state) => runJson(state, pages)),
     };
   });

@@ -4,6 +4,7 @@ import { type HistoryLine, historyLines, historyText } from '../../messages/cli/
 import { memoryShow } from '../../messages/cli/memory.ts';
 import { runJson } from '../../messages/cli/run-json.ts';
 import { runShow as runShowText } from '../../messages/cli/terminal.ts';
+import type { Screen } from '../../messages/text/screen.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
 import { findRun } from './find-run.ts';
@@ -16,18 +17,19 @@ export interface RunShowOptions extends DatabaseOption {
 export function runShow({ clock, tools }: Context, id: string, options: RunShowOptions): Promise<Output> {
   return tools.withDatabase(options.database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
-    const text = [runShowText(state, approval, clock.now())];
+    const now = clock.now();
+    const parts = [(screen: Screen) => runShowText(state, approval, now, screen)];
     const json: Record<string, unknown> = { ...runJson(state, await tools.pages()) };
     if (options.state) {
       json.state = memoryOf(state);
-      text.push(memoryShow(memoryOf(state)));
+      parts.push((screen) => memoryShow(memoryOf(state), screen));
     }
     if (options.history) {
       const lines = await historyOf(read, state);
       json.history = lines;
-      text.push(historyText(lines));
+      parts.push((screen) => historyText(lines, screen));
     }
-    return { text: text.join('\n\n'), json };
+    return { text: (screen) => parts.map((part) => part(screen)).join('\n\n'), json };
   });
 }
 

@@ -7,6 +7,7 @@ import { pullRequestNow, repositoryFacts } from '../../engine/runs/run-facts.ts'
 import { recordedOf, whyNoRun, whyOthersDidNotRun } from '../../engine/runs/why-no-run.ts';
 import { conditionsOf, noRunsOf, whyOfRun } from '../../messages/cli/cli.ts';
 import { whyJson } from '../../messages/cli/run-json.ts';
+import { paintMarks } from '../../messages/text/screen.ts';
 import { GitHubError } from '../../ports/github.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import type { Context, DatabaseOption, Output } from './context.ts';
@@ -30,7 +31,7 @@ export function runExplanation(
     if (!subject.includes('#')) {
       const { state, approval } = await findRun(read, subject);
       const tree = explain(state, approval);
-      return { text: textOf(state, tree), json: whyJson(tree) };
+      return { text: (screen) => paintMarks(textOf(state, tree), screen), json: whyJson(tree) };
     }
     const { repository, number } = pullRequestOf(subject);
     const [newest] = await read.runs.list({ repository, pullRequest: number, limit: 1 });
@@ -47,10 +48,14 @@ export function runExplanation(
     const others = await whyOthers(context, read, { repository, number }, runs);
     if (runs.length === 0 && !others) throw new CountersignError('cli.unknown_run', noRunsOf(subject));
     return {
-      text: [
-        ...trees.map(({ state, tree }) => whyOfRun(state.run, textOf(state, tree))),
-        ...(others ? [explainText(others)] : []),
-      ].join('\n\n'),
+      text: (screen) =>
+        paintMarks(
+          [
+            ...trees.map(({ state, tree }) => whyOfRun(state.run, textOf(state, tree))),
+            ...(others ? [explainText(others)] : []),
+          ].join('\n\n'),
+          screen,
+        ),
       json: [
         ...trees.map(({ state: { run }, tree }) => ({
           run_id: run.id,

@@ -15,7 +15,7 @@ export function sessionShow(
       ({ sessionId }) => sessionId === id,
     );
     return {
-      text: sessionText({ ...found, artifacts }, clock.now()),
+      text: (screen) => sessionText({ ...found, artifacts }, clock.now(), screen),
       json: { ...sessionJson(found), artifacts: artifacts.map((artifact) => artifactJson(artifact)) },
     };
   });

@@ -40,7 +40,7 @@ export async function skillLint(
     }),
   );
   return {
-    text: skillLintText(packages, paths),
+    text: (screen) => skillLintText(packages, paths, screen),
     json: {
       skills: packages.map(({ diagnostics, ...one }) => ({ ...one, faults: diagnostics })),
     },

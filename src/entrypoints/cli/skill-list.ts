@@ -40,7 +40,7 @@ export async function skillList({ cwd, tools }: Context, { database }: DatabaseO
   }));
   const all = [...sound, ...faulty].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return {
-    text: skillTable(all),
+    text: (screen) => skillTable(all, screen),
     json: all.map(({ diagnostics, ...one }) => ({ ...one, faults: diagnostics })),
   };
 }

@@ -16,5 +16,5 @@ export async function skillMatch(
   const { skills } = localSkills(cwd, await tools.skills());
   const matcher = createMatcher(skills.map(({ skill }) => skill));
   const matches = matcher.match({ text: words.join(' '), paths });
-  return { text: matchText(matches), json: matches };
+  return { text: (screen) => matchText(matches, screen), json: matches };
 }

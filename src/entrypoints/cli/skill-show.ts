@@ -10,7 +10,7 @@ export async function skillShow({ cwd, tools }: Context, name: string): Promise<
   const isBuiltIn = known.builtIn.includes(name);
   const { skill, scope, folder } = found;
   return {
-    text: skillText(found, isBuiltIn),
+    text: (screen) => skillText(found, isBuiltIn, screen),
     json: {
       id: skill.id,
       name: skill.name,

@@ -25,7 +25,7 @@ export async function skillSync(
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const report = await syncSkills(index, { storage, clock, reserved }, { force, prune, signal });
     return {
-      text: syncText(report),
+      text: (screen) => syncText(report, screen),
       json: report,
       failed: report.state === 'unusable' || report.skills.some(({ status }) => status === 'refused'),
     };

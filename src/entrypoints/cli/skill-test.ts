@@ -1,6 +1,6 @@
 import { readCaseFile, type SkillCase } from '../../domain/skill/case-file.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
-import { testedText } from '../../messages/cli/skill-test.ts';
+import { type Tested, testedText } from '../../messages/cli/skill-test.ts';
 import type { Context, Output } from './context.ts';
 import { callableIn, localSkills, skillNamed } from './skill-files.ts';
 
@@ -14,7 +14,7 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
   const packages = (name === undefined ? here.skills : [skillNamed(name, here)]).map(({ skill }) => skill);
   const { runCase } = await import('../../skills/testing/run-case.ts');
   const { signal } = new AbortController();
-  const results = [];
+  const results: Tested[] = [];
   for (const skill of packages) {
     for (const one of casesOf(skill)) {
       const caseTools = await tools.caseTools(one);
@@ -25,7 +25,7 @@ export async function skillTest({ cwd, tools }: Context, name: string | undefine
     }
   }
   return {
-    text: testedText(results, name, broken),
+    text: (screen) => testedText(results, name, broken, screen),
     json: {
       cases: results,
       broken: broken.map(({ name, folder, diagnostics }) => ({ name, folder, faults: diagnostics })),

@@ -24,6 +24,6 @@ export function skillTrace(
       const { input, output, ...facts } = await wholeTrace(trace, sources);
       shown.push(texts ? { ...facts, input, output } : facts);
     }
-    return { text: texts ? traceTexts(shown) : traceTable(shown), json: shown };
+    return { text: (screen) => (texts ? traceTexts : traceTable)(shown, screen), json: shown };
   });
 }

@@ -60,7 +60,10 @@ export function tokenList({ clock, tools }: Context, { database }: DatabaseOptio
   return tools.withDatabase(database, 'read', async ({ read }) => {
     const tokens = await read.apiTokens.all();
     const now = clock.now();
-    return { text: tokenTable(tokens, now), json: tokens.map((token) => tokenJson(token, now)) };
+    return {
+      text: (screen) => tokenTable(tokens, now, screen),
+      json: tokens.map((token) => tokenJson(token, now)),
+    };
   });
 }
 

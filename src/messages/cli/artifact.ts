@@ -7,8 +7,10 @@ import { plainLine } from '../../domain/run/explain.ts';
 import type { Invocation, Run, RunState, Session } from '../../domain/run/run.ts';
 import { expectationRows } from '../run/artifacts.ts';
 import { asSentence } from '../text/pretty.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
 import { place } from './cli.ts';
-import { ago, table } from './terminal.ts';
+import { table } from './table.ts';
+import { ago } from './terminal.ts';
 
 export function unknownArtifact(id: string): string {
   return `There is no artifact ${plainLine(id)}; countersign artifact list shows those there are.`;
@@ -38,10 +40,19 @@ export function artifactWritten(file: string, bytes: number): string {
 export function artifactTable(
   listed: readonly { artifact: Artifact; run: Run | undefined }[],
   now: Date,
+  screen: Screen = PLAIN,
 ): string {
   if (listed.length === 0) return 'No such artifacts.';
   return table(
-    ['ARTIFACT', 'KIND', 'NAME', 'PASSED', 'RUN', 'PULL REQUEST', 'AGE'],
+    [
+      'ARTIFACT',
+      'KIND',
+      'NAME',
+      { heading: 'PASSED', whole: true },
+      { heading: 'RUN', leftOut: 3 },
+      { heading: 'PULL REQUEST', keeps: 'end', leftOut: 2 },
+      { heading: 'AGE', whole: true, leftOut: 1 },
+    ],
     listed.map(({ artifact, run }) => [
       artifact.id,
       artifact.kind,
@@ -51,6 +62,7 @@ export function artifactTable(
       run ? place(run) : '',
       ago(artifact.createdAt, now),
     ]),
+    { screen },
   );
 }
 
@@ -164,6 +176,7 @@ export function sessionJson({ session, invocation, state: { run } }: FoundSessio
 export function sessionText(
   { session, invocation, state: { run }, artifacts }: FoundSession & { artifacts: readonly Artifact[] },
   now: Date,
+  screen: Screen = PLAIN,
 ): string {
   const facts: [string, string][] = [
     ['run', `${run.id} (${run.chain}, ${place(run)})`],
@@ -180,13 +193,16 @@ export function sessionText(
   return [
     session.id,
     ...facts.map(([label, text]) => `${label.padEnd(8)} ${plainLine(text)}`),
-    ...(expected.length === 0 ? [] : ['', table(['EXPECTED', 'NEED', 'PRODUCED', 'ARTIFACT'], expected)]),
+    ...(expected.length === 0
+      ? []
+      : ['', table(['EXPECTED', 'NEED', 'PRODUCED', 'ARTIFACT'], expected, { screen })]),
     '',
     artifacts.length === 0
       ? 'It left no artifacts.'
       : table(
           ['ARTIFACT', 'KIND', 'NAME', 'PASSED'],
           artifacts.map((artifact) => [artifact.id, artifact.kind, artifact.name, passedWord(artifact)]),
+          { screen },
         ),
   ].join('\n');
 }

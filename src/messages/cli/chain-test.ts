@@ -2,6 +2,7 @@ import { type Diagnostic, nearest, notAllowed } from '../../core/diagnostic.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
+import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
 import { diagnosticLines } from './diagnostics.ts';
 import { type Course, courses, judged, type Played, written } from './dry-run.ts';
 
@@ -100,9 +101,10 @@ export function testedChains(
     shown?: string;
   }[],
   faults: readonly Diagnostic[],
+  screen: Screen = PLAIN,
 ): string {
   const failed = results.filter(({ differences }) => differences.length > 0).length;
-  return [
+  const text = [
     ...diagnosticLines(faults),
     ...results.flatMap(({ chain, case: name, differences, shown }) => [
       `${differences.length === 0 ? 'ok    ' : 'FAILED'}  ${chain}: ${plainLine(name)}`,
@@ -112,6 +114,7 @@ export function testedChains(
     '',
     `Ran ${plural(results.length, 'case')}: ${failed === 0 ? 'none failed' : `${failed} failed`}.`,
   ].join('\n');
+  return paintMarks(text, screen);
 }
 
 function difference({ what, expected, actual, because }: CaseDifference): string {

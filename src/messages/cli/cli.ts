@@ -12,8 +12,10 @@ import type { Run } from '../../domain/run/run.ts';
 import type { DeliveryStatus, DeliverySummary } from '../../ports/storage.ts';
 import { contractSummary } from '../run/artifacts.ts';
 import { asSentence, listed, plural, short } from '../text/pretty.ts';
+import { PLAIN, paint, type Screen } from '../text/screen.ts';
 import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
-import { deliveryList, runList, table } from './terminal.ts';
+import { table } from './table.ts';
+import { deliveryList, type ListedRun, runList } from './terminal.ts';
 
 /** The maximum length of a list on the command line. */
 export const MAX_LISTED = 1_000;
@@ -30,8 +32,13 @@ export function usageSentence(message: string): string {
   return asSentence(plainLine(listed ? `${sentence}; --help lists the ${listed}s` : sentence));
 }
 
-export function runTable(runs: readonly Run[], filtered: boolean, now: Date): string {
-  if (runs.length > 0) return runList(runs, now);
+export function runTable(
+  runs: readonly ListedRun[],
+  filtered: boolean,
+  now: Date,
+  screen: Screen = PLAIN,
+): string {
+  if (runs.length > 0) return runList(runs, now, screen);
   return filtered ? 'No such runs.' : 'No runs yet.';
 }
 
@@ -39,8 +46,9 @@ export function deliveryTable(
   deliveries: readonly DeliverySummary[],
   status: DeliveryStatus | undefined,
   now: Date,
+  screen: Screen = PLAIN,
 ): string {
-  if (deliveries.length > 0) return deliveryList(deliveries, now);
+  if (deliveries.length > 0) return deliveryList(deliveries, now, screen);
   return status === undefined ? 'No deliveries yet.' : `No deliveries are ${status}.`;
 }
 
@@ -313,6 +321,7 @@ export function lintText(
     warnings: readonly Diagnostic[];
     contracts: readonly Contract[];
   }[],
+  screen: Screen = PLAIN,
 ): string {
   const diagnostics = files.flatMap((file) => file.diagnostics);
   const warnings = files.flatMap((file) => file.warnings);
@@ -328,7 +337,7 @@ export function lintText(
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),
-    `Checked ${plural(files.length, 'file')}: ${count}.`,
+    `Checked ${plural(files.length, 'file')}: ${paint(errors === 'no errors' ? 'good' : 'bad', count, screen)}.`,
   ].join('\n');
 }
 
@@ -341,10 +350,18 @@ export function chainTable(
     diagnostics: readonly Diagnostic[];
     runs: boolean;
   }[],
+  screen: Screen = PLAIN,
 ): string {
   if (chains.length === 0) return 'No chains.';
   return table(
-    ['CHAIN', 'RUNS', 'FROM', 'FILE', 'FIRES ON', 'STEPS'],
+    [
+      'CHAIN',
+      { heading: 'RUNS', whole: true },
+      { heading: 'FROM', whole: true },
+      { heading: 'FILE', keeps: 'end', leftOut: 1 },
+      'FIRES ON',
+      { heading: 'STEPS', whole: true },
+    ],
     chains.map(({ name, scope, file, chain, diagnostics, runs }) => [
       name,
       runs ? 'yes' : 'no',
@@ -353,6 +370,7 @@ export function chainTable(
       chain ? triggersOf(chain).map(nameOfTrigger).join(', ') : '',
       chain ? String(chain.steps.length) : `${plural(diagnostics.length, 'error')}`,
     ]),
+    { screen },
   );
 }
 

@@ -11,8 +11,10 @@ import { conclusionOf } from '../check-run/check-state.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
 import { listed, short } from '../text/pretty.ts';
+import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
 import { whyJson } from './run-json.ts';
-import { table } from './terminal.ts';
+import { meaningOfStep } from './run-outcome.ts';
+import { table } from './table.ts';
 
 /** What a chain would have done for a pull request: the newest of so many runs, or why none began. */
 export type Played = {
@@ -113,20 +115,30 @@ export function stepProgress({ pullRequest, facts }: Run, step: Invocation): str
 }
 
 /** The whole course for one pull request, with everything that would be written. */
-export function dryRunText(repository: string, chain: string, played: Played): string {
+export function dryRunText(
+  repository: string,
+  chain: string,
+  played: Played,
+  screen: Screen = PLAIN,
+): string {
   const head = [
     `Dry run of ${chain} for ${plainLine(repository)}${subject(played)}.`,
     ...notesOf(played),
     'Nothing was written to GitHub.',
     '',
   ];
-  return [...head, courseText(played)].join('\n');
+  return [...head, courseText(played, screen)].join('\n');
 }
 
 /** The steps, the reasons and what would be written. */
-export function courseText(played: Played): string {
-  if (played.kind === 'not_run') return explainText(played.because);
-  return [table(['STEP', 'STATE', 'REASON'], stepRows(played)), '', ...endLines(played)].join('\n');
+export function courseText(played: Played, screen: Screen = PLAIN): string {
+  if (played.kind === 'not_run') return paintMarks(explainText(played.because), screen);
+  const steps = table(
+    ['STEP', { heading: 'STATE', whole: true, meaning: meaningOfStep }, 'REASON'],
+    stepRows(played),
+    { screen },
+  );
+  return [steps, '', ...endLines(played, screen)].join('\n');
 }
 
 /** The steps of each chain that a step runs are below that step. */
@@ -142,15 +154,24 @@ function callsOf(calls: readonly Call[], { stepId }: Pick<Invocation, 'stepId'>)
 }
 
 /** The reasons and what would be written, of a run and then of those of its steps. */
-function endLines({ state, approval, effects, calls }: Course, path: readonly string[] = []): string[] {
+function endLines(
+  { state, approval, effects, calls }: Course,
+  screen: Screen,
+  path: readonly string[] = [],
+): string[] {
   return [
-    explainText(explain(state, approval)),
+    paintMarks(explainText(explain(state, approval)), screen),
     '',
     effects.length === 0 ? 'It would write nothing.' : 'It would write:',
     ...effects.flatMap((effect) => ['', ...written(effect)]),
     ...calls.flatMap(({ step, ...call }) => {
       const here = [...path, step];
-      return ['', `The step ${here.join(' > ')} runs ${call.state.run.chain}:`, '', ...endLines(call, here)];
+      return [
+        '',
+        `The step ${here.join(' > ')} runs ${call.state.run.chain}:`,
+        '',
+        ...endLines(call, screen, here),
+      ];
     }),
   ];
 }
@@ -199,7 +220,12 @@ function happenedInWords(one: Happening): string {
 }
 
 /** One line for each pull request, and the counts. */
-export function dryRunTable(repository: string, chain: string, all: readonly Played[]): string {
+export function dryRunTable(
+  repository: string,
+  chain: string,
+  all: readonly Played[],
+  screen: Screen = PLAIN,
+): string {
   if (all.length === 0) return `${plainLine(repository)} has no pull requests.`;
   const counts = Map.groupBy(all, (played) => judged(played).result);
   return [
@@ -210,13 +236,18 @@ export function dryRunTable(repository: string, chain: string, all: readonly Pla
     ...(all.map(asIfNote).find((note) => note.length > 0) ?? []),
     '',
     table(
-      ['PULL REQUEST', 'TITLE', 'RESULT', 'REASON'],
+      [
+        { heading: 'PULL REQUEST', whole: true },
+        { heading: 'TITLE', leftOut: 1 },
+        { heading: 'RESULT', whole: true },
+        'REASON',
+      ],
       all.map((played) => {
         const { result, because } = judged(played);
         const { number, title } = played.pullRequest ?? { number: 0, title: '' };
         return [`#${number}`, title, RESULTS[result], because];
       }),
-      { last: MAX_REASON },
+      { last: MAX_REASON, screen },
     ),
     '',
     [...counts].map(([result, some]) => `${some.length} ${RESULTS[result]}${stepsInWords(some)}`).join(', '),

@@ -10,8 +10,9 @@ import {
   type Session,
   STEP_STATUSES,
 } from '../../domain/run/run.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
 import { runJsonSchema } from './run-json.ts';
-import { table } from './terminal.ts';
+import { table } from './table.ts';
 
 const statusSchema = z.enum([...RUN_STATUSES, ...STEP_STATUSES, ...SESSION_STATUSES]);
 
@@ -91,7 +92,7 @@ export function historyLines(
 }
 
 /** The lines as a table below a heading. */
-export function historyText(lines: readonly HistoryLine[]): string {
+export function historyText(lines: readonly HistoryLine[], screen: Screen = PLAIN): string {
   const rows = lines.map(({ at, from, to, reason_code, by, ...of }) => [
     at,
     subjectInWords(of),
@@ -99,7 +100,7 @@ export function historyText(lines: readonly HistoryLine[]): string {
     reason_code ?? '',
     by === null ? 'not recorded' : actorInWords(by),
   ]);
-  return `History\n${table(['WHEN', 'WHAT', 'CHANGE', 'REASON', 'BY'], rows)}`;
+  return `History\n${table(['WHEN', 'WHAT', 'CHANGE', { heading: 'REASON', leftOut: 2 }, { heading: 'BY', leftOut: 1 }], rows, { screen })}`;
 }
 
 function subjectInWords({ what, id, step, attempt }: Pick<HistoryLine, 'what' | 'id' | 'step' | 'attempt'>) {

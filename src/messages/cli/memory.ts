@@ -2,12 +2,13 @@ import type { CognitiveState } from '../../domain/expression/state-schema.ts';
 import { SLOTS } from '../../domain/expression/state-slot.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { listed, plural } from '../text/pretty.ts';
-import { table } from './terminal.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
+import { table } from './table.ts';
 
 type Write = CognitiveState['trace'][number]['wrote'][number];
 
 /** `run show --state`: the frame of the run, its working memory, and what each step wrote. */
-export function memoryShow({ frame, gaps, trace, working }: CognitiveState): string {
+export function memoryShow({ frame, gaps, trace, working }: CognitiveState, screen: Screen = PLAIN): string {
   const entries = SLOTS.flatMap((slot) =>
     working[slot].map(({ step, text, ...more }) => [slot, step, membersText(more), text]),
   );
@@ -18,7 +19,7 @@ export function memoryShow({ frame, gaps, trace, working }: CognitiveState): str
     '',
     entries.length === 0
       ? 'Nothing is remembered yet.'
-      : table(['REMEMBERED', 'STEP', 'AS', 'TEXT'], entries),
+      : table(['REMEMBERED', 'STEP', 'AS', 'TEXT'], entries, { screen }),
     `Not whole, so that no condition on it holds: ${listed(gaps, 'and') || 'nothing'}`,
     ...(trace.length === 0
       ? []
@@ -32,6 +33,7 @@ export function memoryShow({ frame, gaps, trace, working }: CognitiveState): str
               wrote.map(amount).join(', '),
               from.slice(0, 'sha256:'.length + 12),
             ]),
+            { screen },
           ),
         ]),
   ].join('\n');

@@ -4,8 +4,9 @@ import { type PolicyDecision, VERDICTS, type Verdict } from '../../domain/policy
 import { TRUST_LEVELS, type TrustLevel } from '../../domain/policy/trust.ts';
 import { explainText, plainLine } from '../../domain/run/explain.ts';
 import { short } from '../text/pretty.ts';
+import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
 import { whyJson, whyJsonSchema } from './run-json.ts';
-import { table } from './terminal.ts';
+import { table } from './table.ts';
 
 /** The policy's decision about one step. */
 export interface StepPolicy {
@@ -75,13 +76,14 @@ const VERDICT_SAID: Readonly<Record<Verdict, string>> = {
 export function explained(
   run: { id: string; repository: string; pullRequest: number | null; headSha: string },
   policy: ChainPolicy,
+  screen: Screen = PLAIN,
 ): string {
   const { id, repository, pullRequest, headSha } = run;
   const about = pullRequest === null ? repository : `${repository}#${pullRequest}`;
   return [
     `${plainLine(about)} at ${short(headSha)}, chain ${policy.chain}, run ${id}`,
     '',
-    ...chainLines(policy),
+    ...chainLines(policy, screen),
   ].join('\n');
 }
 
@@ -89,6 +91,7 @@ export function explained(
 export function simulated(
   about: { repository: string; pullRequest: number; headSha: string; actor: string | undefined },
   chains: readonly ChainPolicy[],
+  screen: Screen = PLAIN,
 ): string {
   const { repository, pullRequest, headSha, actor } = about;
   const place = `${plainLine(repository)}#${pullRequest} at ${short(headSha)}`;
@@ -96,14 +99,22 @@ export function simulated(
   if (chains.length === 0) return `${place}: there is no chain that could be ${begun}.`;
   return [
     `${place}, ${begun}; nothing was done.`,
-    ...chains.flatMap((policy) => ['', `Chain ${policy.chain}`, '', ...chainLines(policy)]),
+    ...chains.flatMap((policy) => ['', `Chain ${policy.chain}`, '', ...chainLines(policy, screen)]),
   ].join('\n');
 }
 
-function chainLines({ steps }: ChainPolicy): string[] {
+function chainLines({ steps }: ChainPolicy, screen: Screen): string[] {
   return [
     table(
-      ['STEP', 'CAPABILITY', 'NEEDS', 'HAS', 'CONFIRMATION', 'CHANGES GITHUB', 'DECISION'],
+      [
+        'STEP',
+        'CAPABILITY',
+        'NEEDS',
+        'HAS',
+        { heading: 'CONFIRMATION', leftOut: 2 },
+        { heading: 'CHANGES GITHUB', leftOut: 1 },
+        { heading: 'DECISION', whole: true },
+      ],
       steps.map(({ id, capability, needsApproval, trust, decision }) => [
         id,
         capability.name,
@@ -113,8 +124,13 @@ function chainLines({ steps }: ChainPolicy): string[] {
         capability.sideEffects ? 'yes' : 'no',
         VERDICT_SAID[decision.verdict],
       ]),
+      { screen },
     ),
-    ...steps.flatMap(({ id, decision }) => ['', `${plainLine(id)}:`, explainText(decision.why)]),
+    ...steps.flatMap(({ id, decision }) => [
+      '',
+      `${plainLine(id)}:`,
+      paintMarks(explainText(decision.why), screen),
+    ]),
   ];
 }
 

@@ -1,7 +1,8 @@
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Firing, ScheduleRow } from '../../ports/firings.ts';
 import { plural, utc } from '../text/pretty.ts';
-import { table } from './terminal.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
+import { table } from './table.ts';
 
 /** `chain check`: what was evaluated, and each firing with what became of it. */
 export function checked(
@@ -25,7 +26,11 @@ export function daemonStopped(firings: number): string {
 }
 
 /** `chain schedules`: when chains fire next, and the newest firings. */
-export function scheduleTable(rows: readonly ScheduleRow[], firings: readonly Firing[]): string {
+export function scheduleTable(
+  rows: readonly ScheduleRow[],
+  firings: readonly Firing[],
+  screen: Screen = PLAIN,
+): string {
   const upcoming =
     rows.length === 0
       ? 'No chain has a schedule.'
@@ -37,6 +42,7 @@ export function scheduleTable(rows: readonly ScheduleRow[], firings: readonly Fi
             trigger,
             utc(nextAt),
           ]),
+          { screen },
         );
   if (firings.length === 0) return upcoming;
   const past = table(
@@ -48,6 +54,7 @@ export function scheduleTable(rows: readonly ScheduleRow[], firings: readonly Fi
       status,
       summary === null ? runId : plainLine(summary),
     ]),
+    { screen },
   );
   return `${upcoming}\n\n${past}`;
 }

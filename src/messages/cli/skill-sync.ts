@@ -1,6 +1,7 @@
 import { plainLine } from '../../domain/run/explain.ts';
 import { asSentence, plural } from '../text/pretty.ts';
-import { table } from './terminal.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
+import { table } from './table.ts';
 
 const STATUS = {
   new: 'new',
@@ -12,22 +13,25 @@ const STATUS = {
 } as const;
 
 /** `skill sync`: the result for each package, every reason for a refusal, and a line with the totals. */
-export function syncText({
-  index,
-  state,
-  because,
-  skills,
-}: {
-  index: string;
-  state: 'read' | 'unchanged' | 'unusable';
-  because: string | null;
-  skills: readonly {
-    name: string;
-    version: string | null;
-    status: keyof typeof STATUS;
-    because: readonly string[];
-  }[];
-}): string {
+export function syncText(
+  {
+    index,
+    state,
+    because,
+    skills,
+  }: {
+    index: string;
+    state: 'read' | 'unchanged' | 'unusable';
+    because: string | null;
+    skills: readonly {
+      name: string;
+      version: string | null;
+      status: keyof typeof STATUS;
+      because: readonly string[];
+    }[];
+  },
+  screen: Screen = PLAIN,
+): string {
   const count = plural(skills.filter(({ status }) => status !== 'removed').length, 'skill');
   const rows = skills.map(({ name, version, status }) => [plainLine(name), version ?? '', STATUS[status]]);
   const reasons = skills.flatMap(({ name, because }) =>
@@ -42,7 +46,7 @@ export function syncText({
     }`,
   }[state];
   return [
-    ...(rows.length === 0 ? [] : [table(['SKILL', 'VERSION', 'IS'], rows), '']),
+    ...(rows.length === 0 ? [] : [table(['SKILL', 'VERSION', 'IS'], rows, { screen }), '']),
     ...reasons,
     ...(reasons.length === 0 ? [] : ['']),
     end,

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
+import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
 import { diagnosticLines } from './diagnostics.ts';
 
 interface TestedCase {
@@ -32,6 +33,7 @@ export function testedText(
   results: readonly Tested[],
   skill: string | undefined,
   broken: readonly { diagnostics: readonly Diagnostic[] }[] = [],
+  screen: Screen = PLAIN,
 ): string {
   if (results.length === 0 && broken.length === 0) {
     return skill === undefined
@@ -44,7 +46,7 @@ export function testedText(
     failed > 0 ? `${failed} failed` : 'none failed',
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
   ].join(', ');
-  return [
+  const text = [
     ...broken.flatMap(({ diagnostics }) => diagnosticLines(diagnostics)),
     ...results.flatMap(linesOf),
     '',
@@ -55,6 +57,7 @@ export function testedText(
         ]
       : []),
   ].join('\n');
+  return paintMarks(text, screen);
 }
 
 function linesOf(result: Tested): string[] {

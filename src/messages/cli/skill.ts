@@ -5,8 +5,9 @@ import { pathOf } from '../../domain/skill/place.ts';
 import type { SkillInForce, SkillScope } from '../../domain/skill/scope.ts';
 import { visible } from '../text/markdown.ts';
 import { asSentence, listed, plural } from '../text/pretty.ts';
+import { PLAIN, paint, type Screen } from '../text/screen.ts';
 import { becauseOf, diagnosticLines, noSuch } from './diagnostics.ts';
-import { table } from './terminal.ts';
+import { table } from './table.ts';
 
 const FROM: Readonly<Record<SkillScope, string>> = {
   workspace: 'of the repository',
@@ -27,10 +28,11 @@ export function skillTable(
     kinds: readonly string[];
     diagnostics: readonly Diagnostic[];
   }[],
+  screen: Screen = PLAIN,
 ): string {
   if (skills.length === 0) return 'No skills.';
   return table(
-    ['SKILL', 'VERSION', 'FROM', 'FOLDER', 'COMES TO', 'ARTIFACTS'],
+    ['SKILL', 'VERSION', 'FROM', { heading: 'FOLDER', keeps: 'end', leftOut: 1 }, 'COMES TO', 'ARTIFACTS'],
     skills.map(({ name, version, available, scope, folder, outcome, kinds, diagnostics }) => [
       name,
       [version ?? '', ...(available === null ? [] : [`(${available} available)`])].join(' ').trim(),
@@ -39,6 +41,7 @@ export function skillTable(
       outcome ?? '',
       diagnostics.length > 0 ? `${plural(diagnostics.length, 'error')}: is not used` : kinds.join(', '),
     ]),
+    { screen },
   );
 }
 
@@ -46,7 +49,11 @@ export function skillTable(
  * `skill show`: the skill's origin, what it does, what selects it, and its files.
  * @param isBuiltIn Countersign executes it itself, and its package only describes it
  */
-export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boolean): string {
+export function skillText(
+  { skill, scope, folder }: SkillInForce,
+  isBuiltIn: boolean,
+  screen: Screen = PLAIN,
+): string {
   const version = skill.version === null ? '' : ` ${skill.version}`;
   const selectors: [string, readonly string[]][] = [
     ['tags', skill.tags],
@@ -75,6 +82,7 @@ export function skillText({ skill, scope, folder }: SkillInForce, isBuiltIn: boo
         ]),
         ...skill.tests.map(({ path, text }) => [path, 'cases', '', String(Buffer.byteLength(text))]),
       ],
+      { screen },
     ),
   ].join('\n');
 }
@@ -85,6 +93,7 @@ export const NOTHING_TO_MATCH =
 /** The output of `skill match`. */
 export function matchText(
   matches: readonly { name: string; score: number; reasons: readonly { kind: string; said: string }[] }[],
+  screen: Screen = PLAIN,
 ): string {
   if (matches.length === 0) return 'No skill fits.';
   return table(
@@ -94,6 +103,7 @@ export function matchText(
       score.toFixed(2),
       reasons.map(({ kind, said }) => `${kind} ${said}`).join('; '),
     ]),
+    { screen },
   );
 }
 
@@ -101,6 +111,7 @@ export function matchText(
 export function skillLintText(
   packages: readonly { diagnostics: readonly Diagnostic[]; warnings: readonly Diagnostic[] }[],
   paths: readonly string[],
+  screen: Screen = PLAIN,
 ): string {
   if (packages.length === 0) {
     const where = paths.length === 0 ? '.github/countersign/skills here' : listed(paths.map(plainLine), 'or');
@@ -116,7 +127,7 @@ export function skillLintText(
   return [
     ...lines,
     ...(lines.length === 0 ? [] : ['']),
-    `Checked ${plural(packages.length, 'skill')}: ${count}.`,
+    `Checked ${plural(packages.length, 'skill')}: ${paint(errors === 'no errors' ? 'good' : 'bad', count, screen)}.`,
   ].join('\n');
 }
 

@@ -5,8 +5,10 @@ import type { Actor } from '../../domain/run/actor.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { utc } from '../text/pretty.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
 import { actorInWords } from './history.ts';
-import { runList, table } from './terminal.ts';
+import { table } from './table.ts';
+import { runList } from './terminal.ts';
 
 export const ONE_PLACE =
   'Say where: either --repo <owner/name>, or --owner <login> for all repositories of an owner.';
@@ -38,7 +40,7 @@ export function storedJson(row: StoredChain): z.infer<typeof storedJsonSchema> {
   };
 }
 
-export function storedTable(rows: readonly StoredChain[]): string {
+export function storedTable(rows: readonly StoredChain[], screen: Screen = PLAIN): string {
   if (rows.length === 0) return 'Nothing is stored about chains; those in files run.';
   return table(
     ['CHAIN', 'WHERE', 'STATUS', 'DEFINED', 'CHANGED'],
@@ -49,6 +51,7 @@ export function storedTable(rows: readonly StoredChain[]): string {
       row.definition === null ? 'in files' : 'here',
       utc(row.updatedAt),
     ]),
+    { screen },
   );
 }
 
@@ -60,6 +63,7 @@ export function storedText(
     runs,
   }: { row: StoredChain; since: { at: Date; by: Actor | undefined } | undefined; runs: readonly Run[] },
   now: Date,
+  screen: Screen = PLAIN,
 ): string {
   const by = since?.by === undefined ? '' : `, by ${actorInWords(since.by)}`;
   return [
@@ -73,7 +77,16 @@ export function storedText(
             .split('\n')
             .map((line) => `    ${plainLine(line)}`),
         ]),
-    ...(runs.length === 0 ? ['No runs yet.'] : ['Last runs:', runList(runs, now)]),
+    ...(runs.length === 0
+      ? ['No runs yet.']
+      : [
+          'Last runs:',
+          runList(
+            runs.map((run) => ({ run })),
+            now,
+            screen,
+          ),
+        ]),
   ].join('\n');
 }
 

@@ -8,74 +8,55 @@ import { gateRows } from '../run/gates.ts';
 import { sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
-import { clip, short } from '../text/pretty.ts';
-
-const GAP = '  ';
-/** In columns, so that one long branch name does not push the other columns off the screen. */
-const MAX_CELL = 60;
-
-/**
- * A table with aligned columns and without colour, so that it reads the same in a pipe, a log and a screen
- * reader. Cells can contain untrusted text, which is made safe here.
- * @param options.last how wide the last column may be
- */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  { last = MAX_CELL }: { last?: number } = {},
-): string {
-  const widest = (column: number) => (column === headings.length - 1 ? last : MAX_CELL);
-  const cells = [headings, ...rows].map((row) =>
-    headings.map((_, column) => clip(plainLine(row[column] ?? ''), widest(column))),
-  );
-  const widths = headings.map((_, column) => Math.max(...cells.map((row) => width(row[column] ?? ''))));
-  return cells
-    .map((row) =>
-      row
-        .map((text, column) => text + ' '.repeat((widths[column] ?? 0) - width(text)))
-        .join(GAP)
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-/** Loading the data for a segmenter takes 5 to 10 ms, and most cells need none. */
-const ASCII = /^[\x20-\x7e]*$/;
-let segmenter: Intl.Segmenter | undefined;
-const WIDE =
-  /\uFE0F|[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\uFF01-\uFF60]/u;
-
-/** The columns that a terminal uses for the text: two for East Asian characters and emoji, otherwise one. */
-function width(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  let columns = 0;
-  for (const { segment } of segmenter.segment(text)) columns += WIDE.test(segment) ? 2 : 1;
-  return columns;
-}
+import { short } from '../text/pretty.ts';
+import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
+import { meaningOfStatus, meaningOfStep, outcomeOfRun } from './run-outcome.ts';
+import { table } from './table.ts';
 
 export function ago(moment: Date, now: Date): string {
   return `${formatDuration(Math.max(0, now.getTime() - moment.getTime()))} ago`;
 }
 
+/** A run of a list. */
+export interface ListedRun {
+  run: Run;
+  /** Its steps, which say what came of it; absent if they are not asked for. */
+  state?: RunState | undefined;
+}
+
 /** `run list`, in the given order. */
-export function runList(runs: readonly Run[], now: Date): string {
+export function runList(runs: readonly ListedRun[], now: Date, screen: Screen = PLAIN): string {
   if (runs.length === 0) return 'No runs.';
   return table(
-    ['RUN', 'CHAIN', 'PULL REQUEST', 'HEAD', 'STATUS', 'UPDATED'],
-    runs.map((run) => [
+    [
+      'RUN',
+      { heading: 'CHAIN', leftOut: 2 },
+      { heading: 'PULL REQUEST', keeps: 'end' },
+      { heading: 'HEAD', whole: true, leftOut: 3 },
+      { heading: 'STATUS', whole: true, meaning: meaningOfStatus },
+      ...(runs.some(({ state }) => state) ? ['OUTCOME'] : []),
+      { heading: 'UPDATED', whole: true, leftOut: 1 },
+    ],
+    runs.map(({ run, state }) => [
       run.id,
       run.chain,
       run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`,
       short(run.headSha),
       run.status,
+      ...(runs.some((one) => one.state) ? [state === undefined ? '' : outcomeOfRun(state)] : []),
       ago(run.updatedAt, now),
     ]),
+    { screen },
   );
 }
 
 /** `run show`: the run, its steps, and the explanation of its state. */
-export function runShow(state: RunState, approval: Approval | null, now: Date): string {
+export function runShow(
+  state: RunState,
+  approval: Approval | null,
+  now: Date,
+  screen: Screen = PLAIN,
+): string {
   const { run, invocations } = state;
   const about = run.pullRequest === null ? run.repository : `${run.repository}#${run.pullRequest}`;
   return [
@@ -85,7 +66,12 @@ export function runShow(state: RunState, approval: Approval | null, now: Date): 
     ...Object.entries(run.facts.inputs ?? {}).map(([name, value]) => plainLine(`Input ${name}: ${value}`)),
     '',
     table(
-      ['STEP', 'STATE', 'TOOK', 'REASON'],
+      [
+        'STEP',
+        { heading: 'STATE', whole: true, meaning: meaningOfStep },
+        { heading: 'TOOK', whole: true },
+        'REASON',
+      ],
       invocations.map((step) => [
         step.stepId,
         face(step).words,
@@ -94,35 +80,50 @@ export function runShow(state: RunState, approval: Approval | null, now: Date): 
           : '',
         step.reason?.summary ?? '',
       ]),
+      { screen },
     ),
-    ...gatesTable(state),
-    ...artifactsTable(state),
+    ...gatesTable(state, screen),
+    ...artifactsTable(state, screen),
     '',
-    explainText(explain(state, approval)),
+    paintMarks(explainText(explain(state, approval)), screen),
   ].join('\n');
 }
 
-function gatesTable(state: RunState): string[] {
+function gatesTable(state: RunState, screen: Screen): string[] {
   const rows = gateRows(state);
-  return rows.length === 0 ? [] : ['', 'Gates', table(['GATE', 'STANDS', 'STATE', 'BECAUSE'], rows)];
+  return rows.length === 0
+    ? []
+    : ['', 'Gates', table(['GATE', 'STANDS', 'STATE', 'BECAUSE'], rows, { screen })];
 }
 
-function artifactsTable(state: RunState): string[] {
+function artifactsTable(state: RunState, screen: Screen): string[] {
   const rows = artifactRows(state);
   if (rows.length === 0) return [];
   const now = delivery(state);
   return [
     '',
     `Expected artifacts${now === undefined ? '' : `: ${now}`}`,
-    table(['STEP', 'EXPECTED', 'NEED', 'PRODUCED', 'ARTIFACT'], rows),
+    table(['STEP', 'EXPECTED', 'NEED', 'PRODUCED', 'ARTIFACT'], rows, { screen }),
   ];
 }
 
 /** `delivery list`, in the given order. */
-export function deliveryList(deliveries: readonly DeliverySummary[], now: Date): string {
+export function deliveryList(
+  deliveries: readonly DeliverySummary[],
+  now: Date,
+  screen: Screen = PLAIN,
+): string {
   if (deliveries.length === 0) return 'No deliveries.';
   return table(
-    ['DELIVERY', 'GUID', 'EVENT', 'STATUS', 'ATTEMPTS', 'RECEIVED', 'ERROR'],
+    [
+      { heading: 'DELIVERY', whole: true, leftOut: 2 },
+      'GUID',
+      'EVENT',
+      { heading: 'STATUS', whole: true, meaning: meaningOfStatus },
+      { heading: 'ATTEMPTS', leftOut: 3 },
+      { heading: 'RECEIVED', whole: true, leftOut: 1 },
+      'ERROR',
+    ],
     deliveries.map((delivery) => [
       String(delivery.id),
       delivery.guid,
@@ -132,5 +133,6 @@ export function deliveryList(deliveries: readonly DeliverySummary[], now: Date):
       ago(delivery.receivedAt, now),
       delivery.error ?? '',
     ]),
+    { screen },
   );
 }

@@ -1,17 +1,27 @@
 import { type ApiToken, isUsable } from '../../domain/api-token/api-token.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { utc } from '../text/pretty.ts';
-import { ago, table } from './terminal.ts';
+import { PLAIN, type Screen } from '../text/screen.ts';
+import { table } from './table.ts';
+import { ago } from './terminal.ts';
 
 /** `token create`: the only time that the token is shown. */
 export function tokenCreated({ id, expiresAt }: ApiToken, secret: string): string {
   return `${secret}\n\nKeep it now: it is not shown again. It expires at ${utc(expiresAt)}; "countersign token revoke ${id}" ends it earlier.`;
 }
 
-export function tokenTable(tokens: readonly ApiToken[], now: Date): string {
+export function tokenTable(tokens: readonly ApiToken[], now: Date, screen: Screen = PLAIN): string {
   if (tokens.length === 0) return 'There are no tokens; "countersign token create" makes one.';
   return table(
-    ['id', 'name', 'owner', 'scopes', 'repositories', 'state', 'last used'],
+    [
+      'id',
+      'name',
+      { heading: 'owner', leftOut: 2 },
+      { heading: 'scopes', leftOut: 4 },
+      { heading: 'repositories', leftOut: 3 },
+      { heading: 'state', whole: true },
+      { heading: 'last used', leftOut: 1 },
+    ],
     tokens.map((token) => [
       token.id,
       plainLine(token.name),
@@ -21,6 +31,7 @@ export function tokenTable(tokens: readonly ApiToken[], now: Date): string {
       stateOf(token, now),
       token.usedAt === null ? 'never' : ago(token.usedAt, now),
     ]),
+    { screen },
   );
 }
 

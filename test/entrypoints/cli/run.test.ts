@@ -59,10 +59,10 @@ describe('run list', () => {
     const { code, stdout, stderr } = await run('run', 'list');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [headings, ...rows] = stdout.trimEnd().split('\n');
-    expect(headings).toMatch(/^RUN +CHAIN +PULL REQUEST +HEAD +STATUS +UPDATED$/);
-    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 5))).toEqual([
+    expect(headings).toMatch(/^RUN +CHAIN +PULL REQUEST +HEAD +STATUS +OUTCOME +UPDATED$/);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, -1))).toEqual([
       ['run_other', 'pr-review', 'acme/shop#8', 'aaaaaaa', 'running'],
-      ['run_done', 'pr-review', 'acme/rocket#3', 'aaaaaaa', 'completed'],
+      ['run_done', 'pr-review', 'acme/rocket#3', 'aaaaaaa', 'completed', 'done'],
       ['run_old', 'pr-review', 'acme/rocket#3', 'aaaaaaa', 'running'],
     ]);
   });

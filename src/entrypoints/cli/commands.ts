@@ -32,6 +32,7 @@ import {
 import type { SimulateOptions } from './policy-simulate.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
+import type { RunTailOptions } from './run-tail.ts';
 import type { RunExplanationOptions } from './run-why.ts';
 import type { TokenCreateOptions } from './token.ts';
 
@@ -295,6 +296,21 @@ function addRun(run: Command, perform: Perform): void {
       perform(async (context) => (await import('./run-show.ts')).runShow(context, id, options)),
     );
   example(show, 'countersign run show run_01k2x7');
+
+  const tail = run
+    .command('tail')
+    .description(
+      'show a run live until it ends, with what its steps print; fails unless it comes to its end well',
+    )
+    .argument('[run]', 'the id of a run (default: the newest)')
+    .addOption(repoOption())
+    .addOption(prOption())
+    .addOption(new Option('--follow', 'all unfinished runs and those that begin, until Ctrl-C'))
+    .addOption(databaseOption())
+    .action((id: string | undefined, options: RunTailOptions) =>
+      perform(async (context) => (await import('./run-tail.ts')).runTail(context, id, options)),
+    );
+  example(tail, 'countersign run tail --repo acme/shop --pr 7');
 
   const why = run
     .command('why')

@@ -1,4 +1,6 @@
-import type { z } from 'zod';
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { TRIGGER_MEMBERS } from '../src/domain/chain/trigger-members.ts';
 import { outcomeBase } from '../src/domain/outcome/base.ts';
 import { CATEGORIES } from '../src/domain/outcome/finding.ts';
@@ -166,6 +168,40 @@ function subjectsTable(): string[][] {
   return [['needs', 'steps'], ...[...rows].map(([need, steps]) => [need, steps.join(', ')])];
 }
 
+const alertsSchema = z.object({
+  groups: z.tuple([
+    z.object({
+      rules: z.array(
+        z.object({
+          alert: z.string(),
+          expr: z.string(),
+          for: z.string().optional(),
+          labels: z.object({ severity: z.enum(['critical', 'warning', 'info']) }),
+          annotations: z.object({ summary: z.string(), description: z.string(), runbook: z.string() }),
+        }),
+      ),
+    }),
+  ]),
+});
+
+/** The rules of `deploy/alerts.yaml`. */
+export function alertRules() {
+  const file = readFileSync(new URL('../deploy/alerts.yaml', import.meta.url), 'utf8');
+  return alertsSchema.parse(parse(file)).groups[0].rules;
+}
+
+function alertsTable(): string[][] {
+  return [
+    ['alert', 'severity', 'expression', 'what to do'],
+    ...alertRules().map(({ annotations, labels, expr, for: lasting }) => [
+      annotations.summary,
+      labels.severity,
+      `\`${expr}\`${lasting === undefined ? '' : ` for ${lasting}`}`,
+      `${annotations.description} [More](${annotations.runbook.replace(/^docs\//, '')})`,
+    ]),
+  ];
+}
+
 interface Table {
   page: string;
   name: string;
@@ -181,6 +217,7 @@ const TABLES: readonly Table[] = [
       ...Object.entries(CATEGORIES).map(([category, about]) => [`\`${category}\``, about]),
     ],
   },
+  { page: 'metrics.md', name: 'alerts', rows: alertsTable },
   { page: 'chains.md', name: 'trigger', rows: triggerTable },
   { page: 'chains.md', name: 'subjects', rows: subjectsTable },
   { page: 'chains.md', name: 'outcomes', rows: outcomesTable },

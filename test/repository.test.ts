@@ -185,27 +185,3 @@ it('.editorconfig matches Biome’s format', () => {
   ])
     expect(lines).toContain(line);
 });
-
-it('compose.yaml runs the image that the Dockerfile builds', () => {
-  const { services } = z
-    .object({
-      services: z.object({
-        countersign: z.object({
-          build: z.literal('.'),
-          env_file: z.literal('.env'),
-          environment: z.record(z.string(), z.string()),
-          ports: z.array(z.string()),
-          volumes: z.array(z.string()),
-          healthcheck: z.object({ test: z.array(z.string()) }),
-        }),
-      }),
-    })
-    .parse(yaml('compose.yaml'));
-  const { environment, ports, volumes, healthcheck } = services.countersign;
-  const [, host = '', port = ''] = /^ENV HOST=(\S+) PORT=(\d+)$/m.exec(text('Dockerfile')) ?? [];
-  const [, volume = ''] = /^VOLUME (\S+)$/m.exec(text('Dockerfile')) ?? [];
-  expect(environment).toEqual({ HOST: host, PORT: port });
-  expect(ports).toEqual([`${port}:${port}`]);
-  expect(volumes).toEqual([`data:${volume}`]);
-  expect(healthcheck.test.join(' ')).toContain(`:${port}/healthz`);
-});

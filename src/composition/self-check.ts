@@ -1,5 +1,3 @@
-import { existsSync, statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { createOctokitGitHub } from '../adapters/octokit/octokit-github.ts';
 import { readServerTime } from '../adapters/octokit/server-time.ts';
@@ -16,8 +14,8 @@ import type { Finding } from '../domain/self-check/finding.ts';
 import { judgeDisk } from '../domain/self-check/judge.ts';
 import { checkGitHub } from '../engine/self-check/check-github.ts';
 import type { Repo } from '../ports/github.ts';
-import { artifactsFolder } from './blobs.ts';
 import { withDatabase } from './cli-database.ts';
+import { diskRooms } from './disks.ts';
 
 const PROBE_MS = 5_000;
 
@@ -73,21 +71,9 @@ async function checkDatabase(url: string): Promise<Finding[]> {
   }
 }
 
-function checkDisk({ databaseUrl, artifactsUrl }: AppConfig): Finding[] {
-  const database = databaseUrl.slice('sqlite:'.length);
-  const folders = [
-    ...(database.startsWith(':') ? [] : [dirname(resolve(database))]),
-    ...[artifactsFolder(artifactsUrl)].flatMap((folder) => (folder === undefined ? [] : [resolve(folder)])),
-  ].map(existingPart);
-  return [...new Set(folders)].map((folder) => {
-    const { bavail, bsize } = statfsSync(folder);
-    return judgeDisk(folder, bavail * bsize);
-  });
-}
-
-/** The folder, or the nearest one above it that is there: the app makes the others when it starts. */
-function existingPart(folder: string): string {
-  return existsSync(folder) ? folder : existingPart(dirname(folder));
+function checkDisk(config: AppConfig): Finding[] {
+  const free = new Map(diskRooms(config).map(({ folder, freeBytes }) => [folder, freeBytes]));
+  return [...free].map(([folder, bytes]) => judgeDisk(folder, bytes));
 }
 
 async function checkServer({ host, port }: AppConfig): Promise<Finding[]> {

@@ -58,6 +58,7 @@ async function scrape(): Promise<{ shown: string; statements: CompiledQuery[] }>
     clock,
     log: silentLog,
     rateLimits: () => [],
+    disks: () => [],
     signedOut: () => [],
     webhookOutage: () => undefined,
     waitingForGitHub: () => new Map(),

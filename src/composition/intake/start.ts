@@ -9,6 +9,7 @@ import { failedChecks, publicNames } from '../../entrypoints/webhook/readiness.t
 import { MERGING_IS_OFF, signInWaits } from '../../entrypoints/webhook/refusals.ts';
 import { wordsOf } from '../../messages/self-check/self-check.ts';
 import { indexStatus } from '../../skills/catalogue/sync/check.ts';
+import { diskRooms } from '../disks.ts';
 import type { Platform } from '../platform.ts';
 import { inboxOf } from '../storage.ts';
 import { studioGate } from '../studio/gate.ts';
@@ -204,6 +205,7 @@ function engineReports(
         webhookOutage: webhookWatch.outage,
         waitingForGitHub: outagePolicy.waiting,
         slots: () => queue.slots(),
+        disks: () => diskRooms(config),
         skillIndexes: async () =>
           config.skillIndexes && indexStatus(storage.read, config.skillIndexes.indexes),
       });

@@ -25,6 +25,8 @@ interface MetricsSources {
   /** Jobs deferred until a rate limit ends. */
   waitingForGitHub(): ReadonlyMap<JobKind, number>;
   slots: Queue['slots'];
+  /** The disks of the database and the artifacts. */
+  disks(): readonly { of: string; freeBytes: number; sizeBytes: number }[];
   /** `undefined` if none is checked for new versions. */
   skillIndexes(): Promise<{ newer: number; failing: number } | undefined>;
 }
@@ -112,6 +114,9 @@ export function createMetrics(): Metrics {
     'pool',
   ]);
 
+  const free = gauge('disk_free_bytes', 'What the app can still write to a disk.', ['of']);
+  const size = gauge('disk_size_bytes', 'The size of that disk.', ['of']);
+
   const newer = gauge('skill_updates', 'Installed skills of which an index has a newer version.');
   const failing = gauge('skill_indexes_failing', 'Indexes of skills that could not be checked last time.');
 
@@ -170,6 +175,18 @@ export function createMetrics(): Metrics {
     }
   }
 
+  function collectDisks({ disks, log }: MetricsSources): void {
+    for (const one of [free, size]) one.reset();
+    try {
+      for (const { of, freeBytes, sizeBytes } of disks()) {
+        free.set({ of }, freeBytes);
+        size.set({ of }, sizeBytes);
+      }
+    } catch (error) {
+      log.warn({ err: messageOf(error) }, 'the room on the disks could not be read for the metrics');
+    }
+  }
+
   return {
     registry,
     answered({ route, status, durationMs, revalidated, limited: isLimited }) {
@@ -183,6 +200,7 @@ export function createMetrics(): Metrics {
     async collect(sources) {
       collectGitHub(sources);
       collectSlots(sources.slots());
+      collectDisks(sources);
       try {
         await collectDatabase(sources);
         up.set(1);

@@ -57,8 +57,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
     async migrate(url) {
       return (await import('./composition/cli-database.ts')).migrate(await urlOf(url));
     },
-    async backup(url, file) {
-      return (await import('./composition/cli-database.ts')).backup(await urlOf(url), file);
+    async backup(url, file, onProgress) {
+      return (await import('./composition/cli-database.ts')).backup(await urlOf(url), file, onProgress);
     },
     async vacuum(url) {
       return (await import('./composition/cli-database.ts')).vacuum(await urlOf(url));

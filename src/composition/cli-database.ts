@@ -70,12 +70,16 @@ export async function migrate(url: string): Promise<Migrated> {
 /**
  * Accepts a database of any version, because people need a backup before an upgrade and before a downgrade.
  */
-export async function backup(url: string, file: string): Promise<{ database: string; bytes: number }> {
+export async function backup(
+  url: string,
+  file: string,
+  onProgress: (copied: number, of: number) => void,
+): Promise<{ database: string; bytes: number }> {
   const path = existing(url);
   return failingClearly(path, async () => {
     const storage = readOnly(path);
     try {
-      await storage.backup(file);
+      await storage.backup(file, onProgress);
     } finally {
       await storage.close();
     }

@@ -59,8 +59,11 @@ export interface Storage {
   version(): Promise<string>;
   /** Resolves if the database answers; otherwise rejects with a sentence. */
   check(): Promise<void>;
-  /** Writes a consistent copy of the database to a file that must not exist yet. */
-  backup(path: string): Promise<void>;
+  /**
+   * Writes a consistent copy of the database to a file that must not exist yet.
+   * @param onProgress called again and again, with how much of the file is copied
+   */
+  backup(path: string, onProgress?: (copied: number, of: number) => void): Promise<void>;
   /**
    * Returns up to this many of the file's free pages to the file system, except a reserve for the next
    * writes. Returns whether there are more.

@@ -1,6 +1,7 @@
 import { CountersignError } from '../../core/errors.ts';
 import type { Artifact } from '../../domain/artifact/artifact.ts';
 import { artifactsChecked, STRANGE_STORE } from '../../messages/cli/cli.ts';
+import { blobsRead } from '../../messages/cli/progress.ts';
 import type { BlobFacts, Blobs } from '../../ports/blobs.ts';
 import type { SkillTrace } from '../../ports/skill-traces.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
@@ -43,13 +44,16 @@ interface Comparison {
  * Compares the store with the rows, also while the app runs. With `--repair`, it deletes what has no
  * counterpart.
  */
-export function artifactCheck({ clock, tools }: Context, options: ArtifactCheckOptions): Promise<Output> {
+export function artifactCheck(
+  { clock, tools, status }: Context,
+  options: ArtifactCheckOptions,
+): Promise<Output> {
   const { hashes = false, repair = false, database } = options;
   return tools.withDatabase(database, repair ? 'write' : 'read', async (storage) => {
     const blobs = await tools.blobs();
     const youngest = new Date(clock.now().getTime() - ORPHAN_AGE_MS);
     const found = await compare(storage, blobs, youngest);
-    if (hashes) found.damaged = await damagedIn(blobs);
+    if (hashes) found.damaged = await damagedIn(blobs, (done) => status(blobsRead(done, found.blobs)));
     const toRepair = found.blobsWithoutRows.length + found.rowsWithoutBlobs.length > 0;
     if (repair && toRepair) {
       // With the wrong database or the wrong store, everything would look orphaned.
@@ -128,8 +132,9 @@ function referencesOfTrace(trace: SkillTrace, { skillTraces }: ReadTx): BlobRefe
 }
 
 /** Reads every blob. Only another copy could repair a damaged one. */
-async function damagedIn(blobs: Blobs): Promise<Comparison['damaged']> {
+async function damagedIn(blobs: Blobs, onRead: (done: number) => void): Promise<Comparison['damaged']> {
   const damaged: Comparison['damaged'] = [];
+  let done = 0;
   for await (const { path } of blobs.list()) {
     try {
       for await (const _ of (await blobs.open(path)) ?? []);
@@ -137,6 +142,8 @@ async function damagedIn(blobs: Blobs): Promise<Comparison['damaged']> {
       if (!(error instanceof CountersignError) || error.code !== 'blobs.damaged') throw error;
       damaged.push({ path, message: error.message });
     }
+    done += 1;
+    onRead(done);
   }
   return damaged;
 }

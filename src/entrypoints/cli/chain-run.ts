@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { CHAIN_NAME } from '../../domain/chain/chain.ts';
 import { calledBy, nameOfChain } from '../../domain/chain/parse.ts';
-import type { RunState } from '../../domain/run/run.ts';
+import { isRunOver, type RunState } from '../../domain/run/run.ts';
 import { noSuchPath, notAChainName, notFired, unreadableFile } from '../../messages/cli/cli.ts';
 import {
   dryRunBegins,
@@ -27,6 +27,7 @@ import {
   withFilesBeside,
   withoutName,
 } from '../../messages/cli/dry-run.ts';
+import { pullRequestsPlayed, readingRepository } from '../../messages/cli/progress.ts';
 import { GitHubError, SignInRefused } from '../../ports/github.ts';
 import { type Context, type DryRunRequest, type Output, UsageError } from './context.ts';
 
@@ -49,7 +50,7 @@ export async function chainRun(context: Context, subject: string, options: Chain
 
 /** The same, also without a token: then only what is public can be read. */
 export async function playChain(
-  { cwd, progress, tools }: Context,
+  { cwd, progress, status, tools }: Context,
   subject: string,
   options: ChainRunOptions,
 ): Promise<Output> {
@@ -61,13 +62,14 @@ export async function playChain(
     repo: { owner, name },
     pullRequests,
     chain,
-    onProgress: changesOf(progress),
+    onProgress: changesOf({ progress, status, of: options.against }),
     ...(options.actor !== undefined && { fire: { actor: options.actor, inputs: options.input ?? {} } }),
   };
   progress(dryRunBegins(repository, options.against));
   if (!hasToken) progress(WITHOUT_TOKEN);
   const [, ...beside] = chain.files ?? [];
   if (beside.length > 0) progress(withFilesBeside(beside.map((file) => file.name)));
+  status(readingRepository(repository));
   const results = await tools.dryRun(request).catch((error: unknown) => {
     if (error instanceof SignInRefused) throw new CountersignError('cli.token_refused', TOKEN_REFUSED);
     if (!(error instanceof GitHubError)) throw error;
@@ -169,9 +171,17 @@ function readable(path: string): string | undefined {
   }
 }
 
-/** Says each change of a step's state once. */
-function changesOf(progress: (line: string) => void): (state: RunState) => void {
+/**
+ * Says each change of a step's state once, and how many pull requests are decided.
+ * @param of how many there are, if there are several
+ */
+function changesOf({
+  progress,
+  status,
+  of,
+}: Pick<Context, 'progress' | 'status'> & { of: number | undefined }): (state: RunState) => void {
   const said = new Map<string, string>();
+  const decided = new Set<number | null>();
   return (state) => {
     for (const step of state.invocations) {
       const line = stepProgress(state.run, step);
@@ -179,5 +189,8 @@ function changesOf(progress: (line: string) => void): (state: RunState) => void 
       said.set(step.id, line);
       progress(line);
     }
+    const { status: is, pullRequest, facts } = state.run;
+    if (facts.parent === undefined && (isRunOver(is) || is === 'waiting_approval')) decided.add(pullRequest);
+    if (of !== undefined) status(pullRequestsPlayed(decided.size, of));
   };
 }

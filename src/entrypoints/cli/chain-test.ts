@@ -14,6 +14,7 @@ import {
 } from '../../messages/cli/chain-test.ts';
 import { unreadableFile } from '../../messages/cli/cli.ts';
 import { courseText } from '../../messages/cli/dry-run.ts';
+import { casePlayed } from '../../messages/cli/progress.ts';
 import type { Context, Output } from './context.ts';
 
 export interface ChainTestOptions {
@@ -23,7 +24,7 @@ export interface ChainTestOptions {
 
 /** Runs the cases in the working folder, with its chains, settings and skills as they are. */
 export async function chainTest(
-  { cwd, tools }: Context,
+  { cwd, tools, status }: Context,
   only: string | undefined,
   { case: words = '', show = false }: ChainTestOptions = {},
 ): Promise<Output> {
@@ -38,12 +39,14 @@ export async function chainTest(
   if (about.length === 0) throw new CountersignError('cli.no_cases', NO_CHAIN_CASES);
   const faults = about.flatMap(({ diagnostics }) => diagnostics);
   const results: { chain: string; case: string; differences: CaseDifference[]; shown?: string }[] = [];
-  for (const { chain = '', cases } of about) {
-    for (const one of cases.filter(({ name }) => name.includes(words))) {
-      const played = await tools.chainCase(chain, one, files);
-      const differences = caseDifferences(one, played);
-      results.push({ chain, case: one.name, differences, ...(show && { shown: courseText(played.played) }) });
-    }
+  const chosen = about.flatMap(({ chain = '', cases }) =>
+    cases.filter(({ name }) => name.includes(words)).map((one) => ({ chain, one })),
+  );
+  for (const [index, { chain, one }] of chosen.entries()) {
+    status(casePlayed(index + 1, chosen.length, one.name));
+    const played = await tools.chainCase(chain, one, files);
+    const differences = caseDifferences(one, played);
+    results.push({ chain, case: one.name, differences, ...(show && { shown: courseText(played.played) }) });
   }
   if (results.length === 0 && faults.length === 0)
     throw new CountersignError('cli.no_cases', noCaseNamed(words));

@@ -63,7 +63,11 @@ export interface Tools {
   hasDatabase(): Promise<boolean>;
   migrate(url: string | undefined): Promise<Migrated>;
   /** Copies a database of any version to a new file, unchanged. */
-  backup(url: string | undefined, file: string): Promise<{ database: string; bytes: number }>;
+  backup(
+    url: string | undefined,
+    file: string,
+    onProgress: (copied: number, of: number) => void,
+  ): Promise<{ database: string; bytes: number }>;
   /**
    * Rewrites the database file without its free pages.
    * @throws CountersignError while an app serves the database, or if disk space is too low

@@ -2,6 +2,7 @@ import { CountersignError } from '../../core/errors.ts';
 import { familyOf } from '../../domain/model/name.ts';
 import { parseModule } from '../../domain/skill/module.ts';
 import { pathOf } from '../../domain/skill/place.ts';
+import { optimizing } from '../../messages/cli/progress.ts';
 import {
   badExamples,
   cannotOptimize,
@@ -30,7 +31,7 @@ export interface SkillOptimizeOptions extends DatabaseOption {
  * exact files: the app uses them for runs that start with a package of the same content.
  */
 export async function skillOptimize(
-  { cwd, clock, tools }: Context,
+  { cwd, clock, tools, status }: Context,
   name: string,
   { examples: file, seed, demos, database }: SkillOptimizeOptions,
 ): Promise<Output> {
@@ -70,6 +71,7 @@ export async function skillOptimize(
           artifact: path,
         },
         signal: new AbortController().signal,
+        onProgress: (stage) => status(optimizing(stage)),
       });
       if (optimized.kind === 'failed') {
         throw new CountersignError('cli.cannot_optimize', cannotOptimize(name, optimized.because));

@@ -1,5 +1,6 @@
 import { readCaseFile, type SkillCase } from '../../domain/skill/case-file.ts';
 import type { SkillPackage } from '../../domain/skill/package.ts';
+import { casePlayed } from '../../messages/cli/progress.ts';
 import { type Tested, testedText } from '../../messages/cli/skill-test.ts';
 import type { Context, Output } from './context.ts';
 import { callableIn, localSkills, skillNamed } from './skill-files.ts';
@@ -8,21 +9,21 @@ import { callableIn, localSkills, skillNamed } from './skill-files.ts';
  * Runs the cases of one skill, or of all that have some, with the package's files as they are. A skill with
  * errors fails.
  */
-export async function skillTest({ cwd, tools }: Context, name: string | undefined): Promise<Output> {
+export async function skillTest({ cwd, tools, status }: Context, name: string | undefined): Promise<Output> {
   const here = localSkills(cwd, await tools.skills());
   const broken = name === undefined ? here.broken : [];
   const packages = (name === undefined ? here.skills : [skillNamed(name, here)]).map(({ skill }) => skill);
   const { runCase } = await import('../../skills/testing/run-case.ts');
   const { signal } = new AbortController();
   const results: Tested[] = [];
-  for (const skill of packages) {
-    for (const one of casesOf(skill)) {
-      const caseTools = await tools.caseTools(one);
-      const result = await runCase(skill, one, { ...caseTools, packages: callableIn(here) }, signal).finally(
-        caseTools.stop,
-      );
-      results.push({ skill: skill.name, case: one.name, ...result });
-    }
+  const cases = packages.flatMap((skill) => casesOf(skill).map((one) => ({ skill, one })));
+  for (const [index, { skill, one }] of cases.entries()) {
+    status(casePlayed(index + 1, cases.length, one.name));
+    const caseTools = await tools.caseTools(one);
+    const result = await runCase(skill, one, { ...caseTools, packages: callableIn(here) }, signal).finally(
+      caseTools.stop,
+    );
+    results.push({ skill: skill.name, case: one.name, ...result });
   }
   return {
     text: (screen) => testedText(results, name, broken, screen),

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { inTerminal, quoted, WITHOUT_TERMINAL } from '../../support/pseudo-terminal.ts';
@@ -25,11 +25,17 @@ async function withRuns() {
   );
   const env = { DATABASE_URL: `sqlite:${path}` };
   return {
+    backupOnTerminal: () =>
+      inTerminal(`${quoted(process.execPath)} ${quoted(MAIN)} db backup copy.db`, {
+        env,
+        cwd: dirname(path),
+      }),
     onTerminal: (columns: number, more: Record<string, string> = {}) =>
       inTerminal(`${quoted(process.execPath)} ${quoted(MAIN)} run list`, {
         columns,
         env: { ...env, ...more },
       }),
+    backupInPipe: () => countersignProcess(['db', 'backup', 'copy.db'], { env, cwd: dirname(path) }),
     inPipe: (more: Record<string, string> = {}) =>
       countersignProcess(['run', 'list'], { env: { ...env, ...more } }),
   };
@@ -62,7 +68,24 @@ describe.skipIf(WITHOUT_TERMINAL)('a command on a terminal', () => {
   });
 });
 
+describe.skipIf(WITHOUT_TERMINAL)('long work on a terminal', () => {
+  it('says on one line how far it is, and removes that line at its end', async () => {
+    const { backupOnTerminal } = await withRuns();
+    const { code, shown } = await backupOnTerminal();
+    expect(code).toBe(0);
+    const [before, ...rest] = shown.split(`\r${ESCAPE}[K`);
+    expect(before).toBe('');
+    expect(rest.slice(0, -1)).toContain('Copied 0 % …');
+    expect(rest.at(-1)).toMatch(/^Backed up .+ to copy\.db\.\n$/);
+  });
+});
+
 describe('a command in a pipe', () => {
+  it('says nothing about its progress on the last line, because there is none', async () => {
+    const { stderr } = await (await withRuns()).backupInPipe();
+    expect(stderr).toBe('');
+  });
+
   it('clips nothing and shows no colours, unless COLUMNS and FORCE_COLOR ask for that', async () => {
     const { inPipe } = await withRuns();
     const [plain, forced] = await Promise.all([inPipe(), inPipe({ FORCE_COLOR: '1', COLUMNS: '70' })]);

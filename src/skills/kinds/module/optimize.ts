@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../../core/canonical.ts';
 import type { SkillOutcome } from '../../../domain/skill/manifest.ts';
 import type { Module } from '../../../domain/skill/module.ts';
+import type { OptimizationStage } from '../../../messages/cli/progress.ts';
 import { describeDied, describeModuleFault } from '../../../messages/skills/module.ts';
 import type { Failure, Model, Purpose } from '../../../ports/model.ts';
 import { type Example, split } from './examples.ts';
@@ -26,6 +27,7 @@ export interface Optimization {
   mostDemos: number;
   purpose: Purpose;
   signal: AbortSignal;
+  onProgress?: (stage: OptimizationStage) => void;
 }
 
 /** Scores are on the held-out examples, from 0 to 1. */
@@ -50,13 +52,14 @@ export type Optimized =
 export async function optimizeModule(optimization: Optimization): Promise<Optimized> {
   const { train, heldOut } = split(optimization.examples, optimization.seed);
   const counts = { trained: train.length, heldOut: heldOut.length };
-  const before = await measure(optimization, optimization.state, heldOut);
+  const before = await measure(optimization, 'before', optimization.state, heldOut);
   if ('because' in before) return { kind: 'failed', ...before };
+  optimization.onProgress?.({ kind: 'searching', among: train.length });
   const found = await demonstrations(optimization, train);
   if ('because' in found) return { kind: 'failed', ...found };
   if (found.demos.length === 0) return { kind: 'no_demos', before: before.score, ...counts };
   const state: ModuleState = { format: 1, demos: found.demos, score: 0 };
-  const after = await measure(optimization, state, heldOut);
+  const after = await measure(optimization, 'after', state, heldOut);
   if ('because' in after) return { kind: 'failed', ...after };
   const kind = after.score > before.score ? 'better' : 'not_better';
   return {
@@ -73,12 +76,14 @@ export async function optimizeModule(optimization: Optimization): Promise<Optimi
  * module.
  */
 async function measure(
-  { examples: _, ...run }: Optimization,
+  { examples: _, onProgress, ...run }: Optimization,
+  which: 'before' | 'after',
   state: ModuleState | undefined,
   heldOut: readonly Example[],
 ): Promise<{ score: number } | { because: string }> {
   let sum = 0;
-  for (const { input, expected } of heldOut) {
+  for (const [done, { input, expected }] of heldOut.entries()) {
+    onProgress?.({ kind: 'measuring', which, done, of: heldOut.length });
     const end = await runModule({ ...run, state, inputs: input });
     switch (end.kind) {
       case 'answered':

@@ -11,7 +11,16 @@
  * need some of them.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -138,6 +147,11 @@ const OWN_IMPORT = /(?<=\bfrom |\bimport\()'\.\/([^']+)'/g;
 const BUILTIN_IMPORT = /^import (?:\* as )?(\w+|\{[^}]*\}) from ['"](node:[\w/]+)['"];$/gm;
 const PACKAGE_IMPORT = /(?<=\bfrom |\bimport\(|^import )'([a-z-]+)'/gm;
 
+/** `scripts/countersign` runs the build while no source is newer than this file. */
+const builtFile = fileURLToPath(new URL('../node_modules/.cache/built', import.meta.url));
+const begunAt = new Date();
+
+rmSync(builtFile, { force: true });
 for (const folder of [bundleFolder, packagesFolder, licencesFolder])
   rmSync(folder, { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
@@ -148,6 +162,10 @@ mkdirSync(licencesFolder);
 writeFileSync(join(dist, SHIPPED_SKILLS), JSON.stringify(readShippedSkills()));
 await bundlePrograms();
 await bundlePackages();
+mkdirSync(dirname(builtFile), { recursive: true });
+writeFileSync(builtFile, '');
+// A source that changed during the build is newer.
+utimesSync(builtFile, begunAt, begunAt);
 
 async function bundlePrograms(): Promise<void> {
   const entries = new Set(PROGRAMS.flatMap(ownImports));

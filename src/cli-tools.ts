@@ -350,6 +350,11 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       process.once('SIGTERM', end);
       process.once('SIGINT', end);
     },
+    ownCommand() {
+      // A checkout has its own, which finds the settings there.
+      const launcher = join(PACKAGE_ROOT, 'scripts/countersign');
+      return existsSync(launcher) ? [launcher] : [process.execPath, process.argv[1] ?? ''];
+    },
     demoFile() {
       // Beside src/ in a checkout, beside dist/ in a build. The package does not contain it.
       const file = join(PACKAGE_ROOT, 'demo/main.ts');

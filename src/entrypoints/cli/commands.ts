@@ -1,7 +1,8 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { API_SCOPES } from '../../domain/api-token/api-token.ts';
 import { RUN_STATUSES } from '../../domain/run/run.ts';
 import { MAX_LISTED } from '../../messages/cli/cli.ts';
+import { COMPLETION_SHELLS, type CompletionShell } from '../../messages/cli/completion.ts';
 import { DELIVERY_STATUSES } from '../../ports/storage.ts';
 import type { ArtifactCheckOptions } from './artifact-check.ts';
 import type { ArtifactGetOptions } from './artifact-get.ts';
@@ -52,6 +53,7 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   token: addToken,
   organisation: addOrganisation,
   db: addDb,
+  completion: addCompletion,
 };
 
 function addTry(command: Command, perform: Perform): void {
@@ -565,6 +567,16 @@ function addDb(db: Command, perform: Perform): void {
       perform(async (context) => (await import('./db-vacuum.ts')).dbVacuum(context, options)),
     );
   example(vacuum, 'countersign db vacuum');
+}
+
+function addCompletion(completion: Command, perform: Perform): void {
+  completion
+    .addArgument(new Argument('<shell>', 'the shell that you use').choices(COMPLETION_SHELLS))
+    .argument('[words...]', 'a command line: print what can follow it, as the script asks')
+    .action((shell: CompletionShell, words: string[]) =>
+      perform(async (context) => (await import('./completion.ts')).completion(context, shell, words)),
+    );
+  example(completion, 'countersign completion bash > ~/.countersign-completion');
 }
 
 function databaseOption(): Option {

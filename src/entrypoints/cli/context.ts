@@ -171,6 +171,8 @@ export interface Tools {
    * @throws CountersignError if the port is taken, or there is no database
    */
   studio(options: StudioOptions): Promise<void>;
+  /** The words that start this program. */
+  ownCommand(): readonly string[];
   /** The path of the demo, if this is a checkout. */
   demoFile(): string | undefined;
 }

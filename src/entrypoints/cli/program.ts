@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 
 import type { Perform, ServeOptions, StudioOptions } from './context.ts';
 import { example } from './help.ts';
 
-/** The nouns of the command line, in the order of the help. `try`, `init` and `doctor` are commands by themselves. */
+/** The nouns of the command line, in the order of the help. `try`, `init`, `doctor` and `completion` are commands by themselves. */
 const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['try', 'show the review and the decision for a real pull request; nothing is installed, nothing written'],
   ['init', 'write settings and a chain for a repository, after a look at it and four questions'],
@@ -18,6 +18,7 @@ const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['token', 'make, list and revoke tokens for the API'],
   ['organisation', 'forget an organisation’s settings'],
   ['db', 'migrate, back up and shrink the database'],
+  ['completion', 'print a script that completes commands in bash, zsh or fish'],
 ];
 
 /**

@@ -39,6 +39,7 @@ const noTools: Tools = {
   selfCheck: untouched,
   serve: untouched,
   studio: untouched,
+  ownCommand: untouched,
   demoFile: () => undefined,
 };
 

@@ -58,7 +58,7 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
   if (!read.ok) return { ok: false, code: 'config.invalid', message: badSettings(read.diagnostics) };
   const { config } = read;
   if (config.kind === 'setup') return serveSetup(config, env);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, config.logFormat);
   if (coreDumps === 'allowed') log.warn({}, coreDumpsAllowed);
   try {
     const release = await claimToServeAlone(config.databaseUrl, { log, timeoutMs });

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { LOG_LEVELS } from '../core/log.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../core/log.ts';
 import type { AgentName } from '../domain/skill/agent-file.ts';
 import { parseS3Url, type S3Access } from '../ports/s3-location.ts';
 import type { SettingInForce } from '../ports/settings.ts';
@@ -65,6 +65,10 @@ const baseSchema = z
       const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
       return level ?? refuse(ctx, `must be one of ${LOG_LEVELS.join(', ')}`);
     }),
+    LOG_FORMAT: optionalText.transform((value, ctx) => {
+      const format = LOG_FORMATS.find((known) => known === value);
+      return value === undefined ? undefined : (format ?? refuse(ctx, `must be ${LOG_FORMATS.join(' or ')}`));
+    }),
   })
   .transform((env) => ({
     githubApiUrl: env.GITHUB_API_URL,
@@ -73,6 +77,7 @@ const baseSchema = z
     publicUrl: env.PUBLIC_URL,
     databaseUrl: env.DATABASE_URL,
     logLevel: env.LOG_LEVEL,
+    ...(env.LOG_FORMAT === undefined ? {} : { logFormat: env.LOG_FORMAT }),
     ...(env.COUNTERSIGN_MERGING === 'off' ? { merging: 'off' as const } : {}),
     ...(env.COUNTERSIGN_SHELL === 'allow' ? { shell: 'allow' as const } : {}),
   }));

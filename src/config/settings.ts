@@ -24,6 +24,7 @@ interface Values {
   artifactsUrl: string;
   s3?: S3Access;
   logLevel: string;
+  logFormat?: string | undefined;
   merging?: 'off';
   shell?: 'allow';
   model?: ModelConfig;
@@ -73,6 +74,7 @@ const READERS: Readonly<
   METRICS_HOST: ({ metricsAccess: { own } }) => own?.host,
   METRICS_TOKEN: ({ metricsAccess: { token } }) => token !== undefined,
   LOG_LEVEL: ({ logLevel }) => logLevel,
+  LOG_FORMAT: ({ logFormat }) => logFormat,
   DATABASE_URL: ({ databaseUrl }) => databaseUrl,
   ARTIFACTS_URL: ({ artifactsUrl }) => artifactsUrl,
   AWS_ENDPOINT_URL_S3: ({ s3 }, isGiven) => (isGiven('AWS_ENDPOINT_URL_S3') ? s3?.endpoint : undefined),

@@ -1,13 +1,21 @@
+import { isatty, WriteStream } from 'node:tty';
 import { type DestinationStream, pino } from 'pino';
-import { type Log, type LogLevel, markRedacting } from './log.ts';
+import { type Log, type LogFormat, type LogLevel, markRedacting } from './log.ts';
+import { prettyLine } from './pretty-lines.ts';
 import { redactedFields } from './redact/fields.ts';
 import { redact } from './redact/redact.ts';
 
 /**
- * JSON lines without secrets on standard error. Standard output stays free for the output of commands. A file
+ * Lines without secrets on standard error. Standard output stays free for the output of commands. A file
  * of its own, because most commands log nothing and loading pino takes as long as starting Node.
+ * @param format without it, lines are pretty on a terminal and JSON elsewhere
  */
-export function createLog(level: LogLevel, destination: DestinationStream = pino.destination(2)): Log {
+export function createLog(level: LogLevel, format?: LogFormat, destination?: DestinationStream): Log {
+  const isTerminal = destination === undefined && isatty(2);
+  // Node decides, by NO_COLOR, FORCE_COLOR and TERM. In a thread, the stream itself does not know that it is a terminal.
+  const colours = isTerminal && WriteStream.prototype.getColorDepth() > 2;
+  const isPretty = (format ?? (isTerminal ? 'pretty' : 'json')) === 'pretty';
+  const out = destination ?? pino.destination(2);
   const log: Log = pino(
     {
       level,
@@ -25,7 +33,11 @@ export function createLog(level: LogLevel, destination: DestinationStream = pino
         },
       },
     },
-    { write: (line: string) => destination.write(escapeControls(line)) },
+    {
+      write(line: string) {
+        out.write(isPretty ? prettyLine(line, colours) : escapeControls(line));
+      },
+    },
   );
   return markRedacting(log);
 }

@@ -14,6 +14,10 @@ export interface Log {
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** `json` is for programs, one document in each line; `pretty` is for people. */
+export const LOG_FORMATS = ['pretty', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 const redacting = new WeakSet<Log>();
 
 /** Remembers that the log redacts every line itself, so that nothing is redacted twice. */

@@ -21,6 +21,7 @@ export const SETTINGS = [
   { name: 'METRICS_HOST', group: 'metrics' },
   { name: 'METRICS_TOKEN', group: 'metrics', secret: true },
   { name: 'LOG_LEVEL', group: 'metrics' },
+  { name: 'LOG_FORMAT', group: 'metrics' },
   { name: 'DATABASE_URL', group: 'storage' },
   { name: 'ARTIFACTS_URL', group: 'storage' },
   { name: 'AWS_ENDPOINT_URL_S3', group: 'storage' },

@@ -233,6 +233,7 @@ describe('readConfig', () => {
       DATABASE_URL: 'mysql://localhost',
       ARTIFACTS_URL: '/data',
       LOG_LEVEL: 'loud',
+      LOG_FORMAT: 'xml',
       METRICS_PORT: 'on',
       METRICS_TOKEN: 'short',
     });
@@ -246,6 +247,7 @@ describe('readConfig', () => {
         "PUBLIC_URL must be an http or https URL, such as https://countersign.example.com",
         "DATABASE_URL must be sqlite:<path of a file>, such as sqlite:data/countersign.db",
         "LOG_LEVEL must be one of trace, debug, info, warn, error, silent",
+        "LOG_FORMAT must be pretty or json",
         "ARTIFACTS_URL must be file:<path of a folder>, such as file:data/artifacts, or s3://<bucket>/<prefix>",
         "METRICS_PORT must be a whole number from 0 (any free port) to 65535, or "off"",
         "METRICS_TOKEN must have at least 16 characters, none of them white space or outside of ASCII",

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../core/log.ts';
+import type { LogFormat, LogLevel } from '../../core/log.ts';
 import type { EngineReports } from '../../entrypoints/webhook/server.ts';
 import type { EngineHealth } from '../../ports/app-health.ts';
 import type { StudioStart } from '../studio/messages.ts';
@@ -16,6 +16,7 @@ export interface Shared {
 export interface IntakeStart extends Shared {
   settings: IntakeSettings;
   logLevel: LogLevel;
+  logFormat?: LogFormat | undefined;
   /** Without it, there is no browser interface. */
   studio?: StudioStart | undefined;
   /** The app's secrets by name, so that no line of the thread's log shows one. */

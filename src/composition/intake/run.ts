@@ -23,14 +23,14 @@ export interface IntakeOverrides {
  * tells it to close.
  */
 export async function runIntake(
-  { settings, logLevel, secrets, studio, ...shared }: IntakeStart,
+  { settings, logLevel, logFormat, secrets, studio, ...shared }: IntakeStart,
   port: MessagePort,
   overrides: IntakeOverrides = {},
 ): Promise<void> {
   const clock = overrides.clock ?? systemClock;
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
   const send = (message: FromIntake | FromThread<Omit<Listening, 'close'>>) => port.postMessage(message);
-  const log = withoutRepeats(createLog(logLevel), clock);
+  const log = withoutRepeats(createLog(logLevel, logFormat), clock);
   const close = Promise.withResolvers<void>();
 
   try {

@@ -86,10 +86,10 @@ export async function startIntake(
     });
   }
   return takeOver(inboxPath, platform, outagePolicy, (take) => {
-    const { host, port, webhookSecret, metricsAccess, logLevel } = config;
+    const { host, port, webhookSecret, metricsAccess, logLevel, logFormat } = config;
     const settings = { host, port, webhookSecret, metricsAccess };
     const studio = config.studio && { config, secrets };
-    return startIntakeThread({ settings, logLevel, secrets, studio, inboxPath }, place, take);
+    return startIntakeThread({ settings, logLevel, logFormat, secrets, studio, inboxPath }, place, take);
   });
 }
 

@@ -46,7 +46,7 @@ interface StudioPlatform {
 /** Studio's thread. Runs until the thread that started it says so. */
 export async function runStudio({ config, secrets }: StudioStart, port: MessagePort): Promise<void> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, config.logFormat);
   const storage = await openStorage(config.databaseUrl, { clock: systemClock });
   const closed = Promise.withResolvers<void>();
   const send = (message: FromStudio) => port.postMessage(message);
@@ -235,14 +235,14 @@ function once<T>(open: () => T): () => T {
  * @throws CountersignError if the port is taken
  */
 export async function openStudio(
-  config: StudioPlaces & Pick<BaseConfig, 'databaseUrl' | 'logLevel'>,
+  config: StudioPlaces & Pick<BaseConfig, 'databaseUrl' | 'logLevel' | 'logFormat'>,
   port: number,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const storage = await openStorage(config.databaseUrl);
   const link = oneTimeLink();
   const { server, stop } = serveStudio(
     config,
-    { storage, clock: systemClock, log: createLog(config.logLevel) },
+    { storage, clock: systemClock, log: createLog(config.logLevel, config.logFormat) },
     { link },
   );
   try {

@@ -574,7 +574,10 @@ function addCompletion(completion: Command, perform: Perform): void {
     .addArgument(new Argument('<shell>', 'the shell that you use').choices(COMPLETION_SHELLS))
     .argument('[words...]', 'a command line: print what can follow it, as the script asks')
     .action((shell: CompletionShell, words: string[]) =>
-      perform(async (context) => (await import('./completion.ts')).completion(context, shell, words)),
+      perform(async (context) =>
+        // All words of this command line were read to build the program, so it has the verbs of those to complete.
+        (await import('./completion.ts')).completion(context, completion.parent ?? completion, shell, words),
+      ),
     );
   example(completion, 'countersign completion bash > ~/.countersign-completion');
 }

@@ -6,7 +6,6 @@ import { place } from '../../messages/cli/cli.ts';
 import { type CompletionShell, completionScript } from '../../messages/cli/completion.ts';
 import { chainList } from './chain-list.ts';
 import type { Context, Result } from './context.ts';
-import { buildProgram } from './program.ts';
 import { skillList } from './skill-list.ts';
 
 /** What can stand in a place of the command line. */
@@ -15,9 +14,13 @@ interface Candidate {
   about: string;
 }
 
-/** Prints the script for a shell, or what can follow words: the script asks for that when somebody presses the tab key. */
+/**
+ * Prints the script for a shell, or what can follow words: the script asks for that when somebody presses the tab key.
+ * @param program with the verbs of the nouns that the words name
+ */
 export async function completion(
   context: Context,
+  program: Command,
   shell: CompletionShell,
   words: readonly string[],
 ): Promise<Result> {
@@ -25,7 +28,7 @@ export async function completion(
     const script = completionScript(shell, context.tools.ownCommand());
     return { text: script.trimEnd(), json: { shell, script } };
   }
-  const { candidates, files } = await following(context, words);
+  const { candidates, files } = await following(context, program, words);
   // A sentence about what is missing has no place in a half-written command line.
   const lines = candidates.map(
     ({ value, about }) => redact(plainLine(value)) + (about === '' ? '' : `\t${redact(plainLine(about))}`),
@@ -37,10 +40,11 @@ export async function completion(
 /** @param words the last one is being written, and may be empty */
 async function following(
   context: Context,
+  program: Command,
   words: readonly string[],
 ): Promise<{ candidates: readonly Candidate[]; files: boolean }> {
   const [before, word] = splitLast(words);
-  const { command, at, option, database, given } = await reached(before);
+  const { command, at, option, database, given } = reached(program, before);
   const [, long, typed] = /^(--[a-z-]+)=(.*)$/s.exec(word) ?? [];
   const named = long === undefined ? undefined : optionsOf(command).find((one) => one.long === long);
   const start = named ? (typed ?? '') : word;
@@ -71,8 +75,8 @@ interface Reached {
   given: ReadonlySet<string>;
 }
 
-async function reached(before: readonly string[]): Promise<Reached> {
-  let command = await buildProgram(async () => {}, {}, { words: before });
+function reached(program: Command, before: readonly string[]): Reached {
+  let command = program;
   let at = 0;
   let option: Option | undefined;
   let database: string | undefined;

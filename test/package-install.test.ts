@@ -1,6 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +17,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { bytesIn } from '../scripts/prune-packages.ts';
+import { readLock } from '../scripts/published-package.ts';
 import { appEnvironment, freePort } from './support/app-environment.ts';
 import { startGitHub } from './support/github/stand-in.ts';
 
@@ -33,7 +44,10 @@ const SOURCES = [
   'scripts',
   'skills',
   'src',
+  'studio',
 ];
+
+const OPTIONS = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
 
 const lockSchema = z.object({
   packages: z.record(z.string(), z.object({ version: z.string().optional(), dev: z.boolean().optional() })),
@@ -58,16 +72,21 @@ describe.skipIf(!LONG)('the npm package', () => {
     writeFileSync(join(checkout, 'dist/of-an-earlier-build.js'), '');
     mkdirSync(home);
 
-    const { stdout } = await run(checkout, 'npm', ['pack', '--json', '--pack-destination', folder]);
-    // Before it, npm shows the output of the package's scripts.
+    expect(await run(checkout, process.execPath, ['scripts/pack.ts'])).toMatchObject({ code: 0 });
+    const { stdout } = await run(checkout, 'npm', [
+      'pack',
+      './package',
+      '--json',
+      '--pack-destination',
+      folder,
+    ]);
     const [{ filename, files }] = z
       .tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })])
-      .parse(JSON.parse(stdout.slice(stdout.search(/^\[$/m))));
+      .parse(JSON.parse(stdout));
     packed = files.map(({ path }) => path);
 
     writeFileSync(join(home, 'package.json'), '{ "private": true }\n');
-    const options = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
-    const installed = await run(home, 'npm', ['install', ...options, join(folder, filename)]);
+    const installed = await run(home, 'npm', ['install', ...OPTIONS, join(folder, filename)]);
     expect(installed).toMatchObject({ code: 0 });
   }, 900_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -86,17 +105,38 @@ describe.skipIf(!LONG)('the npm package', () => {
       'npm-shrinkwrap.json',
       'package.json',
       'skills',
+      'studio',
     ]);
     expect(packed).not.toContain('dist/of-an-earlier-build.js');
   });
 
   it('pins every package that it needs to the version in the lock file', () => {
     const read = (path: string) => lockSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).packages;
-    const versions = (packages: ReturnType<typeof read>) =>
-      Object.entries(packages).flatMap(([path, { dev, version }]) => (dev ? [] : [`${path} ${version}`]));
-    const pinned = read(join(home, 'node_modules/countersign/npm-shrinkwrap.json'));
-    expect(versions(pinned)).toEqual(versions(read(join(ROOT, 'package-lock.json'))));
-    expect(Object.values(pinned).some(({ dev }) => dev)).toBe(false);
+    const locked = read(join(ROOT, 'package-lock.json'));
+    const pinned = Object.entries(read(join(home, 'node_modules/countersign/npm-shrinkwrap.json'))).filter(
+      ([path]) => path !== '',
+    );
+    expect(pinned.length).toBeGreaterThan(30);
+    for (const [path, { version }] of pinned) expect([path, version]).toEqual([path, locked[path]?.version]);
+    const installed = readLock(readFileSync(join(home, 'package-lock.json'), 'utf8')).packages;
+    const known = new Set(pinned.map(([path, { version }]) => `${path} ${version}`));
+    const others = Object.entries(installed).filter(
+      ([path, { version }]) =>
+        !/^(node_modules\/countersign)?$/.test(path) &&
+        !known.has(`${path.replace(/^node_modules\/countersign\//, '')} ${version}`),
+    );
+    expect(others.map(([path]) => path)).toEqual([]);
+  });
+
+  it('takes at most 115 MB with everything that it needs', () => {
+    expect(bytesIn(join(home, 'node_modules'))).toBeLessThan(115_000_000);
+  });
+
+  it('has the licence of everything that its build contains', () => {
+    const dist = join(home, 'node_modules/countersign/dist');
+    const licences = readdirSync(join(dist, 'licences'));
+    for (const name of ['zod', 'kysely', 'ai', '@ax-llm-ax', 'markdownlint', 'hono'])
+      expect(licences).toContain(`${name}.txt`);
   });
 
   it('answers npx countersign --help', async () => {
@@ -127,6 +167,11 @@ describe.skipIf(!LONG)('the npm package', () => {
   });
 
   it('runs in a Probot server, by its name', async () => {
+    const { devDependencies } = z
+      .looseObject({ devDependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+    const probot = await run(home, 'npm', ['install', ...OPTIONS, `probot@${devDependencies.probot}`]);
+    expect(probot).toMatchObject({ code: 0 });
     const github = await startGitHub();
     onTestFinished(() => github.stop());
     const port = await freePort();

@@ -5,6 +5,8 @@ import { OWN_CODE, OWN_EXTENSION, PACKAGE_ROOT } from '../../../core/package-roo
 import { type Command, commandOf } from '../../../sandbox/node-program.ts';
 
 const HEAP_MB = 256;
+/** The packages of a build. A checkout has none. */
+const BUNDLED = join(OWN_CODE, 'packages');
 /** CPU time, so waiting does not count. */
 const CPU_SECONDS = 3_600;
 
@@ -15,7 +17,7 @@ const CPU_SECONDS = 3_600;
 export async function sidecarCommand(): Promise<Command> {
   return commandOf({
     main: fileURLToPath(new URL(`sidecar/main.${OWN_EXTENSION}`, import.meta.url)),
-    readable: [...ownFiles(), ...packages()],
+    readable: [...ownFiles(), ...(existsSync(BUNDLED) ? [BUNDLED] : packages())],
     deny: ['code-from-strings', 'proto'],
     heapMb: HEAP_MB,
     cpuSeconds: CPU_SECONDS,
@@ -33,8 +35,6 @@ function ownFiles(): string[] {
       fileURLToPath(new URL(path, import.meta.url)),
     ),
     join(PACKAGE_ROOT, 'package.json'),
-    // The bundled packages of a build. A checkout has none.
-    ...[join(OWN_CODE, 'packages')].filter(existsSync),
   ];
 }
 

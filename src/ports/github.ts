@@ -4,6 +4,7 @@ import type { CheckRunContent, ClosingReason, EffectOf, OpenGateContent } from '
 import type { MergeMethod } from '../domain/first-look/answers.ts';
 import type { Push } from '../domain/policy/authorship.ts';
 import type { Mergeability } from '../domain/policy/conflict.ts';
+import type { Discussion } from '../domain/policy/discussion.ts';
 import type { Review } from '../domain/policy/facts/reviews.ts';
 import type { GateProof, MergeProof } from '../domain/policy/merge-gate.ts';
 import type { WrittenComment } from '../domain/policy/own-comment.ts';
@@ -215,6 +216,8 @@ export interface Prefetched {
   over(rest: GitHubReader): GitHubReader;
   /** `undefined` if it is closed, or the query did not show it. */
   pullRequest: PullRequest | undefined;
+  /** Absent if the query did not show it. REST shows no conversations. */
+  discussion?: Discussion | undefined;
 }
 
 /** How many comments one request can poll. */

@@ -9,6 +9,7 @@ import {
   headline,
   MERGE_ONLY,
   open,
+  ownCheck,
   react,
   type Setting,
   start,
@@ -203,5 +204,24 @@ describe('a conflict with the base branch', () => {
     expect(github.merges).toEqual([]);
     expect(checkLines(harness, headSha)).toEqual([`in_progress: ${CONFLICTS}`]);
     expect(github.mergeRequests).toHaveLength(1);
+  });
+
+  test('that only the refusal of the merge names is said with what to do', async () => {
+    const harness = await start({ chain: MERGE_ONLY });
+    const { github } = harness;
+    const { number, headSha } = await open(harness);
+    github.fail(
+      ({ method, path }) => method === 'PUT' && path.endsWith('/merge'),
+      { status: 405, body: { message: 'Pull Request has merge conflicts' } },
+      1,
+    );
+    await countersign(harness, number);
+    const found =
+      'onflicts with main, as GitHub found when it was to be merged: resolve them by merging or rebasing';
+    expect(checkLines(harness, headSha)).toEqual([`in_progress: C${found}`]);
+    expect(approvalOf(harness, number).body).toContain(`> **For now:** Not merging: c${found}.`);
+    const { summary } = ownCheck(harness, headSha);
+    expect(summary).toContain('**Next:** Merge the base branch into the branch of this pull request');
+    expect(summary).not.toContain('by itself');
   });
 });

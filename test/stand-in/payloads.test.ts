@@ -21,6 +21,8 @@ it('every webhook has the fields that the app reads', async () => {
   await github.setStatus(REPO, headSha, { context: 'lint', state: 'success' });
   await github.comment(REPO, 1, 'walt', '/countersign status');
   await github.review(REPO, 1, 'walt', 'APPROVED');
+  const thread = await github.beginConversation(REPO, 1, 'walt', 'x');
+  await github.resolveConversation(REPO, 1, thread, 'eve');
   await github.addLabel(REPO, 1, 'walt', 'ready');
   await github.createIssue(REPO, 'eve', 'Help');
   await github.convertToDraft(REPO, 1, 'eve');
@@ -69,6 +71,23 @@ it('a comment on a pull request says that it is one and when it was written, and
     comment: { user: { login: 'walt', type: 'User' }, created_at: expect.stringMatching(/Z$/) },
   });
   expect(JSON.stringify(payload)).not.toContain(headSha);
+});
+
+it('a conversation that is resolved names its pull request and its comments', async () => {
+  const { github, of } = await start();
+  await openChange(github);
+  const id = await github.beginConversation(REPO, 1, 'walt', 'x');
+  await github.resolveConversation(REPO, 1, id, 'eve');
+  await github.resolveConversation(REPO, 1, id, 'eve', false);
+  expect(of('pull_request_review_thread')).toMatchObject([
+    {
+      action: 'resolved',
+      pull_request: { number: 1 },
+      thread: { comments: [{ id }] },
+      sender: { login: 'eve' },
+    },
+    { action: 'unresolved', pull_request: { number: 1 } },
+  ]);
 });
 
 it('a status names its commit', async () => {

@@ -333,3 +333,88 @@ it('a rule names the app whose check it requires, and its ruleset', async () => 
     },
   ]);
 });
+
+// https://github.com/chdsbd/kodiak/issues/690
+it.each<[string, (world: World) => unknown, string]>([
+  [
+    'protection',
+    ({ github }) => github.protectBranch(REPO, 'main', { conversations: true }),
+    '405 A conversation must be resolved before this pull request can be merged.',
+  ],
+  [
+    'a ruleset',
+    ({ github }) => github.addRuleset(REPO, { conversations: true }),
+    '405 Repository rule violations found\n\nA conversation must be resolved before this pull request can be merged.\n\n',
+  ],
+])(
+  '%s that requires resolved conversations refuses the merge until all of them are',
+  async (_, require, refusal) => {
+    const world = await startChecked();
+    const { github } = world;
+    require(world);
+    const id = await github.beginConversation(REPO, 1, 'walt', 'x');
+    expect(await answerTo(world)).toBe(refusal);
+    await github.resolveConversation(REPO, 1, id, 'eve');
+    expect(await answerTo(world)).toBe('merged');
+  },
+);
+
+// https://docs.github.com/en/graphql/reference/objects#refupdaterule; rulesets have `rules`
+it.each<[string, (world: World) => unknown, object]>([
+  ['nothing', () => undefined, { refUpdateRule: null, rules: { nodes: [] } }],
+  [
+    'protection',
+    ({ github }) => github.protectBranch(REPO, 'main', { conversations: true, approvals: 2 }),
+    {
+      refUpdateRule: { requiredApprovingReviewCount: 2, requiresConversationResolution: true },
+      rules: { nodes: [] },
+    },
+  ],
+  [
+    'a ruleset',
+    ({ github }) => github.addRuleset(REPO, { conversations: true, approvals: 1 }),
+    {
+      refUpdateRule: null,
+      rules: {
+        nodes: [
+          {
+            type: 'PULL_REQUEST',
+            parameters: { requiredApprovingReviewCount: 1, requiredReviewThreadResolution: true },
+          },
+        ],
+      },
+    },
+  ],
+])('GraphQL shows what %s requires of reviews and conversations', async (_, require, shown) => {
+  const world = await startChecked();
+  require(world);
+  const query = `{ repository(owner: "acme", name: "shop") { defaultBranchRef {
+    refUpdateRule { requiredApprovingReviewCount requiresConversationResolution }
+    rules(first: 100) { nodes { type parameters { ... on PullRequestParameters {
+      requiredApprovingReviewCount requiredReviewThreadResolution
+    } } } }
+  } } }`;
+  const { data } = await world.octokit.request('POST /graphql', { query });
+  expect(data.data.repository.defaultBranchRef).toEqual(shown);
+});
+
+it('GraphQL says whether required reviews are missing, and which conversations are resolved', async () => {
+  const world = await startChecked();
+  const { github, octokit } = world;
+  const decision = async () => {
+    const query =
+      '{ repository(owner: "acme", name: "shop") { pullRequest(number: 1) { reviewDecision reviewThreads(first: 100) { nodes { isResolved } } } } }';
+    const { data } = await octokit.request('POST /graphql', { query });
+    const { reviewDecision, reviewThreads } = data.data.repository.pullRequest;
+    return [reviewDecision, reviewThreads.nodes.map((one: { isResolved: boolean }) => one.isResolved)];
+  };
+  const id = await github.beginConversation(REPO, 1, 'walt', 'x');
+  expect(await decision()).toEqual([null, [false]]);
+  github.protectBranch(REPO, 'main', { approvals: 1 });
+  await github.resolveConversation(REPO, 1, id, 'eve');
+  expect(await decision()).toEqual(['REVIEW_REQUIRED', [true]]);
+  await github.review(REPO, 1, 'maya', 'CHANGES_REQUESTED');
+  expect(await decision()).toEqual(['CHANGES_REQUESTED', [true]]);
+  await github.review(REPO, 1, 'maya', 'APPROVED');
+  expect(await decision()).toEqual(['APPROVED', [true]]);
+});

@@ -54,7 +54,7 @@ export async function merge(
 function refusalOf({ status, said }: RequestFailure): MergeResult | undefined {
   switch (status) {
     case 409:
-      return { kind: 'head_moved' };
+      return /merge conflict/i.test(said) ? { kind: 'not_mergeable', message: said } : { kind: 'head_moved' };
     case 405:
       return { kind: 'not_mergeable', message: said };
     case 403:

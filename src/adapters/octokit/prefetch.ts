@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Discussion } from '../../domain/policy/discussion.ts';
 import type { Review } from '../../domain/policy/facts/reviews.ts';
 import type {
   CheckRunFacts,
@@ -54,7 +55,15 @@ const query = ({ knowsHead }: { knowsHead: boolean }) =>
     pullRequest(number: $number) {
       id title body state merged isDraft mergeable canBeRebased mergeStateStatus updatedAt changedFiles authorAssociation
       author { ...Person } headRefOid headRefName headRepository { databaseId nameWithOwner }
-      baseRefName baseRefOid baseRef { name target { oid } }
+      baseRefName baseRefOid baseRef {
+        name target { oid }
+        refUpdateRule { requiredApprovingReviewCount requiresConversationResolution }
+        rules(first: 100) { nodes { type parameters { ... on PullRequestParameters {
+          requiredApprovingReviewCount requiredReviewThreadResolution
+        } } } }
+      }
+      reviewDecision
+      reviewThreads(first: 100) { pageInfo { hasNextPage } nodes { isResolved } }
       labels(first: 100) { pageInfo { hasNextPage } nodes { name } }
       reviews(first: 100) {
         pageInfo { hasNextPage }
@@ -136,6 +145,52 @@ const reviewsSchema = wholeList(
       }),
     ),
 );
+
+const discussionSchema = z
+  .object({
+    reviewDecision: z.string().nullable(),
+    reviewThreads: z.object({
+      pageInfo: z.object({ hasNextPage: z.boolean() }),
+      nodes: z.array(z.object({ isResolved: z.boolean() })),
+    }),
+    baseRef: z.object({
+      refUpdateRule: z
+        .object({
+          requiredApprovingReviewCount: z.int().nullable(),
+          requiresConversationResolution: z.boolean(),
+        })
+        .nullable(),
+      rules: z
+        .object({
+          nodes: z.array(
+            z.object({
+              parameters: z
+                .object({
+                  requiredApprovingReviewCount: z.int().optional(),
+                  requiredReviewThreadResolution: z.boolean().optional(),
+                })
+                .nullable(),
+            }),
+          ),
+        })
+        .nullable(),
+    }),
+  })
+  .transform(({ reviewDecision, reviewThreads, baseRef: { refUpdateRule, rules } }): Discussion => {
+    const parameters = rules?.nodes.flatMap((rule) => rule.parameters ?? []) ?? [];
+    return {
+      lacks_reviews: reviewDecision === 'REVIEW_REQUIRED',
+      needed_reviews: Math.max(
+        refUpdateRule?.requiredApprovingReviewCount ?? 0,
+        ...parameters.map(({ requiredApprovingReviewCount: count = 0 }) => count),
+      ),
+      unresolved: reviewThreads.nodes.filter(({ isResolved }) => !isResolved).length,
+      more: reviewThreads.pageInfo.hasNextPage,
+      must_resolve:
+        refUpdateRule?.requiresConversationResolution === true ||
+        parameters.some((one) => one.requiredReviewThreadResolution === true),
+    };
+  });
 
 const signed = z.object({ email: z.string().nullable(), user });
 const commitsSchema = wholeList(
@@ -295,7 +350,12 @@ const answerSchema = z.object({
         commits: unlessOdd(commitsSchema),
         newest: unlessOdd(z.object({ nodes: z.tuple([z.object({ commit: newestSchema })]) })),
       })
-      .and(z.unknown().transform((whole) => ({ whole: pullRequestSchema.safeParse(whole).data }))),
+      .and(
+        z.unknown().transform((whole) => ({
+          whole: pullRequestSchema.safeParse(whole).data,
+          discussion: discussionSchema.safeParse(whole).data,
+        })),
+      ),
     object: unlessOdd(headSchema),
   }),
   organisation: z.object({ databaseId: z.int(), defaultBranchRef: unlessOdd(tipSchema) }).nullable(),
@@ -335,7 +395,7 @@ export async function prefetch(
   if (!answer || !whole) return { over: (rest) => rest, pullRequest: undefined };
   const { repository, organisation, nodes, viewer } = answer;
   nodeIds.learn(repo, number, { repository: repository.id, pullRequest: repository.pullRequest.id });
-  const { reviews, commits, baseRef, newest } = repository.pullRequest;
+  const { reviews, commits, baseRef, newest, discussion } = repository.pullRequest;
   const ofNewest = newest?.nodes[0].commit;
   const headSha = about.headSha ?? whole.headSha;
   const head = about.headSha === undefined && ofNewest?.oid === headSha ? ofNewest : repository.object;
@@ -407,10 +467,13 @@ export async function prefetch(
       return isSame ? found : rest.prefetched(other, of, asked);
     },
   });
-  const found: Prefetched = { over, pullRequest };
+  const found: Prefetched = { over, pullRequest, discussion };
   if (commentNodeId === undefined) keep(headSha, found);
   return found;
 }
+
+const ASIDE =
+  /^repository\.pullRequest\.(reviewDecision|reviewThreads|baseRef\.refUpdateRule|baseRef\.rules)\b/;
 
 async function ask(
   client: Pick<Client, 'queryEach'>,
@@ -431,9 +494,11 @@ async function ask(
     const { data, errors } = await client.queryEach(text, variables, answerSchema);
     const isAbsence = ({ type, path }: (typeof errors)[number]) =>
       type === 'NOT_FOUND' && path?.join() === 'organisation';
+    // Only shown to people, so that everything else still counts if GitHub hides it.
+    const isAside = ({ path }: (typeof errors)[number]) => ASIDE.test(path?.join('.') ?? '');
     // Anything else that GitHub does not show could look like an empty list.
     const isExplained = data.organisation !== null || errors.some(isAbsence);
-    return isExplained && errors.every(isAbsence) ? data : undefined;
+    return isExplained && errors.every((error) => isAbsence(error) || isAside(error)) ? data : undefined;
   } catch (error) {
     if (!(error instanceof GitHubError) || error instanceof SignInRefused) throw error;
     return undefined;

@@ -7,6 +7,7 @@ import {
   askedAuthorshipSchema,
   spokenAnswerSchema,
 } from '../../domain/policy/approval.ts';
+import { saidOnGitHubSchema } from '../../domain/policy/discussion.ts';
 import { noticesSchema } from '../../domain/policy/notices.ts';
 import { questionWatchSchema } from '../../domain/policy/question-watch.ts';
 import type { Approvals } from '../../ports/storage.ts';
@@ -71,6 +72,7 @@ const updateApproval = compiledOnce(
         countersigned_by_json: row.countersigned_by_json,
         rejected_by_json: row.rejected_by_json,
         authorship_json: row.authorship_json,
+        reviews_json: row.reviews_json,
         watch_json: row.watch_json,
         asked_at: row.asked_at,
         head_sha: row.head_sha,
@@ -253,6 +255,7 @@ function approvalRow(approval: Approval): Omit<Selectable<ApprovalsTable>, 'answ
     countersigned_by_json: JSON.stringify(approval.countersignedBy),
     rejected_by_json: JSON.stringify(approval.rejectedBy),
     authorship_json: toJsonOrNull(approval.authorship),
+    reviews_json: toJsonOrNull(approval.reviews ?? null),
     watch_json: toJsonOrNull(approval.watch),
   };
 }
@@ -273,7 +276,8 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     answers: fromJson(answers, row.answers_json),
     authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
     watch: fromJsonOrNull(questionWatchSchema, row.watch_json),
-    // An archive of an older version lacks the column.
+    // An archive of an older version lacks this column, and the next.
+    reviews: fromJsonOrNull(saidOnGitHubSchema, row.reviews_json ?? null),
     ...(row.notices_json ? { notices: fromJson(noticesSchema, row.notices_json) } : {}),
   }));
 }

@@ -363,6 +363,7 @@ export interface ApprovalsTable {
   answers_json: string;
   authorship_json: string | null;
   watch_json: string | null;
+  reviews_json: string | null;
   notices_json: string | null;
 }
 

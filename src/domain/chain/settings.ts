@@ -58,6 +58,11 @@ const countersign = z.strictObject({
     .describe(
       'What commits are taken for whose writer, committer or pusher nobody knows: one more countersign than count, nothing special, or no merge.',
     ),
+  review: z
+    .enum(['required', 'optional'])
+    .describe(
+      'required: at least one of those who may countersign must also have approved this head in a review on GitHub. The reactions stay necessary. optional: such reviews are only shown.',
+    ),
   approve: z.array(reaction).min(1).max(MAX_REACTIONS).describe('Reactions that approve.'),
   reject: z.array(reaction).max(MAX_REACTIONS).describe('Reactions that reject.'),
 });
@@ -155,6 +160,9 @@ const minimum = z.strictObject({
   permission: z
     .enum(['admin', 'maintain', 'write'])
     .describe('The least role of anybody who countersigns, also of people and teams that are named.'),
+  review: z
+    .literal('required')
+    .describe('An approving review on GitHub is always needed beside the countersigns.'),
   no_checks: z.literal('block').describe('A head without any check is never merged.'),
   trust: z
     .enum(TRUST_LEVELS)
@@ -237,6 +245,7 @@ export const defaultSettings: Readonly<Settings> = {
     users: [],
     count: 1,
     unattributed: 'one_more',
+    review: 'optional',
     approve: ['rocket', '+1'],
     reject: ['-1'],
   },
@@ -368,11 +377,13 @@ export function strictestMinimum(organisation: Minimum = {}, repository: Minimum
     [a, b].filter((one) => one !== undefined).toSorted((x, y) => order.indexOf(y) - order.indexOf(x))[0];
   const counts = [organisation.count, repository.count].filter((count) => count !== undefined);
   const permission = strictest(BY_ROLE, organisation.permission, repository.permission);
+  const review = organisation.review ?? repository.review;
   const noChecks = organisation.no_checks ?? repository.no_checks;
   const trust = strictest(TRUST_LEVELS, organisation.trust, repository.trust);
   return {
     ...(counts.length > 0 ? { count: Math.max(...counts) } : {}),
     ...(permission === undefined ? {} : { permission }),
+    ...(review === undefined ? {} : { review }),
     ...(noChecks === undefined ? {} : { no_checks: noChecks }),
     ...(trust === undefined ? {} : { trust }),
   };
@@ -387,7 +398,7 @@ const BY_ROLE = ['write', 'maintain', 'admin'] as const;
  */
 function belowMinimum(
   file: SettingsFile,
-  { count, permission, no_checks }: Minimum,
+  { count, permission, review, no_checks }: Minimum,
 ): { path: [string, string]; given: string; holds: string }[] {
   const { countersign: people, ci: checks } = file;
   const roles: readonly string[] = BY_ROLE;
@@ -403,6 +414,15 @@ function belowMinimum(
             path: ['countersign', 'permission'] as [string, string],
             given: people.permission,
             holds: permission,
+          },
+        ]
+      : []),
+    ...(people?.review === 'optional' && review === 'required'
+      ? [
+          {
+            path: ['countersign', 'review'] as [string, string],
+            given: 'optional',
+            holds: 'required',
           },
         ]
       : []),
@@ -460,6 +480,7 @@ export function mergeSettings(
       count: Math.max(countersign.count, least.count ?? 1),
       permission: liftedTo('permission') && least.permission ? least.permission : countersign.permission,
       ...(least.permission === undefined ? {} : { least: least.permission }),
+      ...(least.review === undefined ? {} : { review: least.review }),
       approve: countersign.approve.filter((entry) => !countersign.reject.includes(entry)),
     },
     merge: overlaid(defaults.merge, organisation?.merge, repository?.merge),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { shortHash } from '../../core/canonical.ts';
 import type { Explanation } from '../explanation/explanation.ts';
+import type { SaidOnGitHub } from './discussion.ts';
 import type { Notices } from './notices.ts';
 import type { QuestionWatch } from './question-watch.ts';
 
@@ -81,6 +82,8 @@ export interface Approval {
   answers: readonly SpokenAnswer[];
   /** The unattributed commits when they were last read; `null` before that. */
   authorship: AskedAuthorship | null;
+  /** The reviews and conversations when they were last read; `null` or absent before that. */
+  reviews?: SaidOnGitHub | null;
   /** What the last recheck saw, for the poller; `null` before GitHub showed the comment. */
   watch: QuestionWatch | null;
   /** Whom it notified; absent before that. `Approvals.save` does not write it. */

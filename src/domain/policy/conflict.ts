@@ -37,6 +37,20 @@ export function conflictOf(
 }
 
 /**
+ * Why GitHub refused to merge, if it is a conflict, by the pull request as read after the refusal. Its message counts while its test merge
+ * is out of date or unknown. "Not mergeable" can mean a conflict and other things, so then the next test merge decides.
+ */
+export function conflictBehindRefusal(message: string, now: Conflict, baseRef: string): Conflict {
+  if (now.kind === 'conflict') return now;
+  if (/merge conflict/i.test(message))
+    return {
+      kind: 'conflict',
+      says: `conflicts with ${baseRef}, as GitHub found when it was to be merged: resolve them by merging or rebasing`,
+    };
+  return now.kind === 'unknown' && /not mergeable/i.test(message) ? now : { kind: 'none' };
+}
+
+/**
  * The criteria of a poll about conflicts: a conflict blocks the merge. While GitHub is computing, its last
  * answer stays valid. Without one, there is no criterion, because GitHub itself refuses to merge a conflict.
  * @param conflicted whether its last answer was a conflict

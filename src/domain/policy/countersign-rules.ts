@@ -11,6 +11,8 @@ export interface CountersignRules {
   count: number;
   /** The meaning of unattributed commits; absent in settings from before this key existed. */
   unattributed?: 'one_more' | 'allow' | 'refuse';
+  /** Whether an approving review of the head is needed beside the reactions; `optional` if absent. */
+  review?: 'required' | 'optional';
   approve: readonly string[];
   reject: readonly string[];
   /** What the step asks for beside all that. */
@@ -38,6 +40,10 @@ export const stepApprovalSchema = z
     users: z.array(userSchema).min(1).max(50).optional(),
     permission: z.enum(['admin', 'maintain', 'write']).optional(),
     count: z.int().min(1).max(10).optional(),
+    review: z
+      .literal('required')
+      .optional()
+      .describe('One of those who may countersign must also have approved this head in a review on GitHub.'),
     question: z.string().min(1).max(200).optional(),
   })
   .refine((one) => Object.values(one).some((value) => value !== undefined), {
@@ -59,6 +65,14 @@ export function withOwner(approval: StepApproval, owner: string): StepApproval {
  */
 export function tightened(settings: CountersignRules, step: StepApproval | undefined): CountersignRules {
   return step ? { ...settings, count: Math.max(settings.count, step.count ?? 1), step } : settings;
+}
+
+/**
+ * Whether somebody who may countersign must also have approved the head in a review on GitHub. The settings or the step
+ * can ask for it, and neither takes it away from the other.
+ */
+export function needsReview({ review, step }: Pick<CountersignRules, 'review' | 'step'>): boolean {
+  return review === 'required' || step?.review === 'required';
 }
 
 /** The teams whose members must be known to judge a person. */

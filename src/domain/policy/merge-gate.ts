@@ -1,7 +1,8 @@
 import { combined, criterion, type Explanation } from '../explanation/explanation.ts';
 import type { AnsweringPerson, Saying } from './approval.ts';
+import { type ApprovingReviews, reviewCriterion } from './approving-reviews.ts';
 import { type Contributors, countersignsNeeded, unattributedSentence } from './authorship.ts';
-import { type CountersignRules, wantedByStep } from './countersign-rules.ts';
+import { type CountersignRules, needsReview, wantedByStep } from './countersign-rules.ts';
 import type { MergedBy } from './gate-check.ts';
 import { isAtLeast } from './role.ts';
 
@@ -78,6 +79,8 @@ export interface MergeFacts {
    * now.
    */
   rejectedBefore: readonly AnsweringPerson[];
+  /** The reviews that approve the head; absent if this attempt did not read them. */
+  approvingReviews?: ApprovingReviews<Answerer>;
   /** The step's own conditions, evaluated again. */
   conditions: readonly Explanation[];
   pausedBy: string | null;
@@ -291,6 +294,13 @@ export function judgeMerge(question: MergeQuestion, facts: MergeFacts): MergeDec
   const reasons: Explanation[] = [
     ...about,
     countersignCriterion(question, facts, approving, countersignedBy),
+    ...(needsReview(rules)
+      ? [
+          reviewCriterion(question.headSha, facts.approvingReviews, (person) =>
+            ineligibleBecause(person, rules, facts),
+          ),
+        ]
+      : []),
     rejectedBy.length > 0
       ? criterion('unmet', `rejected by ${rejectedBy.map(({ login }) => login).join(', ')}`)
       : criterion('met', 'nobody who may countersign rejects it'),
@@ -414,6 +424,16 @@ export function refusesUnattributed(
   return unattributed === 'refuse' && sentence !== undefined
     ? [criterion('unmet', `${sentence}, which the settings refuse`)]
     : [];
+}
+
+/** Logins of those who may countersign and whose review approves the head; empty if the reviews are not known. */
+export function approvedOnGitHubBy(rules: CountersignRules, facts: MergeFacts): string[] {
+  const { approvingReviews } = facts;
+  if (!approvingReviews?.known) return [];
+  const counted = approvingReviews.by.filter(
+    (person) => ineligibleBecause(person, rules, facts) === undefined,
+  );
+  return counted.map(({ login }) => login).sort();
 }
 
 function missing(given: number, count: number, wanted?: string): string {

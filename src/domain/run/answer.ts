@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../core/errors.ts';
 import type { Explanation } from '../explanation/explanation.ts';
 import { type Reason, type ReasonCode, reason } from '../explanation/reason.ts';
@@ -41,7 +42,7 @@ export type Answer =
 export function answerOf(
   question: MergeQuestion,
   asked: Approval,
-  { facts, conflict, authorship, conflicted, watch }: QuestionFacts,
+  { facts, conflict, authorship, reviews = asked.reviews ?? undefined, conflicted, watch }: QuestionFacts,
   own: OwnWrites,
 ): Answer {
   if (own.mergedForUs) return { kind: 'already_merged' };
@@ -54,9 +55,11 @@ export function answerOf(
     authorship: authorship ?? asked.authorship,
     watch,
     // Each decision that is shown edits the comment, so one that says the same is not.
-    ...(sameAnswer(asked.decision, decision.why) && asked.lookedAt
+    ...(sameAnswer(asked.decision, decision.why) &&
+    asked.lookedAt &&
+    isDeepStrictEqual(reviews, asked.reviews ?? undefined)
       ? {}
-      : { lookedAt: facts.readAt, decision: decision.why }),
+      : { lookedAt: facts.readAt, decision: decision.why, reviews: reviews ?? null }),
   };
   if (decision.void) {
     const ours = facts.pullRequest.headSha === asked.headSha ? own.merge?.merge : undefined;

@@ -11,6 +11,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
 import { actionOf } from '../policy/capability.ts';
+import { refusedByGitHub } from '../policy/discussion.ts';
 import { verdictCriterion } from '../policy/gate/verdict.ts';
 import { describeChoice } from '../skill/decision.ts';
 import { actionOfStep, type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
@@ -171,7 +172,7 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
       if (step.reason?.code === 'step.waiting.github')
         return criterion('pending', withReason('waits'), asked?.reasons);
       if (asked === null) return criterion('pending', `${step.stepId} waits for a countersign`);
-      return askedCriterion(step.stepId, asked);
+      return withGitHub(state, step, approval, askedCriterion(step.stepId, asked));
     case 'completed':
       return step.outcome === null
         ? criterion('unknown', `${step.stepId} is done, but its outcome is not known`)
@@ -214,6 +215,20 @@ function askedCriterion(id: string, asked: Explanation): Explanation {
     default:
       return unreachable(asked.status);
   }
+}
+
+/** Adds why GitHub would refuse the merge, which the app does not judge. */
+function withGitHub(
+  { run }: RunState,
+  step: Invocation,
+  approval: Approval | null,
+  answer: Explanation,
+): Explanation {
+  if (!approval?.reviews || !actionOfStep(run, step)?.merges) return answer;
+  const refusals = refusedByGitHub(approval.reviews, run.baseRef).map((because) =>
+    criterion('pending', because),
+  );
+  return { ...answer, reasons: [...answer.reasons, ...refusals] };
 }
 
 /** Adds the chosen skill to a step's criterion. */

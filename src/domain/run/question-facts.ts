@@ -6,13 +6,21 @@ import { criterion, type Explanation } from '../explanation/explanation.ts';
 import { asksAbout, compileExpression, evaluateCondition } from '../expression/condition.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import type { AnsweringPerson, AskedAuthorship } from '../policy/approval.ts';
+import type { AnsweringPerson, Approval, AskedAuthorship } from '../policy/approval.ts';
+import type { ApprovingReviews } from '../policy/approving-reviews.ts';
 import { askedAuthorship, NO_CONTRIBUTORS } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf, type Mergeability } from '../policy/conflict.ts';
 import { tightened } from '../policy/countersign-rules.ts';
+import type { Discussion, SaidOnGitHub } from '../policy/discussion.ts';
 import { conditionOf, degraded } from '../policy/gate/verdict.ts';
-import type { ConfigurationStatus, MergeFacts, MergeQuestion } from '../policy/merge-gate.ts';
+import {
+  type Answerer,
+  approvedOnGitHubBy,
+  type ConfigurationStatus,
+  type MergeFacts,
+  type MergeQuestion,
+} from '../policy/merge-gate.ts';
 import { type QuestionWatch, reactionsSeen } from '../policy/question-watch.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import { stillExpected } from '../rule/step-rules.ts';
@@ -43,6 +51,10 @@ type ReadForQuestion = Pick<MergeFacts, 'readAt' | 'comment' | 'contributors' | 
   rejections: { by: readonly AnsweringPerson[]; elsewhere: readonly Explanation[] };
   /** `undefined` if it does not matter here, or if this attempt did not read it. */
   requestedChanges: RequestedChanges | undefined;
+  /** `undefined` if this attempt did not read them. */
+  approvingReviews: ApprovingReviews<Answerer> | undefined;
+  /** `undefined` if this attempt did not ask for it; `null` if GitHub did not show it. */
+  discussion: Discussion | null | undefined;
   /** The comment as the poller compares it; `undefined` if GitHub does not show it or names no global id. */
   shown:
     | {
@@ -62,49 +74,59 @@ export interface QuestionFacts {
   conflicted: boolean;
   /** `undefined` if it was not read, or cannot be determined. */
   authorship: AskedAuthorship | undefined;
+  /** `undefined` if this attempt did not read it. */
+  reviews: SaidOnGitHub | undefined;
   /** `null` if the comment cannot be watched. */
   watch: QuestionWatch | null;
 }
 
-export function questionFacts(asking: Asking, read: ReadForQuestion): QuestionFacts {
+/** @param asked the approval as the last attempt left it */
+export function questionFacts(
+  asking: Asking,
+  asked: Pick<Approval, 'reviews'> | undefined,
+  read: ReadForQuestion,
+): QuestionFacts {
   const { run } = asking.state;
-  const { contributors, pullRequest, rejections, requestedChanges, speakers } = read;
+  const { contributors, pullRequest, rejections, requestedChanges, approvingReviews, speakers } = read;
   const conflict = conflictNow(asking, read);
   const conflicted = wasConflicting(asking.invocation);
+  const rules = tightened(run.settings.countersign, asking.step.approval);
+  const facts: MergeFacts = {
+    readAt: read.readAt,
+    pullRequest: {
+      state: pullRequest.state,
+      merged: pullRequest.merged,
+      draft: pullRequest.draft,
+      headSha: pullRequest.headSha,
+      baseRef: pullRequest.baseRef,
+      author: pullRequest.author,
+    },
+    comment: read.comment,
+    configuration: read.governing?.status ?? { kind: 'as_asked' },
+    contributors,
+    reactors: read.reactors,
+    ...(speakers ? { speakers } : {}),
+    rejectedBefore: rejections.by,
+    ...(approvingReviews ? { approvingReviews } : {}),
+    conditions: [
+      ...mergingSwitch(asking.step, read),
+      ...conditionsNow(asking, read.fresh),
+      ...read.gates.map(conditionOf),
+      ...rejections.elsewhere,
+      ...(requestedChanges ? [requestedChangesCriterion(requestedChanges, pullRequest.author.id)] : []),
+      ...conflictCriteria(conflict, conflicted, run.baseRef),
+    ],
+    pausedBy: read.pausedBy,
+  };
+  const { discussion = asked?.reviews?.discussion ?? null } = read;
   return {
     conflict,
     conflicted,
+    reviews: approvingReviews && { approved_by: approvedOnGitHubBy(rules, facts), discussion },
     watch: watchOf(read, conflict.kind === 'unknown' ? conflicted : conflict.kind === 'conflict'),
     authorship:
-      contributors && contributors !== NO_CONTRIBUTORS
-        ? askedAuthorship(tightened(run.settings.countersign, asking.step.approval), contributors)
-        : undefined,
-    facts: {
-      readAt: read.readAt,
-      pullRequest: {
-        state: pullRequest.state,
-        merged: pullRequest.merged,
-        draft: pullRequest.draft,
-        headSha: pullRequest.headSha,
-        baseRef: pullRequest.baseRef,
-        author: pullRequest.author,
-      },
-      comment: read.comment,
-      configuration: read.governing?.status ?? { kind: 'as_asked' },
-      contributors,
-      reactors: read.reactors,
-      ...(speakers ? { speakers } : {}),
-      rejectedBefore: rejections.by,
-      conditions: [
-        ...mergingSwitch(asking.step, read),
-        ...conditionsNow(asking, read.fresh),
-        ...read.gates.map(conditionOf),
-        ...rejections.elsewhere,
-        ...(requestedChanges ? [requestedChangesCriterion(requestedChanges, pullRequest.author.id)] : []),
-        ...conflictCriteria(conflict, conflicted, run.baseRef),
-      ],
-      pausedBy: read.pausedBy,
-    },
+      contributors && contributors !== NO_CONTRIBUTORS ? askedAuthorship(rules, contributors) : undefined,
+    facts,
   };
 }
 

@@ -1,12 +1,20 @@
 import type { Explanation } from '../explanation/explanation.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
 import type { Approval, AskedAuthorship } from '../policy/approval.ts';
+import { type ApprovingReviews, reviewCriterion } from '../policy/approving-reviews.ts';
 import { askedAuthorship, type Contributors } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { conflictOf, type Mergeability } from '../policy/conflict.ts';
-import { type CountersignRules, tightened } from '../policy/countersign-rules.ts';
+import { type CountersignRules, needsReview, tightened } from '../policy/countersign-rules.ts';
+import type { Discussion, SaidOnGitHub } from '../policy/discussion.ts';
 import type { MergedBy } from '../policy/gate-check.ts';
-import { justAsked, type MergeQuestion, refusesUnattributed } from '../policy/merge-gate.ts';
+import {
+  type Answerer,
+  ineligibleBecause,
+  justAsked,
+  type MergeQuestion,
+  refusesUnattributed,
+} from '../policy/merge-gate.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
 import type { Answer } from './answer.ts';
 import { type Asking, wasConflicting } from './question-facts.ts';
@@ -78,7 +86,7 @@ export function mergedBy(
 /** How long GitHub may compute whether there is a conflict before people are asked anyway, in milliseconds. */
 const CONFLICT_UNKNOWN_MS = 60_000;
 /** How soon to ask GitHub again while it computes whether there is a conflict, in milliseconds. */
-const ASK_AGAIN_MS = 3_000;
+export const ASK_AGAIN_MS = 3_000;
 /** How often to check without an event, in milliseconds. A push to either branch causes one. */
 const RECHECK_MS = 120_000;
 
@@ -139,29 +147,48 @@ export function waitBeforeAsking(
 interface ToAsk {
   blockedBy: readonly Explanation[];
   authorship: AskedAuthorship | null;
+  reviews: SaidOnGitHub | null;
 }
 
-/** @param requested `undefined` if requested changes do not matter here */
+/** What was read of the pull request before people are asked. */
+interface ReadToAsk {
+  author: { id: number; login: string };
+  headSha: string;
+  /** `undefined` if requested changes do not matter here. */
+  requested: RequestedChanges | undefined;
+  /** `undefined` if they were not read. */
+  approving: ApprovingReviews<Answerer> | undefined;
+  discussion: Discussion | undefined;
+  contributors: Contributors | undefined;
+}
+
 export function toAsk(
   rules: CountersignRules,
-  author: { id: number },
-  requested: RequestedChanges | undefined,
-  contributors: Contributors | undefined,
+  { author, headSha, requested, approving, discussion, contributors }: ReadToAsk,
 ): ToAsk {
-  const changes = requested ? [requestedChangesCriterion(requested, author.id)] : [];
+  const because = (person: Answerer) =>
+    ineligibleBecause(person, rules, { pullRequest: { author }, contributors });
+  const counted = approving?.known ? approving.by.filter((person) => because(person) === undefined) : [];
+  const criteria = [
+    ...(needsReview(rules) ? [reviewCriterion(headSha, approving, because)] : []),
+    ...(requested ? [requestedChangesCriterion(requested, author.id)] : []),
+  ];
   return {
     blockedBy: [
-      ...changes.filter(({ status }) => status !== 'met'),
+      ...criteria.filter(({ status }) => status !== 'met'),
       ...refusesUnattributed(rules, contributors),
     ],
     authorship: contributors ? askedAuthorship(rules, contributors) : null,
+    reviews: approving
+      ? { approved_by: counted.map(({ login }) => login).sort(), discussion: discussion ?? null }
+      : null,
   };
 }
 
 /** Asks, and waits for an answer. */
 export function ask(
   { state: { run }, step, invocation }: Asking,
-  { blockedBy, authorship }: ToAsk,
+  { blockedBy, authorship, reviews }: ToAsk,
   { now, newId }: Pick<AskedWith, 'now' | 'newId'>,
 ): QuestionResult {
   const approval: Approval = {
@@ -178,6 +205,7 @@ export function ask(
     rejectedBy: [],
     answers: [],
     authorship,
+    reviews,
     watch: null,
   };
   return waitForAnswer(approval, now);
@@ -190,8 +218,8 @@ export function askAgain(
   asked: AskedWith,
 ): QuestionResult {
   if (asked.timesAsked < MAX_QUESTIONS) {
-    const { authorship } = approval;
-    return { ...ask(asking, { blockedBy: [], authorship }, asked), replaced: approval };
+    const { authorship, reviews = null } = approval;
+    return { ...ask(asking, { blockedBy: [], authorship, reviews }, asked), replaced: approval };
   }
   return cannotAsk(
     by === 'unknown_author'

@@ -9,6 +9,7 @@ import { CAPABILITIES } from '../../domain/policy/capability.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import { mergedBy, mergeMethod, recheckInMs } from '../../domain/run/question.ts';
+import { wasConflicting } from '../../domain/run/question-facts.ts';
 import { commitText } from '../../messages/text/commit-text.ts';
 import type { Person, PullRequest } from '../../ports/github.ts';
 import type {
@@ -154,7 +155,9 @@ async function openAndMerge(context: ApprovalContext, answer: Granted): Promise<
   const quietMs = quietUntil - context.clock.now().getTime();
   if (quietMs > 0 && context.approval?.decision && !(await context.gate.isOpen())) {
     const { decision } = context.approval;
-    const because = reason('step.waiting.approval', decision.summary);
+    // Until the next attempt, what GitHub said last still holds.
+    const code = wasConflicting(context.invocation) ? 'step.waiting.conflict' : 'step.waiting.approval';
+    const because = reason(code, decision.summary);
     return { result: waits(context, { ...answer.approval, decision }, quietMs, because), gate: 'closed' };
   }
   const untilRecheck = Math.min(recheckInMs(openFor(context, answer.approval)), OPEN_RECHECK_MS);

@@ -1,13 +1,13 @@
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
 import { type CountersignRules, teamsNamed } from '../../domain/policy/countersign-rules.ts';
 import type { Answerer, Speaker } from '../../domain/policy/merge-gate.ts';
-import type { GitHubReader, Person, Repo } from '../../ports/github.ts';
+import type { GitHubReader, Repo } from '../../ports/github.ts';
 
 /** A person with the facts for the gate: their role, and their teams among those of the rules, read now. */
 export async function readAnswerer(
   reader: GitHubReader,
   repo: Repo,
-  { id, login, type }: Person,
+  { id, login, type }: Pick<Answerer, 'id' | 'login' | 'type'>,
   rules: CountersignRules,
 ): Promise<Answerer> {
   const [role, teams] = await Promise.all([

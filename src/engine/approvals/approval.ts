@@ -19,7 +19,7 @@ import { pullRequestOf } from '../steps/step.ts';
 import type { ApprovalAnswer, ApprovalComment, ApprovalContext, ApprovalResult } from './approval-context.ts';
 import { readContributors } from './contributors.ts';
 import { readMergeFacts } from './merge-facts.ts';
-import { readRequestedChanges } from './requested-changes.ts';
+import { readReviews } from './reviews.ts';
 
 /**
  * Asks the maintainers once, then polls for their answers. GitHub sends no event for a reaction
@@ -77,9 +77,11 @@ export async function askPeople(context: ApprovalContext): Promise<ApprovalResul
     const until = new Date(clock.now().getTime() + notYet.recheckInMs);
     return { kind: 'waits', for: 'until', until, reason: notYet.reason };
   }
-  const requested = await readRequestedChanges({ ...context, reader }, number);
+  const reviews = await readReviews({ ...context, reader }, number, rules);
   const contributors = await readContributors({ ...context, reader }, pullRequest, headSha);
-  const question = toAsk(rules, pullRequest.author, requested, contributors);
+  const { author } = pullRequest;
+  const { discussion } = prefetched;
+  const question = toAsk(rules, { ...reviews, author, headSha, discussion, contributors });
   return ask(context, question, { now: clock.now(), newId: context.newId });
 }
 

@@ -5,7 +5,8 @@ import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
 import { NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
 import { actionOf } from '../../domain/policy/capability.ts';
-import { type CountersignRules, tightened } from '../../domain/policy/countersign-rules.ts';
+import { type CountersignRules, needsReview, tightened } from '../../domain/policy/countersign-rules.ts';
+import type { Discussion } from '../../domain/policy/discussion.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeQuestion } from '../../domain/policy/merge-gate.ts';
@@ -21,7 +22,7 @@ import { pullRequestOf } from '../steps/step.ts';
 import { readAnswerer, readSpeaker } from './answerers.ts';
 import type { ApprovalComment, ApprovalContext } from './approval-context.ts';
 import { readContributors } from './contributors.ts';
-import { readRequestedChanges } from './requested-changes.ts';
+import { readReviews } from './reviews.ts';
 
 type Read = QuestionFacts & { question: MergeQuestion; pullRequest: PullRequest };
 
@@ -36,7 +37,7 @@ export async function readMergeFacts(
   comment: ApprovalComment,
   skillOf: SkillOf,
 ): Promise<Read> {
-  if (!isNews(context, comment)) return readFrom(context, NOTHING_PREFETCHED, comment, skillOf);
+  if (!isNews(context, comment)) return readFrom(context, NOTHING_PREFETCHED, comment, skillOf, undefined);
   const number = pullRequestOf(context);
   const about = {
     headSha: context.state.run.headSha,
@@ -45,10 +46,10 @@ export async function readMergeFacts(
   };
   const begun = context.clock.now();
   const prefetched = await context.reader.prefetched(context.repo, number, about);
-  const read = await readFrom(context, prefetched, comment, skillOf, begun);
+  const read = await readFrom(context, prefetched, comment, skillOf, prefetched.discussion ?? null, begun);
   const { pullRequest: before } = prefetched;
   if (!before || isSame(before, read.pullRequest)) return read;
-  return readFrom(context, NOTHING_PREFETCHED, comment, skillOf);
+  return readFrom(context, NOTHING_PREFETCHED, comment, skillOf, null);
 }
 
 /**
@@ -86,6 +87,7 @@ async function readFrom(
   prefetched: Prefetched,
   comment: ApprovalComment,
   skillOf: SkillOf,
+  discussion: Discussion | null | undefined,
   begun = context.clock.now(),
 ): Promise<Read> {
   const { repo, state, step } = context;
@@ -116,11 +118,17 @@ async function readFrom(
     : undefined;
   const counted = reactions.filter(({ content }) => counts(rules).includes(content));
   const anybody = counted.length > 0 || (spoken ?? []).length > 0;
+  // A needed review is missing in every attempt, also in one without news, which must not say anything else.
+  const { requested: requestedChanges, approving: approvingReviews } =
+    thorough || needsReview(rules)
+      ? await readReviews(now, number, rules)
+      : { requested: undefined, approving: undefined };
+  const isApproved = approvingReviews?.known === true && approvingReviews.by.length > 0;
   // Without an answer, nobody must be compared with the authors. But commits that the settings refuse block
   // the step by themselves.
   const refuses = thorough && rules.unattributed === 'refuse';
   const contributors =
-    anybody || refuses
+    anybody || refuses || isApproved
       ? await readContributors(
           now,
           governing?.before ?? prefetched.pullRequest ?? (await rest.pullRequest(repo, number)),
@@ -138,10 +146,9 @@ async function readFrom(
   const rejections = actionOf(step.uses)?.merges
     ? await context.earlierRejections()
     : { by: [], elsewhere: [] };
-  const requestedChanges = thorough ? await readRequestedChanges(now, number) : undefined;
   const pullRequest = await rest.pullRequest(repo, number);
   const question = questionOf(context, number, repo, context.inputs);
-  const facts = questionFacts(context, {
+  const facts = questionFacts(context, context.approval, {
     readAt: new Date(Math.min(context.clock.now().getTime(), begun.getTime() + READING_MS)),
     comment: commentStatus(found, comment, context.appId),
     pullRequest,
@@ -154,7 +161,9 @@ async function readFrom(
     fresh,
     gates,
     rejections,
-    requestedChanges,
+    requestedChanges: thorough ? requestedChanges : undefined,
+    approvingReviews,
+    discussion,
     shown: found?.nodeId
       ? { nodeId: found.nodeId, body: found.body, counted: counts(rules), reactions }
       : undefined,

@@ -110,7 +110,7 @@ function subject(name: string, { branch, read }: Configuration): string {
 function changedSettings(then: Settings, now: Settings): string[] {
   // A key that a run of an older version lacks had the meaning of today's default.
   const about = ({ countersign, merge, ci, gates = [], leastTrust }: Settings) => ({
-    countersign,
+    countersign: { ...defaultSettings.countersign, ...countersign },
     merge: { ...defaultSettings.merge, ...merge },
     ci,
     gates,

@@ -13,6 +13,7 @@ import { clipBytes, code, htmlComment, inline } from '../text/markdown.ts';
 import { asSentence, capital, listed, plural, short, utc } from '../text/pretty.ts';
 import { grounds } from './grounds.ts';
 import { noticeLines } from './notice.ts';
+import { refusalAhead, saidOnGitHub } from './on-github.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
 
@@ -66,10 +67,12 @@ function open(view: ApprovalView): string[] {
     `### ✍️ ${rules.step?.question === undefined ? mayIt(view) : inline(rules.step.question)}`,
     `Once approved, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} runs for ${head(view)}. It merges nothing`}.`,
     ...blocked(view),
+    ...(isMerge(view) ? refusalAhead(approval) : []),
     `#### Why you are asked\n\n${grounds(state)}`,
     `#### How to answer\n\nReact to this comment with ${emoji(rules.approve)} ${isMerge(view) ? 'to merge' : 'to approve'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
     `**Who may answer:** ${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} The author, anybody who committed, co-wrote or pushed one of the commits, and bots cannot answer.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
+    ...saidOnGitHub(approval, rules),
     ...noticeLines(approval),
     'This request and its answers expire with a push, another base branch, a return to draft, or when the pull request is closed.',
     ...(approval.decision === null || approval.decision.reasons.length === 0

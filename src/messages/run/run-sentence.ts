@@ -2,7 +2,8 @@ import { unreachable } from '../../core/errors.ts';
 import type { Finding } from '../../domain/outcome/finding.ts';
 import { SEVERITIES } from '../../domain/outcome/finding.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
-import type { Run, RunState } from '../../domain/run/run.ts';
+import { needsReview } from '../../domain/policy/countersign-rules.ts';
+import { type Run, type RunState, rulesAsked } from '../../domain/run/run.ts';
 import { code } from '../text/markdown.ts';
 import { capital, clip, listed, plural, reactionEmoji } from '../text/pretty.ts';
 import { neededFor } from './countersigns-needed.ts';
@@ -170,7 +171,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       const step = answerableStep(state, approval);
       const how = `${needed} to the approval comment with ${emoji(countersign.approve)}`;
       return step === undefined
-        ? `${how} to merge${orToStop(countersign.reject)}.`
+        ? `${how} to merge${orToStop(countersign.reject)}.${reviewToo(state, approval)}`
         : `${how} to continue${orToStop(countersign.reject)}. The button Approve on the check run and ${code(`/countersign approve ${step}`)} do the same.`;
     }
     case 'ready_to_merge':
@@ -236,6 +237,12 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     default:
       return unreachable(where);
   }
+}
+
+/** What a question asks for beside the reactions, while it is missing. */
+function reviewToo(state: RunState, approval: Approval | null): string {
+  const isMissing = needsReview(rulesAsked(state, approval)) && !approval?.reviews?.approved_by.length;
+  return isMissing ? ' One of them also approves this commit in a review on GitHub.' : '';
 }
 
 function orToStop(reject: readonly string[]): string {

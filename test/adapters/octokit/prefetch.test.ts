@@ -15,9 +15,12 @@ let number: number;
 let headSha: string;
 /** Changes what a query answers. */
 let alter: (data: QueryData) => void;
+/** What a query reports beside its data; its own errors if there are none. */
+let errors: object[];
 
 beforeEach(async () => {
   alter = () => undefined;
+  errors = [];
   standIn = await startGitHub();
   standIn.addOrganization('acme');
   for (const login of ['ada', 'mona', 'otto']) standIn.addUser(login);
@@ -39,7 +42,7 @@ beforeEach(async () => {
       const { data, ...rest } = (await answer.json()) as QueryData;
       alter(data ?? {});
       return Response.json(
-        { data, ...rest },
+        { data, ...rest, ...(errors.length > 0 && { errors }) },
         { status: answer.status, headers: { 'x-github-media-type': 'json' } },
       );
     },
@@ -205,4 +208,43 @@ test.each<[string, number, (data: QueryData) => void]>([
   standIn.addRepository({ owner: 'acme', name: '.github', files: { 'README.md': 'hello\n' } });
   alter = change;
   expect(await askedAfter(() => undefined)).toHaveLength(requests);
+});
+
+async function discussion() {
+  return (await rest.prefetched(REPO, number, { headSha })).discussion;
+}
+
+test('a query shows the conversations, and what the base branch requires of them and of reviews', async () => {
+  const quiet = { lacks_reviews: false, needed_reviews: 0, unresolved: 0, more: false, must_resolve: false };
+  expect(await discussion()).toEqual(quiet);
+  const id = await standIn.beginConversation(NAME, number, 'otto', 'a.ts');
+  await standIn.beginConversation(NAME, number, 'otto', 'a.ts');
+  await standIn.resolveConversation(NAME, number, id, 'ada');
+  expect(await discussion()).toEqual({ ...quiet, unresolved: 1 });
+  standIn.protectBranch(NAME, 'main', { conversations: true });
+  standIn.addRuleset(NAME, { approvals: 2 });
+  expect(await discussion()).toEqual({
+    lacks_reviews: true,
+    needed_reviews: 2,
+    unresolved: 1,
+    more: false,
+    must_resolve: true,
+  });
+});
+
+test('more conversations than a page are not counted to the end', async () => {
+  for (let index = 0; index < 101; index++) await standIn.beginConversation(NAME, number, 'otto', 'a.ts');
+  expect(await discussion()).toMatchObject({ unresolved: 100, more: true });
+});
+
+test('everything else still counts if GitHub hides what the base branch requires', async () => {
+  standIn.addRepository({ owner: 'acme', name: '.github', files: { 'README.md': 'hello\n' } });
+  alter = (answer) => {
+    answer.repository.pullRequest.baseRef.refUpdateRule = null;
+    answer.repository.pullRequest.baseRef.rules = null;
+  };
+  errors = [{ type: 'FORBIDDEN', path: ['repository', 'pullRequest', 'baseRef', 'refUpdateRule'] }];
+  const found = await rest.prefetched(REPO, number, { headSha });
+  expect(found.pullRequest?.number).toBe(number);
+  expect(found.discussion).toMatchObject({ must_resolve: false, needed_reviews: 0 });
 });

@@ -8,19 +8,26 @@ import {
 
 const FILE = '.github/countersign.yml';
 const file = (text: string) => parseSettings(text, FILE).settings;
-const ORGANISATION = 'minimum: { count: 2, permission: maintain, no_checks: block, trust: standard }\n';
+const ORGANISATION =
+  'minimum: { count: 2, permission: maintain, review: required, no_checks: block, trust: standard }\n';
 
 describe('the minimum of an organisation', () => {
   test('replaces a laxer setting of a repository, and the settings say so', () => {
     const repository =
-      'countersign: { count: 1, permission: write, users: [will] }\nci: { no_checks: allow }\n';
+      'countersign: { count: 1, permission: write, review: optional, users: [will] }\nci: { no_checks: allow }\n';
     const settings = mergeSettings(file(ORGANISATION), file(repository));
-    expect(settings.countersign).toMatchObject({ count: 2, permission: 'maintain', least: 'maintain' });
+    expect(settings.countersign).toMatchObject({
+      count: 2,
+      permission: 'maintain',
+      least: 'maintain',
+      review: 'required',
+    });
     expect(settings.ci.no_checks).toBe('block');
     expect(settings.leastTrust).toBe('standard');
     expect(settings.lifted).toEqual([
       'countersign.count is 2, the minimum of the organisation, and not 1',
       'countersign.permission is maintain, the minimum of the organisation, and not write',
+      'countersign.review is required, the minimum of the organisation, and not optional',
       'ci.no_checks is block, the minimum of the organisation, and not allow',
     ]);
   });
@@ -48,6 +55,7 @@ describe('the minimum of an organisation', () => {
     [{ permission: 'write' }, { permission: 'maintain' }, { permission: 'maintain' }],
     [{ trust: 'elevated' }, { trust: 'sandbox' }, { trust: 'elevated' }],
     [{ no_checks: 'block' }, {}, { no_checks: 'block' }],
+    [{}, { review: 'required' }, { review: 'required' }],
     [{}, {}, {}],
   ] as const)('takes the stricter of both: %j and %j become %j', (organisation, repository, both) => {
     expect(strictestMinimum(organisation, repository)).toEqual(both);

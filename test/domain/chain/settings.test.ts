@@ -31,6 +31,7 @@ countersign:
   users: [octocat]
   count: 2
   unattributed: refuse
+  review: required
   approve: [heart]
   reject: []
 merge: { method: rebase, changes_requested: ignore }
@@ -45,6 +46,7 @@ noise: quiet
         users: ['octocat'],
         count: 2,
         unattributed: 'refuse',
+        review: 'required',
         approve: ['heart'],
         reject: [],
       },
@@ -108,7 +110,7 @@ describe('an error in the settings', () => {
       'a misspelt key in a section',
       'countersign:\n  permision: admin',
       [
-        'countersign.yml:2:3: unknown key "permision": did you mean "permission"? Allowed: permission, teams, users, count, unattributed, approve, reject',
+        'countersign.yml:2:3: unknown key "permision": did you mean "permission"? Allowed: permission, teams, users, count, unattributed, review, approve, reject',
       ],
     ],
     [

@@ -1,7 +1,12 @@
 // @module-tag security
 
 import { describe, expect, it } from 'vitest';
-import { conflictCriteria, conflictOf, type Mergeability } from '../../../src/domain/policy/conflict.ts';
+import {
+  conflictBehindRefusal,
+  conflictCriteria,
+  conflictOf,
+  type Mergeability,
+} from '../../../src/domain/policy/conflict.ts';
 
 const CLEAN: Mergeability = { mergeable: true, rebaseable: true, mergeableState: 'clean' };
 const RESOLVE = 'conflicts with main: resolve them by merging or rebasing';
@@ -46,5 +51,30 @@ describe('whether a pull request conflicts', () => {
       { status: 'unmet' },
     ]);
     expect(conflictCriteria({ kind: 'none' }, true, 'main')).toEqual([]);
+  });
+});
+
+describe('a refused merge', () => {
+  const none = { kind: 'none' } as const;
+  const unknown = { kind: 'unknown' } as const;
+  const conflict = { kind: 'conflict', says: RESOLVE } as const;
+  const FOUND =
+    'conflicts with main, as GitHub found when it was to be merged: resolve them by merging or rebasing';
+
+  it.each([
+    ['is a conflict that GitHub shows', 'Pull Request is not mergeable', conflict, RESOLVE],
+    ['is a conflict by its message alone', 'Pull Request has merge conflicts', none, FOUND],
+    ['is a conflict by its message before the next test merge', 'Merge conflict', unknown, FOUND],
+    ['may be a conflict', 'Pull Request is not mergeable', unknown, 'unknown'],
+    ['has another cause', 'Pull Request is not mergeable', none, 'none'],
+    [
+      'has a cause of its own before the next test merge',
+      'Required status check is expected',
+      unknown,
+      'none',
+    ],
+  ])('%s', (_, message, now, answer) => {
+    const behind = conflictBehindRefusal(message, now, 'main');
+    expect(behind.kind === 'conflict' ? behind.says : behind.kind).toBe(answer);
   });
 });

@@ -420,3 +420,78 @@ describe('a step that asks for particular people', () => {
     expect(judged([...both, reactor()]).proof).toBeDefined();
   });
 });
+
+describe('a question that asks for an approving review, too', () => {
+  const reviewer = ({ content: _, ...person }: Reactor) => person;
+  const judged = (
+    approvingReviews: MergeFacts['approvingReviews'],
+    more: Partial<MergeFacts> = {},
+    asks: Partial<CountersignRules> = { review: 'required' },
+  ) =>
+    judgeMerge(
+      question({ rules: rules(asks) }),
+      facts({ ...(approvingReviews && { approvingReviews }), ...more }),
+    );
+  const by = (...people: Reactor[]) => ({ known: true, by: people.map(reviewer) }) as const;
+  const MISSING = 'not merging: nobody who may countersign has approved aaaaaaa in a review on GitHub yet';
+
+  test.each<[string, MergeFacts['approvingReviews'], Partial<MergeFacts>, string]>([
+    ['nobody approves in a review', by(), {}, MISSING],
+    ['only somebody who may not countersign approves', by(will, otto), {}, MISSING],
+    ['only the author approves', by(reactor({ id: 1, login: 'ada' })), {}, MISSING],
+    [
+      'only somebody who wrote a commit approves',
+      by(max),
+      { contributors: { ids: [11], logins: ['max'], pushers: [], unattributed: [] } },
+      MISSING,
+    ],
+    ['only a bot approves', by(reactor({ id: 9, type: 'Bot' })), {}, MISSING],
+    [
+      'it is unknown who wrote the commits',
+      by(max),
+      { contributors: undefined },
+      'nobody has countersigned yet',
+    ],
+    [
+      'the reviews are unknown',
+      { known: false, because: 'there are too many' },
+      {},
+      'not merging: it is not known whether a review approves aaaaaaa: there are too many',
+    ],
+    [
+      'the reviews were not read',
+      undefined,
+      {},
+      'not merging: it is not known whether a review approves aaaaaaa: the reviews were not read',
+    ],
+    [
+      'somebody approves in a review and nobody reacts',
+      by(max),
+      { reactors: [] },
+      'nobody has countersigned yet',
+    ],
+  ])('has no proof if %s', (_, approvingReviews, more, because) => {
+    const { proof, why } = judged(approvingReviews, more);
+    expect(proof).toBeUndefined();
+    expect(why.summary).toContain(because);
+  });
+
+  test.each<[string, Partial<CountersignRules>]>([
+    ['the settings', { review: 'required' }],
+    ['the step', { step: { review: 'required' } }],
+    ['the step, whatever the settings say', { review: 'optional', step: { review: 'required' } }],
+  ])('of %s is granted with both, also by one person', (_, asks) => {
+    expect(judged(by(reactor()), {}, asks).proof).toBeDefined();
+    expect(judged(by(), {}, asks).proof).toBeUndefined();
+  });
+
+  test('is not granted by an approving review of somebody whom the step does not ask for', () => {
+    const asks: Partial<CountersignRules> = { review: 'required', step: { users: ['mia'] } };
+    expect(judged(by(max), {}, asks).proof).toBeUndefined();
+    expect(judged(by(reactor()), {}, asks).proof).toBeDefined();
+  });
+
+  test('does not concern other questions', () => {
+    expect(judged(by(), {}, {}).proof).toBeDefined();
+  });
+});

@@ -157,6 +157,23 @@ maps('a pull request', [
   ),
 ]);
 
+maps('a webhook about a conversation', [
+  ...['resolved', 'unresolved'].map(
+    (action): Row => [
+      `a conversation that is ${action} is approval.changed`,
+      'pull_request_review_thread',
+      pr(action),
+      events({ kind: 'approval.changed', ...onPr }),
+    ],
+  ),
+  [
+    'an action on a conversation that is not known is ignored',
+    'pull_request_review_thread',
+    pr('pinned'),
+    ignored,
+  ],
+]);
+
 const WRITTEN_AT = '2025-03-01T12:00:00Z';
 const comment = (action: string, body: string, user: object | null = person, more: object = {}) => ({
   action,

@@ -23,6 +23,7 @@ import {
   openPullRequest,
   type PullRequestEdit,
   reopenPullRequest,
+  resolveConversation,
   setDraft,
 } from './operations/pulls.ts';
 import { dequeue, enqueue } from './operations/queue.ts';
@@ -121,6 +122,16 @@ export interface Actions {
   /** @returns the review's id. */
   review(repo: string, number: number, login: string, state: Review['state'], body?: string): Promise<number>;
   dismissReview(repo: string, number: number, id: number, actor: string): Promise<void>;
+  /** Somebody begins a conversation about the first line of a file. @returns its id. */
+  beginConversation(repo: string, number: number, login: string, path: string): Promise<number>;
+  /** Somebody marks a conversation as resolved, or with `false` as unresolved again. */
+  resolveConversation(
+    repo: string,
+    number: number,
+    id: number,
+    actor: string,
+    isResolved?: boolean,
+  ): Promise<void>;
   /** GitHub verifies the commit's signature. */
   vouchFor(sha: string): void;
   /** Another app reports a check. The same name, app and commit update the same run. @returns the run's id. */
@@ -229,6 +240,22 @@ export function createActions(state: State): Actions {
       act(() => addReview(state, pull(repo, number), state.account(login), verdict, body).id),
     dismissReview: (repo, number, id, actor) =>
       act(() => dismissReview(state, pull(repo, number), id, state.account(actor))),
+    beginConversation: (repo, number, login, path) =>
+      act(() => {
+        const comment = {
+          id: state.nextId('comment'),
+          path,
+          line: 1,
+          side: 'RIGHT',
+          startLine: null,
+          body: 'Why?',
+          isResolved: false,
+        } as const;
+        addReview(state, pull(repo, number), state.account(login), 'COMMENTED', '', [comment]);
+        return comment.id;
+      }),
+    resolveConversation: (repo, number, id, actor, isResolved = true) =>
+      act(() => resolveConversation(state, pull(repo, number), id, state.account(actor), isResolved)),
     vouchFor: (sha) => {
       state.verified.add(sha);
     },

@@ -10,6 +10,8 @@ interface RequirementsInput {
   strict?: boolean;
   /** How many approving reviews are required; none by default. */
   approvals?: number;
+  /** "Require conversation resolution before merging"; off by default. */
+  conversations?: boolean;
 }
 
 interface ProtectionInput extends RequirementsInput {
@@ -41,7 +43,13 @@ export interface ProtectionDesk {
   allowAutoMerge(repo: string): void;
 }
 
-const UNGUARDED: Protection = { checks: [], strict: false, approvals: 0, enforceAdmins: false };
+const UNGUARDED: Protection = {
+  checks: [],
+  strict: false,
+  approvals: 0,
+  conversations: false,
+  enforceAdmins: false,
+};
 
 /**
  * https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
@@ -102,6 +110,7 @@ function requirementsOf(state: State, input: RequirementsInput): Requirements {
     checks: checksOf(state, input.checks ?? []),
     strict: input.strict ?? false,
     approvals: input.approvals ?? 0,
+    conversations: input.conversations ?? false,
   };
 }
 

@@ -123,6 +123,8 @@ export interface Requirements {
   readonly strict: boolean;
   /** How many approving reviews it requires. */
   readonly approvals: number;
+  /** Every conversation must be resolved. */
+  readonly conversations: boolean;
 }
 
 export interface Protection extends Requirements {
@@ -284,9 +286,11 @@ export interface Review {
   readonly comments: readonly ReviewComment[];
 }
 
-/** A comment on a line of the diff; `LEFT` is the file before, `RIGHT` after. */
+/** A comment on a line of the diff, which begins a conversation; `LEFT` is the file before, `RIGHT` after. */
 export interface ReviewComment {
   readonly id: number;
+  /** Whether somebody resolved the conversation. */
+  isResolved: boolean;
   readonly path: string;
   readonly line: number;
   readonly side: 'LEFT' | 'RIGHT';

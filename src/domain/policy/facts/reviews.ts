@@ -19,8 +19,9 @@ export interface Review {
  * Each person's current verdict: their newest review that approves, requests changes or was dismissed. As on
  * GitHub, comments do not change a verdict. Only people count, because a workflow of the pull request may be
  * able to approve as a bot. The author does not count.
+ * @param authorId left out if the caller judges the author with everybody else
  */
-export function standingReviews(reviews: readonly Review[], authorId: number): Review[] {
+export function standingReviews(reviews: readonly Review[], authorId?: number): Review[] {
   const newest = new Map<number, Review>();
   const oldestFirst = reviews.toSorted(
     (a, b) => (a.submittedAt?.getTime() ?? 0) - (b.submittedAt?.getTime() ?? 0) || a.id - b.id,

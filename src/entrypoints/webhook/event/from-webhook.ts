@@ -14,6 +14,7 @@ import {
   mergeGroupFields,
   pullRequestFields,
   pullRequestReviewFields,
+  pullRequestReviewThreadFields,
   pushFields,
   releaseFields,
   repositoryDispatchFields,
@@ -163,6 +164,13 @@ const pullRequestReview = reader(pullRequestReviewFields, ({ action, pull_reques
   const about = { review_id: review.id, review: state, reviewer: review.user.login };
   return [changed, { kind: 'pr.review_submitted', ...at, base_ref, ...headThen(pull_request), ...about }];
 });
+
+/** A conversation was resolved, or not any more. It began with a review. */
+const pullRequestReviewThread = reader(pullRequestReviewThreadFields, ({ action, pull_request }, place) =>
+  action === 'resolved' || action === 'unresolved'
+    ? [{ kind: 'approval.changed', ...place, pull_request: pull_request.number }]
+    : notRelevant('pull_request_review_thread', action),
+);
 
 const checkRun = reader(checkRunFields, (payload, place, own) => {
   const { action, check_run, requested_action, repository, sender } = payload;
@@ -486,6 +494,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['merge_group', mergeGroup],
   ['pull_request', pullRequest],
   ['pull_request_review', pullRequestReview],
+  ['pull_request_review_thread', pullRequestReviewThread],
   ['push', push],
   ['release', release],
   ['repository', repository],

@@ -66,6 +66,11 @@ export const pullRequestReviewFields = z.object({
   review: z.object({ id, state: z.string(), user: account.nullish() }).nullish(),
 });
 
+export const pullRequestReviewThreadFields = z.object({
+  action: z.string(),
+  pull_request: z.object({ number: id }),
+});
+
 /** The pull requests that offer a commit. The list can include some of other repositories. */
 const pullRequests = z.array(z.object({ number: id, base: z.object({ repo: z.object({ id }) }) })).nullish();
 

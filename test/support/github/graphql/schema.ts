@@ -5,7 +5,7 @@ import { dequeue, enqueue, entryOf } from '../operations/queue.ts';
 import { associationOf } from '../rules/association.ts';
 import { latestRuns, latestStatuses, suiteState } from '../rules/checks.ts';
 import { mergeability } from '../rules/mergeability.ts';
-import { mergeQueueOf, requiredChecksOfGroup } from '../rules/requirements.ts';
+import { mergeQueueOf, requiredChecksOfGroup, reviewDecision, rulesetsOf } from '../rules/requirements.ts';
 import type { State } from '../state.ts';
 import { iso, nodeId } from '../views/account.ts';
 import { viewCheckRun } from '../views/check.ts';
@@ -21,6 +21,7 @@ import type {
   QueueEntry,
   ReactionContent,
   Repository,
+  Ruleset,
 } from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
 import { connection, GraphqlError, type Node } from './node.ts';
@@ -317,6 +318,15 @@ function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
             author: () => actorNode(review.author),
           },
         })),
+      reviewDecision: () => reviewDecision(state, pr),
+      reviewThreads: (args) =>
+        connection(
+          'PullRequestReviewThread',
+          'reviewThreads',
+          pull.reviews.flatMap(({ comments }) => comments),
+          args,
+          ({ isResolved }) => ({ type: 'PullRequestReviewThread', fields: { isResolved: () => isResolved } }),
+        ),
       state: () => (pull.merged ? 'MERGED' : pr.state === 'open' ? 'OPEN' : 'CLOSED'),
       merged: () => pull.merged !== undefined,
       isDraft: () => pull.draft,
@@ -356,8 +366,56 @@ function refNode(repository: Repository, name: string): Node | null {
   if (sha === undefined) return null;
   return {
     type: 'Ref',
-    fields: { name: () => name, target: () => ({ type: 'Commit', fields: { oid: () => sha } }) },
+    fields: {
+      name: () => name,
+      target: () => ({ type: 'Commit', fields: { oid: () => sha } }),
+      refUpdateRule: () => updateRuleNode(repository, name),
+      rules: (args) =>
+        connection('RepositoryRule', 'rules', rulesetsOf(repository, name).flatMap(rulesOf), args, ruleNode),
+    },
   };
+}
+
+/**
+ * The part of a branch's protection that holds for the one who asks, and that everybody may read. `null` without a protection:
+ * https://docs.github.com/en/graphql/reference/objects#refupdaterule, https://github.com/fpicalausa/remove-stale-branches/pull/76
+ */
+function updateRuleNode(repository: Repository, branch: string): Node | null {
+  const protection = repository.protections.get(branch);
+  if (!protection) return null;
+  const { approvals, conversations } = protection;
+  return {
+    type: 'RefUpdateRule',
+    fields: {
+      requiredApprovingReviewCount: () => (approvals === 0 ? null : approvals),
+      requiresConversationResolution: () => conversations,
+    },
+  };
+}
+
+interface Rule {
+  type: string;
+  parameters: Node | null;
+}
+
+/** https://docs.github.com/en/graphql/reference/unions#ruleparameters */
+function rulesOf({ checks, approvals, conversations, mergeQueue }: Ruleset): Rule[] {
+  const reviewed: Node = {
+    type: 'PullRequestParameters',
+    fields: {
+      requiredApprovingReviewCount: () => approvals,
+      requiredReviewThreadResolution: () => conversations,
+    },
+  };
+  return [
+    ...(checks.length > 0 ? [{ type: 'REQUIRED_STATUS_CHECKS', parameters: null }] : []),
+    ...(approvals > 0 || conversations ? [{ type: 'PULL_REQUEST', parameters: reviewed }] : []),
+    ...(mergeQueue ? [{ type: 'MERGE_QUEUE', parameters: null }] : []),
+  ];
+}
+
+function ruleNode({ type, parameters }: Rule): Node {
+  return { type: 'RepositoryRule', fields: { type: () => type, parameters: () => parameters } };
 }
 
 function commitNode(state: State, token: Token, repository: Repository, sha: string): Node {

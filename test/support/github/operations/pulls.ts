@@ -1,6 +1,7 @@
 import type { FileInput } from '../git/objects.ts';
 import type { State } from '../state.ts';
-import { viewReview } from '../views/issue.ts';
+import { nodeId } from '../views/account.ts';
+import { viewReview, viewReviewComment } from '../views/issue.ts';
 import { viewFullPull } from '../views/pull.ts';
 import type { Account, Pull, PullRequest, Repository, Review, ReviewComment } from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
@@ -160,6 +161,32 @@ export function dismissReview(state: State, pr: PullRequest, id: number, by: Acc
   emit(state, { repository: pr.repository, sender: by }, 'pull_request_review', {
     action: 'dismissed',
     review: { ...viewReview(state, pr, review), state: 'dismissed' },
+    pull_request: viewFullPull(state, pr),
+  });
+}
+
+/**
+ * Marks a conversation of the pull request as resolved, or not. Its author may, and everybody who can write.
+ * https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review_thread
+ */
+export function resolveConversation(
+  state: State,
+  pr: PullRequest,
+  id: number,
+  by: Account,
+  isResolved: boolean,
+): void {
+  const review = pr.pull.reviews.find(({ comments }) => comments.some((comment) => comment.id === id));
+  const comment = review?.comments.find((one) => one.id === id);
+  if (!review || !comment) throw new Error(`#${pr.number} has no conversation ${id}.`);
+  if (comment.isResolved === isResolved) return;
+  comment.isResolved = isResolved;
+  emit(state, { repository: pr.repository, sender: by }, 'pull_request_review_thread', {
+    action: isResolved ? 'resolved' : 'unresolved',
+    thread: {
+      node_id: nodeId('PullRequestReviewThread', comment.id),
+      comments: [viewReviewComment(state, pr, review, comment)],
+    },
     pull_request: viewFullPull(state, pr),
   });
 }

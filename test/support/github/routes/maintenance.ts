@@ -65,7 +65,10 @@ const NewRuleset = z.object({
       }),
       z.object({
         type: z.literal('pull_request'),
-        parameters: z.object({ required_approving_review_count: z.int().min(0).max(10) }),
+        parameters: z.object({
+          required_approving_review_count: z.int().min(0).max(10),
+          required_review_thread_resolution: z.boolean(),
+        }),
       }),
       z.object({ type: z.enum(['deletion', 'non_fast_forward']) }),
     ]),
@@ -217,8 +220,8 @@ function rulesetRoutes(router: Router): void {
     const parameters = input.rules.flatMap((rule) =>
       rule.type === 'required_status_checks' ? [rule.parameters] : [],
     );
-    const approvals = input.rules.map((rule) =>
-      rule.type === 'pull_request' ? rule.parameters.required_approving_review_count : 0,
+    const requirements = input.rules.flatMap((rule) =>
+      rule.type === 'pull_request' ? [rule.parameters] : [],
     );
     const ruleset: Ruleset = {
       id: state.nextId('ruleset'),
@@ -228,7 +231,8 @@ function rulesetRoutes(router: Router): void {
         .flatMap((one) => one.required_status_checks)
         .map(({ context, integration_id }) => ({ context, appId: integration_id ?? null })),
       strict: parameters.some((one) => one.strict_required_status_checks_policy),
-      approvals: Math.max(0, ...approvals),
+      approvals: Math.max(0, ...requirements.map((one) => one.required_approving_review_count)),
+      conversations: requirements.some((one) => one.required_review_thread_resolution),
       bypass: [],
       restrict: input.rules.some((rule) => rule.type === 'deletion') ? ['deletions'] : [],
       mergeQueue: undefined,

@@ -58,7 +58,7 @@ const RULE_OF = { creations: 'creation', updates: 'update', deletions: 'deletion
 
 /** https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch */
 function viewRules(repository: Repository, ruleset: Ruleset): object[] {
-  const { id, checks, strict, approvals, mergeQueue, restrict } = ruleset;
+  const { id, checks, strict, approvals, conversations, mergeQueue, restrict } = ruleset;
   const source = { ruleset_source_type: 'Repository', ruleset_source: fullName(repository), ruleset_id: id };
   const required = {
     type: 'required_status_checks',
@@ -79,7 +79,7 @@ function viewRules(repository: Repository, ruleset: Ruleset): object[] {
       dismiss_stale_reviews_on_push: false,
       require_code_owner_review: false,
       require_last_push_approval: false,
-      required_review_thread_resolution: false,
+      required_review_thread_resolution: conversations,
     },
     ...source,
   };
@@ -98,7 +98,7 @@ function viewRules(repository: Repository, ruleset: Ruleset): object[] {
   };
   return [
     ...(checks.length > 0 ? [required] : []),
-    ...(approvals > 0 ? [reviewed] : []),
+    ...(approvals > 0 || conversations ? [reviewed] : []),
     ...(queued ? [queued] : []),
     ...restrict.map((restriction) => ({ type: RULE_OF[restriction], ...source })),
   ];

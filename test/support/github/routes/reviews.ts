@@ -57,6 +57,7 @@ export function reviewRoutes(router: Router): void {
       side: comment.side,
       startLine: comment.start_line ?? null,
       body: comment.body,
+      isResolved: false,
     }));
     const review = addReview(state, pr, state.app.bot, STATES[event], body, placed);
     return json(viewReview(state, pr, review));

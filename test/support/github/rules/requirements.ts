@@ -6,6 +6,7 @@ import type {
   PullRequest,
   Repository,
   Requirements,
+  Review,
   Role,
   Ruleset,
 } from '../world.ts';
@@ -92,25 +93,53 @@ function unmet(
 ): Violation[] {
   return [
     ...missingApprovals(state, pr, requirements),
+    ...openConversations(pr, requirements),
     ...unmetChecks(pr, requirements),
     ...outOfDate(pr, requirements),
   ].map((sentence) => ({ from, sentence }));
 }
 
-/** https://docs.github.com/en/rest/pulls/reviews: the newest approval or request of each reviewer counts, if they can write. */
-function missingApprovals(state: State, pr: PullRequest, { approvals }: Requirements): string[] {
-  if (approvals === 0) return [];
-  const latest = new Map(
+function latestVerdicts(state: State, pr: PullRequest): Map<number, Review['state']> {
+  return new Map(
     pr.pull.reviews
       .filter((review) => review.state !== 'COMMENTED')
       .filter(({ author }) => author !== pr.author && canWrite(state, pr.repository, author))
       .map((review) => [review.author.id, review.state]),
   );
-  const verdicts = [...latest.values()];
+}
+
+/** https://docs.github.com/en/rest/pulls/reviews: the newest approval or request of each reviewer counts, if they can write. */
+function missingApprovals(state: State, pr: PullRequest, { approvals }: Requirements): string[] {
+  if (approvals === 0) return [];
+  const verdicts = [...latestVerdicts(state, pr).values()];
   const approved = verdicts.filter((verdict) => verdict === 'APPROVED').length;
   if (approved >= approvals && !verdicts.includes('CHANGES_REQUESTED')) return [];
   const reviews = approvals === 1 ? 'review is' : 'reviews are';
   return [`At least ${approvals} approving ${reviews} required by reviewers with write access.`];
+}
+
+/** https://github.com/chdsbd/kodiak/issues/690 */
+function openConversations({ pull }: PullRequest, { conversations }: Requirements): string[] {
+  const isOpen = pull.reviews.some(({ comments }) => comments.some(({ isResolved }) => !isResolved));
+  return conversations && isOpen
+    ? ['A conversation must be resolved before this pull request can be merged.']
+    : [];
+}
+
+/**
+ * https://docs.github.com/en/graphql/reference/enums#pullrequestreviewdecision: `null` where no review is required.
+ */
+export function reviewDecision(state: State, pr: PullRequest): string | null {
+  const { repository, pull } = pr;
+  const protection = repository.protections.get(pull.base.ref);
+  const all = [...(protection ? [protection] : []), ...rulesetsOf(repository, pull.base.ref)];
+  const approvals = Math.max(0, ...all.map((requirements) => requirements.approvals));
+  if (approvals === 0) return null;
+  const verdicts = [...latestVerdicts(state, pr).values()];
+  if (verdicts.includes('CHANGES_REQUESTED')) return 'CHANGES_REQUESTED';
+  return verdicts.filter((verdict) => verdict === 'APPROVED').length >= approvals
+    ? 'APPROVED'
+    : 'REVIEW_REQUIRED';
 }
 
 /** `write` and everything above it. */

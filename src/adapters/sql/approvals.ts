@@ -277,7 +277,7 @@ function approvalOf(row: Selectable<ApprovalsTable>): Approval {
     authorship: fromJsonOrNull(askedAuthorshipSchema, row.authorship_json),
     watch: fromJsonOrNull(questionWatchSchema, row.watch_json),
     // An archive of an older version lacks this column, and the next.
-    reviews: fromJsonOrNull(saidOnGitHubSchema, row.reviews_json ?? null),
+    ...(row.reviews_json ? { reviews: fromJson(saidOnGitHubSchema, row.reviews_json) } : {}),
     ...(row.notices_json ? { notices: fromJson(noticesSchema, row.notices_json) } : {}),
   }));
 }

@@ -82,8 +82,8 @@ export interface Approval {
   answers: readonly SpokenAnswer[];
   /** The unattributed commits when they were last read; `null` before that. */
   authorship: AskedAuthorship | null;
-  /** The reviews and conversations when they were last read; `null` or absent before that. */
-  reviews?: SaidOnGitHub | null;
+  /** The reviews and conversations when they were last read; absent before that. */
+  reviews?: SaidOnGitHub;
   /** What the last recheck saw, for the poller; `null` before GitHub showed the comment. */
   watch: QuestionWatch | null;
   /** Whom it notified; absent before that. `Approvals.save` does not write it. */

@@ -42,7 +42,7 @@ export type Answer =
 export function answerOf(
   question: MergeQuestion,
   asked: Approval,
-  { facts, conflict, authorship, reviews = asked.reviews ?? undefined, conflicted, watch }: QuestionFacts,
+  { facts, conflict, authorship, reviews = asked.reviews, conflicted, watch }: QuestionFacts,
   own: OwnWrites,
 ): Answer {
   if (own.mergedForUs) return { kind: 'already_merged' };
@@ -57,9 +57,9 @@ export function answerOf(
     // Each decision that is shown edits the comment, so one that says the same is not.
     ...(sameAnswer(asked.decision, decision.why) &&
     asked.lookedAt &&
-    isDeepStrictEqual(reviews, asked.reviews ?? undefined)
+    isDeepStrictEqual(reviews, asked.reviews)
       ? {}
-      : { lookedAt: facts.readAt, decision: decision.why, reviews: reviews ?? null }),
+      : { lookedAt: facts.readAt, decision: decision.why, ...(reviews ? { reviews } : {}) }),
   };
   if (decision.void) {
     const ours = facts.pullRequest.headSha === asked.headSha ? own.merge?.merge : undefined;

@@ -205,7 +205,7 @@ export function ask(
     rejectedBy: [],
     answers: [],
     authorship,
-    reviews,
+    ...(reviews ? { reviews } : {}),
     watch: null,
   };
   return waitForAnswer(approval, now);

@@ -64,6 +64,45 @@ describe('explain', () => {
     );
   });
 
+  it('does not blame a merge that was skipped because another step of the chain merges', () => {
+    const state = makeState(
+      {},
+      {
+        review: done(makeReview()),
+        ci: done(makeCi([])),
+        merge: ends('skipped', reason('step.skipped.condition', 'the pull request changes a migration')),
+      },
+    );
+    const { steps } = state.run.definition;
+    const other = { ...steps[2], id: 'merge-migration' } as (typeof steps)[number];
+    const two = {
+      run: { ...state.run, definition: { ...state.run.definition, steps: [...steps, other] } },
+      invocations: [
+        ...state.invocations,
+        {
+          ...state.invocations[2],
+          id: 'inv_other',
+          stepId: other.id,
+          stepIndex: steps.length,
+          status: 'waiting_approval',
+          reason: null,
+        },
+      ] as typeof state.invocations,
+    };
+    const { status, summary, reasons } = explain(two, null);
+    expect([status, summary]).toEqual([
+      'pending',
+      'not merging yet: merge-migration waits for a countersign',
+    ]);
+    expect(reasons).toContainEqual(
+      criterion(
+        'met',
+        'merge was skipped because the pull request changes a migration; merge-migration merges instead',
+      ),
+    );
+    expect(explain(state, null).status).toBe('unmet');
+  });
+
   it('calls a missing outcome unknown, never met', () => {
     const state = makeState({}, { review: { status: 'completed' } });
     expect(explain(state, null).reasons[0]).toMatchObject({ status: 'unknown' });

@@ -178,7 +178,7 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
         ? criterion('unknown', `${step.stepId} is done, but its outcome is not known`)
         : outcomeCriterion(state, step.stepId, step.outcome, asked);
     case 'skipped':
-      return criterion('unmet', skippedWords(step));
+      return skippedCriterion(state, step);
     case 'failed':
       if (step.reason?.decision)
         return criterion('unmet', withReason('failed'), step.reason.decision.reasons);
@@ -192,6 +192,17 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
     default:
       return unreachable(step.status);
   }
+}
+
+/** A chain can have several steps that merge, of which conditions choose one. The others then block nothing. */
+function skippedCriterion({ run, invocations }: RunState, step: Invocation): Explanation {
+  const isChoice = step.reason?.code === 'step.skipped.condition' && actionOfStep(run, step)?.merges;
+  const chosen = invocations.find(
+    (other) => other.id !== step.id && other.status !== 'skipped' && actionOfStep(run, other)?.merges,
+  );
+  return isChoice && chosen
+    ? criterion('met', `${skippedWords(step)}; ${chosen.stepId} merges instead`)
+    : criterion('unmet', skippedWords(step));
 }
 
 /** `merge was skipped because the review did not pass`. */

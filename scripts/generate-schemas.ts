@@ -45,6 +45,12 @@ function jsonSchemaOf(schema: z.ZodType) {
       delete jsonSchema.placeholders;
       delete jsonSchema.elsewhere;
       delete jsonSchema.values;
+      if (jsonSchema.orOneOf) {
+        const { orOneOf, description, ...list } = jsonSchema;
+        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+        Object.assign(jsonSchema, { description, anyOf: [{ type: 'string', enum: orOneOf }, list] });
+        return;
+      }
       if (!jsonSchema.listOrOne) return;
       const { listOrOne, description, ...list } = jsonSchema;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];

@@ -9,6 +9,7 @@ import { createOrganisationMemory } from '../engine/configuration/organisation-m
 import { createStoredChains } from '../engine/configuration/stored-chains.ts';
 import { createGateChecks } from '../engine/effects/gate-check.ts';
 import { createOutbox } from '../engine/effects/outbox.ts';
+import { createWriters, type Writers } from '../engine/effects/writers.ts';
 import { createEngine, type Engine } from '../engine/runs/engine.ts';
 import { createListening } from '../engine/runs/listening.ts';
 import { onEvent, onEventWithin } from '../engine/runs/on-event.ts';
@@ -36,6 +37,7 @@ import type { Skills } from './skills.ts';
 export interface EngineParts {
   engine: Engine;
   configuration: ConfigurationLoader;
+  writers: Writers;
   /** @param cause the delivery of the event; `null` if it has none */
   onEvent(event: Event, cause: Cause | null): Promise<void>;
   onEventWithin(tx: Tx, event: EventOf<'pr.merged' | 'ci.changed'>, deliveryId: number): Promise<boolean>;
@@ -67,7 +69,6 @@ export function buildEngine(
   };
   const keepSkill = createSkillKeeper({ storage, clock });
   const outbox = createOutbox({ queue, ids });
-  const gates = createGateChecks({ ...platform, outbox });
   const storedChains = createStoredChains(storage);
   const configuration = createConfigurationLoader({
     github,
@@ -78,11 +79,16 @@ export function buildEngine(
     communitySkills: communitySkills(storage.read.skills),
     storedChains: storedChains.of,
     keepSkill,
+    // A dry run writes nothing anyway.
+    rollout: only === undefined ? (config.rollout ?? 'enforce') : 'ignored',
     ...(only !== undefined && { only }),
     memory: createOrganisationMemory(storage, clock),
   });
+  const writers = createWriters({ ...platform, configuration });
+  const gates = createGateChecks({ ...platform, writers, outbox });
   const contextOf = createContextOf({
     ...platform,
+    writers,
     ...skillDefaults,
     shell,
     gates,
@@ -124,6 +130,7 @@ export function buildEngine(
   return {
     engine,
     configuration,
+    writers,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),
     onEventWithin: (tx, event, deliveryId) => onEventWithin(eventDeps, tx, event, deliveryId),
     sessions: sessionJobs({

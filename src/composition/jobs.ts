@@ -17,6 +17,7 @@ export function buildJobs(
   platform: Platform,
   {
     engine,
+    writers,
     onEvent,
     onEventWithin,
     sessions,
@@ -34,7 +35,7 @@ export function buildJobs(
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
     session: sessions,
     review: sessions,
-    effect: effectJobs({ ...platform, limiter: platform.writeLimiter }),
+    effect: effectJobs({ ...platform, writers, limiter: platform.writeLimiter }),
     merge_group: mergeGroups,
     questions,
     notify,

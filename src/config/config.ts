@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../core/log.ts';
+import { ROLLOUT_LEVELS } from '../domain/policy/rollout.ts';
 import type { AgentName } from '../domain/skill/agent-file.ts';
 import { parseS3Url, type S3Access } from '../ports/s3-location.ts';
 import type { SettingInForce } from '../ports/settings.ts';
@@ -58,6 +59,12 @@ const baseSchema = z
     COUNTERSIGN_MERGING: optionalText.transform((value, ctx) =>
       value === undefined || value === 'on' || value === 'off' ? value : refuse(ctx, 'must be on or off'),
     ),
+    COUNTERSIGN_ROLLOUT: optionalText.transform((value, ctx) =>
+      value === undefined
+        ? undefined
+        : (ROLLOUT_LEVELS.find((level) => level === value) ??
+          refuse(ctx, `must be one of ${ROLLOUT_LEVELS.join(', ')}`)),
+    ),
     COUNTERSIGN_SHELL: optionalText.transform((value, ctx) =>
       value === undefined || value === 'allow' ? value : refuse(ctx, 'must be allow, or unset'),
     ),
@@ -79,6 +86,9 @@ const baseSchema = z
     logLevel: env.LOG_LEVEL,
     ...(env.LOG_FORMAT === undefined ? {} : { logFormat: env.LOG_FORMAT }),
     ...(env.COUNTERSIGN_MERGING === 'off' ? { merging: 'off' as const } : {}),
+    ...(env.COUNTERSIGN_ROLLOUT !== undefined && env.COUNTERSIGN_ROLLOUT !== 'enforce'
+      ? { rollout: env.COUNTERSIGN_ROLLOUT }
+      : {}),
     ...(env.COUNTERSIGN_SHELL === 'allow' ? { shell: 'allow' as const } : {}),
   }));
 

@@ -1,5 +1,6 @@
 import type { Budget, BudgetScope } from '../domain/model/budget.ts';
 import { formatModelName, type ProviderName } from '../domain/model/name.ts';
+import type { RolloutLevel } from '../domain/policy/rollout.ts';
 import type { S3Access } from '../ports/s3-location.ts';
 import { SETTINGS, type SettingInForce, type SettingName } from '../ports/settings.ts';
 import type { Environment } from './fields.ts';
@@ -26,6 +27,7 @@ interface Values {
   logLevel: string;
   logFormat?: string | undefined;
   merging?: 'off';
+  rollout?: RolloutLevel;
   shell?: 'allow';
   model?: ModelConfig;
   metricsAccess: MetricsAccess;
@@ -88,6 +90,7 @@ const READERS: Readonly<
   AWS_SESSION_TOKEN: ({ s3 }) => s3?.sessionToken !== undefined,
   RETENTION: ({ retention }) => retention && retentionText(retention),
   COUNTERSIGN_MERGING: ({ merging }) => merging ?? 'on',
+  COUNTERSIGN_ROLLOUT: ({ rollout }) => rollout ?? 'enforce',
   COUNTERSIGN_WORKERS: ({ workers }) => workers?.others,
   COUNTERSIGN_REVIEW_WORKERS: ({ workers }) => workers?.reviews,
   COUNTERSIGN_SHELL: ({ shell }) => shell,

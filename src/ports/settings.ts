@@ -33,6 +33,7 @@ export const SETTINGS = [
   { name: 'AWS_SESSION_TOKEN', group: 'storage', secret: true },
   { name: 'RETENTION', group: 'storage' },
   { name: 'COUNTERSIGN_MERGING', group: 'work' },
+  { name: 'COUNTERSIGN_ROLLOUT', group: 'work' },
   { name: 'COUNTERSIGN_WORKERS', group: 'work' },
   { name: 'COUNTERSIGN_REVIEW_WORKERS', group: 'work' },
   { name: 'COUNTERSIGN_SHELL', group: 'work' },

@@ -8,13 +8,14 @@ import { silentLog } from '../../src/core/log.ts';
 import { judgeMerge } from '../../src/domain/policy/merge-gate.ts';
 import { mergeKey, mergeOnce } from '../../src/engine/effects/merge.ts';
 import { facts, question } from '../domain/policy/merge-facts.ts';
+import { everyWriter } from '../support/writers.ts';
 import { justBefore, mergeCalls, openApproval, READS } from './attacks/support.ts';
 
 /** Two workers that decided for the same head, each about to merge it. */
 async function twoWorkers() {
   const { harness, number, headSha } = await openApproval();
-  const { app, github, clock, config } = harness;
-  github.holdDeliveries();
+  const { app, clock, config } = harness;
+  harness.github.holdDeliveries();
   const [run] = await app.storage.read.runs.list({ limit: 1 });
   const state = run && (await app.storage.read.runs.load(run.id));
   const sessionId = state?.invocations[0]?.sessionId;
@@ -28,18 +29,20 @@ async function twoWorkers() {
     if (!proof) throw new Error('the gate gave no proof');
     return proof;
   };
+  const github = createOctokitGitHub({
+    source: octokitsWithKey({ ...config, apiUrl: config.githubApiUrl }),
+    log: silentLog,
+    clock,
+  });
   const deps = {
     storage: app.storage,
-    github: createOctokitGitHub({
-      source: octokitsWithKey({ ...config, apiUrl: config.githubApiUrl }),
-      log: silentLog,
-      clock,
-    }),
+    github: github,
+    writers: everyWriter(github),
     clock,
     ids: timeSortedIds(() => clock.now()),
   };
   const recording: Promise<unknown>[] = [];
-  const merge = mergeOnce(deps, run.installationId, sessionId, (record) => void recording.push(record));
+  const merge = mergeOnce(deps, run, sessionId, (record) => void recording.push(record));
   return {
     harness,
     worker: async (method: 'squash' | 'merge' = 'squash') => {

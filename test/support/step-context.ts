@@ -1,4 +1,5 @@
 import { silentLog } from '../../src/core/log.ts';
+import { FULL_ROLLOUT } from '../../src/domain/policy/rollout.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ApprovalContext } from '../../src/engine/approvals/approval-context.ts';
 import type { GitHubReader } from '../../src/ports/github.ts';
@@ -64,6 +65,7 @@ export function stepContext(
     ownMerge: refuse,
     configurationNow: refuse,
     mergingOff: false,
+    rolloutNow: async () => FULL_ROLLOUT,
     mergeRefusedAt: refuse,
     confirmMerge: refuse,
     pausedBy: refuse,

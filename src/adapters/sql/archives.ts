@@ -231,7 +231,8 @@ export async function archiveRun(db: Kysely<Database>, runId: string, before: st
   const [archive] = await db
     .insertInto('run_archives')
     .values({
-      effects: rows.effects.length,
+      // Those that are withheld count while they are in their table.
+      effects: rows.effects.filter(({ status }) => status === 'done').length,
       artifacts: rows.artifacts.filter(({ kind }) => kind !== 'gate_verdict').length,
       content: packRows(rows),
       results: resultsOf(rows.artifacts),
@@ -271,7 +272,7 @@ async function rowsToArchive(db: Kysely<Database>, runId: string, merged: boolea
     artifacts: await select('artifacts', ofRun),
     // Answers hold for their head as long as a pull request can be reopened, so retention reads them.
     approvals: merged ? await select('approvals', ofRun) : [],
-    effects: await select('effects', sql`${ofRun} AND +status = 'done'`),
+    effects: await select('effects', sql`${ofRun} AND +status IN ('done', 'withheld')`),
     transitions: await select(
       'transitions',
       sql`subject_id = ${runId} OR subject_id IN ${steps} OR subject_id IN ${sessions}`,

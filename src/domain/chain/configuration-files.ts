@@ -11,6 +11,12 @@ export const SETTINGS_FILE = '.github/countersign.yml';
 export const MISNAMED_SETTINGS = '.github/countersign.yaml';
 /** The repository with an organisation's configuration for all its repositories. */
 export const ORGANISATION_REPOSITORY = '.github';
+
+/** Whether the repository has that configuration. GitHub compares names without case. */
+export function isOfOrganisation({ name }: { name: string }): boolean {
+  return name.toLowerCase() === ORGANISATION_REPOSITORY;
+}
+
 /**
  * The folders for chains and skills in an organisation's `.github` repository, which also has its default
  * settings.

@@ -11,6 +11,7 @@ import { CHAIN_NAME } from './chain.ts';
 import { checkMandatoryGates } from './check-gates.ts';
 import type { KnownNames } from './known-names.ts';
 import { readYaml, type YamlSource } from './positions.ts';
+import { rolloutSchema } from './rollout-setting.ts';
 import { checkShape, duration, inFileOrder } from './shape.ts';
 
 /** GitHub's reaction contents that may approve or reject. */
@@ -196,6 +197,7 @@ export const settingsFileSchema = z.strictObject({
     .describe('What no repository of the organisation may go below; it may ask for more.'),
   merging: merging.optional(),
   shell: shell.optional(),
+  rollout: rolloutSchema.optional(),
 });
 
 /** The contents of one file, without defaults. */
@@ -259,11 +261,13 @@ export const defaultSettings: Readonly<Settings> = {
  * settings, and the caller must then not merge: falling back to defaults would drop what the author asked
  * for.
  * @param known the names that gates can apply to; without it, any name is valid
+ * @param mayRollOut whether the file can be that of an organisation, which alone sets the rollout
  */
 export function parseSettings(
   text: string,
   file: string,
   known?: KnownNames,
+  { mayRollOut = true }: { mayRollOut?: boolean } = {},
 ): { settings: SettingsFile; diagnostics: [] } | { settings?: undefined; diagnostics: Diagnostic[] } {
   const source = readYaml(text, file);
   if (source.value === undefined) return { diagnostics: [...source.diagnostics] };
@@ -273,11 +277,17 @@ export function parseSettings(
     ...shape.diagnostics,
     ...contradictions(source),
     ...checkMandatoryGates(source, known),
+    ...(mayRollOut || memberOf(source.value, 'rollout') === undefined
+      ? []
+      : [source.diagnostic(['rollout'], ONLY_ORGANISATION, { part: 'key' })]),
   ];
   return shape.value !== undefined && diagnostics.length === 0
     ? { settings: shape.value, diagnostics: [] }
     : { diagnostics: inFileOrder(diagnostics) };
 }
+
+const ONLY_ORGANISATION =
+  'only the settings of the organisation, in its .github repository, can set "rollout"; here, "merging: off" stops merges and "chains: []" stops runs';
 
 /**
  * Contradictions between settings that are each valid. They are found in the file as written, so that an

@@ -300,7 +300,8 @@ export type Effect = z.infer<typeof effectSchema>;
 type EffectKind = Effect['kind'];
 export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;
 
-export const EFFECT_STATUSES = ['pending', 'done', 'failed'] as const;
+/** `withheld`: the rollout does not let it be written. */
+export const EFFECT_STATUSES = ['pending', 'done', 'failed', 'withheld'] as const;
 export type EffectStatus = (typeof EFFECT_STATUSES)[number];
 
 /**
@@ -383,4 +384,9 @@ export interface EffectRow {
   runId: string | null;
   createdAt: Date;
   updatedAt: Date;
+}
+
+/** What the rollout kept from being written. */
+export function withheldOf(rows: readonly EffectRow[]): Effect[] {
+  return rows.flatMap(({ status, effect }) => (status === 'withheld' ? [effect] : []));
 }

@@ -18,6 +18,11 @@ export function endsChain({ status, outcome }: Invocation): boolean {
   );
 }
 
+/** Whether the rollout did not let the step go on. */
+export function isWithheld({ status, reason }: Pick<Invocation, 'status' | 'reason'>): boolean {
+  return status === 'skipped' && reason?.code === 'step.skipped.rollout';
+}
+
 /** The reason of a completed run, derived from its outcomes. */
 export function completedReason({ run, invocations }: RunState): Reason {
   const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
@@ -34,6 +39,9 @@ export function completedReason({ run, invocations }: RunState): Reason {
   const ending = invocations.find(endsChain);
   if (ending) return reason('run.completed.ended_early', ending.outcome?.summary ?? '', [stepRef(ending)]);
   const merge = invocations.find((step) => actionOfStep(run, step)?.merges);
+  const withheld = merge ?? invocations.find(isWithheld);
+  if (withheld && isWithheld(withheld))
+    return reason('run.completed.rollout', withheld.outcome?.summary ?? '', [stepRef(withheld)]);
   if (!merge)
     return reason(
       'run.completed',

@@ -13,7 +13,9 @@ import type { Approval } from '../policy/approval.ts';
 import { actionOf } from '../policy/capability.ts';
 import { refusedByGitHub } from '../policy/discussion.ts';
 import { verdictCriterion } from '../policy/gate/verdict.ts';
+import { levelOf } from '../policy/rollout.ts';
 import { describeChoice } from '../skill/decision.ts';
+import { isWithheld } from './completed.ts';
 import { actionOfStep, type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 
 /** Per node. People read the first few, and the outcome itself has them all. */
@@ -33,6 +35,7 @@ export function explain(state: RunState, approval: Approval | null): Explanation
       ? [governedCriterion({ ...run.facts.governed, base: run.baseRef, sha: run.baseSha })]
       : []),
     ...(run.facts.parent ? [parentCriterion(run.facts.parent)] : []),
+    ...rolloutCriteria(run),
     ...(run.settings.lifted ?? []).map((sentence) => criterion('met', sentence)),
     ...(stopped
       ? [criterion('unmet', withoutPrefix(run.reason?.summary ?? `the run was ${run.status}`))]
@@ -53,6 +56,24 @@ export function explain(state: RunState, approval: Approval | null): Explanation
   if (merged !== undefined && !stopped) return criterion('met', merged, reasons);
   const status = combined(reasons);
   return criterion(status, headline(run, status, reasons), reasons);
+}
+
+/** What the rollout keeps the run from. */
+function rolloutCriteria(run: Run): Explanation[] {
+  const level = levelOf(run);
+  switch (level) {
+    case 'enforce':
+      return [];
+    case 'comment':
+      return [criterion('met', 'rollout was comment when the run began: it comments, and asks nobody')];
+    case 'off':
+    case 'observe':
+      return [
+        criterion('met', `rollout was ${level} when the run began: it writes nothing, and asks nobody`),
+      ];
+    default:
+      return unreachable(level);
+  }
 }
 
 /** The run whose step this run is. */
@@ -196,6 +217,7 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
 
 /** A chain can have several steps that merge, of which conditions choose one. The others then block nothing. */
 function skippedCriterion({ run, invocations }: RunState, step: Invocation): Explanation {
+  if (isWithheld(step)) return criterion('unmet', `${step.stepId} ${step.reason?.summary}`);
   const isChoice = step.reason?.code === 'step.skipped.condition' && actionOfStep(run, step)?.merges;
   const chosen = invocations.find(
     (other) => other.id !== step.id && other.status !== 'skipped' && actionOfStep(run, other)?.merges,

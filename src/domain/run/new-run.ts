@@ -85,7 +85,7 @@ export function newChildRun(
   now: Date,
 ): RunState {
   const { id, parent, step, chain, values, members } = from;
-  const { repo, trigger, governed, heard, broughtBy, depth = 0, parent: above } = parent.facts;
+  const { repo, trigger, governed, heard, rollout, broughtBy, depth = 0, parent: above } = parent.facts;
   const among = childrenAmong(parent);
   const given = Object.entries(trigger).filter(([key]) => !key.startsWith('input_'));
   const facts: RunFacts = {
@@ -94,6 +94,7 @@ export function newChildRun(
     inputs: values,
     ...(governed && { governed }),
     ...(heard && { heard }),
+    ...(rollout && { rollout }),
     ...(broughtBy && { broughtBy }),
     depth: depth + 1,
     root: rootOf(parent),

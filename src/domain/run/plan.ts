@@ -4,6 +4,7 @@ import type { HeldChain } from '../chain/stored.ts';
 import { type TriggerFacts, type TriggerMatch, triggerMatches } from '../chain/trigger.ts';
 import { followsPullRequest, nameOfTrigger, triggersOf } from '../chain/trigger-schema.ts';
 import { type Reason, reason } from '../explanation/reason.ts';
+import { isLower, levelOf, type Rollout, rolloutInWords } from '../policy/rollout.ts';
 import { OPERATOR } from './actor.ts';
 import { isRunOver, type Run } from './run.ts';
 
@@ -50,6 +51,7 @@ export interface Reopening {
  * state. If its delivery comes again, the run that it began is recognised by its own event.
  * @param runs all unfinished ones, and the newest of each chain that follows the head; newest first
  * @param held chains that start no run; their runs that have begun go on
+ * @param rollout once it is raised, a run that began with a lower level is replaced
  */
 export function planRuns(
   pullRequest: PullRequestNow,
@@ -58,13 +60,16 @@ export function planRuns(
   repository: { full_name: string; default_branch: string; owner: string; name: string },
   reopening?: Reopening,
   held: readonly HeldChain[] = [],
+  rollout?: Rollout,
 ): Plan {
   const cancel = runs.flatMap((run) => {
-    const reason = isRunOver(run.status) ? undefined : outdatedBecause(run, pullRequest, chains, repository);
+    const reason = isRunOver(run.status)
+      ? undefined
+      : outdatedBecause(run, pullRequest, chains, repository, rollout);
     return reason ? [{ runId: run.id, reason }] : [];
   });
   const cancelled = new Set(cancel.map(({ runId }) => runId));
-  const known = { runs, cancelled, repository, reopening, held };
+  const known = { runs, cancelled, repository, reopening, held, rollout };
   const begin = chainsForHeads(chains).filter((chain) => decideForHead(chain, pullRequest, known).begins);
   return { cancel, begin };
 }
@@ -92,9 +97,10 @@ export function decideForHead(
     repository: Parameters<typeof planRuns>[3];
     reopening?: Reopening | undefined;
     held: readonly HeldChain[];
+    rollout?: Rollout | undefined;
   },
 ): Decision {
-  const { runs, cancelled, repository, reopening, held } = known;
+  const { runs, cancelled, repository, reopening, held, rollout } = known;
   if (pullRequest.state === 'closed')
     return { begins: false, why: 'closed', because: 'the pull request is closed' };
   const hold = holdOf(held, chain.name);
@@ -111,6 +117,7 @@ export function decideForHead(
     newest !== undefined &&
     !cancelled.has(newest.id) &&
     isAboutNow(newest, pullRequest) &&
+    !isRaised(newest, rollout) &&
     !(reopening && restartsOnReopening(newest, reopening));
   return speaksForThisHead ? { begins: false, why: 'has_run', runId: newest.id } : { begins: true };
 }
@@ -156,6 +163,7 @@ export function outdatedBecause(
   now: PullRequestNow,
   chains: readonly Chain[],
   repository: Parameters<typeof planRuns>[3],
+  rollout?: Rollout,
 ): Reason | undefined {
   if (!isAboutTheHead(run)) return undefined;
   if (now.merged) {
@@ -176,7 +184,14 @@ export function outdatedBecause(
   if (run.baseRef !== now.baseRef) {
     return reason('run.cancelled.retargeted', `the base changed from ${run.baseRef} to ${now.baseRef}`);
   }
+  if (rollout?.level === 'off') return reason('run.cancelled.rollout', rolloutInWords(rollout));
   if (run.event.kind === 'manual.fired') return undefined;
+  // A run of the new level takes its place.
+  if (rollout && isRaised(run, rollout))
+    return reason(
+      'run.cancelled.rollout',
+      `${rolloutInWords(rollout)}, and was ${levelOf(run)} when the run began`,
+    );
   const chain = chainNamed(chains, run.chain);
   if (chain && fires(chain, now, repository)) return undefined;
   return now.draft && fires(run.definition, { ...now, draft: false }, repository)
@@ -222,6 +237,11 @@ export function isAboutTheHead(run: Run): boolean {
   const [first, ...more] = triggersOf(run.definition);
   if (more.length > 0) return run.facts.fired === undefined;
   return first !== undefined && followsPullRequest(first);
+}
+
+/** Whether the rollout is higher than when the run began. */
+function isRaised(run: Run, rollout: Rollout | undefined): boolean {
+  return rollout !== undefined && isLower(levelOf(run), rollout.level);
 }
 
 /** Whether the run's result or progress applies to the pull request in its current state. */

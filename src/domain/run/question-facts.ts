@@ -23,6 +23,7 @@ import {
 } from '../policy/merge-gate.ts';
 import { type QuestionWatch, reactionsSeen } from '../policy/question-watch.ts';
 import { type RequestedChanges, requestedChangesCriterion } from '../policy/reviews-standing.ts';
+import { mayAsk, type Rollout, rolloutInWords } from '../policy/rollout.ts';
 import { stillExpected } from '../rule/step-rules.ts';
 import { asConditionsSeeIt, conditionContext } from './context.ts';
 import type { Invocation, Run, RunState } from './run.ts';
@@ -42,7 +43,9 @@ type ReadForQuestion = Pick<MergeFacts, 'readAt' | 'comment' | 'contributors' | 
   /** Absent for a merge. */
   speakers: MergeFacts['speakers'];
   /** The configuration that governs the pull request now; `undefined` if this attempt did not read it. */
-  governing: { settings: Settings | undefined; status: ConfigurationStatus } | undefined;
+  governing:
+    | { settings: Settings | undefined; status: ConfigurationStatus; rollout: Rollout | undefined }
+    | undefined;
   /** The operator of this server has turned merging off. */
   mergingOff: boolean;
   /** Outcomes that replace the recorded ones, as `outcomesNow` returns them. */
@@ -110,6 +113,7 @@ export function questionFacts(
     ...(approvingReviews ? { approvingReviews } : {}),
     conditions: [
       ...mergingSwitch(asking.step, read),
+      ...rolloutCriterion(read),
       ...conditionsNow(asking, read.fresh),
       ...read.gates.map(conditionOf),
       ...rejections.elsewhere,
@@ -190,6 +194,12 @@ function mergingSwitch(
       ? [criterion('unmet', `merging is switched off in the settings of the ${scope} (\`merging: off\`)`)]
       : []),
   ];
+}
+
+/** The rollout was lowered since people were asked. Their answers count once it is raised again. */
+function rolloutCriterion({ governing }: Pick<ReadForQuestion, 'governing'>): Explanation[] {
+  const rollout = governing?.rollout;
+  return rollout && !mayAsk(rollout.level) ? [criterion('unmet', rolloutInWords(rollout))] : [];
 }
 
 /** The step's own condition, and the current outcomes that it depends on. */

@@ -144,7 +144,7 @@ export function waitBeforeAsking(
 }
 
 /** Details of the approval comment: what already blocks the step, and who contributed to the commits. */
-interface ToAsk {
+export interface ToAsk {
   blockedBy: readonly Explanation[];
   authorship: AskedAuthorship | null;
   reviews: SaidOnGitHub | null;

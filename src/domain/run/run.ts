@@ -12,6 +12,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { Approval } from '../policy/approval.ts';
 import { actionOf, type Capability } from '../policy/capability.ts';
 import { type CountersignRules, tightened } from '../policy/countersign-rules.ts';
+import type { RolloutLevel } from '../policy/rollout.ts';
 import type { SkillChoice } from '../skill/decision.ts';
 
 export const RUN_STATUSES = [
@@ -118,6 +119,8 @@ export interface RunFacts {
    * unknown. Expressions cannot read it.
    */
   broughtBy?: readonly (string | null)[];
+  /** The rollout when the run began; absent if it was `enforce`. Expressions cannot read it. */
+  rollout?: Exclude<RolloutLevel, 'enforce'>;
   /** The step of another run that began it, and waits for its end; absent otherwise. Expressions cannot read it. */
   parent?: {
     run: string;

@@ -23,7 +23,9 @@ import { endedText, whyConditionIsFalse } from './why-condition-is-false.ts';
 export type SessionResult =
   | { kind: 'done'; outcome: Outcome; artifactId: string }
   | { kind: 'waits'; for: WaitingFor; until: Date; reason: Reason }
-  | { kind: 'failed'; reason: Reason; retryable: boolean };
+  | { kind: 'failed'; reason: Reason; retryable: boolean }
+  /** The rollout does not let the step go on. The steps that depend on it are skipped. */
+  | { kind: 'withheld'; outcome: Outcome; artifactId: string; reason: Reason };
 
 /** Everything that can change a run. */
 export type Signal =
@@ -123,6 +125,11 @@ class Transition {
         step.outcome = result.outcome;
         step.outcomeArtifactId = result.artifactId;
         this.endStep(step, 'completed', doneReason(result));
+        return;
+      case 'withheld':
+        step.outcome = result.outcome;
+        step.outcomeArtifactId = result.artifactId;
+        this.endStep(step, 'skipped', result.reason);
         return;
       case 'waits':
         step.status = `waiting_${result.for}`;

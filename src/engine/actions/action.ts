@@ -4,8 +4,12 @@ import { reason } from '../../domain/explanation/reason.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import { type ActionName, CAPABILITIES } from '../../domain/policy/capability.ts';
+import { levelOf, mayWrite } from '../../domain/policy/rollout.ts';
+import { whatIsWritten } from '../../messages/cli/dry-run.ts';
+import { wouldWrite } from '../../messages/run/rollout.ts';
 import type { AnsweredHandler } from '../approvals/approval-context.ts';
 import type { Blob, StepContext, StepHandler, StepResult } from '../steps/step.ts';
+import { withheldStep } from '../steps/withheld.ts';
 import { invalidInput, readInputs } from './inputs.ts';
 
 /** What every action has beside its handler. Lint, the JSON Schema of chain files and docs/actions.md are made from it. */
@@ -38,7 +42,7 @@ export type Plan =
       effects: { key: string; effect: Effect }[];
       blobs?: Blob[];
     }
-  | Extract<StepResult, { kind: 'failed' | 'waits' | 'superseded' }>;
+  | Extract<StepResult, { kind: 'failed' | 'waits' | 'superseded' | 'withheld' }>;
 
 interface PlainActionParts<Input extends z.ZodObject> extends ActionParts {
   readonly name: ActionName;
@@ -72,12 +76,15 @@ export function plainAction<Input extends z.ZodObject>(parts: PlainActionParts<I
       const requested = await context.requested(keyOf(effectKindOf(name), context));
       // What one transaction stored comes in any order.
       const effects = requested.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+      if (effects.some(({ status }) => status === 'withheld')) return withheld(context, name, effects);
       return effects.every(({ status }) => status !== 'pending')
         ? finish(context, effects, value)
         : waitForWrite(context, name);
     }
     const plan = await parts.plan(context, value);
     if (plan.kind !== 'does' || plan.effects.length === 0) return plan;
+    if (plan.effects.some(({ effect }) => !mayWrite(levelOf(context.state.run), effect.kind)))
+      return { ...withheld(context, name, plan.effects), desiredEffects: plan.effects };
     return { ...waitForWrite(context, name), desiredEffects: plan.effects };
   }
 
@@ -135,6 +142,18 @@ function waitForWrite({ clock, session }: StepContext, name: string): Extract<St
     until: new Date(now + pauseMs),
     reason: reason('step.waiting.write', `${name} waits until GitHub has done it`),
   };
+}
+
+/** What GitHub would make of the write is not known, so nothing that depends on it runs. */
+function withheld(
+  context: StepContext,
+  name: string,
+  effects: readonly { effect: Effect }[],
+): Extract<StepResult, { kind: 'withheld' }> {
+  const what = effects.map(({ effect }) => whatIsWritten(effect).head);
+  return withheldStep(context, { level: levelOf(context.state.run) }, wouldWrite(name, what), {
+    would: 'write',
+  });
 }
 
 /** How a step ends whose only effect GitHub has refused; `undefined` if it was executed. */

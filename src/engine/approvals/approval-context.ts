@@ -4,6 +4,7 @@ import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { AnsweringPerson, Approval } from '../../domain/policy/approval.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { Rollout } from '../../domain/policy/rollout.ts';
 import type { OwnMerge } from '../../domain/run/plan.ts';
 import type { GitHubReader, PullRequest } from '../../ports/github.ts';
 import type { Base, Configuration, HowFresh } from '../configuration/configuration.ts';
@@ -52,6 +53,8 @@ export interface ApprovalContext extends GateContext {
   pausedBy(): Promise<string | null>;
   /** The operator has switched merging off on this server. */
   readonly mergingOff: boolean;
+  /** The rollout that counts for the run: that of its beginning, or that of now if it is lower. */
+  rolloutNow(): Promise<Rollout>;
   earlierRejections(): Promise<EarlierRejections>;
   readonly merge: MergeOnce;
   /** What is written in the transaction that records the result of the attempt, before it. */

@@ -7,6 +7,7 @@ import {
   ask,
   askAgain,
   cannotAsk,
+  type ToAsk,
   toAsk,
   WRITTEN_IN_MS,
   waitBeforeAsking,
@@ -64,6 +65,16 @@ export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): 
 
 /** Asks the maintainers, unless it must wait for something first. */
 export async function askPeople(context: ApprovalContext): Promise<ApprovalResult> {
+  const read = await readToAsk(context);
+  return 'kind' in read
+    ? read
+    : ask(context, read.question, { now: context.clock.now(), newId: context.newId });
+}
+
+/** What the maintainers are to be asked, or how the attempt ends because something comes first. */
+export async function readToAsk(
+  context: ApprovalContext,
+): Promise<{ question: ToAsk } | Extract<ApprovalResult, { kind: 'waits' }>> {
   const { state, step, inputs, repo, session, clock } = context;
   const { settings, headSha } = state.run;
   const rules = tightened(settings.countersign, step.approval);
@@ -81,8 +92,7 @@ export async function askPeople(context: ApprovalContext): Promise<ApprovalResul
   const contributors = await readContributors({ ...context, reader }, pullRequest, headSha);
   const { author } = pullRequest;
   const { discussion } = prefetched;
-  const question = toAsk(rules, { ...reviews, author, headSha, discussion, contributors });
-  return ask(context, question, { now: clock.now(), newId: context.newId });
+  return { question: toAsk(rules, { ...reviews, author, headSha, discussion, contributors }) };
 }
 
 /**

@@ -11,6 +11,7 @@ import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
 import { lastVerdict, verdictsSoFar } from '../../domain/policy/gate/verdict.ts';
 import type { ConfigurationStatus, MergeQuestion } from '../../domain/policy/merge-gate.ts';
 import { commentStatus } from '../../domain/policy/own-comment.ts';
+import { asBegan, type Rollout } from '../../domain/policy/rollout.ts';
 import { isWatched, questionOf } from '../../domain/run/question.ts';
 import { outcomesNow, type QuestionFacts, questionFacts } from '../../domain/run/question-facts.ts';
 import type { CommentFacts, Prefetched, PullRequest } from '../../ports/github.ts';
@@ -156,7 +157,11 @@ async function readFrom(
     contributors,
     reactors,
     speakers: speakers?.flat(),
-    governing: governing && { settings: governing.settings, status: governing.statusFor(pullRequest) },
+    governing: governing && {
+      settings: governing.settings,
+      status: governing.statusFor(pullRequest),
+      rollout: governing.rollout,
+    },
     mergingOff: context.mergingOff,
     fresh,
     gates,
@@ -201,6 +206,7 @@ export async function readGoverning(
 ): Promise<{
   before: PullRequest;
   settings: Settings | undefined;
+  rollout: Rollout | undefined;
   statusFor(pullRequest: PullRequest): ConfigurationStatus;
 }> {
   const { reader, repo, state, step } = context;
@@ -214,6 +220,7 @@ export async function readGoverning(
   return {
     before,
     settings: now.configuration?.settings,
+    rollout: now.configuration && asBegan(state.run, now.configuration.rollout),
     statusFor: (pullRequest) =>
       pullRequest.defaultBranch === before.defaultBranch
         ? configurationStatus(state.run, step.id, {

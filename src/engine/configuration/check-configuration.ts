@@ -5,6 +5,7 @@ import { textOfFile } from '../../core/text.ts';
 import {
   CHAINS_FOLDER,
   configurationFile,
+  isOfOrganisation,
   MAX_CONFIGURATION_BYTES,
 } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
@@ -106,7 +107,7 @@ async function readChanged(
   const bytes = blobSha === null ? undefined : await reader.blob(repo, blobSha, MAX_CONFIGURATION_BYTES);
   const text = bytes && textOfFile(bytes);
   if (kind === 'settings') {
-    const settings = settingsSource(text, path);
+    const settings = settingsSource(text, path, { mayRollOut: isOfOrganisation(repo) });
     return {
       path,
       settings,

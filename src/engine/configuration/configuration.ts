@@ -5,6 +5,7 @@ import { foldContracts } from '../../domain/artifact/contract.ts';
 import { AUTO_SKILL, type Chain } from '../../domain/chain/chain.ts';
 import { SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
+import { levelFor } from '../../domain/chain/rollout-setting.ts';
 import {
   type Scope as ChainScope,
   isChosen,
@@ -16,6 +17,7 @@ import { type HeldChain, heldIn, type StoredChain } from '../../domain/chain/sto
 import { openToWriters } from '../../domain/policy/branch-guard.ts';
 import { withOwner } from '../../domain/policy/countersign-rules.ts';
 import { gatesOfStep } from '../../domain/policy/gate/gates-of-step.ts';
+import { FULL_ROLLOUT, isLower, type Rollout, type RolloutLevel } from '../../domain/policy/rollout.ts';
 import { isTrusted } from '../../domain/policy/trust.ts';
 import {
   contractOf,
@@ -28,7 +30,7 @@ import {
   withoutOutcome,
 } from '../../domain/skill/package.ts';
 import { resolveSkills, type SkillInForce } from '../../domain/skill/scope.ts';
-import type { GitHub, GitHubReader, PullRequest, Repo } from '../../ports/github.ts';
+import type { GitHub, GitHubReader, PullRequest, Repo, Urgency } from '../../ports/github.ts';
 import { NO_MEMORY, type OrganisationMemory } from './organisation-memory.ts';
 import { type ChainSource, chainSource, createScopeFiles, type Scope } from './scope-files.ts';
 import { type SettingsScopes, unknownIn } from './settings-source.ts';
@@ -65,6 +67,8 @@ export interface Configuration {
   broken: BrokenFile[];
   /** Chains that the operator paused, which are in `chains`, or disabled, which are not. */
   held?: readonly HeldChain[];
+  /** While it is off, `chains` is empty. */
+  rollout: Rollout;
 }
 
 /** The base of a pull request, and the default branch, which governs otherwise. */
@@ -114,6 +118,8 @@ export interface ConfigurationLoader {
   pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
   /** Reports a push to an organisation's own repository. */
   organisationPushed(owner: string): void;
+  /** The rollout in a repository now, as its organisation and this server say it. No branch and no head can change it. */
+  rolloutOf(installationId: number, repo: Repo, how?: { urgency?: Urgency }): Promise<Rollout>;
 }
 
 export function createConfigurationLoader(deps: {
@@ -129,6 +135,8 @@ export function createConfigurationLoader(deps: {
   storedChains?: (repo: Repo) => Promise<readonly StoredChain[]>;
   /** The packages of indexes that are in force now; none by default. */
   communitySkills?: () => Promise<readonly ParsedPackage[]>;
+  /** The most that this server rolls out anywhere; `ignored` for what writes nothing. */
+  rollout?: RolloutLevel | 'ignored';
   /** The only chain that events and times start, as if the settings named it. The others run only as its steps. */
   only?: string;
   /**
@@ -146,6 +154,7 @@ export function createConfigurationLoader(deps: {
     communitySkills = async () => [],
     storedChains = async () => [],
     memory = NO_MEMORY,
+    rollout: most = 'enforce',
     only,
   } = deps;
   const files = createScopeFiles({ clock, memory });
@@ -265,6 +274,8 @@ export function createConfigurationLoader(deps: {
     atCommit: (installationId, repo, commit) => read(installationId, repo, commit, {}),
     pushed: files.pushed,
     organisationPushed: files.organisationPushed,
+    rolloutOf: (installationId, repo, { urgency } = {}) =>
+      rolloutOf(github.reader(installationId, urgency), repo),
     atBranch,
     async forPullRequest(installationId, repo, { baseRef, defaultBranch }, how = {}) {
       if (baseRef === defaultBranch) return atBranch(installationId, repo, baseRef, how);
@@ -325,9 +336,23 @@ export function createConfigurationLoader(deps: {
       community,
       stored,
     });
+    // The organisation's files were read just now.
+    const rollout = await rolloutOf(reader, repo);
+    if (rollout.level === 'off') return { branch, sha, ...configuration, chains: [], rollout };
     // An orphaned package does no harm, but a run needs its packages.
     for (const skill of kept) await deps.keepSkill(skill);
-    return { branch, sha, ...configuration };
+    return { branch, sha, ...configuration, rollout };
+  }
+
+  async function rolloutOf(reader: GitHubReader, { owner, name }: Repo): Promise<Rollout> {
+    if (most === 'ignored') return FULL_ROLLOUT;
+    // Nothing that the organisation says changes anything.
+    if (most === 'off') return { level: most, by: 'server' };
+    const setting = await files.rolloutOf(reader, owner);
+    if (setting === 'unreadable') return { level: 'observe', by: 'unreadable' };
+    const level = levelFor(setting, name);
+    if (isLower(most, level)) return { level: most, by: 'server' };
+    return level === 'enforce' ? FULL_ROLLOUT : { level, by: 'organisation' };
   }
 
   /** Resolved once from the same sources, because every event asks again and a repository can have thousands of chains. */
@@ -412,7 +437,7 @@ interface Sources {
 }
 
 interface Resolved {
-  configuration: Omit<Configuration, 'branch' | 'sha' | 'insteadOf'>;
+  configuration: Omit<Configuration, 'branch' | 'sha' | 'insteadOf' | 'rollout'>;
   /** The packages that runs of its chains need. */
   kept: ReadonlySet<SkillInForce>;
   /** How many chains are copies of their own, and not the parsed files that all share. */

@@ -2,13 +2,22 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
 
-const seenSchema = z.strictObject({ sha: z.string(), seen_at: z.iso.datetime() });
+const seenSchema = z.strictObject({
+  sha: z.string(),
+  seen_at: z.iso.datetime(),
+  sets_rollout: z.boolean().optional(),
+});
 
 /** When an organisation was last seen with configuration, and the commit of its `.github` repository. */
 export interface SeenOrganisation {
   sha: string;
   seenAt: Date;
+  /** Whether its settings set the rollout when they were last readable. */
+  setsRollout: boolean;
 }
+
+/** `setsRollout`: left out if its settings cannot be read now. */
+type Noted = Pick<SeenOrganisation, 'sha'> & Partial<Pick<SeenOrganisation, 'setsRollout'>>;
 
 /**
  * Remembers which organisations had configuration. GitHub answers 404 both for a missing repository and for
@@ -17,8 +26,8 @@ export interface SeenOrganisation {
  */
 export interface OrganisationMemory {
   recall(owner: string): Promise<SeenOrganisation | undefined>;
-  /** @param sha the commit with the configuration; `null` if GitHub shows that there is none */
-  note(owner: string, sha: string | null): Promise<void>;
+  /** @param seen with the commit of the configuration; `null` if GitHub shows that there is none */
+  note(owner: string, seen: Noted | null): Promise<void>;
 }
 
 /** For callers without storage. It remembers nothing, so a 404 counts as no configuration. */
@@ -33,10 +42,13 @@ export function createOrganisationMemory(
 ): OrganisationMemory {
   return {
     recall: (owner) => recallOrganisation(storage.read, owner),
-    async note(owner, sha) {
+    async note(owner, seen) {
       const known = await recallOrganisation(storage.read, owner);
-      if ((known?.sha ?? null) === sha) return;
-      await storage.transaction((tx) => noteOrganisation(tx, owner, sha, clock.now()));
+      const setsRollout = seen?.setsRollout ?? known?.setsRollout ?? false;
+      if ((known?.sha ?? null) === (seen?.sha ?? null) && (!known || known.setsRollout === setsRollout))
+        return;
+      const now = seen && { sha: seen.sha, setsRollout };
+      await storage.transaction((tx) => noteOrganisation(tx, owner, now, clock.now()));
     },
   };
 }
@@ -47,18 +59,23 @@ export async function recallOrganisation(
 ): Promise<SeenOrganisation | undefined> {
   const position = await cursors.get(cursorName(owner));
   if (position === undefined || position === null) return undefined;
-  const { sha, seen_at } = seenSchema.parse(position);
-  return { sha, seenAt: new Date(seen_at) };
+  const { sha, seen_at, sets_rollout = false } = seenSchema.parse(position);
+  return { sha, seenAt: new Date(seen_at), setsRollout: sets_rollout };
 }
 
-/** @param sha `null` removes the entry */
+/** @param seen `null` removes the entry */
 export async function noteOrganisation(
   { cursors }: Pick<Tx, 'cursors'>,
   owner: string,
-  sha: string | null,
+  seen: Pick<SeenOrganisation, 'sha' | 'setsRollout'> | null,
   at: Date,
 ): Promise<void> {
-  await cursors.set(cursorName(owner), sha === null ? null : { sha, seen_at: at.toISOString() }, at);
+  const position = seen && {
+    sha: seen.sha,
+    seen_at: at.toISOString(),
+    ...(seen.setsRollout && { sets_rollout: true }),
+  };
+  await cursors.set(cursorName(owner), position, at);
 }
 
 /** GitHub compares logins without case. */

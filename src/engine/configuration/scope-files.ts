@@ -7,6 +7,7 @@ import {
   CHAINS_FOLDER,
   FOLDER,
   isChainFile,
+  isOfOrganisation,
   MAX_CHAIN_FILES,
   MAX_CONFIGURATION_BYTES,
   ORGANISATION_CHAINS,
@@ -17,6 +18,7 @@ import {
 } from '../../domain/chain/configuration-files.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
 import { parseChain } from '../../domain/chain/parse.ts';
+import type { RolloutSetting } from '../../domain/chain/rollout-setting.ts';
 import type { ParsedChain } from '../../domain/chain/scope.ts';
 import type { ParsedPackage } from '../../domain/skill/package.ts';
 import {
@@ -57,7 +59,11 @@ function isEmpty({ chains, skills, settings }: Scope): boolean {
 
 function outOfSight(owner: string, message: string): Scope {
   const diagnostic = { file: `${owner}/${ORGANISATION_REPOSITORY}`, line: 1, column: 1, message };
-  return { ...EMPTY_SCOPE, settings: unreadableSettings(diagnostic), outOfSight: diagnostic };
+  return {
+    ...EMPTY_SCOPE,
+    settings: unreadableSettings(diagnostic, { mentioned: false }),
+    outOfSight: diagnostic,
+  };
 }
 
 /** Reads configuration files from GitHub, with as few requests as possible without using outdated data. */
@@ -71,6 +77,11 @@ export interface ScopeFiles {
    */
   pushed(repo: Repo, push: { before: string; after: string; paths: readonly string[] }): void;
   organisationPushed(owner: string): void;
+  /**
+   * What the organisation says of the rollout; `unreadable` if it says something that cannot be read, now or since it was last
+   * readable. One whose settings never mentioned it has said nothing.
+   */
+  rolloutOf(reader: GitHubReader, owner: string): Promise<RolloutSetting | 'unreadable' | undefined>;
 }
 
 export function createScopeFiles({
@@ -94,6 +105,13 @@ export function createScopeFiles({
       if (known && untouched) repositories.set(`${repo.owner}/${repo.name}@${after}`, known);
     },
     organisationPushed: (owner) => organisations.delete(owner.toLowerCase()),
+    async rolloutOf(reader, owner) {
+      const { settings } = await ofOrganisation(reader, owner, false);
+      const rollout = settings.rollout();
+      if (rollout.kind === 'read') return rollout.setting;
+      const isSet = rollout.mentioned || (await memory.recall(owner))?.setsRollout === true;
+      return isSet ? 'unreadable' : undefined;
+    },
   };
 
   /** A commit never changes, so it is read once. A failed read is not cached. */
@@ -137,7 +155,13 @@ export function createScopeFiles({
       const { defaultBranch } = await reader.repository(repo);
       const sha = await reader.branchTip(repo, defaultBranch);
       const scope = sha === undefined ? EMPTY_SCOPE : await organisationAt(reader, owner, sha);
-      await memory.note(owner, sha === undefined || isEmpty(scope) ? null : sha);
+      const rollout = scope.settings.rollout();
+      await memory.note(
+        owner,
+        sha === undefined || isEmpty(scope)
+          ? null
+          : { sha, ...(rollout.kind === 'read' && { setsRollout: rollout.setting !== undefined }) },
+      );
       return scope;
     } catch (error) {
       if (!(error instanceof GitHubError)) throw error;
@@ -212,7 +236,7 @@ export function createScopeFiles({
     ]);
     if (!settingsFile) return { chains, skills, settings: NO_SETTINGS };
     const file = prefix + settingsFile.path;
-    const settings = settingsSource(await read(settingsFile), file);
+    const settings = settingsSource(await read(settingsFile), file, { mayRollOut: isOfOrganisation(repo) });
     return { chains, skills, settings };
   }
 

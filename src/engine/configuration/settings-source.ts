@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { KnownNames } from '../../domain/chain/known-names.ts';
+import { type ReadRollout, readRollout } from '../../domain/chain/rollout-setting.ts';
 import {
   diagnosticsBelowMinimum,
   type Minimum,
@@ -17,6 +18,8 @@ export interface SettingsSource {
   unknownChains(known: readonly string[]): Diagnostic[] | undefined;
   /** Errors for values below the organisation's minimum. */
   below(minimum: Minimum): Diagnostic[];
+  /** What it says of the rollout, also if something else in it is wrong. */
+  rollout(): ReadRollout;
 }
 
 export interface SettingsScopes {
@@ -28,20 +31,41 @@ export const NO_SETTINGS: SettingsSource = {
   parse: () => ({ diagnostics: [] }),
   unknownChains: () => undefined,
   below: () => [],
+  rollout: () => ({ kind: 'read', setting: undefined }),
 };
 
-/** Settings that cannot be read, whatever they contain. */
-export function unreadableSettings(diagnostic: Diagnostic): SettingsSource {
-  return { parse: () => ({ diagnostics: [diagnostic] }), unknownChains: () => [], below: () => [] };
+/**
+ * Settings that cannot be read, whatever they contain.
+ * @param mentioned whether they may set the rollout, as far as the file itself shows
+ */
+export function unreadableSettings(
+  diagnostic: Diagnostic,
+  { mentioned }: { mentioned: boolean },
+): SettingsSource {
+  return {
+    parse: () => ({ diagnostics: [diagnostic] }),
+    unknownChains: () => [],
+    below: () => [],
+    rollout: () => ({ kind: 'unreadable', mentioned }),
+  };
 }
 
-/** @param text `undefined` if the file is too large */
-export function settingsSource(text: string | undefined, file: string): SettingsSource {
-  if (text === undefined) return unreadableSettings(tooLargeDiagnostic(file));
+/**
+ * @param text `undefined` if the file is too large
+ * @param mayRollOut as of `parseSettings`
+ */
+export function settingsSource(
+  text: string | undefined,
+  file: string,
+  { mayRollOut }: { mayRollOut?: boolean } = {},
+): SettingsSource {
+  if (text === undefined) return unreadableSettings(tooLargeDiagnostic(file), { mentioned: true });
+  let rollout: ReadRollout | undefined;
   return {
-    parse: (names) => parseSettings(text, file, names),
+    parse: (names) => parseSettings(text, file, names, mayRollOut === undefined ? {} : { mayRollOut }),
     unknownChains: (known) => unknownChains(text, file, known),
     below: (minimum) => diagnosticsBelowMinimum(text, file, minimum),
+    rollout: () => (rollout ??= readRollout(text, file)),
   };
 }
 

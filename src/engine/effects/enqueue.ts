@@ -2,9 +2,11 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Effect } from '../../domain/effect/effect.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { Run } from '../../domain/run/run.ts';
 import type { GitHub } from '../../ports/github.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { refuseOvertaken } from './merge.ts';
+import { refuseOvertaken, withheldNow } from './merge.ts';
+import type { Writers } from './writers.ts';
 
 type Enqueued =
   /** The pull request is in the merge queue, no matter who added it. */
@@ -30,12 +32,12 @@ export interface QueueHandle {
  * succeeded.
  */
 export function queueHandle(
-  deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
-  run: { id: string; installationId: number; pullRequest: number | null },
+  deps: { storage: Storage; github: GitHub; writers: Writers; clock: Clock; ids: Ids },
+  run: Pick<Run, 'id' | 'installationId' | 'pullRequest' | 'facts'>,
   repo: { owner: string; name: string },
   sessionId: string,
 ): QueueHandle {
-  const { storage, github, clock, ids } = deps;
+  const { storage, github, writers, clock, ids } = deps;
   const key = `enqueue:${sessionId}`;
   const read = (number: number) => github.reader(run.installationId, 'person').queued(repo, number);
 
@@ -59,11 +61,13 @@ export function queueHandle(
         base_ref: question.baseRef,
         countersigned_by: [...proof.countersignedBy],
       };
+      const permitted = await writers.for(effect, run);
+      if ('withheld' in permitted) throw withheldNow(permitted.withheld);
       await storage.transaction(async (tx) => {
         await refuseOvertaken(tx, run.id, sessionId);
         await tx.effects.request({ id: ids.next('eff'), key, effect, runId: run.id, at: clock.now() });
       });
-      const result = await github.writer(run.installationId).enqueue(proof, nodeId);
+      const result = await permitted.github.enqueue(proof, nodeId);
       await recordResult(result.kind === 'done' ? { done: true } : { done: false, error: result.message });
       return result.kind === 'done' ? { kind: 'queued' } : result;
     },
@@ -74,7 +78,7 @@ export function queueHandle(
       const { nodeId, isQueued } = await read(run.pullRequest);
       // If the queue dropped it, it stays out. Otherwise it would be added and dropped forever.
       if (!isQueued) return;
-      await github.writer(run.installationId).dequeue(nodeId);
+      await writers.takingBack(run.installationId).dequeue(nodeId);
       await recordResult({ done: false });
     },
   };

@@ -1,13 +1,14 @@
 import type { Clock } from '../../core/clock.ts';
 import type { AuditEntry } from '../../domain/audit/entry.ts';
 import type { EffectOf, EffectRow, GatePass, OpenGateContent } from '../../domain/effect/effect.ts';
-import type { GateProof } from '../../domain/policy/merge-gate.ts';
-import type { GitHub } from '../../ports/github.ts';
+import { type GateProof, gateOf } from '../../domain/policy/merge-gate.ts';
 import type { NewJob } from '../../ports/jobs.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Storage, Tx } from '../../ports/storage.ts';
+import { withheldNow } from './merge.ts';
 import { effectJob, effectKey, type Outbox, SETTLE_MS } from './outbox.ts';
 import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
+import type { Writers } from './writers.ts';
 
 /** One gate check per head and base of a repository, even if several pull requests share them. */
 export function gateCheckKey(repositoryId: number, headSha: string, baseRef: string): string {
@@ -79,12 +80,12 @@ export interface GateChecks {
 
 export function createGateChecks(deps: {
   storage: Storage;
-  github: GitHub;
+  writers: Writers;
   queue: Queue;
   outbox: Outbox;
   clock: Clock;
 }): GateChecks {
-  const { storage, github, queue, outbox, clock } = deps;
+  const { storage, writers, queue, outbox, clock } = deps;
 
   async function close(
     tx: Tx,
@@ -110,6 +111,12 @@ export function createGateChecks(deps: {
 
   async function pass(request: PassRequest): Promise<Passed> {
     const { key, proof, content, runId, installationId } = request;
+    const { owner, repo } = gateOf(proof);
+    const permitted = await writers.for(
+      { kind: 'gate_check', installation_id: installationId, owner, repo },
+      undefined,
+    );
+    if ('withheld' in permitted) throw withheldNow(permitted.withheld);
     const now = clock.now();
     const begun = await storage.transaction(async (tx) => {
       await request.refuseOvertaken(tx);
@@ -143,7 +150,7 @@ export function createGateChecks(deps: {
     });
     if (begun.kind !== 'begun') return begun;
     const { githubId, passed } = begun;
-    if (!passed.shown) await github.writer(installationId).passGate(proof, githubId, content);
+    if (!passed.shown) await permitted.github.passGate(proof, githubId, content);
     return {
       kind: 'open',
       since: new Date(passed.since),

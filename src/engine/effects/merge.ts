@@ -7,10 +7,12 @@ import { aboutRun, mergedOnce } from '../../domain/audit/entry.ts';
 import type { EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
+import type { RolloutLevel } from '../../domain/policy/rollout.ts';
 import type { OwnMerge } from '../../domain/run/plan.ts';
-import { isRunOver, isStepOver, type RunState } from '../../domain/run/run.ts';
+import { isRunOver, isStepOver, type Run, type RunState } from '../../domain/run/run.ts';
 import { type GitHub, GitHubError, type MergeResult, SignInRefused } from '../../ports/github.ts';
 import type { ReadTx, Storage, Tx } from '../../ports/storage.ts';
+import type { Writers } from './writers.ts';
 
 /** Writes something in the transaction of somebody else. */
 export type Note = (tx: Tx) => Promise<void>;
@@ -37,14 +39,15 @@ export function mergeKey(runId: string, headSha: string): string {
  * merged, so the pull request is read before any decision. Blind retries made other bots merge twice.
  */
 export function mergeOnce(
-  deps: { storage: Storage; github: GitHub; clock: Clock; ids: Ids },
-  installationId: number,
+  deps: { storage: Storage; github: GitHub; writers: Writers; clock: Clock; ids: Ids },
+  run: Pick<Run, 'installationId' | 'facts'>,
   /** The session that judged. It may act only while it is the step's current one. */
   sessionId: string,
   /** Called with what is being recorded while the session goes on. */
   recording: (record: Promise<unknown>) => void,
 ): MergeOnce {
-  const { storage, github, clock, ids } = deps;
+  const { storage, github, writers, clock, ids } = deps;
+  const { installationId } = run;
   return async (proof, approval, message, before) => {
     const { question } = proof;
     const key = mergeKey(question.runId, question.headSha);
@@ -60,6 +63,9 @@ export function mergeOnce(
       countersigned_by: [...proof.countersignedBy],
       invocation_id: approval.invocationId,
     };
+    const permitted = await writers.for(effect, run);
+    if ('withheld' in permitted) throw withheldNow(permitted.withheld);
+    const { github: writer } = permitted;
     const desiredHash = contentHash(effect);
     const row = {
       key,
@@ -121,7 +127,7 @@ export function mergeOnce(
         const redacted = Object.fromEntries(
           Object.entries(message).map(([key, text]) => [key, redact(text)]),
         );
-        return await github.writer(installationId).merge(proof, redacted);
+        return await writer.merge(proof, redacted);
       } catch (error) {
         const isUnknown =
           error instanceof GitHubError && error.kind === 'unavailable' && !(error instanceof SignInRefused);
@@ -230,6 +236,13 @@ function describe(result: Exclude<MergeResult, { kind: 'merged' }>): string {
     case 'refused':
       return result.message;
   }
+}
+
+/**
+ * The rollout was lowered after the answers were judged. The next attempt judges them with the new level.
+ */
+export function withheldNow(level: RolloutLevel): GitHubError {
+  return new GitHubError('unavailable', 0, `rollout is ${level}; nothing was sent`);
 }
 
 /** @throws GitHubError `unavailable` if the session may no longer act on its judgement */

@@ -6,6 +6,7 @@ import { bodyHash } from '../../domain/effect/body-hash.ts';
 import type { CheckRunContent, Effect, EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { WrittenComment } from '../../domain/policy/own-comment.ts';
+import { levelOf, mayWrite, type RolloutLevel } from '../../domain/policy/rollout.ts';
 import { reviewAlone, reviewRequest } from '../../messages/comments/finding-review.ts';
 import { noticeRefused } from '../../messages/comments/notice.ts';
 import { type Chat, ChatError } from '../../ports/chat.ts';
@@ -24,6 +25,7 @@ import { GITHUB_REQUEST_LIMIT_MS } from './request-timeout.ts';
 import { type Seat, writesTogether } from './together.ts';
 import { writeClassOf } from './write-class.ts';
 import type { WriteLimiter } from './write-limiter.ts';
+import type { Permitted, Writers } from './writers.ts';
 
 type Progress = Pick<EffectRow, 'githubId' | 'progress'>;
 /** Records what is about to be sent, for the process after a crash. */
@@ -58,11 +60,11 @@ export function effectJobs(deps: {
   clock: Clock;
   log: Log;
   limiter: WriteLimiter;
-  chat: Chat;
+  writers: Writers;
   queue: Queue;
 }): Required<Omit<JobRunner<'effect', Prepared>, 'finish'>> {
-  const { storage, github, clock, log, limiter, chat, queue } = deps;
-  const together = writesTogether(github);
+  const { storage, github, clock, log, limiter, writers, queue } = deps;
+  const together = writesTogether(writers);
   const posts = postsInTurn(clock);
 
   /**
@@ -79,6 +81,7 @@ export function effectJobs(deps: {
       row.desiredHash !== row.appliedHash &&
       passed === undefined &&
       unsure_until === undefined &&
+      (!run || mayWrite(levelOf(run), row.effect.kind)) &&
       !(run && isGone(run));
     if (!isSent || row.githubId !== null || row.begun) return { found, begins: false };
     await tx.effects.saveProgress({ ...row, begun: true, updatedAt: clock.now() });
@@ -115,20 +118,22 @@ export function effectJobs(deps: {
       await save(row, { status: 'failed', error: 'not sent: the head has moved' });
       return { kind: 'done' };
     }
-    if (row.effect.kind === 'webhook') return post(row, row.effect);
     const { unsure_until: unsureUntil } = row.progress;
     const isUnsure = unsureUntil !== undefined && clock.now() < new Date(unsureUntil);
-    if (isUnsure && !mayBeGreen(row)) {
+    if (isUnsure && !mayBeGreen(row) && row.effect.kind !== 'webhook') {
       // Crashes and failures still count, so that retries are exhausted if the effect itself is the cause.
       return { kind: 'defer', at: new Date(unsureUntil) };
     }
+    const urgency = urgencyOf(row);
+    const permitted = await permission(row, run, urgency, prepared?.begins ?? false);
+    if ('withheld' in permitted) return withhold(row, permitted.withheld);
+    if (row.effect.kind === 'webhook') return post(row, row.effect, permitted.post);
     const write = {
       key,
       class: writeClassOf(row),
       creates: isCreated(row),
       ...(run ? causeOf(run) : (causeOfGate(row) ?? cause)),
     };
-    const urgency = urgencyOf(row);
     const { installation_id: installationId } = row.effect;
     const later =
       (mayBeGreen(row) ? undefined : github.turn(installationId, { job: key, urgency, points: 5 })) ??
@@ -146,7 +151,7 @@ export function effectJobs(deps: {
       void (await save(row, { githubId, progress, begun: true }));
     let progress: Progress;
     try {
-      const alone = github.writer(installationId, urgency);
+      const alone = permitted.github;
       progress = await execute(seat?.writer(alone) ?? alone, row, wasBegun, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) {
@@ -208,18 +213,45 @@ export function effectJobs(deps: {
     return changedMeanwhile ? { kind: 'reschedule', at: clock.now() } : { kind: 'done' };
   }
 
+  /** Closing a gate that may be open needs no permission. */
+  async function permission(
+    row: EffectRow,
+    run: RunOfEffect | undefined,
+    urgency: Urgency,
+    begins: boolean,
+  ): Promise<Permitted> {
+    if (mayBeGreen(row))
+      return { github: writers.takingBack(row.effect.installation_id, urgency), post: refuse };
+    try {
+      return await writers.for(row.effect, run, urgency);
+    } catch (error) {
+      if (begins) await save(row, { begun: false });
+      throw error;
+    }
+  }
+
+  /**
+   * The row keeps what would have been written. Another request for it is judged anew, because the rollout may be another then. What
+   * GitHub shows of an earlier version stays.
+   */
+  async function withhold(row: EffectRow, level: RolloutLevel): Promise<JobResult> {
+    const begun = row.begun && row.githubId !== null;
+    await save(row, { status: 'withheld', error: `withheld: rollout is ${level}`, begun });
+    return { kind: 'done' };
+  }
+
   /**
    * Posts a message to a chat, at least once: no chat says whether it has a message. An attempt that a crash or a
    * lost answer leaves open is therefore made again, with the same id.
    */
-  async function post(row: EffectRow, effect: EffectOf<'webhook'>): Promise<JobResult> {
+  async function post(row: EffectRow, effect: EffectOf<'webhook'>, postTo: Chat['post']): Promise<JobResult> {
     const { webhook, text, data } = effect;
     // A step that runs again may have another message, which is no repetition of the first.
     const id = effect.approval_id === undefined ? `${row.id}-${row.desiredHash.slice(0, 12)}` : row.id;
     const later = posts.begin(webhook);
     if (later) return { kind: 'defer', at: later };
     try {
-      await chat.post(webhook, { text, data, id, at: row.createdAt }).finally(() => posts.end(webhook));
+      await postTo(webhook, { text, data, id, at: row.createdAt }).finally(() => posts.end(webhook));
     } catch (error) {
       if (!(error instanceof ChatError)) throw error;
       log.warn({ effect: row.key, err: error.message }, 'a message to a chat was not posted');
@@ -448,6 +480,11 @@ function placeOf({ row: { effect }, run }: Prepared['found']): string | undefine
 /** Rows that only record what requires a fresh proof. */
 function isLedger({ kind }: Effect): boolean {
   return kind === 'merge' || kind === 'enqueue';
+}
+
+/** A chat has nothing to be taken back. */
+async function refuse(): Promise<never> {
+  throw new Error('only a gate check is closed without permission');
 }
 
 const NO_CAUSE: WriteCause = { person: null, pullRequest: null };

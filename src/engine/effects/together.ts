@@ -1,5 +1,6 @@
-import type { GitHub, GitHubWriter, Repo, SharedWrite, Urgency, Written } from '../../ports/github.ts';
+import type { GitHubWriter, Repo, SharedWrite, Urgency, Written } from '../../ports/github.ts';
 import { URGENCIES } from '../../ports/github.ts';
+import type { Writers } from './writers.ts';
 
 /**
  * Sends the writes of effects that begin in the same turn of the event loop in one request, if they are about the same
@@ -26,12 +27,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export function writesTogether(github: Pick<GitHub, 'writer'>): Together {
+export function writesTogether(writers: Pick<Writers, 'shared'>): Together {
   const open = new Map<string, Group>();
   return {
     join(place, installationId, urgency) {
       const known = open.get(place);
-      const group = known ?? new Group(github, installationId);
+      const group = known ?? new Group(writers, installationId);
       if (!known) {
         open.set(place, group);
         setImmediate(() => {
@@ -45,7 +46,7 @@ export function writesTogether(github: Pick<GitHub, 'writer'>): Together {
 }
 
 class Group {
-  readonly #github: Pick<GitHub, 'writer'>;
+  readonly #writers: Pick<Writers, 'shared'>;
   readonly #installationId: number;
   #urgency: Urgency = 'background';
   #isClosed = false;
@@ -53,8 +54,8 @@ class Group {
   #awaited = 0;
   #waiting: Waiting[] = [];
 
-  constructor(github: Pick<GitHub, 'writer'>, installationId: number) {
-    this.#github = github;
+  constructor(writers: Pick<Writers, 'shared'>, installationId: number) {
+    this.#writers = writers;
     this.#installationId = installationId;
   }
 
@@ -87,8 +88,8 @@ class Group {
     this.#waiting = [];
     const [first] = sent;
     if (!first) return;
-    void this.#github
-      .writer(this.#installationId, this.#urgency)
+    void this.#writers
+      .shared(this.#installationId, this.#urgency)
       .writeTogether(
         first.repo,
         sent.map(({ write }) => write),

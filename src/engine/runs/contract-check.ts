@@ -17,6 +17,7 @@ export function checkContract(
   if (contract === null) return { result, verification: null };
   switch (result.kind) {
     case 'waits':
+    case 'withheld':
       return { result, verification: null };
     case 'failed':
       return { result, verification: verify(contract, produced, [], now) };

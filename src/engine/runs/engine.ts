@@ -196,6 +196,8 @@ export function createEngine(
     switch (result.kind) {
       case 'done':
         return { ...session, status: 'completed', reason: doneReason(result), finishedAt };
+      case 'withheld':
+        return { ...session, status: 'completed', reason: result.reason, finishedAt };
       case 'waits':
         return { ...session, status: 'waiting', reason: result.reason };
       case 'failed':

@@ -47,11 +47,11 @@ async function explainHead(
   if (!configuration || !chain) return { configuration };
   const now = pullRequestNow(pullRequest, listed);
   const repository = repositoryFacts(event, pullRequest.defaultBranch);
-  const { chains, held } = configuration;
+  const { chains, held, rollout } = configuration;
   const subject = { repositoryId: repo.id, pullRequest: number };
   const runs = await runsFollowing(storage.read, subject, pullRequest.headSha, chains);
   const reopening = await reopeningOf(storage.read, event, pullRequest);
-  const { cancel } = planRuns(now, chains, runs, repository, reopening, held);
+  const { cancel } = planRuns(now, chains, runs, repository, reopening, held, rollout);
   const cancelled = new Set(cancel.map(({ runId }) => runId));
   const triggers = explainTriggers(chain, {
     event: event.kind,
@@ -64,6 +64,13 @@ async function explainHead(
     triggers: await withProgress(storage.read, chain, triggers, [
       { repositoryId: repo.id, branch: configuration.branch, subject: about },
     ]),
-    decision: decideForHead(chain, now, { runs, cancelled, repository, reopening, held: held ?? [] }),
+    decision: decideForHead(chain, now, {
+      runs,
+      cancelled,
+      repository,
+      reopening,
+      held: held ?? [],
+      rollout,
+    }),
   };
 }

@@ -8,6 +8,7 @@ import { cannotWorkOn, workingOfStep } from '../../domain/chain/subject.ts';
 import { mentionsPaths } from '../../domain/chain/trigger-members.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import type { EventOf, RepositoryEvent } from '../../domain/event/event.ts';
+import { rolloutInWords } from '../../domain/policy/rollout.ts';
 import { actorOf, OPERATOR } from '../../domain/run/actor.ts';
 import { rootOf } from '../../domain/run/child.ts';
 import { newRun } from '../../domain/run/new-run.ts';
@@ -287,7 +288,7 @@ export function cannotFireForBranch(
  * @param configuration `undefined` if the base branch does not exist
  */
 export function cannotFire(
-  configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'> | undefined,
+  configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read' | 'rollout'> | undefined,
   { number, state, baseRef }: Pick<PullRequest, 'number' | 'state' | 'baseRef'>,
   asked: Asked,
 ): Refused | undefined {
@@ -298,7 +299,7 @@ export function cannotFire(
 
 /** What is the same for every subject. */
 function cannotRun(
-  configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'>,
+  configuration: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read' | 'rollout'>,
   { chain: name, inputs, again }: Asked,
 ): Refused | undefined {
   const because = notInForce(configuration, name);
@@ -318,9 +319,16 @@ export function noSuchPullRequest({ owner, name }: Repo, number: number): string
 
 /** Why no run of the chain can begin, as a clause: it is held, broken or not there; `undefined` if one can. */
 export function notInForce(
-  { chains, broken, held = [], read }: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read'>,
+  {
+    chains,
+    broken,
+    held = [],
+    read,
+    rollout,
+  }: Pick<Configuration, 'chains' | 'broken' | 'held' | 'read' | 'rollout'>,
   name: string,
 ): string | undefined {
+  if (rollout.level === 'off') return rolloutInWords(rollout);
   const hold = held.find((one) => one.name === name);
   if (hold) return heldBecause(hold);
   if (chains.some((candidate) => candidate.name === name)) return undefined;

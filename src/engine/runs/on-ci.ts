@@ -95,5 +95,5 @@ async function stillApplies(deps: PullRequestDeps, event: EventOf<'ci.changed'>,
   const { configuration, listed } = await governing(deps, event, pullRequest);
   const facts = repositoryFacts(event, pullRequest.defaultBranch);
   const now = pullRequestNow(pullRequest, listed);
-  return outdatedBecause(run, now, configuration?.chains ?? [], facts) === undefined;
+  return outdatedBecause(run, now, configuration?.chains ?? [], facts, configuration?.rollout) === undefined;
 }

@@ -130,7 +130,15 @@ export async function onPullRequest(
       : undefined;
     const now = { ...pullRequestNow(pullRequest, listed), ownMerge: own?.merge };
     const reopening = await reopeningOf(tx, event, pullRequest);
-    const planned = planRuns(now, configuration?.chains ?? [], runs, facts, reopening, configuration?.held);
+    const planned = planRuns(
+      now,
+      configuration?.chains ?? [],
+      runs,
+      facts,
+      reopening,
+      configuration?.held,
+      configuration?.rollout,
+    );
     const plan = withoutUnknown(planned, runs, configuration);
     if (own?.underWay || (pullRequest.merged && (await isHeldOpen(tx, runs))))
       await recheckMerges(deps, tx, runs, by);

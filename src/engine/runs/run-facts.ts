@@ -33,17 +33,18 @@ export function repositoryFacts(
 
 /**
  * What a run of the chain stores of its configuration: the governing branch, if its base does not govern, where the chain is
- * defined, and who hears of its steps.
+ * defined, who hears of its steps, and how far Countersign is rolled out.
  */
 export function governedBy(
-  { branch, insteadOf, chains, read }: Configuration,
+  { branch, insteadOf, chains, read, rollout: { level } }: Configuration,
   chain: Chain,
-): Pick<RunFacts, 'governed' | 'defined' | 'heard'> {
+): Pick<RunFacts, 'governed' | 'defined' | 'heard' | 'rollout'> {
   const defined = definedIn(read.chains, chain);
   return {
     ...(insteadOf && { governed: { branch, because: insteadOf.because } }),
     ...(defined && { defined }),
     ...(sourcesOfChains(chains).has('invocation.completed') && { heard: true }),
+    ...(level !== 'enforce' && { rollout: level }),
   };
 }
 

@@ -4,6 +4,7 @@ import { chainsForHeads } from '../../domain/chain/chain-list.ts';
 import { progressOf } from '../../domain/chain/composite.ts';
 import { sourcesOfChain } from '../../domain/chain/trigger-schema.ts';
 import { combined, criterion, type Explanation } from '../../domain/explanation/explanation.ts';
+import { rolloutInWords } from '../../domain/policy/rollout.ts';
 import { governedCriterion } from '../../domain/run/explain.ts';
 import { decideForHead, type PullRequestNow } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
@@ -55,7 +56,8 @@ export function whyNoRun(
   const left = [...recorded].map(([chain, reasons]) => asRecorded(chain, reasons));
   if (pullRequest.state === 'closed') return none('the pull request is closed', left);
   if (!configuration) return none(`there is no branch ${pullRequest.baseRef} to merge into`, left);
-  const { branch, sha, insteadOf } = configuration;
+  const { branch, sha, insteadOf, rollout } = configuration;
+  if (rollout.level === 'off') return none(rolloutInWords(rollout), left);
   const governed = insteadOf ? [governedCriterion({ branch, sha, ...insteadOf })] : [];
   const diagnostics = configuration.broken.flatMap((file) => file.diagnostics).map(formatDiagnostic);
   const reasons = [...governed, ...diagnostics.map((diagnostic) => criterion('unmet', diagnostic))];

@@ -5,6 +5,7 @@ import { chainNamed } from '../../domain/chain/chain-list.ts';
 import { renderText, renderWith } from '../../domain/expression/template.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import { type Approval, approvalKey } from '../../domain/policy/approval.ts';
+import { asBegan } from '../../domain/policy/rollout.ts';
 import { childRunId } from '../../domain/run/child.ts';
 import { conditionContext } from '../../domain/run/context.ts';
 import {
@@ -26,6 +27,7 @@ import type { ConfigurationLoader } from '../configuration/configuration.ts';
 import { queueHandle } from '../effects/enqueue.ts';
 import type { GateChecks } from '../effects/gate-check.ts';
 import { confirmMerge, mergeKey, mergeOnce, type Note, ownMerge } from '../effects/merge.ts';
+import type { Writers } from '../effects/writers.ts';
 import { asBegun, type SkillDefaults } from '../runs/engine.ts';
 import { notInForce } from '../runs/fire-by-hand.ts';
 import { othersAtGate } from '../runs/publish-gate.ts';
@@ -47,10 +49,11 @@ export type ContextOf = (
 export interface ContextDeps extends SkillDefaults {
   storage: Storage;
   github: GitHub;
+  writers: Writers;
   chat: Pick<Chat, 'has'>;
   shell: Shell;
   gates: GateChecks;
-  configuration: Pick<ConfigurationLoader, 'forPullRequest' | 'atCommit'>;
+  configuration: Pick<ConfigurationLoader, 'forPullRequest' | 'atCommit' | 'rolloutOf'>;
   /** The operator has switched merging off on this server. */
   mergingOff: boolean;
   clock: Clock;
@@ -59,7 +62,7 @@ export interface ContextDeps extends SkillDefaults {
 }
 
 export function createContextOf(deps: ContextDeps): ContextOf {
-  const { storage, github, chat, clock, ids, log } = deps;
+  const { storage, github, writers, chat, clock, ids, log } = deps;
 
   return ({ state, asked, session }, because, signal, print = () => undefined) => {
     const { run } = state;
@@ -121,6 +124,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       timesAsked: asked.length,
       async approvalComment(approvalId) {
         const row = await storage.read.effects.get(approvalKey(approvalId));
+        if (row?.status === 'withheld' && row.githubId === null)
+          return { refused: row.error ?? 'no reason given' };
         if (row?.status === 'failed' && row.githubId === null && row.progress.rests_until)
           return { refused: row.error ?? 'no reason given' };
         const bodyHash = row?.progress.body_hash;
@@ -156,6 +161,10 @@ export function createContextOf(deps: ContextDeps): ContextOf {
       },
       confirmMerge: (sha) => confirmMerge({ storage, clock }, mergeKey(run.id, run.headSha), sha),
       mergingOff: deps.mergingOff,
+      async rolloutNow() {
+        const now = await deps.configuration.rolloutOf(run.installationId, repoOf(run));
+        return asBegan(run, now);
+      },
       async pausedBy() {
         if (run.pullRequest === null) return null;
         const own = await storage.read.pullRequests.get(run.repositoryId, run.pullRequest);
@@ -164,7 +173,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
       },
       earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
-      merge: mergeOnce({ storage, github, clock, ids }, run.installationId, session.id, recordingOf),
+      merge: mergeOnce({ storage, github, writers, clock, ids }, run, session.id, recordingOf),
       gate: gateHandle(deps, run, session, withResult),
       mergeQueue: queueHandle(deps, run, repoOf(run), session.id),
     };

@@ -250,7 +250,7 @@ export function sessionJobs(deps: {
         await queue.enqueue(tx, notifyJob(result.approval));
       if (recorded.kind === 'done' && isMerge(recorded.outcome)) await endRunsBeside(tx, state);
       // A step that violated its contract is not done, so its effects are not requested.
-      const isKept = result.kind === 'waits' || recorded.kind === 'done';
+      const isKept = result.kind === 'waits' || recorded.kind === 'done' || recorded.kind === 'withheld';
       const desiredEffects = isKept && 'desiredEffects' in result ? (result.desiredEffects ?? []) : [];
       for (const { key, effect } of desiredEffects) {
         // A step that waits for its effect has just begun, so an earlier refusal may be out of date.
@@ -315,10 +315,12 @@ export function sessionJobs(deps: {
     stored: Artifact[],
     approvals: Approval[],
   ): SessionReport {
-    if (result.kind !== 'done') return { result, artifacts: stored, approvals };
-    const artifact = artifacts.ofOutcome(state.run, session, result.outcome);
+    if (result.kind !== 'done' && result.kind !== 'withheld') return { result, artifacts: stored, approvals };
+    const { kind, outcome } = result;
+    const artifact = artifacts.ofOutcome(state.run, session, outcome);
+    const recorded = { outcome, artifactId: artifact.id };
     return {
-      result: { kind: 'done', outcome: result.outcome, artifactId: artifact.id },
+      result: kind === 'done' ? { kind, ...recorded } : { kind, ...recorded, reason: result.reason },
       artifacts: [...stored, artifact],
       approvals,
     };

@@ -17,6 +17,7 @@ import type {
   ApprovalContext,
   ApprovalResult,
 } from '../approvals/approval-context.ts';
+import { withheldQuestion } from '../approvals/withheld-question.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import { notPermitted } from '../gates/permission.ts';
 import type { StepHandler } from '../steps/step.ts';
@@ -69,6 +70,10 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
 
   const asks = mustAsk || before.some(wantsPerson) || wasAsked(context);
   if (asks && state.run.pullRequest === null) return ended('approval', NOBODY_TO_ASK);
+  if (asks && !wasAsked(context)) {
+    const withheld = await withheldQuestion(context, skillOf);
+    if (withheld) return ended('approval', withheld);
+  }
   const answer = asks ? await poll(parts, context) : undefined;
   const result = await run(handler, context, answer);
   if (result.kind !== 'done') return ended(answer && answer.kind !== 'granted' ? 'approval' : 'run', result);
@@ -79,7 +84,7 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
   // The outcome is not kept while people are asked. None of its effects was requested, and the step runs again later.
   if (after.some(wantsPerson) && !asks) {
     if (state.run.pullRequest === null) return ended('gates_after', NOBODY_TO_ASK);
-    return ended('gates_after', await askPeople(context));
+    return ended('gates_after', (await withheldQuestion(context, skillOf)) ?? (await askPeople(context)));
   }
 
   const outcome = degraded(result.outcome, [...before, ...after]);

@@ -9,6 +9,7 @@ import type { InputValues } from '../../domain/chain/chain-inputs.ts';
 import type { Effect, EffectRow } from '../../domain/effect/effect.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
+import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Push } from '../../domain/policy/authorship.ts';
@@ -40,6 +41,8 @@ export type PlainResult =
       begins?: ChildRun;
     }
   | { kind: 'failed'; reason: Reason; retryable: boolean; blobs?: Blob[] }
+  /** The rollout does not let the step ask, or know what comes of what it writes. The outcome says what it would have done. */
+  | { kind: 'withheld'; outcome: ActionResult; reason: Reason; desiredEffects?: DesiredEffect[] }
   /** The run's subject no longer exists: another head, a closed pull request. */
   | { kind: 'superseded'; reason: Reason };
 

@@ -1,8 +1,10 @@
+import { withheldOf } from '../../domain/effect/effect.ts';
 import { memoryOf } from '../../domain/run/context.ts';
 import type { RunState } from '../../domain/run/run.ts';
+import { withheldText } from '../../messages/cli/dry-run.ts';
 import { type HistoryLine, historyLines, historyText } from '../../messages/cli/history.ts';
 import { memoryShow } from '../../messages/cli/memory.ts';
-import { runJson } from '../../messages/cli/run-json.ts';
+import { runJson, wouldWriteJson } from '../../messages/cli/run-json.ts';
 import { runShow as runShowText } from '../../messages/cli/terminal.ts';
 import type { Screen } from '../../messages/text/screen.ts';
 import type { ReadTx } from '../../ports/storage.ts';
@@ -17,9 +19,16 @@ export interface RunShowOptions extends DatabaseOption {
 export function runShow({ clock, tools }: Context, id: string, options: RunShowOptions): Promise<Output> {
   return tools.withDatabase(options.database, 'read', async ({ read }) => {
     const { state, approval } = await findRun(read, id);
+    const effects = await read.effects.ofRun(state.run.id);
     const now = clock.now();
-    const parts = [(screen: Screen) => runShowText(state, approval, now, screen)];
-    const json: Record<string, unknown> = { ...runJson(state, await tools.pages()) };
+    const parts = [
+      (screen: Screen) => runShowText(state, approval, now, screen),
+      ...withheldText(withheldOf(effects)).map((text) => () => text),
+    ];
+    const json: Record<string, unknown> = {
+      ...runJson(state, await tools.pages()),
+      would_write: wouldWriteJson(effects),
+    };
     if (options.state) {
       json.state = memoryOf(state);
       parts.push((screen) => memoryShow(memoryOf(state), screen));

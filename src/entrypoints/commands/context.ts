@@ -5,6 +5,7 @@ import type { Chain } from '../../domain/chain/chain.ts';
 import type { GivenAt, OrderedVerb } from '../../domain/command/order.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
+import type { Rollout } from '../../domain/policy/rollout.ts';
 import type { PullRequestNow } from '../../domain/run/plan.ts';
 import type { RunFacts } from '../../domain/run/run.ts';
 import type { Configuration, ConfigurationLoader } from '../../engine/configuration/configuration.ts';
@@ -57,5 +58,7 @@ export interface Governed {
   branch: string;
   now: PullRequestNow;
   chains: readonly Chain[];
+  /** `undefined` if the branch does not exist. */
+  rollout: Rollout | undefined;
   repository: RunFacts['repo'];
 }

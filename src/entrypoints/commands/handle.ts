@@ -11,6 +11,7 @@ import {
 import type { WriteCause } from '../../domain/effect/write-cause.ts';
 import type { EventOf } from '../../domain/event/event.ts';
 import { isAtLeast } from '../../domain/policy/role.ts';
+import { type Rollout, rolloutInWords } from '../../domain/policy/rollout.ts';
 import { isAboutNow } from '../../domain/run/plan.ts';
 import { isRunOver } from '../../domain/run/run.ts';
 import { governing } from '../../engine/runs/on-pull-request.ts';
@@ -56,6 +57,10 @@ export function createCommandHandler(
       log.info({ pull_request: event.pull_request, actor: event.actor }, 'commands passed over: too many');
       return;
     }
+    const rollout = await deps.configuration.rolloutOf(event.installation_id, event.repository, {
+      urgency: 'person',
+    });
+    if (rollout.level === 'off') return refuseWhileOff(deps, event, rollout, cause);
     if (heard < ANSWERED_PER_HOUR) await acknowledge(deps, event);
 
     const repo = event.repository;
@@ -140,6 +145,22 @@ export function createCommandHandler(
   };
 }
 
+/** Nothing is written on GitHub. Somebody in Studio sees why nothing happens. */
+async function refuseWhileOff(
+  { storage, log }: CommandDeps,
+  { via, pull_request, actor }: CommandEvent,
+  rollout: Rollout,
+  cause: Cause | null,
+): Promise<void> {
+  const because = rolloutInWords(rollout);
+  log.info({ pull_request, actor, because }, 'a command is passed over');
+  await storage.transaction(async (tx) => {
+    if (via.kind === 'studio')
+      await tx.studioCommands.answer(via.command, replyFor({ kind: 'rollout_off', because }));
+    await cause?.end?.(tx);
+  });
+}
+
 /** The position of the command among all that people gave. */
 function givenOf(
   { via }: CommandEvent,
@@ -191,6 +212,7 @@ async function readGoverned(
     now: pullRequestNow(pullRequest, listed),
     branch: configuration?.branch ?? pullRequest.baseRef,
     chains: configuration?.chains ?? [],
+    rollout: configuration?.rollout,
     repository: repositoryFacts(event, pullRequest.defaultBranch),
   };
 }

@@ -47,6 +47,7 @@ export type CommandResult =
   | { kind: 'broken_chain'; chain: string; diagnostic: string }
   | { kind: 'merges_no_draft'; chain: string }
   | { kind: 'chain_held'; because: string }
+  | { kind: 'rollout_off'; because: string }
   | { kind: 'bad_inputs'; chain: string; problem: string }
   | { kind: 'skill_not_used'; skill: string }
   | { kind: 'step_not_begun'; step: string }
@@ -115,6 +116,7 @@ export function replyText(result: CommandResult): string {
     case 'merges_no_draft':
       return `The pull request is a draft, and ${code(result.chain)} merges; mark it as ready for review first.`;
     case 'chain_held':
+    case 'rollout_off':
       return `${inline(capital(result.because), 300)}.`;
     case 'bad_inputs':
       return `${code(result.chain)} is not fired: ${inline(result.problem)}.`;
@@ -165,6 +167,7 @@ export function isDone(result: CommandResult): boolean {
     case 'broken_chain':
     case 'merges_no_draft':
     case 'chain_held':
+    case 'rollout_off':
     case 'bad_inputs':
     case 'skill_not_used':
     case 'step_not_begun':

@@ -6,9 +6,12 @@ import { mayIssue } from './command.ts';
 import type { CommandContext } from './context.ts';
 import type { CommandResult } from './replies.ts';
 
-/** Whether the run ended so that it cannot continue. */
-export function isRestarted({ status }: Run): boolean {
-  return status === 'cancelled' || status === 'aborted';
+/**
+ * Whether the run ended so that it cannot continue. What the rollout withheld in it would be withheld again, because a run keeps the
+ * level that it began with.
+ */
+export function isRestarted({ status, reason }: Run): boolean {
+  return status === 'cancelled' || status === 'aborted' || reason?.code === 'run.completed.rollout';
 }
 
 /**

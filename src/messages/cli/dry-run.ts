@@ -8,10 +8,12 @@ import { explain, explainText, plainLine } from '../../domain/run/explain.ts';
 import { type Invocation, isRunOver, type Run, type RunState } from '../../domain/run/run.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import { conclusionOf } from '../check-run/check-state.ts';
+import { NOTHING_WRITTEN } from '../run/rollout.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
 import { listed, short } from '../text/pretty.ts';
 import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
+import { effectJson } from './effect-json.ts';
 import { whyJson } from './run-json.ts';
 import { meaningOfStep } from './run-outcome.ts';
 import { table } from './table.ts';
@@ -174,6 +176,12 @@ function endLines(
       ];
     }),
   ];
+}
+
+/** `run show`: what the rollout kept a run from writing, if anything. */
+export function withheldText(effects: readonly Effect[]): string[] {
+  if (effects.length === 0) return [];
+  return [[NOTHING_WRITTEN, ...effects.flatMap((effect) => ['', ...written(effect)])].join('\n')];
 }
 
 /** A run and those of its steps, nearest first. */
@@ -347,10 +355,6 @@ function courseJson(course: Course): Record<string, unknown> {
     why: whyJson(explain(state, approval)),
     would_write: effects.map(effectJson),
   };
-}
-
-function effectJson({ installation_id: _, ...effect }: Effect): Record<string, unknown> {
-  return effect;
 }
 
 /** What an effect would leave on GitHub. */

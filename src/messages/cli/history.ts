@@ -11,7 +11,7 @@ import {
   STEP_STATUSES,
 } from '../../domain/run/run.ts';
 import { PLAIN, type Screen } from '../text/screen.ts';
-import { runJsonSchema } from './run-json.ts';
+import { runWithWritesSchema } from './run-json.ts';
 import { table } from './table.ts';
 
 const statusSchema = z.enum([...RUN_STATUSES, ...STEP_STATUSES, ...SESSION_STATUSES]);
@@ -38,7 +38,7 @@ export const historyLineSchema = z.strictObject({
 });
 export type HistoryLine = z.infer<typeof historyLineSchema>;
 
-export const runWithHistorySchema = runJsonSchema.extend({ history: z.array(historyLineSchema) });
+export const runWithHistorySchema = runWithWritesSchema.extend({ history: z.array(historyLineSchema) });
 
 /**
  * The history of a run, oldest first. Its beginning is no transition, so that line comes from the run itself.

@@ -2,15 +2,18 @@ import { z } from 'zod';
 import { expectedSchema } from '../../domain/artifact/contract.ts';
 import { DELIVERIES } from '../../domain/artifact/delivery.ts';
 import { verificationSchema } from '../../domain/artifact/verification.ts';
+import { type EffectRow, withheldOf } from '../../domain/effect/effect.ts';
 import { evidenceRefSchema } from '../../domain/explanation/evidence.ts';
 import { CRITERION_STATUSES, type Explanation, labelOf } from '../../domain/explanation/explanation.ts';
 import { type Reason, reasonSchema } from '../../domain/explanation/reason.ts';
 import { gateVerdictSchema } from '../../domain/outcome/gate-verdict.ts';
 import { outcomeSchema } from '../../domain/outcome/outcome.ts';
+import { levelOf, ROLLOUT_LEVELS } from '../../domain/policy/rollout.ts';
 import { RUN_STATUSES, type Run, type RunState, STEP_STATUSES } from '../../domain/run/run.ts';
 import { skillChoiceSchema } from '../../domain/skill/decision.ts';
 import { delivery } from '../run/artifacts.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
+import { effectJson } from './effect-json.ts';
 
 /**
  * The JSON output of the command line (`--json`) and the API. Scripts rely on its shapes. They are spelled
@@ -44,6 +47,8 @@ export const runJsonSchema = z.strictObject({
   head_sha: z.string(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
+  /** The rollout when it began. */
+  rollout: z.enum(ROLLOUT_LEVELS),
   /**
    * How much of what its steps must produce is there; `null` if nothing was required, or nothing has been
    * checked yet.
@@ -69,6 +74,19 @@ export const runJsonSchema = z.strictObject({
 });
 export type RunJson = z.infer<typeof runJsonSchema>;
 
+/** A run with what the rollout withheld of it. */
+export const runWithWritesSchema = runJsonSchema.extend({
+  /** The effects that were not written, in the words of a dry run; empty with `rollout: enforce`. */
+  would_write: z.array(z.looseObject({ kind: z.string() })),
+});
+
+/** @param effects of the run */
+export function wouldWriteJson(
+  effects: readonly EffectRow[],
+): z.infer<typeof runWithWritesSchema>['would_write'] {
+  return withheldOf(effects).map(effectJson);
+}
+
 /** A run in a list. */
 export const runSummarySchema = runJsonSchema.omit({ steps: true, delivery: true, reason: true });
 
@@ -82,6 +100,7 @@ export function runSummaryJson(run: Run): z.infer<typeof runSummarySchema> {
     head_sha: run.headSha,
     created_at: run.createdAt.toISOString(),
     updated_at: run.updatedAt.toISOString(),
+    rollout: levelOf(run),
   };
 }
 
@@ -98,6 +117,7 @@ export function runJson(state: RunState, pages: Pages): RunJson {
     head_sha: run.headSha,
     created_at: run.createdAt.toISOString(),
     updated_at: run.updatedAt.toISOString(),
+    rollout: levelOf(run),
     delivery: delivery(state) ?? null,
     steps: invocations.map((step) => ({
       id: step.stepId,

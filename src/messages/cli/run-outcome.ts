@@ -59,6 +59,10 @@ function wordsOf(summary: RunSummary): string {
       return 'its run ended';
     case 'stopped':
       return 'cancelled';
+    case 'withheld':
+      return 'not rolled out';
+    case 'rollout_changed':
+      return 'rollout changed';
     case 'installation_gone':
       return 'app removed';
     case 'shut_out':

@@ -35,6 +35,7 @@ export function voidBecause(state: RunState, approval: Approval): string {
     case 'merged_elsewhere':
       return 'The pull request was merged by hand.';
     case 'merged_by_chain':
+    case 'rollout_changed':
     case 'parent_ended':
       return inline(asSentence(where.because), 300);
     case 'not_triggered':

@@ -7,6 +7,7 @@ import { type Run, type RunState, rulesAsked } from '../../domain/run/run.ts';
 import { code } from '../text/markdown.ts';
 import { capital, clip, listed, plural, reactionEmoji } from '../text/pretty.ts';
 import { neededFor } from './countersigns-needed.ts';
+import { WITHHELD_NEXT } from './rollout.ts';
 import { answerableStep, type RunSummary } from './run-summary.ts';
 
 /** About as many characters as GitHub shows in its list of checks. */
@@ -69,6 +70,8 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
       return `Step ${where.step} timed out`;
     case 'not_merged':
       return `Not merged: ${where.because}`;
+    case 'withheld':
+      return capital(where.because);
     case 'ended_early':
       return `Step ${where.step} ended the chain: ${where.because}`;
     case 'superseded':
@@ -80,6 +83,7 @@ function fullSentence(where: RunSummary, state: RunState, approval: Approval | n
     case 'merged_elsewhere':
       return 'Stopped: somebody merged the pull request by hand';
     case 'merged_by_chain':
+    case 'rollout_changed':
     case 'parent_ended':
       return `Stopped: ${where.because}`;
     case 'draft':
@@ -205,6 +209,10 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       return '`/countersign rerun` tries again.';
     case 'not_merged':
       return '`/countersign why` lists what was missing.';
+    case 'withheld':
+      return WITHHELD_NEXT;
+    case 'rollout_changed':
+      return 'If chains may run here, those that are for the pull request start again.';
     case 'ended_early':
       return 'To run it again, comment `/countersign rerun`.';
     case 'superseded':

@@ -44,6 +44,8 @@ export type RunSummary =
   | { kind: 'step_failed'; step: string; because: string }
   | { kind: 'timed_out'; step: string }
   | { kind: 'not_merged'; because: string }
+  /** The rollout let nobody be asked. */
+  | { kind: 'withheld'; because: string }
   | { kind: 'ended_early'; step: string; because: string }
   | { kind: 'superseded' }
   /** A person started the same chain again for the same head. */
@@ -55,6 +57,7 @@ export type RunSummary =
   | { kind: 'draft' }
   | { kind: 'retargeted' }
   | { kind: 'not_triggered' }
+  | { kind: 'rollout_changed'; because: string }
   | { kind: 'settings_changed' }
   | { kind: 'chain_changed' }
   /** It was a step of another run, and the step ended first. */
@@ -178,6 +181,7 @@ function completed(state: RunState): RunSummary {
       step: ending.stepId,
       because: ending.outcome?.summary ?? 'no reason is recorded',
     };
+  if (run.reason?.code === 'run.completed.rollout') return { kind: 'withheld', because: run.reason.summary };
   if (run.reason?.code === 'run.completed') return { kind: 'done' };
   // A step with `on_failure: continue` failed, so the steps that depend on it did not run.
   if (failedStep(state)) return failedRun(state);
@@ -220,6 +224,8 @@ function stopped(reason: Reason | null, by: readonly string[]): RunSummary {
       return { kind: 'retargeted' };
     case 'run.cancelled.not_triggered':
       return { kind: 'not_triggered' };
+    case 'run.cancelled.rollout':
+      return { kind: 'rollout_changed', because: reason.summary };
     case 'run.cancelled.settings_changed':
       return { kind: 'settings_changed' };
     case 'run.cancelled.chain_changed':

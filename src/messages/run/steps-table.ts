@@ -41,6 +41,7 @@ export function stepsList(state: RunState, limit: { items: number; bytes: number
 
 /** The mark and words of a step's status. A completed step that has not passed must not look as if it had. */
 export function face({ status, outcome, reason }: Invocation): { mark: string; words: string } {
+  if (reason?.code === 'step.skipped.rollout') return { mark: '👁️', words: 'withheld' };
   if (reason?.code === 'step.waiting.gate') return { mark: '✋', words: 'waiting for a gate' };
   if (reason?.code === 'step.waiting.until' || reason?.code === 'step.waiting.chain')
     return { mark: '⏳', words: 'waiting' };
@@ -74,6 +75,7 @@ function resultText(step: Invocation): string {
     case 'running':
     case 'waiting_approval':
     case 'skipped':
+      return outcome === null ? words : outcome.summary;
     case 'timed_out':
     case 'cancelled':
       return words;

@@ -107,12 +107,12 @@ function courseOf(
       : html` <small>of ${said(chain, 100)}, which the step ${said(path.join(' → '), 200)} runs</small>`;
   return html`<section aria-labelledby="why-${at}"><h2 id="why-${at}">Why${of}</h2>${whyTree([why], about)}</section>
 <section aria-labelledby="writes-${at}"><h2 id="writes-${at}">What would be written${of}</h2>
-${writes.length === 0 ? html`<p class="empty">Nothing.</p>` : writes.map(shownWrite)}
+${writes.length === 0 ? html`<p class="empty">Nothing.</p>` : writes.map(writeCard)}
 ${moreWrites === 0 ? '' : html`<p class="quiet">And ${plural(moreWrites, 'more write')}.</p>`}</section>`;
 }
 
 /** The first lines of a text are open, because they are what somebody came for. */
-function shownWrite({ head, body, parts }: ShownWrite): Html {
+export function writeCard({ head, body, parts }: ShownWrite): Html {
   return html`<article class="card"><h3>${said(head, 300)}</h3>
 ${body === null ? '' : written(body)}
 ${parts.length === 0 ? '' : html`<details><summary>${plural(parts.length, 'part')}</summary>${parts.map((part) => html`<p>${said(part.line, 300)}</p>${part.body === null ? '' : written(part.body)}\n`)}</details>`}</article>`;

@@ -18,6 +18,7 @@ import type { Timeline } from '../../domain/run/timeline.ts';
 import { written } from '../cli/dry-run.ts';
 import { actorInWords } from '../cli/history.ts';
 import { definedIn } from '../run/defined-in.ts';
+import { NOTHING_WRITTEN } from '../run/rollout.ts';
 import { nextStep, sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
@@ -31,10 +32,12 @@ import {
   rerunStepButton,
 } from './answering.ts';
 import { card } from './cards/card.ts';
+import { writeCard } from './dry-run.ts';
 import { stepGraph } from './graph.ts';
 import type { Html } from './layout.ts';
 import { type RunningLines, runningLog, type ShownLog, storedLog } from './log.ts';
 import { address as addressWith, duration, exactTime, runState, time, wide } from './parts.ts';
+import { shownWrites } from './shown-dry-run.ts';
 import { timelineFigure } from './timeline.ts';
 import { outwards, prose, said, saidLines } from './untrusted.ts';
 import { whyTree } from './why.ts';
@@ -93,7 +96,7 @@ ${answerForm(state, approval, view.acting)}${commandButtons(buttonsFor(state), a
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>${timelineFigure(view.timeline, { address: (stepId) => addressOf(view, stepId), selected: view.selected?.stepId })}</section>
 ${selectedStep(view)}
 </div>
-<section aria-labelledby="effects"><h2 id="effects">Written to GitHub</h2>${effectTable(view)}</section>
+${withheldWrites(view)}<section aria-labelledby="effects"><h2 id="effects">Written to GitHub</h2>${effectTable(view)}</section>
 <section aria-labelledby="history"><h2 id="history">What happened</h2>${history(view)}</section>`;
 }
 
@@ -286,8 +289,22 @@ function cardOf(
   });
 }
 
+/** What the rollout kept from GitHub: a report of what the run would have done. */
+function withheldWrites({ effects: { shown, isCut } }: RunView): Html {
+  const withheld = shown.filter(({ status }) => status === 'withheld');
+  if (withheld.length === 0) return html``;
+  const writes = shownWrites(withheld.map(({ effect }) => effect));
+  const more = withheld.length - writes.length;
+  return html`<section aria-labelledby="withheld"><h2 id="withheld">What it would have written</h2>
+<p class="quiet">${NOTHING_WRITTEN}${isCut ? ' Only the newest are listed.' : ''}</p>
+${writes.map(writeCard)}
+${more === 0 ? '' : html`<p class="quiet">And ${plural(more, 'more write')}.</p>`}</section>
+`;
+}
+
 function effectTable(view: RunView): Html {
-  const { shown, isCut } = view.effects;
+  const { shown: all, isCut } = view.effects;
+  const shown = all.filter(({ status }) => status !== 'withheld');
   if (shown.length === 0) return html`<p class="quiet">Nothing.</p>`;
   return html`${isCut ? html`<p class="quiet">The newest ${plural(shown.length, 'write')}; there are older ones.</p>` : ''}
 ${wide(

@@ -46,6 +46,7 @@ export const SETTING_WORDS: Readonly<Record<SettingName, string>> = {
   AWS_SESSION_TOKEN: 'The session of that key, if it has one.',
   RETENTION: 'How long finished data is kept.',
   COUNTERSIGN_MERGING: '“off”: nothing is merged.',
+  COUNTERSIGN_ROLLOUT: 'The most that this server rolls out: off, observe, comment or enforce.',
   COUNTERSIGN_WORKERS: 'How many jobs run at once, apart from reviews.',
   COUNTERSIGN_REVIEW_WORKERS: 'How many reviews run at once.',
   COUNTERSIGN_SHELL: '“allow”: chains may run commands in a sandbox.',

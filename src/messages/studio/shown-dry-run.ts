@@ -1,3 +1,4 @@
+import type { Effect } from '../../domain/effect/effect.ts';
 import { explain } from '../../domain/run/explain.ts';
 import type { Invocation, RunState } from '../../domain/run/run.ts';
 import type { ShownCourse, ShownDryRun, ShownStep, ShownWrite } from '../../ports/dry-runs.ts';
@@ -75,7 +76,7 @@ function coursesOf(
   path: readonly string[],
   room: { left: number },
 ): ShownCourse[] {
-  const shown = effects.slice(0, MAX_WRITES).map((effect) => shownWrite(whatIsWritten(effect), room));
+  const shown = shownWrites(effects, room);
   return [
     {
       path,
@@ -86,6 +87,11 @@ function coursesOf(
     },
     ...calls.flatMap((call) => coursesOf(call, [...path, call.step], room)),
   ];
+}
+
+/** The first of what would be written. @param room how much text there is left for all of them */
+export function shownWrites(effects: readonly Effect[], room = { left: MAX_BODIES }): ShownWrite[] {
+  return effects.slice(0, MAX_WRITES).map((effect) => shownWrite(whatIsWritten(effect), room));
 }
 
 function shownWrite({ head, body, parts = [] }: Written, room: { left: number }): ShownWrite {

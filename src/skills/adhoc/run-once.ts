@@ -56,6 +56,7 @@ export async function runBuiltInOnce(handler: StepHandler, step: StepContext): P
       return { outcome: result.outcome, because: null, log: texts.join('\n') };
     }
     case 'waits':
+    case 'withheld':
     case 'failed':
     case 'superseded':
       return none(result.reason.summary);

@@ -95,6 +95,7 @@ export function askJobs(deps: {
           case 'superseded':
             return HEAD_MOVED;
           case 'waits':
+          case 'withheld':
             return notAnswered(result.reason.summary);
           default:
             return unreachable(result);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createChat } from '../../../src/adapters/chat/webhooks.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { type EffectOf, effectSchema } from '../../../src/domain/effect/effect.ts';
@@ -21,10 +20,10 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { facts, question } from '../../domain/policy/merge-facts.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
+import { everyWriter } from '../../support/writers.ts';
 
 /** Only a refused notice needs it. */
 const NO_QUEUE = {} as Queue;
-const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'gate_check:1:a:main';
 const LEASE_MS = 40_000;
@@ -108,7 +107,7 @@ describe('a gate check', () => {
     const queue = { enqueue: async (_: unknown, ...jobs: NewJob[]) => void enqueued.push(...jobs) } as never;
     let ids = 0;
     const outbox = createOutbox({ queue, ids: { next: (prefix) => `${prefix}_${++ids}` } });
-    gates = createGateChecks({ storage, github, queue, outbox, clock });
+    gates = createGateChecks({ storage, writers: everyWriter(github), queue, outbox, clock });
     const limiter = { take: () => undefined, hold: () => undefined } as unknown as WriteLimiter;
     jobs = effectJobs({
       storage,
@@ -116,7 +115,7 @@ describe('a gate check', () => {
       clock,
       log: silentLog,
       limiter,
-      chat: createChat({ ...NO_WEBHOOKS, clock }),
+      writers: everyWriter(github),
       queue: NO_QUEUE,
     });
     await close();

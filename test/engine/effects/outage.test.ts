@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createChat } from '../../../src/adapters/chat/webhooks.ts';
 import { openStorage } from '../../../src/composition/storage.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Effect } from '../../../src/domain/effect/effect.ts';
@@ -12,10 +11,10 @@ import type { Queue } from '../../../src/ports/queue.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { ManualClock } from '../../support/clock.ts';
 import { temporaryFolders } from '../../support/temp.ts';
+import { everyWriter } from '../../support/writers.ts';
 
 /** Only a refused notice needs it. */
 const NO_QUEUE = {} as Queue;
-const NO_WEBHOOKS = { webhooks: new Map(), allowsPrivate: false };
 
 const KEY = 'label:1';
 const away = new GitHubError('unavailable', 502, 'POST /labels: GitHub answered 502');
@@ -41,7 +40,7 @@ beforeEach(async () => {
     clock,
     log: silentLog,
     limiter: ANY_RATE,
-    chat: createChat({ ...NO_WEBHOOKS, clock }),
+    writers: everyWriter(github),
     queue: NO_QUEUE,
   });
   await request(['x']);

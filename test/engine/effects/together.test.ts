@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { writesTogether } from '../../../src/engine/effects/together.ts';
 import { type GitHub, GitHubError, type GitHubWriter, type SharedWrite } from '../../../src/ports/github.ts';
+import { everyWriter } from '../../support/writers.ts';
 
 const REPO = { owner: 'acme', name: 'shop' };
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -26,7 +27,7 @@ function start(answer: (write: SharedWrite) => PromiseSettledResult<{ id?: numbe
       return writer;
     },
   };
-  const together = writesTogether(github);
+  const together = writesTogether(everyWriter(github));
   const join = (urgency: 'person' | 'run' | 'background' = 'run', place = '#1') =>
     together.join(place, 99, urgency);
   const comment = (seat: ReturnType<typeof join>, body: string) =>

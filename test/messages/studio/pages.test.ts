@@ -360,7 +360,7 @@ const PAGES: Record<string, Html> = {
   'operations while the engine does not answer': html`${healthPart({ kind: 'no_answer' }, undefined)}${budgetPart({ kind: 'no_answer' }, new Map())}`,
   operations: operationsPage({
     deliveries: { received: 1, processing: 0, done: 98, failed: 2 },
-    effects: { pending: 0, done: 22, failed: 1 },
+    effects: { pending: 0, done: 22, failed: 1, withheld: 4 },
     jobs: [{ kind: 'wake', due: 1, held: 0, later: 3, retried: 1, outage: 1, oldest: at('12:58') }],
     spending: [],
     fault: undefined,

@@ -10,6 +10,7 @@ import {
   runSummarySchema,
   whyJson,
   whyJsonSchema,
+  wouldWriteJson,
 } from '../../../messages/cli/run-json.ts';
 import type { ReadTx } from '../../../ports/storage.ts';
 import type { Visible } from '../../../ports/visible.ts';
@@ -72,11 +73,16 @@ export const RUN_ROUTES: readonly Route[] = [
     async handle({ path, read, visible, pages }) {
       const state = await visibleRun(read, visible, path.id);
       if (!state) return undefined;
-      const [sessions, transitions] = await Promise.all([
+      const [sessions, transitions, effects] = await Promise.all([
         read.runs.sessionsOf(path.id),
         read.runs.historyOf(path.id),
+        read.effects.ofRun(path.id),
       ]);
-      return { ...runJson(state, pages), history: historyLines(state, sessions, transitions) };
+      return {
+        ...runJson(state, pages),
+        would_write: wouldWriteJson(effects),
+        history: historyLines(state, sessions, transitions),
+      };
     },
   }),
   route({

@@ -21,6 +21,7 @@ export function verdictOf(report: ReviewReport, at: { headSha: string; round: nu
     head_sha: at.headSha,
     round: at.round,
     findings,
+    ...(missing.length > 0 && { incomplete: true }),
     files_reviewed: filesReviewed,
     left_out: leftOut.map(({ needed, ...listed }) => listed),
     analyzers,

@@ -15,6 +15,7 @@ import type { PastTransition } from '../domain/run/history.ts';
 import type { Invocation, Run, RunState, RunStatus, Session } from '../domain/run/run.ts';
 import type { SkillChoice } from '../domain/skill/decision.ts';
 import type { SkillArtifact } from '../domain/skill/skill.ts';
+import type { AcceptedFindings } from './accepted-findings.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Composites } from './composites.ts';
@@ -106,6 +107,7 @@ export interface Tx {
   readonly apiTokens: ApiTokens;
   readonly audit: AuditLog;
   readonly appliedCommands: AppliedCommands;
+  readonly acceptedFindings: AcceptedFindings;
   readonly studioSessions: StudioSessions;
   readonly studioCommands: StudioCommands;
   readonly operations: Operations;

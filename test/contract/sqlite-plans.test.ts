@@ -164,6 +164,10 @@ describe('no query reads a whole table row by row', () => {
     ['artifacts.remove', (tx) => tx.artifacts.remove(['art1', 'art2'])],
     ['pullRequests.get', (tx) => tx.pullRequests.get(70, 3)],
     ['appliedCommands.of', (tx) => tx.appliedCommands.of(70, 3)],
+    [
+      'acceptedFindings.ofHead',
+      (tx) => tx.acceptedFindings.ofHead({ repositoryId: 70, pullRequest: 3, headSha: 'a' }),
+    ],
     ['cursors.get', (tx) => tx.cursors.get('a')],
     ['missedDeliveries.get', (tx) => tx.missedDeliveries.get('g')],
     ['missedDeliveries.due', (tx) => tx.missedDeliveries.due(at(0), 5)],

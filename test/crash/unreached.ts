@@ -2,6 +2,7 @@
 export const ONLY_IN_LONG_FORM = [
   'approvals.saveAnswers',
   'appliedCommands.put',
+  'acceptedFindings.put',
   'modelCalls.begin',
   'modelCalls.end',
   'skills.keep',

@@ -57,6 +57,7 @@ export function stepContext(
     chainInForce: async (name) => ({ because: `there is no chain "${name}"` }),
     round: async () => 1,
     earlierReview: async () => undefined,
+    acceptances: async () => [],
     newId: () => 'apr_1',
     approval: undefined,
     timesAsked: 0,

@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { ChainStatus } from '../../domain/chain/stored.ts';
 import type { OrderedVerb } from '../../domain/command/order.ts';
 import type { EffectStatus } from '../../domain/effect/effect.ts';
+import type { Severity } from '../../domain/outcome/finding.ts';
 import type { ApprovalStatus } from '../../domain/policy/approval.ts';
 import type { GateProtection } from '../../domain/policy/gate-check.ts';
 import type { Figure } from '../../domain/run/figures.ts';
@@ -82,6 +83,8 @@ export interface Database {
   };
   missed_deliveries: MissedDeliveriesTable;
   applied_commands: AppliedCommandsTable;
+  accepted_findings: AcceptedFindingsTable;
+  found_rules: FoundRulesTable;
   skills: SkillsTable;
   skill_artifacts: SkillArtifactsTable;
   model_calls: ModelCallsTable;
@@ -211,6 +214,27 @@ export interface ModelCallsTable {
   started_at: string;
   completed_at: string | null;
   error: string | null;
+}
+
+export interface AcceptedFindingsTable {
+  repository_id: number;
+  pull_request: number;
+  head_sha: string;
+  finding: string;
+  rule: string;
+  severity: Severity;
+  because: string;
+  by_id: number;
+  by_login: string;
+  accepted_at: string;
+}
+
+export interface FoundRulesTable {
+  repository_id: number;
+  rule: string;
+  found: number;
+  first_at: string;
+  last_at: string;
 }
 
 interface AppliedCommandsTable {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Clock } from '../../core/clock.ts';
 import type { Tx } from '../../ports/storage.ts';
+import { acceptedFindingsTable } from './accepted-findings.ts';
 import { apiTokensTable } from './api-tokens.ts';
 import { appliedCommandsTable } from './applied-commands.ts';
 import { approvalsTable } from './approvals.ts';
@@ -69,6 +70,7 @@ export function tablesOn(
     apiTokens: apiTokensTable(db),
     audit: auditTable(db, clock, unit),
     appliedCommands: appliedCommandsTable(db),
+    acceptedFindings: acceptedFindingsTable(db),
     studioSessions: studioSessionsTable(db),
     studioCommands: studioCommandsTable(db),
     operations: operationsTable(db),

@@ -105,6 +105,16 @@ export const auditEntrySchema = z.lazy(() =>
       /** The GUID of the delivery to process again. */
       delivery: z.string().optional(),
     }),
+    /** A person accepted a finding of a review for a head. */
+    z.strictObject({
+      kind: z.literal('finding.accepted'),
+      ...common,
+      finding: z.string(),
+      rule: z.string(),
+      severity: z.string(),
+      place: z.string(),
+      because: z.string(),
+    }),
     /** A command that was accepted, and that the app could not execute when its turn came. */
     z.strictObject({
       kind: z.literal('command.refused'),

@@ -156,6 +156,21 @@ const gates = z
   .max(50)
   .describe('Gates for every use of a skill or action. Those of the organisation and the repository add up.');
 
+/** As findings name it: `analyzer/rule`, or `file/rule` of a package. */
+const ruleName = pattern(
+  /^[^\s/]{1,60}\/[^\s]{1,139}$/,
+  'a rule is written analyzer/rule, as its finding shows it',
+);
+
+const review = z.strictObject({
+  ignore: z
+    .array(ruleName)
+    .max(200)
+    .describe(
+      'Rules whose findings do not count, as analyzer/rule. The review says how many it left out. Those of the organisation and the repository add up.',
+    ),
+});
+
 const minimum = z.strictObject({
   count: countersign.shape.count.describe('The least number of people who must countersign.'),
   permission: z
@@ -190,6 +205,7 @@ export const settingsFileSchema = z.strictObject({
   ci: ci.partial().optional(),
   notify: notify.partial().optional().describe('How people learn of an open question.'),
   noise: noise.optional(),
+  review: review.partial().optional().describe('What reviews leave out.'),
   gates: gates.optional(),
   minimum: minimum
     .partial()
@@ -216,6 +232,8 @@ export interface Settings {
   noise: z.infer<typeof noise>;
   /** Absent if no file has it: then nobody is notified. */
   notify?: Notify;
+  /** Absent if no file has it. */
+  review?: z.infer<typeof review>;
   /** Absent without gates, and in runs that began before gates existed. */
   gates?: readonly MandatoryGates[];
   /** Whose settings turn merging off; absent while it is on. */
@@ -477,6 +495,9 @@ export function mergeSettings(
   );
   const liftedTo = (key: string) =>
     belowMinimum({ countersign, ci }, least).some(({ path }) => path[1] === key);
+  const ignored = [
+    ...new Set([...(organisation?.review?.ignore ?? []), ...(repository?.review?.ignore ?? [])]),
+  ].sort();
   const off =
     organisation?.merging === 'off'
       ? 'organisation'
@@ -503,6 +524,7 @@ export function mergeSettings(
     ...(organisation?.notify || repository?.notify
       ? { notify: overlaid(NO_NOTICE, organisation?.notify, repository?.notify) }
       : {}),
+    ...(ignored.length === 0 ? {} : { review: { ignore: ignored } }),
     ...(mandatory.length === 0 ? {} : { gates: mandatory }),
     ...(off === undefined ? {} : { mergingOff: off }),
     ...shellOf(organisation?.shell, repository?.shell),

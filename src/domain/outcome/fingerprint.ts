@@ -28,6 +28,14 @@ export function fingerprintHash(finding: Finding): string {
   return shortHash(fingerprint(finding));
 }
 
+/** How many letters of the hash name a finding for people. A command may give more of them, or all. */
+const ID_LETTERS = 8;
+
+/** The name of a finding for people and their commands. The same line found twice by one rule has one name. */
+export function findingId(finding: Finding): string {
+  return fingerprintHash(finding).slice(0, ID_LETTERS);
+}
+
 export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 20);
 }

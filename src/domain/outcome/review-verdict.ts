@@ -58,6 +58,15 @@ const leftOutSchema = z.strictObject({
 });
 export type LeftOut = z.infer<typeof leftOutSchema>;
 
+/** A finding that a person accepted for this head, with the reason that they gave. It does not count for the verdict. */
+const acceptedSchema = z.strictObject({
+  finding: findingSchema,
+  by: z.strictObject({ id: z.int(), login: z.string() }),
+  because: z.string(),
+  at: z.iso.datetime(),
+});
+export type Accepted = z.infer<typeof acceptedSchema>;
+
 /**
  * The result of a review. `verdict` is null if the review is incomplete: a missing result is no verdict, and
  * never an approval (invariant I5).
@@ -70,6 +79,10 @@ export const reviewVerdictSchema = z.strictObject({
   /** Which review of this pull request it is, from 1. */
   round: z.int().min(1),
   findings: z.array(findingSchema),
+  /** Findings that people accepted, beside `findings`; absent without any. */
+  accepted: z.array(acceptedSchema).optional(),
+  /** Set if something is missing from the review, so that it can be no approval, whatever becomes of its findings. */
+  incomplete: z.literal(true).optional(),
   files_reviewed: z.int().min(0),
   /** The files that were not reviewed, and why. They are shown, because silence would read as "fine". */
   left_out: z.array(leftOutSchema),

@@ -7,6 +7,7 @@ import type { EvidenceRef } from '../explanation/evidence.ts';
 import { combined, criterion, type Explanation, labelOf } from '../explanation/explanation.ts';
 import type { CiResult } from '../outcome/ci-result.ts';
 import { isBlocking, placeInWords, SEVERITIES } from '../outcome/finding.ts';
+import { findingId } from '../outcome/fingerprint.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { brokenOff, type ReviewVerdict } from '../outcome/review-verdict.ts';
 import type { Approval } from '../policy/approval.ts';
@@ -358,8 +359,21 @@ function reviewReasons(outcome: ReviewVerdict): Explanation[] {
         .filter(isBlocking)
         .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
         .map((finding) =>
-          criterion('unmet', `${finding.severity}: ${finding.description}`, [], [placeInWords(finding)]),
+          criterion(
+            'unmet',
+            `${finding.severity}: ${finding.description}`,
+            [],
+            [placeInWords(finding), `finding ${findingId(finding)}`],
+          ),
         ),
+      ...(outcome.accepted ?? []).map(({ finding, by, because }) =>
+        criterion(
+          'met',
+          `${by.login} accepted for this commit: ${finding.severity}: ${finding.description} Reason: ${because}`,
+          [],
+          [placeInWords(finding), `finding ${findingId(finding)}`],
+        ),
+      ),
     ],
     'finding',
   );

@@ -6,18 +6,20 @@ import { criterion, type Explanation } from '../explanation/explanation.ts';
 import { asksAbout, compileExpression, evaluateCondition } from '../expression/condition.ts';
 import type { GateVerdict } from '../outcome/gate-verdict.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import { acceptanceCriteria, acceptorsIn } from '../policy/accepted-findings.ts';
 import type { AnsweringPerson, Approval, AskedAuthorship } from '../policy/approval.ts';
 import type { ApprovingReviews } from '../policy/approving-reviews.ts';
 import { askedAuthorship, NO_CONTRIBUTORS } from '../policy/authorship.ts';
 import { actionOf } from '../policy/capability.ts';
 import { type Conflict, conflictCriteria, conflictOf, type Mergeability } from '../policy/conflict.ts';
-import { tightened } from '../policy/countersign-rules.ts';
+import { type CountersignRules, tightened } from '../policy/countersign-rules.ts';
 import type { Discussion, SaidOnGitHub } from '../policy/discussion.ts';
 import { conditionOf, degraded } from '../policy/gate/verdict.ts';
 import {
   type Answerer,
   approvedOnGitHubBy,
   type ConfigurationStatus,
+  ineligibleBecause,
   type MergeFacts,
   type MergeQuestion,
 } from '../policy/merge-gate.ts';
@@ -56,6 +58,8 @@ type ReadForQuestion = Pick<MergeFacts, 'readAt' | 'comment' | 'contributors' | 
   requestedChanges: RequestedChanges | undefined;
   /** `undefined` if this attempt did not read them. */
   approvingReviews: ApprovingReviews<Answerer> | undefined;
+  /** Those who accepted findings, as they are now; `undefined` if this attempt did not read them. */
+  acceptors: readonly Answerer[] | undefined;
   /** `undefined` if this attempt did not ask for it; `null` if GitHub did not show it. */
   discussion: Discussion | null | undefined;
   /** The comment as the poller compares it; `undefined` if GitHub does not show it or names no global id. */
@@ -118,6 +122,7 @@ export function questionFacts(
       ...read.gates.map(conditionOf),
       ...rejections.elsewhere,
       ...(requestedChanges ? [requestedChangesCriterion(requestedChanges, pullRequest.author.id)] : []),
+      ...acceptances(asking, rules, read),
       ...conflictCriteria(conflict, conflicted, run.baseRef),
     ],
     pausedBy: read.pausedBy,
@@ -132,6 +137,20 @@ export function questionFacts(
       contributors && contributors !== NO_CONTRIBUTORS ? askedAuthorship(rules, contributors) : undefined,
     facts,
   };
+}
+
+function acceptances(
+  { state }: Asking,
+  rules: CountersignRules,
+  { acceptors, contributors, pullRequest }: ReadForQuestion,
+): Explanation[] {
+  if (!acceptors) return [];
+  return acceptanceCriteria(acceptorsIn(state.invocations), ({ id }) => {
+    const now = acceptors.find((person) => person.id === id);
+    return now
+      ? ineligibleBecause(now, rules, { contributors, pullRequest })
+      : 'is not on GitHub under that name any more';
+  });
 }
 
 function watchOf({ shown, pullRequest }: ReadForQuestion, conflicts: boolean): QuestionWatch | null {

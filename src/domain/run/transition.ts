@@ -37,6 +37,8 @@ export type Signal =
   | { kind: 'time' }
   | { kind: 'end'; status: 'cancelled' | 'aborted'; reason: Reason }
   | { kind: 'rerun'; stepIndex: number }
+  /** The outcome of a step that is done was judged again. */
+  | { kind: 'judged'; stepIndex: number; outcome: Outcome; artifactId: string }
   | { kind: 'pause' }
   | { kind: 'resume' };
 
@@ -80,7 +82,7 @@ class Transition {
   }
 
   apply(signal: Signal): void {
-    if (isRunOver(this.state.run.status) && signal.kind !== 'rerun') return;
+    if (isRunOver(this.state.run.status) && signal.kind !== 'rerun' && signal.kind !== 'judged') return;
     switch (signal.kind) {
       case 'start':
         break;
@@ -101,6 +103,9 @@ class Transition {
         return;
       case 'rerun':
         if (!this.rerun(signal.stepIndex)) return;
+        break;
+      case 'judged':
+        if (!this.judged(signal)) return;
         break;
       case 'pause':
         this.state.run.paused = true;
@@ -211,6 +216,40 @@ class Transition {
       this.abort(step, 'cancelled', reason('step.cancelled', `${first.stepId} is run again`));
       Object.assign(step, NOT_BEGUN);
     }
+    run.status = 'running';
+    run.reason = null;
+    run.finishedAt = null;
+    return true;
+  }
+
+  /**
+   * Gives a step another outcome, and lets the steps that were skipped because of the former one be looked at again. A
+   * step that ran stays as it is: what it did cannot be taken back. Returns false if nothing else changes in the run.
+   */
+  private judged({ stepIndex, outcome, artifactId }: Extract<Signal, { kind: 'judged' }>): boolean {
+    const { run, invocations } = this.state;
+    const judged = invocations[stepIndex];
+    if (judged?.status !== 'completed' || judged.outcome === null) return false;
+    const isOver = isRunOver(run.status);
+    // A run of a step of another run has told it its end, and what was cancelled stays cancelled.
+    if (isOver && (run.facts.parent || run.status === 'cancelled' || run.status === 'aborted')) return false;
+    const before = judged.outcome;
+    judged.outcome = outcome;
+    judged.outcomeArtifactId = artifactId;
+    judged.reason = pointingTo(doneReason({ outcome, artifactId }), stepRef(judged));
+    this.recheck(({ status }) => waitingFor(status) === 'approval');
+    const isOther = before.passed !== outcome.passed || verdictIn(before) !== verdictIn(outcome);
+    const dependents = new Set(dependentsOf(run.definition.steps, judged.stepId));
+    const skipped = invocations.filter(
+      ({ stepId, reason: because }) =>
+        dependents.has(stepId) &&
+        (because?.code === 'step.skipped.condition' || because?.code === 'step.skipped.dependency'),
+    );
+    if (!isOther || skipped.length === 0) {
+      if (run.status === 'completed') run.reason = pointingTo(completedReason(this.state), subjectRef(run));
+      return !isOver;
+    }
+    for (const step of skipped) Object.assign(step, NOT_BEGUN);
     run.status = 'running';
     run.reason = null;
     run.finishedAt = null;
@@ -402,6 +441,10 @@ function overall(
     if (step) return { status, because: step.reason };
   }
   return { status: paused ? 'waiting_until' : 'running', because: null };
+}
+
+function verdictIn(outcome: Outcome): string | null | undefined {
+  return outcome.outcome_kind === 'review_verdict' ? outcome.verdict : undefined;
 }
 
 function statusText(status: StepStatus): string {

@@ -24,7 +24,7 @@ export async function readAnswerer(
 export async function readSpeaker(
   reader: GitHubReader,
   repo: Repo,
-  { person: { id, login }, says }: SpokenAnswer,
+  { person: { id, login }, says }: Pick<SpokenAnswer, 'person' | 'says'>,
   rules: CountersignRules,
 ): Promise<Speaker[]> {
   const [now, teams] = await Promise.all([

@@ -2,6 +2,7 @@ import type { Chain } from '../../domain/chain/chain.ts';
 import type { EffectOf } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
+import type { Acceptance } from '../../domain/outcome/accept.ts';
 import type { AnsweringPerson, Approval } from '../../domain/policy/approval.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { Rollout } from '../../domain/policy/rollout.ts';
@@ -51,6 +52,8 @@ export interface ApprovalContext extends GateContext {
   /** Records that the merge begun by this run succeeded with this commit. */
   confirmMerge(sha: string): Promise<void>;
   pausedBy(): Promise<string | null>;
+  /** The findings that people accepted for the head of the run. */
+  readonly acceptances: () => Promise<readonly Acceptance[]>;
   /** The operator has switched merging off on this server. */
   readonly mergingOff: boolean;
   /** The rollout that counts for the run: that of its beginning, or that of now if it is lower. */

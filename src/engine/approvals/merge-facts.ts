@@ -2,6 +2,7 @@ import type { Settings } from '../../domain/chain/settings.ts';
 import { readsPaths } from '../../domain/chain/trigger-schema.ts';
 import type { GateVerdict } from '../../domain/outcome/gate-verdict.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
+import { acceptorsIn } from '../../domain/policy/accepted-findings.ts';
 import type { SpokenAnswer } from '../../domain/policy/approval.ts';
 import { NO_CONTRIBUTORS } from '../../domain/policy/authorship.ts';
 import { actionOf } from '../../domain/policy/capability.ts';
@@ -124,12 +125,13 @@ async function readFrom(
     thorough || needsReview(rules)
       ? await readReviews(now, number, rules)
       : { requested: undefined, approving: undefined };
+  const accepting = thorough && actionOf(step.uses)?.merges ? acceptorsIn(state.invocations) : [];
   const isApproved = approvingReviews?.known === true && approvingReviews.by.length > 0;
   // Without an answer, nobody must be compared with the authors. But commits that the settings refuse block
   // the step by themselves.
   const refuses = thorough && rules.unattributed === 'refuse';
   const contributors =
-    anybody || refuses || isApproved
+    anybody || refuses || isApproved || accepting.length > 0
       ? await readContributors(
           now,
           governing?.before ?? prefetched.pullRequest ?? (await rest.pullRequest(repo, number)),
@@ -144,6 +146,9 @@ async function readFrom(
   );
   const speakers =
     spoken && (await Promise.all(spoken.map((answer) => readSpeaker(reader, repo, answer, rules))));
+  const acceptors = await Promise.all(
+    accepting.map(({ person }) => readSpeaker(reader, repo, { person, says: 'approve' }, rules)),
+  );
   const rejections = actionOf(step.uses)?.merges
     ? await context.earlierRejections()
     : { by: [], elsewhere: [] };
@@ -168,6 +173,7 @@ async function readFrom(
     rejections,
     requestedChanges: thorough ? requestedChanges : undefined,
     approvingReviews,
+    acceptors: thorough && actionOf(step.uses)?.merges ? acceptors.flat() : undefined,
     discussion,
     shown: found?.nodeId
       ? { nodeId: found.nodeId, body: found.body, counted: counts(rules), reactions }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalJson } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
@@ -11,6 +12,7 @@ import { broughtBy, type EventOf } from '../../domain/event/event.ts';
 import { stepRef } from '../../domain/explanation/evidence.ts';
 import { pointingTo, type Reason, reason } from '../../domain/explanation/reason.ts';
 import type { Slot } from '../../domain/expression/state-slot.ts';
+import { type Outcome, outcomeName } from '../../domain/outcome/outcome.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { runsChain } from '../../domain/policy/capability.ts';
 import { type Actor, actorOf } from '../../domain/run/actor.ts';
@@ -59,6 +61,8 @@ export interface Engine {
    * session is no longer the step's current one: a superseded worker cannot write.
    */
   report(tx: Tx, sessionId: string, report: SessionReport, by: Actor): Promise<SessionResult | undefined>;
+  /** Gives a step that is done another outcome, as an artifact beside the former one, and lets its run continue from there. */
+  judge(tx: Tx, runId: string, stepIndex: number, outcome: Outcome, by: Actor): Promise<void>;
   /**
    * Records why an active session is blocked, for explanations. Not shown on GitHub: an exhausted rate limit
    * should not be spent on edits of comments.
@@ -163,6 +167,7 @@ export function createEngine(
       clock.now(),
     );
     await tx.artifacts.insert(...artifacts);
+    if (result.kind === 'done') await countFindings(tx, state.run, result.outcome, clock.now());
     for (const approval of approvals) await saveApproval(tx, approval);
     await auditAnswers(tx, state.run, invocation, done, by, clock.now());
     if (done.endsRun) {
@@ -181,6 +186,24 @@ export function createEngine(
       if (event) await queue.enqueue(tx, repositoryEventJob(event));
     }
     return result;
+  }
+
+  async function judge(tx: Tx, runId: string, stepIndex: number, outcome: Outcome, by: Actor): Promise<void> {
+    const step = (await tx.runs.load(runId))?.invocations[stepIndex];
+    if (!step || step.sessionId === null) return;
+    const artifactId = ids.next('art');
+    await tx.artifacts.insert({
+      id: artifactId,
+      runId,
+      invocationId: step.id,
+      sessionId: step.sessionId,
+      createdAt: clock.now(),
+      kind: outcome.outcome_kind,
+      name: outcomeName(outcome),
+      content: canonicalJson(outcome),
+      filePath: null,
+    });
+    await signal(tx, runId, { kind: 'judged', stepIndex, outcome, artifactId }, by);
   }
 
   async function recordBlocked(tx: Tx, sessionId: string, because: Reason): Promise<void> {
@@ -375,7 +398,7 @@ export function createEngine(
     }
   }
 
-  return { begin, signal, report, recordBlocked };
+  return { begin, signal, report, judge, recordBlocked };
 }
 
 /** The event for chains that wait for the steps of others. */
@@ -414,6 +437,20 @@ async function saveApproval(tx: Tx, approval: Approval): Promise<void> {
   const known = (await tx.approvals.ofRun(approval.runId)).some((other) => other.id === approval.id);
   if (known) await tx.approvals.save(approval);
   else await tx.approvals.insert(approval);
+}
+
+/** In one review. A report of CI can have any number of rules of any name. */
+const MOST_RULES = 50;
+
+/** Counts the findings of a review by their rules, to compare them with what people accept. */
+async function countFindings(tx: Tx, { repositoryId }: Run, outcome: Outcome, at: Date): Promise<void> {
+  if (outcome.outcome_kind !== 'review_verdict') return;
+  const found = new Map<string, number>();
+  const findings = [...outcome.findings, ...(outcome.accepted ?? []).map(({ finding }) => finding)];
+  for (const { rule } of findings) {
+    if (found.has(rule) || found.size < MOST_RULES) found.set(rule, (found.get(rule) ?? 0) + 1);
+  }
+  await tx.acceptedFindings.countFound(repositoryId, found, at);
 }
 
 /** Records that a run is over, or that one that was over continues. */

@@ -109,15 +109,16 @@ function subject(name: string, { branch, read }: Configuration): string {
 /** The dotted names of relevant settings that have changed. */
 function changedSettings(then: Settings, now: Settings): string[] {
   // A key that a run of an older version lacks had the meaning of today's default.
-  const about = ({ countersign, merge, ci, gates = [], leastTrust }: Settings) => ({
+  const about = ({ countersign, merge, ci, review, gates = [], leastTrust }: Settings) => ({
     countersign: { ...defaultSettings.countersign, ...countersign },
     merge: { ...defaultSettings.merge, ...merge },
     ci,
+    review: { ignore: review?.ignore ?? [] },
     gates,
     leastTrust,
   });
   const [before, after] = [about(then), about(now)];
-  return (['countersign', 'merge', 'ci'] as const)
+  return (['countersign', 'merge', 'ci', 'review'] as const)
     .flatMap((part) => changedKeys(before[part], after[part]).map((key) => `${part}.${key}`))
     .concat(isDeepStrictEqual(before.gates, after.gates) ? [] : ['gates'])
     .concat(before.leastTrust === after.leastTrust ? [] : ['minimum.trust']);

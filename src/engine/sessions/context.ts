@@ -172,6 +172,11 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         const sharing = await othersAtGate(storage.read, run);
         return own?.pausedBy ?? sharing.find(({ pausedBy }) => pausedBy !== null)?.pausedBy ?? null;
       },
+      async acceptances() {
+        const { repositoryId, pullRequest, headSha } = run;
+        if (pullRequest === null) return [];
+        return storage.read.acceptedFindings.ofHead({ repositoryId, pullRequest, headSha });
+      },
       earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
       merge: mergeOnce({ storage, github, writers, clock, ids }, run, session.id, recordingOf),
       gate: gateHandle(deps, run, session, withResult),

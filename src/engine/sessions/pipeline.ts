@@ -20,6 +20,7 @@ import type {
 import { withheldQuestion } from '../approvals/withheld-question.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import { notPermitted } from '../gates/permission.ts';
+import { withAccepted } from '../steps/judged-findings.ts';
 import type { StepHandler } from '../steps/step.ts';
 
 /** The stages of an attempt at a step, in their order. */
@@ -75,7 +76,7 @@ export async function attemptStep(parts: StepParts, context: ApprovalContext): P
     if (withheld) return ended('approval', withheld);
   }
   const answer = asks ? await poll(parts, context) : undefined;
-  const result = await run(handler, context, answer);
+  const result = await judgedFindings(context, await run(handler, context, answer));
   if (result.kind !== 'done') return ended(answer && answer.kind !== 'granted' ? 'approval' : 'run', result);
 
   const after = await judgeGates(context, gates.post, skillOf, new Map([[step.id, result.outcome]]));
@@ -133,6 +134,17 @@ async function poll(
   if (!refusal) return answer;
   const approval = { ...answer.approval, status: 'void' } as const;
   return { kind: 'not_yet', result: { kind: 'failed', reason: refusal, retryable: false, approval } };
+}
+
+/** A review counts without the findings that people accepted for its head, whoever reviews that again. */
+async function judgedFindings(
+  { acceptances, state }: ApprovalContext,
+  result: ApprovalResult,
+): Promise<ApprovalResult> {
+  if (result.kind !== 'done' || result.outcome.outcome_kind !== 'review_verdict') return result;
+  if (result.outcome.findings.length === 0) return result;
+  const ignored = state.run.settings.review?.ignore ?? [];
+  return { ...result, outcome: withAccepted(result.outcome, await acceptances(), ignored) };
 }
 
 /** @param answer `undefined` if nobody has to be asked */

@@ -11,6 +11,7 @@ export const VERBS = [
   'ci',
   'approve',
   'reject',
+  'accept',
   'cancel',
   'pause',
   'resume',
@@ -24,11 +25,13 @@ export type Verb = (typeof VERBS)[number];
  * by quoting a sentence. `approve` and `reject` are for steps that merge nothing.
  */
 export type Command =
-  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | Saying> }
+  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | 'accept' | Saying> }
   /** Without a step: the step that waits for an answer. */
   | { verb: Saying; step?: string }
   /** Without a step: all that failed. */
   | { verb: 'rerun'; step?: string }
+  /** The name of a finding, or the beginning of its hash. */
+  | { verb: 'accept'; finding: string; because: string }
   | { verb: 'fire'; chain: string; inputs: Record<string, string> }
   | { verb: 'ask'; question: string };
 
@@ -65,6 +68,7 @@ export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNE
   ci: WRITERS_AND_AUTHOR,
   approve: COUNTERSIGNERS,
   reject: COUNTERSIGNERS,
+  accept: COUNTERSIGNERS,
   cancel: WRITERS_AND_AUTHOR,
   pause: MAINTAINERS,
   resume: MAINTAINERS,

@@ -26,10 +26,12 @@ export async function readRespondent(
   { repository, actor }: EventOf<'command.issued'>,
   pullRequest: PullRequest,
   steps: readonly ActiveStep[],
+  teamsToo: readonly string[] = [],
 ): Promise<Respondent | undefined> {
-  const wanted = new Set(
-    steps.flatMap(({ openApproval }) => (openApproval ? teamsNamed(answerRules(openApproval)) : [])),
-  );
+  const wanted = new Set([
+    ...teamsToo,
+    ...steps.flatMap(({ openApproval }) => (openApproval ? teamsNamed(answerRules(openApproval)) : [])),
+  ]);
   const [found, teams, contributors] = await Promise.all([
     reader.collaborator(repository, actor),
     teamsOf(reader, actor, [...wanted]),

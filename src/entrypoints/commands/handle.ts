@@ -21,6 +21,7 @@ import { commandReply } from '../../messages/comments/command-reply.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { Cause } from '../../ports/jobs.ts';
 import type { Tx } from '../../ports/storage.ts';
+import { reviewsOfHead, teamsToAccept } from './accept.ts';
 import { activeSteps } from './active-steps.ts';
 import { type Command, doesWork, mayIssue } from './command.ts';
 import type { CommandContext, CommandDeps, Governed } from './context.ts';
@@ -89,6 +90,7 @@ export function createCommandHandler(
           event,
           pullRequest,
           await activeSteps(storage.read, event, pullRequest),
+          teamsToAccept(await reviewsOfHead(storage.read, event, pullRequest)),
         )
       : undefined;
 
@@ -182,7 +184,7 @@ function givenOf(
 }
 
 function isAnswer({ verb }: Command): boolean {
-  return verb === 'approve' || verb === 'reject';
+  return verb === 'approve' || verb === 'reject' || verb === 'accept';
 }
 
 function asksAboutRuns({ verb }: Command): boolean {

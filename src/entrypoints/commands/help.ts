@@ -11,6 +11,10 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
   ci: { usage: 'ci', does: 'reads the state of CI again' },
   approve: { usage: 'approve [step]', does: 'lets a step go on that asks and merges nothing' },
   reject: { usage: 'reject [step]', does: 'stops a step that asks and merges nothing' },
+  accept: {
+    usage: 'accept <finding> because <reason>',
+    does: 'lets a finding of the review pass, for this commit',
+  },
   cancel: { usage: 'cancel', does: 'cancels what is running for the pull request' },
   pause: { usage: 'pause', does: 'holds every merge of the pull request until `resume`' },
   resume: { usage: 'resume', does: 'lets it go on after `pause`' },

@@ -72,6 +72,8 @@ function withArguments(verb: Verb, rest: string): Parsed {
       return maybeStep(verb, rest);
     case 'fire':
       return fire(rest);
+    case 'accept':
+      return accept(rest);
     case 'ask':
       return ask(rest);
     case 'help':
@@ -86,6 +88,26 @@ function withArguments(verb: Verb, rest: string): Parsed {
         ? { ok: { verb } }
         : { error: `${code(`/countersign ${verb}`)} takes nothing after it, but got ${quoted(rest)}.` };
   }
+}
+
+/** The beginning of a finding's hash: as many letters as its name has, or all of them. */
+const FINDING = /^[0-9a-f]{6,20}$/;
+const MAX_REASON_LENGTH = 300;
+
+function accept(rest: string): Parsed {
+  const [, finding = '', then = ''] = /^`?([^ \t`]*)`?(.*)$/.exec(rest) ?? [];
+  const example = code('/countersign accept 3f9a1c07 because the column is empty');
+  if (finding === '') return { error: `Say which finding to accept and why, as in ${example}.` };
+  const id = finding.toLowerCase();
+  if (!FINDING.test(id))
+    return {
+      error: `${quoted(finding)} is no name of a finding: the check run shows each with its name, as in ${example}.`,
+    };
+  const reason = /^[ \t]+because[ \t:]+(.*)$/i.exec(then)?.[1]?.trim() ?? '';
+  if (reason === '') return { error: `Say why the finding is all right, as in ${example}.` };
+  if (reason.length > MAX_REASON_LENGTH)
+    return { error: `The reason may have ${MAX_REASON_LENGTH} characters at most.` };
+  return { ok: { verb: 'accept', finding: id, because: reason } };
 }
 
 function ask(question: string): Parsed {

@@ -5,9 +5,15 @@ import type { Saying } from '../../domain/policy/approval.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
 import { newerCommandGiven } from '../../messages/comments/not-begun.ts';
 import { code, inline } from '../../messages/text/markdown.ts';
-import { capital } from '../../messages/text/pretty.ts';
+import { capital, clip } from '../../messages/text/pretty.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
+
+/** A finding by its name and place. */
+export interface DescribedFinding {
+  id: string;
+  place: string;
+}
 
 /** The result of a command, as facts. `replyText` turns it into text. */
 export type CommandResult =
@@ -31,6 +37,14 @@ export type CommandResult =
   | { kind: 'asked_later'; step: string }
   | { kind: 'may_not_answer'; step: string; login: string; because: string }
   | { kind: 'answer_noted'; says: Saying; step: string; head: string }
+  | { kind: 'no_review'; head: string }
+  | { kind: 'no_such_finding'; given: string; findings: readonly DescribedFinding[] }
+  /** The beginning of more than one finding's hash. */
+  | { kind: 'several_findings'; given: string; findings: readonly DescribedFinding[] }
+  | { kind: 'may_not_accept'; id: string; login: string; because: string }
+  | { kind: 'accepted_already'; id: string }
+  /** `left`: the findings of its reviews that nobody has accepted. */
+  | { kind: 'finding_accepted'; id: string; head: string; left: readonly DescribedFinding[] }
   /** Somebody gave a newer command, which takes precedence. */
   | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
   | { kind: 'already_paused'; by: string }
@@ -91,6 +105,20 @@ export function replyText(result: CommandResult): string {
       return result.says === 'approve'
         ? `Noted: you approve ${code(result.step)} for ${short(result.head)}. It goes on once nothing else holds it up; nothing is merged by it.`
         : `Noted: you reject ${code(result.step)} for ${short(result.head)}, so it does not go on.`;
+    case 'no_review':
+      return `There is no review of ${short(result.head)} yet, so there is no finding to accept.`;
+    case 'no_such_finding':
+      return result.findings.length === 0
+        ? `The review has no finding ${code(result.given)}, nor any other.`
+        : `The review has no finding ${code(result.given)}; its findings are ${findings(result.findings)}.`;
+    case 'several_findings':
+      return `Several findings begin with ${code(result.given)}: ${findings(result.findings)}. Name one of them.`;
+    case 'may_not_accept':
+      return `${person(result.login)} ${result.because}, and so may not accept ${code(result.id)}.`;
+    case 'accepted_already':
+      return `You have accepted ${code(result.id)} for this commit already.`;
+    case 'finding_accepted':
+      return `Accepted ${code(result.id)} for ${short(result.head)}, and judged the review again${result.left.length === 0 ? '' : `; what is left: ${findings(result.left)}`}. A new commit is reviewed again, and the finding must be accepted again then.`;
     case 'overtaken':
       return `Nothing was done, because ${newerCommandGiven(result)}.`;
     case 'already_paused':
@@ -139,6 +167,7 @@ export function replyText(result: CommandResult): string {
 export function isDone(result: CommandResult): boolean {
   switch (result.kind) {
     case 'answer_noted':
+    case 'finding_accepted':
     case 'rerun_started':
     case 'review_started':
     case 'ci_read_again':
@@ -161,6 +190,11 @@ export function isDone(result: CommandResult): boolean {
     case 'several_wait':
     case 'asked_later':
     case 'may_not_answer':
+    case 'no_review':
+    case 'no_such_finding':
+    case 'several_findings':
+    case 'may_not_accept':
+    case 'accepted_already':
     case 'overtaken':
     case 'already_paused':
     case 'not_paused':
@@ -193,6 +227,11 @@ function choice(what: 'steps' | 'chains', given: string, there: readonly string[
 function shown(names: readonly string[]): string {
   const some = names.slice(0, MAX_CHOICES).map((name) => code(name));
   return `${some.join(', ')}${names.length > MAX_CHOICES ? ', …' : ''}`;
+}
+
+function findings(list: readonly DescribedFinding[]): string {
+  const some = list.slice(0, MAX_CHOICES).map(({ id, place }) => `${code(id)} (${code(clip(place, 100))})`);
+  return `${some.join(', ')}${list.length > MAX_CHOICES ? ', …' : ''}`;
 }
 
 const short = (sha: string) => code(sha.slice(0, 7));

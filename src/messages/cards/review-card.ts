@@ -5,7 +5,14 @@ import {
   placeInWords,
   SEVERITIES,
 } from '../../domain/outcome/finding.ts';
-import type { AnalyzerReport, LeftOut, ReviewVerdict, Since } from '../../domain/outcome/review-verdict.ts';
+import { findingId } from '../../domain/outcome/fingerprint.ts';
+import type {
+  Accepted,
+  AnalyzerReport,
+  LeftOut,
+  ReviewVerdict,
+  Since,
+} from '../../domain/outcome/review-verdict.ts';
 import { severities } from '../run/run-sentence.ts';
 import { fitting } from '../text/fitting.ts';
 import { code, inline, prose } from '../text/markdown.ts';
@@ -20,6 +27,7 @@ import { sinceWords } from './review.ts';
 export const MAX_SHOWN = 20;
 const MUST_FIX_BYTES = 14_000;
 const SUGGESTIONS_BYTES = 7_000;
+const ACCEPTED = { items: 20, bytes: 4_000 };
 const FIXED = { items: 20, bytes: 3_000 };
 const NOTES = { items: 5, bytes: 1_000 };
 const LEFT_OUT = { items: 10, bytes: 2_000 };
@@ -55,7 +63,8 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
       review.since ? ` ${capital(sinceWords(review.since))}.` : ''
     }`,
     review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
-    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse)]),
+    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse), HOW_TO_ACCEPT]),
+    ...acceptedPart(review),
     ...(others.length === 0
       ? []
       : [
@@ -70,6 +79,21 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
     ...notes.lines.map((note) => `<sub>${note}</sub>`),
   ];
   return { markdown: parts.join('\n\n'), cut: leftOut.left > 0 };
+}
+
+const HOW_TO_ACCEPT =
+  '<sub>If one of them is intended, somebody who may countersign accepts it for this commit: `/countersign accept <finding> because <reason>`.</sub>';
+
+/** The findings that people accepted, with their reasons. */
+function acceptedPart({ accepted = [] }: ReviewVerdict): string[] {
+  if (accepted.length === 0) return [];
+  const { lines, left } = fitting(accepted, acceptedFinding, ACCEPTED);
+  const rest = left === 0 ? [] : [`- … and ${left} more`];
+  return ['#### Accepted for this commit', [...lines, ...rest].join('\n')];
+}
+
+function acceptedFinding({ finding, by, because }: Accepted): string {
+  return `- ☑️ **${finding.severity}** · ${placed(finding)}: ${prose(finding.description, 200)} ${code(findingId(finding))} accepted by ${code(by.login)}: ${inline(because, 300)}`;
 }
 
 function fixedPart({ fixed, fixed_findings }: Since): string[] {
@@ -135,7 +159,7 @@ function fullFinding(finding: Finding): string {
     ...(suggestion === null || suggestion === ''
       ? []
       : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${prose(suggestion, 400)}`]),
-    `<sub>${inline(rule, 100)}</sub>`,
+    `<sub>${inline(rule, 100)} · ${code(findingId(finding))}</sub>`,
   ].join('<br>\n  ');
 }
 

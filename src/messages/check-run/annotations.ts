@@ -1,5 +1,6 @@
 import type { Annotation } from '../../domain/effect/effect.ts';
 import { type Finding, isBlocking, type Severity } from '../../domain/outcome/finding.ts';
+import { findingId } from '../../domain/outcome/fingerprint.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { MAX_SHOWN, worstFirst } from '../cards/review-card.ts';
 import { clip } from '../text/pretty.ts';
@@ -57,6 +58,9 @@ function annotation(finding: InFile): Annotation {
       ...(suggestion === null || suggestion === ''
         ? []
         : [`${isBlocking(finding) ? 'Fix' : 'Suggestion'}: ${plainLine(suggestion)}`]),
+      isBlocking(finding)
+        ? `If it is intended: /countersign accept ${findingId(finding)} because …`
+        : `Finding ${findingId(finding)}`,
     ].join('\n\n'),
   };
 }

@@ -1,5 +1,5 @@
 import { type Finding, isBlocking, placeInWords } from '../../domain/outcome/finding.ts';
-import { shortHash } from '../../domain/outcome/fingerprint.ts';
+import { findingId, shortHash } from '../../domain/outcome/fingerprint.ts';
 import { worstFirst } from '../cards/review-card.ts';
 import { commitText } from '../text/commit-text.ts';
 import { fitting } from '../text/fitting.ts';
@@ -134,7 +134,7 @@ export function findingText(finding: Finding): string {
     ...(suggestion === null || suggestion === ''
       ? []
       : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${prose(suggestion)}`]),
-    `<sub>${inline(rule, 100)}</sub>`,
+    `<sub>${inline(rule, 100)} · ${code(findingId(finding))}</sub>`,
   ].join('\n\n');
 }
 
@@ -142,7 +142,7 @@ export function findingText(finding: Finding): string {
 export function findingLine(finding: Finding): string {
   const { severity, description } = finding;
   const place = placeInWords(finding);
-  return `- ${SEVERITY_MARK[severity]} **${severity}** · ${finding.file === null ? place : code(clip(place, 200))}: ${prose(description, 400)}`;
+  return `- ${SEVERITY_MARK[severity]} **${severity}** · ${finding.file === null ? place : code(clip(place, 200))}: ${prose(description, 400)} ${code(findingId(finding))}`;
 }
 
 /** Why the issue is closed. */

@@ -9,6 +9,7 @@ import { fitting } from '../text/fitting.ts';
 import { code, inline } from '../text/markdown.ts';
 import { kindInWords } from '../text/outcome-kind.ts';
 import { asSentence, clip, plural, SEVERITY_MARK, VERDICT_WORDS } from '../text/pretty.ts';
+import { acceptedRows } from './accepted-findings.ts';
 
 /** In the approval comment. The check run lists all risks. */
 const MAX_RISKS = 3;
@@ -37,7 +38,7 @@ export function grounds(state: RunState): string {
   const artifacts = artifactsInWords(state);
   const left =
     artifacts === undefined ? [] : [row(markOfPassed(artifacts.met), 'Artifacts', artifacts.words)];
-  const risks = riskRows(memory);
+  const risks = [...acceptedRows(state), ...riskRows(memory)];
   if (rows.length + left.length + risks.length === 0) return 'This chain has no review and no CI.';
   return [...fitting(rows, (line) => line, LIMIT).lines, ...left, ...risks].join('\n');
 }

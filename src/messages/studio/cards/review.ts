@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../core/duration.ts';
-import { type Finding, isBlocking, SEVERITIES } from '../../../domain/outcome/finding.ts';
-import type { ReviewVerdict } from '../../../domain/outcome/review-verdict.ts';
+import { type Finding, isBlocking, placeInWords, SEVERITIES } from '../../../domain/outcome/finding.ts';
+import { findingId } from '../../../domain/outcome/fingerprint.ts';
+import type { Accepted, ReviewVerdict } from '../../../domain/outcome/review-verdict.ts';
 import { sinceWords } from '../../cards/review.ts';
 import { worstFirst } from '../../cards/review-card.ts';
 import { capital, plural, SEVERITY_MARK, VERDICT_WORDS } from '../../text/pretty.ts';
@@ -18,7 +19,7 @@ const TONES: Readonly<Record<NonNullable<ReviewVerdict['verdict']>, Tone>> = {
 
 /** The verdict, who reached it and in how long, what blocks the merge, and what is only suggested. */
 export function reviewVerdictCard(review: ReviewVerdict, frame: CardFrame): Html {
-  const { verdict, findings } = review;
+  const { verdict, findings, accepted = [] } = review;
   const sorted = worstFirst(findings);
   const blocking = sorted.filter(isBlocking);
   const others = sorted.filter((finding) => !isBlocking(finding));
@@ -41,6 +42,12 @@ ${
         plural(others.length, 'suggestion'),
         html`${others.slice(0, limit).map((finding) => findingItem(finding, frame))}${more(others.length - limit, links)}`,
       )
+}
+${
+  accepted.length === 0
+    ? ''
+    : html`${heading(level + 1, 'Accepted for this commit')}
+${listOf(accepted, acceptedItem, frame)}`
 }
 ${review.since ? html`<p>${capital(sinceWords(review.since))}.</p>` : ''}
 ${
@@ -90,6 +97,10 @@ ${SEVERITIES.map((severity) => {
 <p class="quiet">By category: ${byCount.map(([category, count], at) => `${at === 0 ? '' : ', '}${said(category, 50)} ${count}`)}.</p>`;
 }
 
+function acceptedItem({ finding, by, because }: Accepted): Html {
+  return html`<b>${finding.severity}</b> ${said(placeInWords(finding), 200)}: ${prose(finding.description, 300)} <code>${findingId(finding)}</code>, accepted by ${said(by.login, 40)}: ${prose(because, 300)}`;
+}
+
 /** A finding with its place, evidence and fix. */
 function findingItem(finding: Finding, { links }: Pick<CardFrame, 'links'>): Html {
   const { severity, category, description, suggestion, evidence, fix, rule } = finding;
@@ -99,7 +110,7 @@ function findingItem(finding: Finding, { links }: Pick<CardFrame, 'links'>): Htm
 ${evidence === undefined || evidence.trim() === '' ? '' : html`<pre><code>${said(evidence, 300)}</code></pre>`}
 ${suggestion === null || suggestion.trim() === '' ? '' : html`<p><b>${isBlocking(finding) ? 'Required fix' : 'Suggestion'}:</b> ${prose(suggestion, 2_000)}</p>`}
 ${fix === undefined ? '' : html`<p><b>Replace it by:</b></p><pre><code>${saidLines(fix)}</code></pre>`}
-<p class="quiet">${said(rule, 200)}</p>
+<p class="quiet">${said(rule, 200)} · <code>${findingId(finding)}</code></p>
 </div>
 `;
 }

@@ -1,0 +1,105 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { AcceptedFinding, AcceptedFindings } from '../../ports/accepted-findings.ts';
+import { toDate, toText } from './columns.ts';
+import { compiledOnce } from './compiled.ts';
+import { insertOnceCompiled } from './insert.ts';
+import type { AcceptedFindingsTable, Database, FoundRulesTable } from './schema.ts';
+
+const ofHead = compiledOnce((db, of: { repositoryId: number; pullRequest: number; headSha: string }) =>
+  db
+    .selectFrom('accepted_findings')
+    .selectAll()
+    .where('repository_id', '=', of.repositoryId)
+    .where('pull_request', '=', of.pullRequest)
+    .where('head_sha', '=', of.headSha)
+    .orderBy('finding'),
+);
+
+const addFound = insertOnceCompiled((db, rows: readonly FoundRulesTable[]) =>
+  db
+    .insertInto('found_rules')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['repository_id', 'rule']).doUpdateSet((eb) => ({
+        found: eb('found_rules.found', '+', eb.ref('excluded.found')),
+        last_at: eb.ref('excluded.last_at'),
+      })),
+    ),
+);
+
+export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
+  const within = (repositoryId: number | undefined) =>
+    repositoryId === undefined ? sql<boolean>`TRUE` : sql<boolean>`repository_id = ${repositoryId}`;
+  return {
+    async put(accepted) {
+      const { repository_id, pull_request, head_sha, finding, ...rest } = rowOf(accepted);
+      await db
+        .insertInto('accepted_findings')
+        .values({ repository_id, pull_request, head_sha, finding, ...rest })
+        .onConflict((conflict) =>
+          conflict.columns(['repository_id', 'pull_request', 'head_sha', 'finding']).doUpdateSet(rest),
+        )
+        .execute();
+    },
+
+    async ofHead(head) {
+      const { rows } = await ofHead(db, head);
+      return rows.map(acceptedOf);
+    },
+
+    async countFound(repositoryId, found, at) {
+      const rows = [...found].map(([rule, count]) => ({
+        repository_id: repositoryId,
+        rule,
+        found: count,
+        first_at: toText(at),
+        last_at: toText(at),
+      }));
+      if (rows.length > 0) await addFound(db, rows);
+    },
+
+    async byRule(repositoryId) {
+      const { rows } = await sql<{ rule: string; login: string; count: number; first: string }>`
+        SELECT rule, by_login AS login, count(*) AS count, min(accepted_at) AS first FROM accepted_findings
+          WHERE ${within(repositoryId)} GROUP BY rule, by_login ORDER BY rule, count DESC, login`.execute(db);
+      return rows.map((row) => ({ ...row, first: toDate(row.first) }));
+    },
+
+    async found(repositoryId) {
+      const { rows } = await sql<{ rule: string; found: number; first: string }>`
+        SELECT rule, sum(found) AS found, min(first_at) AS first FROM found_rules
+          WHERE ${within(repositoryId)} GROUP BY rule ORDER BY rule`.execute(db);
+      return rows.map((row) => ({ ...row, first: toDate(row.first) }));
+    },
+  };
+}
+
+function rowOf(accepted: AcceptedFinding): Selectable<AcceptedFindingsTable> {
+  const { by } = accepted;
+  return {
+    repository_id: accepted.repositoryId,
+    pull_request: accepted.pullRequest,
+    head_sha: accepted.headSha,
+    finding: accepted.finding,
+    rule: accepted.rule,
+    severity: accepted.severity,
+    because: accepted.because,
+    by_id: by.id,
+    by_login: by.login,
+    accepted_at: toText(accepted.at),
+  };
+}
+
+function acceptedOf(row: Selectable<AcceptedFindingsTable>): AcceptedFinding {
+  return {
+    repositoryId: row.repository_id,
+    pullRequest: row.pull_request,
+    headSha: row.head_sha,
+    finding: row.finding,
+    rule: row.rule,
+    severity: row.severity,
+    because: row.because,
+    by: { id: row.by_id, login: row.by_login },
+    at: toDate(row.accepted_at),
+  };
+}

@@ -1,0 +1,234 @@
+// @module-tag security
+
+import { describe, expect, test } from 'vitest';
+import { type Harness, REPO } from '../support/harness.ts';
+import {
+  A_RECHECK,
+  approvalOf,
+  approvals,
+  checkLines,
+  countersign,
+  open,
+  ownCheck,
+  ownChecks,
+  pushAgain,
+  type Setting,
+  start,
+} from './support.ts';
+
+/** The shipped chain, with the review of migrations in place of the review of everything. */
+const MIGRATIONS = `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - id: review
+    skill: migration-review
+  - id: ci
+    skill: ci
+    condition: "{{ steps.review.outcome.passed }}"
+  - id: merge
+    action: gh-merge
+    condition: "{{ steps.review.outcome.passed and steps.ci.outcome.passed }}"
+    requires_approval: true
+    with: { pr: "{{ trigger.pr_number }}" }
+  - id: changes
+    action: gh-comment
+    depends_on: [review]
+    condition: "{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}"
+    with: { pr: "{{ trigger.pr_number }}", body: "{{ steps.review.outcome.summary }}" }
+`;
+
+const FILE = 'db/migrations/0007_drop_nickname.sql';
+const DROP = 'ALTER TABLE people DROP COLUMN nickname;\n';
+const DROP_TWO = `${DROP}DROP TABLE nicknames;\n`;
+
+interface Blocked {
+  harness: Harness;
+  number: number;
+  headSha: string;
+  /** The names of its findings, as the check run shows them, in the order of the file. */
+  findings: string[];
+}
+
+/** A pull request of ada's whose migration the review blocks. */
+async function blocked(
+  sql = DROP,
+  { input = {}, ...setting }: Setting & { input?: object } = {},
+): Promise<Blocked> {
+  const harness = await start({ chain: MIGRATIONS, ...setting });
+  const { number, headSha } = await open(harness, { files: { [FILE]: sql }, ...input });
+  await harness.advance(A_RECHECK);
+  return { harness, number, headSha, findings: findingsOf(harness, headSha) };
+}
+
+function findingsOf(harness: Harness, headSha: string): string[] {
+  return ownCheck(harness, headSha).annotations.flatMap(
+    ({ message }) => /\/countersign accept ([0-9a-f]{8}) because/.exec(message)?.[1] ?? [],
+  );
+}
+
+/** The person comments, and the app has replied. @returns its reply, without the marker */
+async function say(harness: Harness, number: number, login: string, text: string): Promise<string> {
+  const before = harness.github.comments(REPO, number).length;
+  await harness.github.comment(REPO, number, login, text);
+  await harness.advance(A_RECHECK);
+  const replies = harness.github
+    .comments(REPO, number)
+    .slice(before)
+    .filter(({ body }) => body.includes('<!-- countersign:reply'));
+  return (replies.at(-1)?.body ?? '').replaceAll(/<!--.*?-->\n?/g, '').trim();
+}
+
+const accept = (id = '') => `/countersign accept ${id} because the column is empty`;
+
+describe('an accepted finding', () => {
+  test('lets an intended DROP COLUMN go on to CI, the question and the merge within the same run', async () => {
+    const { harness, number, headSha, findings } = await blocked();
+    const { github } = harness;
+    expect(findings).toHaveLength(1);
+    expect(checkLines(harness, headSha)).toEqual(['failure: Changes requested: 1 high']);
+    expect(ownCheck(harness, headSha).summary).toContain('accepts it: `/countersign accept');
+    const reply = await say(harness, number, 'mia', accept(findings[0]));
+    expect(reply).toContain(
+      `Accepted \`${findings[0]}\` for \`${headSha.slice(0, 7)}\`, and judged the review again.`,
+    );
+    expect(approvals(harness, number)).toEqual([]);
+    await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await harness.advance(120_000);
+    expect(approvalOf(harness, number).body).toContain(
+      `- ☑️ **Accepted:** 1 finding, for this commit\n  - high \`${FILE}:1\` \`${findings[0]}\`, by \`mia\`: the column is empty`,
+    );
+    expect(github.merges).toEqual([]);
+    await countersign(harness, number, 'max');
+    expect(github.merges).toHaveLength(1);
+    const runs = ownChecks(harness, headSha).map(({ externalId }) => externalId);
+    expect(new Set(runs).size).toBe(1);
+  });
+
+  test('is shown in the check run with who accepted it and why', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await blocked();
+    await say(harness, number, 'mia', accept(findings[0]));
+    const { summary } = ownCheck(harness, headSha);
+    expect(summary).toContain('#### Accepted for this commit');
+    expect(summary).toContain(`\`${findings[0]}\` accepted by \`mia\`: the column is empty`);
+    expect(summary).toContain('mia accepted for this commit');
+  });
+
+  test('merges nothing without a countersign of its own', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await blocked();
+    await harness.github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await say(harness, number, 'mia', accept(findings[0]));
+    await harness.advance(600_000);
+    expect(harness.github.merges).toEqual([]);
+  });
+
+  test('leaves the others blocking, and the reply names them', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await blocked(DROP_TWO);
+    const [first = '', second = ''] = findings;
+    const reply = await say(harness, number, 'mia', accept(first));
+    expect(reply).toContain(`what is left: \`${second}\` (\`${FILE}:2\`)`);
+    expect(checkLines(harness, headSha)).toEqual(['failure: Changes requested: 1 high']);
+    await say(harness, number, 'mia', accept(second));
+    expect(checkLines(harness, headSha).at(-1)).toContain('in_progress: Waiting for CI');
+  });
+
+  test('does not hold for a new commit', { tags: 'slow' }, async () => {
+    const { harness, number, findings } = await blocked();
+    await say(harness, number, 'mia', accept(findings[0]));
+    const headSha = await pushAgain(harness);
+    await harness.advance(A_RECHECK);
+    expect(checkLines(harness, headSha)).toEqual(['failure: Changes requested: 1 high']);
+    expect(findingsOf(harness, headSha)).toEqual(findings);
+  });
+
+  test('stays accepted if the same commit is reviewed again', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await blocked();
+    await say(harness, number, 'mia', accept(findings[0]));
+    await say(harness, number, 'mia', '/countersign rerun review');
+    expect(checkLines(harness, headSha).at(-1)).toContain('in_progress: Waiting for CI');
+  });
+
+  test('counts no more once the person who accepted it may not countersign', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await blocked();
+    const { github } = harness;
+    await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await say(harness, number, 'mia', accept(findings[0]));
+    await harness.advance(120_000);
+    github.setPermission(REPO, 'mia', 'write');
+    await countersign(harness, number, 'max');
+    expect(github.merges).toEqual([]);
+    expect(checkLines(harness, headSha).at(-1)).toContain('mia accepted 1 finding, but has write access');
+    expect(await say(harness, number, 'max', accept(findings[0]))).toContain('Accepted');
+    await harness.advance(A_RECHECK);
+    expect(github.merges).toHaveLength(1);
+  });
+});
+
+describe('a finding is not accepted', () => {
+  test.each([
+    ['the author', 'ada', {}, 'wrote this pull request'],
+    [
+      'somebody who co-wrote a commit',
+      'mia',
+      { coAuthors: ['mia'] },
+      'wrote or co-wrote some of the commits',
+    ],
+    ['somebody without the needed role', 'will', {}, 'has write access'],
+    ['an outsider', 'otto', {}, 'has read access'],
+  ])('by %s', async (_, login, input, because) => {
+    const { harness, number, headSha, findings } = await blocked(DROP, { input });
+    const reply = await say(harness, number, login, accept(findings[0]));
+    expect(reply).toContain(`${because}, and so may not accept \`${findings[0]}\`.`);
+    expect(checkLines(harness, headSha)).toEqual(['failure: Changes requested: 1 high']);
+  });
+
+  test('by somebody whom the merge step does not ask for', { tags: 'slow' }, async () => {
+    const chain = MIGRATIONS.replace('requires_approval: true', 'requires_approval: { users: [max] }');
+    const { harness, number, findings } = await blocked(DROP, { chain });
+    expect(await say(harness, number, 'mia', accept(findings[0]))).toContain('this step asks for max');
+    expect(await say(harness, number, 'max', accept(findings[0]))).toContain('Accepted');
+  });
+
+  test('that has another name, and the reply lists those that there are', async () => {
+    const { harness, number, findings } = await blocked();
+    expect(await say(harness, number, 'mia', accept('00000000'))).toBe(
+      `The review has no finding \`00000000\`; its findings are \`${findings[0]}\` (\`${FILE}:1\`).`,
+    );
+  });
+
+  test('twice by the same person', { tags: 'slow' }, async () => {
+    const { harness, number, findings } = await blocked();
+    await say(harness, number, 'mia', accept(findings[0]));
+    expect(await say(harness, number, 'mia', accept(findings[0]))).toBe(
+      `You have accepted \`${findings[0]}\` for this commit already.`,
+    );
+  });
+
+  test('before there is a review', { tags: 'slow' }, async () => {
+    const harness = await start({ chain: MIGRATIONS.replace('draft: false', 'draft: true') });
+    const { number, headSha } = await open(harness);
+    expect(await say(harness, number, 'mia', accept('12345678'))).toBe(
+      `There is no review of \`${headSha.slice(0, 7)}\` yet, so there is no finding to accept.`,
+    );
+  });
+
+  test('by a command that was written before a push', { tags: 'slow' }, async () => {
+    const { harness, number, findings } = await blocked();
+    const { github } = harness;
+    github.holdDeliveries();
+    await github.comment(REPO, number, 'mia', accept(findings[0]));
+    const sha = await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'b.sql': '\n' } });
+    await github.releaseDeliveries();
+    await harness.advance(A_RECHECK);
+    expect(checkLines(harness, sha)).toEqual(['failure: Changes requested: 1 high']);
+  });
+});
+
+test('a hostile reason is shown as text', { tags: 'slow' }, async () => {
+  const { harness, number, headSha, findings } = await blocked();
+  const hostile = '<img src=x> @octo/all [click](http://evil.test) **bold** | `code`';
+  await say(harness, number, 'mia', `/countersign accept ${findings[0]} because ${hostile}`);
+  const { summary = '' } = ownCheck(harness, headSha);
+  expect(summary).not.toContain('<img');
+  expect(summary).not.toContain('[click](http');
+  expect(summary).not.toMatch(/(?<![\\`])@octo\/all/);
+});

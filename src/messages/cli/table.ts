@@ -7,7 +7,7 @@ const GAP = '  ';
 /** In columns, so that one long branch name does not push the other columns off the screen. */
 const MAX_CELL = 60;
 /** The narrowest screen that tables fit, in columns. On a narrower one, lines wrap. */
-export const NARROWEST = 70;
+const NARROWEST = 70;
 /** What is left of a clipped cell at least, in columns. With it, a list of runs fits the narrowest screen. */
 const LEAST = 7;
 /** A cell can be read if that much is left of it, in columns. Before less is, columns are left out. */

@@ -44,6 +44,35 @@ describe('the command that the docs give for work in your own repository', () =>
   });
 });
 
+describe('the command of a checkout', () => {
+  const launcher = join(ROOT, 'scripts/countersign');
+  const where = (command: string, cwd: string, env: Record<string, string> = {}) =>
+    promisify(execFile)('sh', ['-c', `${command} run list --database sqlite:own.db`], {
+      cwd,
+      env: { ...bareEnvironment(), ...env },
+    }).then(
+      () => '',
+      ({ stderr }: { stderr: string }) => stderr,
+    );
+
+  it('works through a link, and takes paths from the folder of the caller', async () => {
+    const [link, here] = [join(folder, 'countersign'), join(folder, 'here')];
+    symlinkSync(launcher, link);
+    mkdirSync(here);
+    expect(await where(link, here)).toContain(join(here, 'own.db'));
+  });
+
+  it('takes them from there also below the script of another package', async () => {
+    const npm = { INIT_CWD: '/elsewhere', npm_package_json: join(folder, 'package.json') };
+    expect(await where(launcher, folder, npm)).toContain(join(folder, 'own.db'));
+  });
+
+  it('takes them from the folder in which npm was called, for the script of this package', async () => {
+    const npm = { INIT_CWD: folder, npm_package_json: join(ROOT, 'package.json') };
+    expect(await where(launcher, ROOT, npm)).toContain(join(folder, 'own.db'));
+  });
+});
+
 describe('the folder of the caller', () => {
   it.each<[string, Record<string, string>, boolean]>([
     [

@@ -65,7 +65,7 @@ export async function runTail(
   });
 }
 
-/** Until the process is told to stop. */
+/** Until the process gets a signal to stop. */
 async function followAll(
   context: Context,
   read: ReadTx,

@@ -16,7 +16,7 @@ export type Meaning = 'good' | 'bad' | 'waiting' | 'heading';
 const FORMATS = { good: 'green', bad: 'red', waiting: 'yellow', heading: 'bold' } as const;
 
 export function paint(meaning: Meaning, text: string, { colours }: Screen): string {
-  // The program has decided about colours once. Node would decide anew for each text.
+  // The program has decided about colours once. Node would decide again for each text.
   return colours && text !== '' ? styleText(FORMATS[meaning], text, { validateStream: false }) : text;
 }
 

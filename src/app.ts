@@ -107,6 +107,7 @@ async function start<Intake extends { close(): Promise<void> }>(
       queue,
       async stop() {
         await Promise.all([intake.close(), queue.stop(DRAIN_MS)]);
+        await platform.tracer?.stop();
         await skills.stop();
         await storage.close();
       },
@@ -151,7 +152,7 @@ function secretsOf({ privateKey, webhookSecret, ...config }: AppConfig): Secrets
   return { 'private key': privateKey, 'webhook secret': webhookSecret, ...settingsSecretsOf(config) };
 }
 
-function settingsSecretsOf({ metricsAccess, model, chat }: BaseConfig): Secrets {
+function settingsSecretsOf({ metricsAccess, model, chat, tracing }: BaseConfig): Secrets {
   const webhooks = [...(chat?.webhooks ?? [])].flatMap(([name, address]): [string, string][] => {
     const { pathname, search } = new URL(address);
     // The path alone is enough to post.
@@ -161,8 +162,13 @@ function settingsSecretsOf({ metricsAccess, model, chat }: BaseConfig): Secrets 
     ];
   });
   const keys = [...(chat?.secrets ?? [])].map(([name, secret]) => [`key of the webhook ${name}`, secret]);
+  const headers = Object.entries(tracing?.headers ?? {}).flatMap(([name, value]): [string, string][] => [
+    [`header ${name} of traces`, value],
+    // Without the word before it, such as Bearer.
+    [`value of the header ${name} of traces`, value.replace(/^\w+ /, '')],
+  ]);
   return {
-    ...Object.fromEntries([...webhooks, ...keys]),
+    ...Object.fromEntries([...webhooks, ...keys, ...headers]),
     ...(metricsAccess.token !== undefined && { 'metrics token': metricsAccess.token }),
     ...(model?.apiKey !== undefined && { 'model key': model.apiKey }),
   };

@@ -141,7 +141,7 @@ export async function play({
 }: Play): Promise<Played[]> {
   const folder = await temporaryFolder('dry-run');
   const clock = skippingClock(at, story !== undefined);
-  const { agents: _, chat: __, retention: ___, ...rest } = config;
+  const { agents: _, chat: __, retention: ___, tracing: ____, ...rest } = config;
   const opened = await openPlatform(
     // An agent would get the token of a person, which can do more than read.
     { ...rest, databaseUrl: 'sqlite::memory:', artifactsUrl: `file:${folder}`, agents: {} },

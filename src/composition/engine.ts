@@ -22,6 +22,7 @@ import { createMergeGroups } from '../engine/sessions/merge-group.ts';
 import { notifyJobs } from '../engine/sessions/notify.ts';
 import { createRunningLogs } from '../engine/sessions/running-logs.ts';
 import { createRunningSessions } from '../engine/sessions/running-sessions.ts';
+import { type EndedRuns, endedRuns } from '../engine/traces/traced-jobs.ts';
 import { createCommandHandler } from '../entrypoints/commands/handle.ts';
 import { reconcileInstallationJob } from '../entrypoints/recovery/reconcile.ts';
 import { type Cause, type JobRunner, reconcileJob } from '../ports/jobs.ts';
@@ -48,6 +49,8 @@ export interface EngineParts {
   notify: JobRunner<'notify'>;
   chains: JobRunner<'chains'>;
   schedules: JobRunner<'schedules'>;
+  /** Runs that are over and not in a trace yet; `undefined` if no traces are sent. */
+  ended: EndedRuns | undefined;
 }
 
 /**
@@ -98,11 +101,13 @@ export function buildEngine(
   const pages = { github: gitHubPages(config.githubApiUrl) };
   const running = createRunningSessions();
   const publisher = createPublisher({ outbox, gates, clock, pages });
+  const ended = platform.tracer && endedRuns();
   const engine = createEngine({
     ...platform,
     ...skillDefaults,
     publisher,
     onAbort: running.abort,
+    onOver: ended?.add,
   });
   const questions = createQuestionPoller({ ...platform, ...skillDefaults });
   const artifacts = createSessionArtifacts({ blobs, clock, ids });
@@ -129,6 +134,7 @@ export function buildEngine(
   };
   return {
     engine,
+    ended,
     configuration,
     writers,
     onEvent: (event, cause) => onEvent(eventDeps, event, cause),

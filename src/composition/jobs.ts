@@ -1,5 +1,6 @@
 import { effectJobs } from '../engine/effects/perform.ts';
 import { runJobs } from '../engine/runs/jobs.ts';
+import { tracedJobs } from '../engine/traces/traced-jobs.ts';
 import { recoveryJobs } from '../entrypoints/recovery/jobs.ts';
 import { bodyJobs } from '../entrypoints/retention/pack-bodies.ts';
 import { retentionJobs } from '../entrypoints/retention/retention.ts';
@@ -27,10 +28,11 @@ export function buildJobs(
     chains,
     schedules,
     ask,
+    ended,
   }: EngineParts,
 ): JobRunners {
-  const { config, github, retention } = platform;
-  return {
+  const { config, github, retention, tracer } = platform;
+  const runners: JobRunners = {
     delivery: deliveryJobs({ ...platform, appId: github.appId, onEvent, onEventWithin }),
     ...runJobs({ ...platform, engine, onEvent: (event) => onEvent(event, null) }),
     session: sessions,
@@ -47,4 +49,5 @@ export function buildJobs(
     bodies: bodyJobs(platform),
     skill_indexes: indexCheckJobs({ ...platform, ...(config.skillIndexes ?? { indexes: [], everyMs: 0 }) }),
   };
+  return tracer && ended ? tracedJobs(runners, { ...platform, tracer, ended }) : runners;
 }

@@ -9,6 +9,7 @@ import { type Log, redactedLog } from '../core/log.ts';
 import { withoutRepeats } from '../core/outage-log.ts';
 import { createWriteLimiter, type WriteLimiter } from '../engine/effects/write-limiter.ts';
 import { createWebhookWatch, type WebhookWatch } from '../engine/self-check/webhook-watch.ts';
+import { createTracer, type Tracer } from '../engine/traces/tracer.ts';
 import type { RetentionPeriods } from '../entrypoints/retention/retention.ts';
 import { createMetrics, type Metrics } from '../entrypoints/webhook/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -30,6 +31,8 @@ export interface Platform {
   webhookWatch: WebhookWatch;
   chat: Chat;
   metrics: Metrics;
+  /** `undefined` if no traces are sent. */
+  tracer: Tracer | undefined;
   clock: Clock;
   timers: Timers;
   ids: Ids;
@@ -73,12 +76,14 @@ export async function openPlatform(
   const storage = overrides.storage?.(realStorage) ?? realStorage;
   const realBlobs = openBlobs(config.artifactsUrl, config.s3);
   const metrics = createMetrics();
+  const tracer = config.tracing && (await openTracer(config.tracing, { clock, timers, log, metrics }));
   const writeLimiter = createWriteLimiter();
   const watching = {
     heldBack: metrics.heldBack,
     answered(request: AnsweredRequest) {
       writeLimiter.answered(request, clock.now());
       metrics.answered(request);
+      tracer?.request(request);
     },
   };
   const github = createOctokitGitHub({
@@ -105,6 +110,7 @@ export async function openPlatform(
       ...(overrides.pollMs === undefined ? {} : { pollMs: overrides.pollMs }),
     }),
     metrics,
+    tracer,
     clock,
     timers,
     ids: overrides.ids ?? timeSortedIds(() => clock.now()),
@@ -112,4 +118,13 @@ export async function openPlatform(
     log,
     retention: Object.values(config.retention ?? {}).some((ms) => ms !== null) ? config.retention : undefined,
   };
+}
+
+/** Loads the code for it only where traces are sent. */
+async function openTracer(
+  tracing: NonNullable<BaseConfig['tracing']>,
+  { clock, timers, log, metrics }: Pick<Platform, 'clock' | 'timers' | 'log' | 'metrics'>,
+): Promise<Tracer> {
+  const { createOtlpTraces } = await import('../adapters/otlp/traces.ts');
+  return createTracer({ traces: createOtlpTraces(tracing, { timers, log, onSpans: metrics.spans }), clock });
 }

@@ -24,6 +24,7 @@ import { type Retention, retentionSchema } from './retention.ts';
 import { settingsInForce } from './settings.ts';
 import { type SkillIndexesConfig, skillIndexesSchema } from './skill-indexes.ts';
 import { type StudioConfig, studioSchema } from './studio.ts';
+import { type TracingConfig, tracingSchema } from './tracing.ts';
 import { type WebhooksConfig, webhooksSchema } from './webhooks.ts';
 import { type Workers, workersSchema } from './workers.ts';
 
@@ -187,6 +188,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     chat?: WebhooksConfig;
     /** Without it, no index of skills is checked for new versions. */
     skillIndexes?: SkillIndexesConfig;
+    /** Without it, no traces are sent. */
+    tracing?: TracingConfig;
     /** Without it, the queue's own limits. */
     workers?: Workers;
     /** The browser interface; without it, there is none. */
@@ -251,7 +254,20 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const workers = workersSchema.safeParse(env);
   const skillIndexes = skillIndexesSchema.safeParse(env);
   const studio = studioSchema.safeParse(env);
-  const parts = [base, artifacts, model, agents, metrics, retention, webhooks, workers, skillIndexes, studio];
+  const tracing = tracingSchema.safeParse(env);
+  const parts = [
+    base,
+    artifacts,
+    model,
+    agents,
+    metrics,
+    retention,
+    webhooks,
+    workers,
+    skillIndexes,
+    studio,
+    tracing,
+  ];
   if (
     base.success &&
     artifacts.success &&
@@ -262,7 +278,8 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     webhooks.success &&
     workers.success &&
     skillIndexes.success &&
-    studio.success
+    studio.success &&
+    tracing.success
   ) {
     const config = {
       ...base.data,
@@ -275,6 +292,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
       ...workers.data,
       ...skillIndexes.data,
       ...studio.data,
+      ...tracing.data,
     };
     return { ok: true, config: { ...config, settings: settingsInForce(config, env) } };
   }

@@ -9,6 +9,7 @@ import type { ModelConfig } from './model.ts';
 import type { Retention } from './retention.ts';
 import type { SkillIndexesConfig } from './skill-indexes.ts';
 import type { StudioConfig } from './studio.ts';
+import type { TracingConfig } from './tracing.ts';
 import { variableOf, type WebhooksConfig } from './webhooks.ts';
 import type { Workers } from './workers.ts';
 
@@ -37,6 +38,7 @@ interface Values {
   skillIndexes?: SkillIndexesConfig;
   workers?: Workers;
   studio?: StudioConfig;
+  tracing?: TracingConfig;
 }
 
 type Shown = string | number | undefined;
@@ -75,6 +77,11 @@ const READERS: Readonly<
   METRICS_PORT: ({ metricsAccess: { own } }) => own?.port ?? 'off',
   METRICS_HOST: ({ metricsAccess: { own } }) => own?.host,
   METRICS_TOKEN: ({ metricsAccess: { token } }) => token !== undefined,
+  OTEL_EXPORTER_OTLP_ENDPOINT: ({ tracing }) => tracing?.endpoint,
+  OTEL_EXPORTER_OTLP_HEADERS: ({ tracing }) => Object.keys(tracing?.headers ?? {}).length > 0,
+  OTEL_SERVICE_NAME: ({ tracing }) => tracing?.service,
+  OTEL_TRACES_SAMPLER: ({ tracing }) => tracing?.sampler,
+  OTEL_TRACES_SAMPLER_ARG: ({ tracing }) => (tracing?.sampler.endsWith('ratio') ? tracing.ratio : undefined),
   LOG_LEVEL: ({ logLevel }) => logLevel,
   LOG_FORMAT: ({ logFormat }) => logFormat,
   DATABASE_URL: ({ databaseUrl }) => databaseUrl,

@@ -141,6 +141,7 @@ describe('the dashboard', () => {
       'countersign_github_unchanged_total',
       'countersign_skill_indexes_failing',
       'countersign_skill_updates',
+      'countersign_spans_total',
     ]);
   });
 

@@ -65,6 +65,7 @@ export interface HarnessOptions {
   chat?: AppConfig['chat'];
   workers?: AppConfig['workers'];
   skillIndexes?: AppConfig['skillIndexes'];
+  tracing?: AppConfig['tracing'];
   blobs?: AppOverrides['blobs'];
   storage?: AppOverrides['storage'];
   /** `real`: as long and as random as the app's own, for tests that count bytes. */
@@ -131,6 +132,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.studio ? { studio: options.studio } : {}),
     ...(options.workers ? { workers: options.workers } : {}),
     ...(options.skillIndexes ? { skillIndexes: options.skillIndexes } : {}),
+    ...(options.tracing ? { tracing: options.tracing } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
   };
   const config: AppConfig = { ...values, settings: settingsInForce(values, {}) };

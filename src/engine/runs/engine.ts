@@ -111,6 +111,8 @@ export function createEngine(
     log: Log;
     /** Called when a session's work is void, so that the worker can stop. */
     onAbort(sessionId: string): void;
+    /** Called when a run ends, in the transaction that ends it. */
+    onOver?: ((run: Run) => void) | undefined;
     /** Whether a step's skill works for long. */
     isReview(step: Step): boolean;
   },
@@ -259,6 +261,7 @@ export function createEngine(
       if (isRunOver(state.run.status) && state.run.facts.fired?.source === 'schedule.fired')
         await fireQueued(tx, queue, state.run);
       if (isRunOver(state.run.status)) await wakeParent(tx, state.run, by);
+      if (isRunOver(state.run.status)) deps.onOver?.(state.run);
       log.info(
         { run: state.run.id, from: before.run.status, to: state.run.status, reason: state.run.reason?.code },
         isRunOver(state.run.status) ? 'run is over' : 'run moves on',

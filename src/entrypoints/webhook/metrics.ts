@@ -38,6 +38,8 @@ export interface Metrics {
   registry: Registry;
   answered(request: AnsweredRequest): void;
   heldBack(urgency: Urgency): void;
+  /** Of traces, how many spans were sent or given up. */
+  spans(result: 'sent' | 'dropped', count: number): void;
   /** Whether the operator allows merges. */
   merging(isOn: boolean): void;
   /** Updates the gauges. Never rejects: while the database fails, the other gauges are especially useful. */
@@ -95,6 +97,7 @@ export function createMetrics(): Metrics {
   );
   const waiting = gauge('github_waiting_requests', 'Requests that wait for their turn.', ['urgency']);
   const putOff = gauge('github_waiting_jobs', 'Jobs put off until a limit ends.', ['kind']);
+  const spans = counter('spans_total', 'Spans of traces, by whether they were sent.', ['result']);
   const merging = gauge('merging', 'Whether this server merges at all: 0 with COUNTERSIGN_MERGING=off.');
   const up = gauge('database_up', 'Whether the database answered this scrape.');
   const deliveries = gauge('deliveries', 'Recorded deliveries.', ['status']);
@@ -196,6 +199,7 @@ export function createMetrics(): Metrics {
       if (isLimited) limited.inc();
     },
     heldBack: (urgency) => heldBack.inc({ urgency }),
+    spans: (result, count) => spans.inc({ result }, count),
     merging: (isOn) => merging.set(isOn ? 1 : 0),
     async collect(sources) {
       collectGitHub(sources);

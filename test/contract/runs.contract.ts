@@ -384,6 +384,67 @@ export function runsContract(open: OpenDatabase): void {
     });
   });
 
+  describe('accepted findings', () => {
+    const accepted = {
+      repositoryId: 70,
+      pullRequest: 3,
+      headSha: 'a'.repeat(40),
+      finding: 'f1',
+      rule: 'sql/drop-column',
+      severity: 'high',
+      by: { id: 10, login: 'mia' },
+      because: 'intended',
+      at: at(0),
+    } as const;
+
+    it('are those of one head, and the last person who accepted one counts', async () => {
+      const other = { ...accepted, by: { id: 11, login: 'max' }, because: 'still intended', at: at(1) };
+      const second = { ...accepted, finding: 'f2', severity: 'low' } as const;
+      await db.storage.transaction(async (tx) => {
+        await tx.acceptedFindings.put(second);
+        await tx.acceptedFindings.put(accepted);
+        await tx.acceptedFindings.put(other);
+        await tx.acceptedFindings.put({ ...accepted, headSha: 'f'.repeat(40) });
+        await tx.acceptedFindings.put({ ...accepted, pullRequest: 4 });
+      });
+      const { ofHead } = db.storage.read.acceptedFindings;
+      expect(await ofHead({ repositoryId: 70, pullRequest: 3, headSha: 'a'.repeat(40) })).toEqual([
+        other,
+        second,
+      ]);
+      expect(await ofHead({ repositoryId: 71, pullRequest: 3, headSha: 'a'.repeat(40) })).toEqual([]);
+    });
+
+    it('are counted by rule and person, beside how often reviews found the rule', async () => {
+      await db.storage.transaction(async (tx) => {
+        await tx.acceptedFindings.put(accepted);
+        await tx.acceptedFindings.put({ ...accepted, pullRequest: 4, at: at(5) });
+        await tx.acceptedFindings.put({ ...accepted, repositoryId: 71, by: { id: 11, login: 'max' } });
+        await tx.acceptedFindings.countFound(70, new Map([['sql/drop-column', 2]]), at(1));
+        await tx.acceptedFindings.countFound(
+          70,
+          new Map([
+            ['sql/drop-column', 3],
+            ['a/b', 1],
+          ]),
+          at(2),
+        );
+        await tx.acceptedFindings.countFound(71, new Map([['sql/drop-column', 1]]), at(0));
+      });
+      const { acceptedFindings } = db.storage.read;
+      expect(await acceptedFindings.byRule(undefined)).toEqual([
+        { rule: 'sql/drop-column', login: 'mia', count: 2, first: at(0) },
+        { rule: 'sql/drop-column', login: 'max', count: 1, first: at(0) },
+      ]);
+      expect(await acceptedFindings.byRule(71)).toHaveLength(1);
+      expect(await acceptedFindings.found(70)).toEqual([
+        { rule: 'a/b', found: 1, first: at(2) },
+        { rule: 'sql/drop-column', found: 5, first: at(1) },
+      ]);
+      expect(await acceptedFindings.found(undefined)).toMatchObject([{}, { found: 6, first: at(0) }]);
+    });
+  });
+
   describe('applied commands', () => {
     it('are the newest of each scope of a pull request', async () => {
       const given = { second: '2026-01-05T12:00:00.000Z', source: 'comment', number: 7, line: 0 } as const;

@@ -70,8 +70,8 @@ describe('tables for the terminal', () => {
 
       ✘ not merged: review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
         ✘ review: 1 critical and 1 high finding in 3 files must be fixed first; 1 medium finding can wait.
-          ✘ critical: A cloud access key is written into the code. (src/config.ts:12)
-          ✘ high: A value from outside is put into an SQL statement. (src/db.ts:8)
+          ✘ critical: A cloud access key is written into the code. (src/config.ts:12, finding cdd0967c)
+          ✘ high: A value from outside is put into an SQL statement. (src/db.ts:8, finding 11002f85)
         ✘ ci was skipped because the review did not pass
         ✘ merge was skipped because the review did not pass"
     `);

@@ -63,7 +63,8 @@ const acceptedSchema = z.strictObject({
   finding: findingSchema,
   by: z.strictObject({ id: z.int(), login: z.string() }),
   because: z.string(),
-  at: z.iso.datetime(),
+  /** ISO 8601. */
+  at: z.string(),
 });
 export type Accepted = z.infer<typeof acceptedSchema>;
 

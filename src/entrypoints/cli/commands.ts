@@ -18,6 +18,7 @@ import type { ChainTestOptions } from './chain-test.ts';
 import type { DatabaseOption, DoctorOptions, Perform } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
+import type { LearnOptions } from './learn.ts';
 import {
   commit,
   duration,
@@ -46,6 +47,7 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   chain: addChain,
   run: addRun,
   policy: addPolicy,
+  learn: addLearn,
   delivery: addDelivery,
   artifact: addArtifact,
   state: addState,
@@ -359,6 +361,16 @@ function addPolicy(policy: Command, perform: Perform): void {
       perform(async (context) => (await import('./policy-simulate.ts')).policySimulate(context, options)),
     );
   example(simulate, 'countersign policy simulate --repo acme/shop --pr 7 --actor mia');
+}
+
+function addLearn(learn: Command, perform: Perform): void {
+  learn
+    .addOption(repoOption())
+    .addOption(databaseOption())
+    .action((options: LearnOptions) =>
+      perform(async (context) => (await import('./learn.ts')).learn(context, options)),
+    );
+  example(learn, 'countersign learn --repo acme/shop');
 }
 
 function addDelivery(delivery: Command, perform: Perform): void {

@@ -11,6 +11,7 @@ const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['skill', 'check, show, find, make and share skill packages'],
   ['run', 'list, show and cancel runs'],
   ['policy', 'show what runs may do, and why'],
+  ['learn', 'list the rules whose findings people mostly accept, and how to leave them out'],
   ['delivery', 'list and replay received webhooks'],
   ['artifact', 'list, show, print and prune what steps left'],
   ['state', 'show single attempts at steps'],

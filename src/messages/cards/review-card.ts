@@ -63,7 +63,7 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
       review.since ? ` ${capital(sinceWords(review.since))}.` : ''
     }`,
     review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
-    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse), HOW_TO_ACCEPT]),
+    ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse)]),
     ...acceptedPart(review),
     ...(others.length === 0
       ? []
@@ -80,9 +80,6 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
   ];
   return { markdown: parts.join('\n\n'), cut: leftOut.left > 0 };
 }
-
-const HOW_TO_ACCEPT =
-  '<sub>If one of them is intended, somebody who may countersign accepts it for this commit: `/countersign accept <finding> because <reason>`.</sub>';
 
 /** The findings that people accepted, with their reasons. */
 function acceptedPart({ accepted = [] }: ReviewVerdict): string[] {

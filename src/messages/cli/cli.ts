@@ -135,6 +135,10 @@ export function unknownDelivery(guid: string): string {
   return `There is no delivery ${plainLine(guid)}: give the number or the GUID of one that countersign delivery list shows.`;
 }
 
+export function unseenRepository(repository: string): string {
+  return `There has been no run for ${plainLine(repository)} yet.`;
+}
+
 export function unknownOrganisation(owner: string): string {
   return `No settings of ${plainLine(owner)} are remembered, so there is nothing to forget.`;
 }

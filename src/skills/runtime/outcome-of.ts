@@ -54,8 +54,11 @@ export function outcomeOf(
 
 function completed(given: { [key: string]: Json }, kind: SkillOutcome, known: KnownFacts) {
   switch (kind) {
-    case 'review_verdict':
-      return { left_out: [], analyzers: [], ...given, head_sha: known.headSha, round: known.round };
+    case 'review_verdict': {
+      // Only people accept findings, by a command.
+      const { accepted: _, ...stated } = given;
+      return { left_out: [], analyzers: [], ...stated, head_sha: known.headSha, round: known.round };
+    }
     case 'gate_verdict':
       return {
         feedback: given.summary,

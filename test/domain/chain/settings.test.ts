@@ -71,13 +71,40 @@ noise: quiet
   });
 });
 
+describe('the rules that reviews leave out', () => {
+  const ignored = (organisation: string, repository: string) =>
+    mergeSettings(settingsOf(organisation), settingsOf(repository)).review;
+
+  test.each([
+    [
+      'those of both files',
+      'review: { ignore: [b/two] }\n',
+      'review: { ignore: [a/one, b/two] }\n',
+      ['a/one', 'b/two'],
+    ],
+    ['those of one file', '', 'review: { ignore: [sql/drop-column] }\n', ['sql/drop-column']],
+  ])('are %s', (_, organisation, repository, rules) => {
+    expect(ignored(organisation, repository)).toEqual({ ignore: rules });
+  });
+
+  test('are none by default, and the settings do not mention them', () => {
+    expect(ignored('', 'review: { ignore: [] }\n')).toBeUndefined();
+  });
+
+  test('have a name with the analyzer', () => {
+    expect(faultsOf('review: { ignore: [drop-column] }\n')).toEqual([
+      'countersign.yml:1:20: a rule is written analyzer/rule, as its finding shows it',
+    ]);
+  });
+});
+
 describe('an error in the settings', () => {
   const table: [behaviour: string, text: string, diagnostics: string[]][] = [
     [
       'a misspelt section',
       'countersing: {}',
       [
-        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, gates, minimum, merging, shell',
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, review, gates, minimum, merging, shell',
       ],
     ],
     [

@@ -320,3 +320,62 @@ describe('the report of a session', () => {
     expect(play.done('a').run.updatedAt).toEqual(updatedAt);
   });
 });
+
+describe('a step whose outcome was judged again', () => {
+  const chain = chainOfSteps(
+    'id: review',
+    'id: ship, condition: "{{ steps.review.outcome.passed }}"',
+    'id: tell, depends_on: [review], condition: "{{ not steps.review.outcome.passed }}"',
+  );
+  const judged = {
+    kind: 'judged',
+    stepIndex: 0,
+    outcome: reviewOutcome(true),
+    artifactId: 'art_new',
+  } as const;
+
+  test('lets the steps begin that were skipped because of it, and leaves those alone that ran', () => {
+    const play = Player.started(chain).done('review', reviewOutcome(false)).done('tell');
+    expect(play.run.status).toBe('completed');
+    play.send(judged);
+    expect(play.commands).toEqual(['start ship']);
+    expect(play.steps).toBe('review completed, ship running, tell completed');
+    expect(play.run).toMatchObject({ status: 'running', finishedAt: null, reason: null });
+    expect(play.step('review')).toMatchObject({ outcome: { passed: true }, outcomeArtifactId: 'art_new' });
+  });
+
+  test('changes no other step if the outcome still does not pass', () => {
+    const play = Player.started(chain).done('review', reviewOutcome(false)).done('tell');
+    play.send({ ...judged, outcome: reviewOutcome(false, 'less is left') });
+    expect(play.steps).toBe('review completed, ship skipped, tell completed');
+    expect(play.run.status).toBe('completed');
+    expect(play.step('review').outcome?.summary).toBe('less is left');
+  });
+
+  test('lets a step that waits for an answer look again', () => {
+    const play = Player.started(chain).done('review', reviewOutcome(true)).waits('ship', 'approval', 1_000);
+    play.send({ ...judged, outcome: reviewOutcome(true, 'nothing is left') });
+    expect(play.commands).toEqual(['look ship by event']);
+  });
+
+  test.each([
+    ['that has not ended', () => Player.started(chain)],
+    [
+      'of a run that was cancelled',
+      () =>
+        Player.started(chain)
+          .done('review', reviewOutcome(false))
+          .send({
+            kind: 'end',
+            status: 'cancelled',
+            reason: { code: 'run.cancelled.by_person', summary: 'x', evidence: [] },
+          }),
+    ],
+  ])('stays as it is if it is one %s', (_, played) => {
+    const play = played();
+    const before = play.state;
+    play.send(judged);
+    expect(play.commands).toEqual([]);
+    expect(play.state).toEqual(before);
+  });
+});

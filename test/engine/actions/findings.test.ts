@@ -148,7 +148,7 @@ describe('gh-issue', () => {
 
       **Fix:** Do it otherwise.
 
-      <sub>oxlint/no-eval</sub>
+      <sub>oxlint/no-eval · \`d5c99a1e\`</sub>
 
       <sub>Opened by the step \`act\` of the chain \`example\` for #7. It closes this issue when the finding is gone. Close it as not planned, and it stays closed.</sub>"
     `);
@@ -234,8 +234,8 @@ describe('gh-issue', () => {
     const [issue] = issuesOf(effects);
     expect(effects).toHaveLength(1);
     expect(issue?.body).toMatchInlineSnapshot(`
-      "- 🟠 **high** · \`src/a.ts:2\`: This is a problem for @&#8203;octo/all.
-      - 🔵 **low** · \`src/a.ts:2\`: This is a problem for @&#8203;octo/all.
+      "- 🟠 **high** · \`src/a.ts:2\`: This is a problem for @&#8203;octo/all. \`d5c99a1e\`
+      - 🔵 **low** · \`src/a.ts:2\`: This is a problem for @&#8203;octo/all. \`dac49055\`
 
       <sub>Opened by the step \`act\` of the chain \`example\` for #7. It closes this issue when no findings are left. Close it as not planned, and it stays closed.</sub>"
     `);
@@ -353,7 +353,7 @@ describe('gh-review', () => {
 
       **Fix:** Do it otherwise.
 
-      <sub>x/range</sub>
+      <sub>x/range · \`d4eafcc6\`</sub>
 
       \`\`\`suggestion
       safe(input)
@@ -362,9 +362,9 @@ describe('gh-review', () => {
     expect(made?.body).toMatchInlineSnapshot(`
       "6 new findings.
 
-      - 🟠 **high** · the change as a whole: This is a problem for @&#8203;octo/all.
-      - 🟠 **high** · \`src/a.ts:10\`: This is a problem for @&#8203;octo/all.
-      - 🟠 **high** · \`src/b.ts:2\`: This is a problem for @&#8203;octo/all."
+      - 🟠 **high** · the change as a whole: This is a problem for @&#8203;octo/all. \`8409d8a3\`
+      - 🟠 **high** · \`src/a.ts:10\`: This is a problem for @&#8203;octo/all. \`7e03c553\`
+      - 🟠 **high** · \`src/b.ts:2\`: This is a problem for @&#8203;octo/all. \`cb753363\`"
     `);
     expect(summary).toBe('wrote a review of #7 with 3 comments and 3 findings in its text');
   });

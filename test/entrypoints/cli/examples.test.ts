@@ -55,7 +55,13 @@ async function playRun(): Promise<void> {
   const { chain } = parseChain(reviewYaml, 'review.yaml', known.known);
   if (!chain) throw new Error('the chain of docs/contracts.md has errors');
   const storage = await openStorage(databaseUrl, { clock });
-  await storage.transaction(async ({ deliveries, runs }) => {
+  await storage.transaction(async ({ acceptedFindings, deliveries, runs }) => {
+    const head = { repositoryId: 70, pullRequest: 7, headSha: 'a'.repeat(40) };
+    const more = { severity: 'high', because: 'the table is empty', by: { id: 10, login: 'mia' } } as const;
+    const rule = 'sql-migrations/not-null';
+    for (const finding of ['f1', 'f2'])
+      await acceptedFindings.put({ ...head, ...more, finding, rule, at: clock.now() });
+    await acceptedFindings.countFound(70, new Map([[rule, 3]]), clock.now());
     const [delivery] = await deliveries.record([
       {
         guid: 'g1',

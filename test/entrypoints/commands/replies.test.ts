@@ -27,6 +27,7 @@ describe('the help', () => {
     const example = usageOf(verb)
       .replace('[step]', 'unit')
       .replace('<chain>', 'deploy')
+      .replace('<finding>', '3f9a1c07')
       .replace('[key=value …]', 'key=value');
     expect(parseCommands(example)).toEqual([{ ok: expect.objectContaining({ verb }) }]);
   });

@@ -130,6 +130,14 @@ test('only effects use a writer to GitHub', () => {
   expect(wrong).toEqual([]);
 });
 
+test('only writers.ts gets what writes, where the rollout permits it', () => {
+  const wrong = files.filter((file) => {
+    if (/^(adapters\/|engine\/effects\/writers\.ts$)/.test(file)) return false;
+    return /github\.writer\(|chat\.post\b/.test(readFileSync(join(SRC, file), 'utf8'));
+  });
+  expect(wrong).toEqual([]);
+});
+
 test('skills import nothing of approvals and merges', () => {
   const wrong = imports.filter(
     ({ from, to }) => from.startsWith('skills/') && /^engine\/(approvals|actions|sessions)\//.test(to),

@@ -41,6 +41,7 @@ export async function checkSetup(config: AppConfig, repositories?: readonly Repo
     webhookUrl: publicUrl === undefined ? undefined : `${publicUrl}${WEBHOOK_PATH}`,
     asked: askedGrants(),
     repositories,
+    rollout: config.rollout,
   });
   return [...findings, ...checkDisk(config)];
 }

@@ -52,6 +52,8 @@ describe('a check run', () => {
       superseded by a push → cancelled · Superseded by a newer push · []
       superseded before the next look → cancelled · Superseded by a newer push · []
       superseded by a newer run → cancelled · Replaced by a newer run of this chain, started by mia · []
+      rollout raised → cancelled · Stopped: rollout is enforce for this repository, and was observe when the run began · []
+      withheld by the rollout → neutral · Would have asked a maintainer to countersign, and then merged into main (squash) · [rerun]
       closed → cancelled · Stopped: the pull request was closed · []
       merged by hand → cancelled · Stopped: somebody merged the pull request by hand · []
       merged by another chain → cancelled · Stopped: the chain ship merged the pull request, countersigned by mia, max · []

@@ -24,6 +24,7 @@ describe('the public JSON', () => {
       'head_sha',
       'created_at',
       'updated_at',
+      'rollout',
       'delivery',
       'steps',
     ]);

@@ -59,6 +59,27 @@ export const STOPPED: Record<string, Scene> = {
     scene.state.run.reason = newerRun({ id: 'run_2', chain: 'pr-review' }, 'mia');
     return scene;
   })(),
+  'rollout raised': cancelled(
+    'run.cancelled.rollout',
+    'rollout is enforce for this repository, and was observe when the run began',
+  ),
+  'withheld by the rollout': (() => {
+    const summary = 'would have asked a maintainer to countersign, and then merged into main (squash)';
+    const state = makeState(
+      { status: 'completed', reason: reason('run.completed.rollout', summary), finishedAt: at('12:09') },
+      {
+        review: done(makeReview()),
+        ci: done(makeCi([check('build'), check('test')])),
+        merge: ends(
+          'skipped',
+          reason('step.skipped.rollout', `${summary}; rollout is comment for this repository`),
+        ),
+        changes: ends('skipped', reason('step.skipped.condition', 'its condition does not hold')),
+      },
+    );
+    state.run.facts.rollout = 'comment';
+    return { state, approval: null };
+  })(),
   closed: cancelled('run.cancelled.closed', 'the pull request was closed', {}),
   'merged by hand': cancelled('run.cancelled.merged_elsewhere', 'the pull request was merged by hand', {}),
   'merged by another chain': (() => {

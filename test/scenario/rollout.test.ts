@@ -207,7 +207,7 @@ describe('with rollout off', () => {
 });
 
 describe('a rollout that is lowered', () => {
-  eachFirstQuick([['observe'], ['comment'], ['off']])(
+  eachFirstQuick([['observe'], ['comment']])(
     'to %s while a question is open prevents its merge until it is raised again',
     async (level) => {
       const harness = await startWith('enforce', { chain: MERGE_ONLY });
@@ -226,6 +226,22 @@ describe('a rollout that is lowered', () => {
       expect(harness.github.merges).toHaveLength(1);
     },
   );
+
+  test('to off ends the question, and the next event after it is raised asks again', async () => {
+    const harness = await startWith('enforce', { chain: MERGE_ONLY });
+    const { number } = await open(harness);
+    await harness.advance(A_RECHECK);
+    await rollOut(harness, 'off');
+    const before = harness.writes.length;
+    await countersign(harness, number);
+    expect(harness.github.merges).toEqual([]);
+    expect(harness.writes).toHaveLength(before);
+    expect((await newestRun(harness)).reason?.code).toBe('run.cancelled.rollout');
+    await rollOut(harness, 'enforce');
+    await harness.github.addLabel(REPO, number, 'will', 'ready');
+    await harness.advance(A_RECHECK);
+    expect(approvals(harness, number)).toHaveLength(2);
+  });
 
   test('closes a gate that the app had opened', async () => {
     const settings = 'merge: { by: people }\n';

@@ -44,7 +44,7 @@ export interface Speaker extends Answerer {
 export type ConfigurationStatus =
   | { kind: 'as_asked' }
   /** The approval comment is void, because its configuration no longer applies. */
-  | { kind: 'changed'; what: 'settings' | 'chain' | 'trigger'; because: string }
+  | { kind: 'changed'; what: 'settings' | 'chain' | 'trigger' | 'rollout'; because: string }
   /**
    * The configuration cannot be read. The approval comment stays open, because the files may become readable
    * again unchanged.

@@ -106,6 +106,8 @@ function voidCode(asked: Approval, { pullRequest, configuration }: MergeFacts): 
       return 'run.cancelled.settings_changed';
     case 'chain':
       return 'run.cancelled.chain_changed';
+    case 'rollout':
+      return 'run.cancelled.rollout';
     case 'trigger':
       return 'run.cancelled.not_triggered';
     default:

@@ -1,4 +1,6 @@
+import type { RolloutSetting } from '../chain/rollout-setting.ts';
 import type { GateProtection } from '../policy/gate-check.ts';
+import type { RolloutLevel } from '../policy/rollout.ts';
 
 /** What the app asks GitHub for, as `app.yml` says, or as GitHub granted it. */
 export interface Grants {
@@ -45,6 +47,9 @@ export type Finding =
   | { check: 'protection'; kind: 'unreadable'; repository: string; because: string }
   /** Beyond the first ones. @property repositories of installations that were looked at, @property installations that were not */
   | { check: 'protection'; kind: 'others'; repositories: number; installations: number }
+  /** @property most that this server rolls out */
+  | { check: 'rollout'; kind: 'set'; owner: string; setting: RolloutSetting | undefined; most: RolloutLevel }
+  | { check: 'rollout'; kind: 'unreadable'; owner: string }
   | { check: 'database'; kind: 'works' }
   | { check: 'database'; kind: 'none' }
   /** It lacks migrations of this version. */
@@ -67,6 +72,7 @@ export const CHECK_NAMES = [
   'webhook',
   'installations',
   'protection',
+  'rollout',
   'database',
   'disk',
   'server',

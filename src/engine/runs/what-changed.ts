@@ -6,6 +6,7 @@ import { dependenciesOf } from '../../domain/chain/graph.ts';
 import { nameOf, SCOPES } from '../../domain/chain/scope.ts';
 import { defaultSettings, type Settings } from '../../domain/chain/settings.ts';
 import type { ConfigurationStatus } from '../../domain/policy/merge-gate.ts';
+import { rolloutInWords } from '../../domain/policy/rollout.ts';
 import { fires, isAboutTheHead, type PullRequestNow } from '../../domain/run/plan.ts';
 import { governingBranch, type Run, type RunFacts } from '../../domain/run/run.ts';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -24,7 +25,9 @@ export function configurationStatus(
 ): ConfigurationStatus {
   const { configuration, chain } = now;
   if (!configuration) return { kind: 'unreadable', because: `there is no branch ${run.baseRef}` };
-  const { branch, insteadOf } = configuration;
+  const { branch, insteadOf, rollout } = configuration;
+  // Its chain is not in force then.
+  if (rollout.level === 'off') return { kind: 'changed', what: 'rollout', because: rolloutInWords(rollout) };
   const before = governingBranch(run);
   if (branch !== before) {
     const because = insteadOf

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../core/canonical.ts';
 import type { Clock } from '../../core/clock.ts';
 import { gateProtection } from '../../domain/policy/gate-check.ts';
+import type { RolloutLevel } from '../../domain/policy/rollout.ts';
 import type { CheckName, Finding, Grants } from '../../domain/self-check/finding.ts';
 import { judgeClock, judgeWebhook, lackingIn } from '../../domain/self-check/judge.ts';
 import {
@@ -10,6 +11,8 @@ import {
   type Repo,
   SignInRefused,
 } from '../../ports/github.ts';
+import { NO_MEMORY } from '../configuration/organisation-memory.ts';
+import { createScopeFiles } from '../configuration/scope-files.ts';
 
 export interface CheckGitHubDeps {
   github: Pick<GitHub, 'app' | 'appId' | 'reader'>;
@@ -22,6 +25,8 @@ export interface CheckGitHubDeps {
   asked: Grants;
   /** Whose default branch is looked at; by default, that of the first repositories. */
   repositories?: readonly Repo[] | undefined;
+  /** The most that this server rolls out; `enforce` by default. */
+  rollout?: RolloutLevel | undefined;
 }
 
 /** Looking at each repository of a large organisation would spend its budget. */
@@ -37,7 +42,7 @@ export async function checkGitHub(deps: CheckGitHubDeps): Promise<Finding[]> {
       app.finding.kind === 'unreachable'
         ? 'GitHub does not answer as it should.'
         : 'GitHub does not let this app sign in.';
-    const others = ['permissions', 'webhook', 'installations', 'protection'] as const;
+    const others = ['permissions', 'webhook', 'installations', 'protection', 'rollout'] as const;
     return [app.finding, clock, ...others.map((check): Finding => ({ check, kind: 'not_known', because }))];
   }
   const { permissions, events, url } = app.signedIn;
@@ -105,6 +110,7 @@ async function checkInstallations(deps: CheckGitHubDeps, url: string): Promise<F
       : [{ check: 'installations' as const, kind: 'suspended' as const, owners: suspended }]),
     ...notAccepted(active, deps.asked),
     ...(await checkProtection(deps, active)),
+    ...(await checkRollout(deps, active)),
   ];
 }
 
@@ -119,6 +125,27 @@ function notAccepted(active: readonly AppInstallation[], wanted: Grants): Findin
     groups.set(key, { check: 'installations', kind: 'lacking', owners, lacking });
   }
   return [...groups.values()];
+}
+
+/** What each owner says of the rollout; with named repositories, only their owners. */
+async function checkRollout(
+  { github, clock, repositories, rollout: most = 'enforce' }: CheckGitHubDeps,
+  active: readonly AppInstallation[],
+): Promise<Finding[]> {
+  const files = createScopeFiles({ clock, memory: NO_MEMORY });
+  const wanted = repositories && new Set(repositories.map(({ owner }) => owner.toLowerCase()));
+  const shown = active.filter(({ owner }) => !wanted || wanted.has(owner.toLowerCase()));
+  const findings: Finding[] = [];
+  for (const { id, owner } of shown.slice(0, MAX_INSTALLATIONS)) {
+    const all = await asked('rollout', async () => {
+      const setting = await files.rolloutOf(github.reader(id, 'person'), owner);
+      return setting === 'unreadable'
+        ? [{ check: 'rollout', kind: 'unreadable', owner }]
+        : [{ check: 'rollout', kind: 'set', owner, setting, most }];
+    });
+    findings.push(...all);
+  }
+  return findings;
 }
 
 async function checkProtection(

@@ -27,6 +27,7 @@ import {
 import {
   registeredPage,
   registerPage,
+  SETUP_ROLLOUTS,
   type SetupErrors,
   type SetupFields,
   setupForm,
@@ -115,7 +116,13 @@ function refuseSecond(file: string): void {
 
 function createPages(config: SetupConfig, app: AppManifest, begun: Begun[], deps: SetupDeps) {
   const given = { apiUrl: config.githubApiUrl, pages: gitHubPages(config.githubApiUrl) };
-  const blank = { github: given.pages, organisation: '', name: app.name, address: config.publicUrl ?? '' };
+  const blank = {
+    github: given.pages,
+    organisation: '',
+    name: app.name,
+    address: config.publicUrl ?? '',
+    rollout: 'enforce' as const,
+  };
   const style = readFileSync(join(PACKAGE_ROOT, 'studio/studio.css'), 'utf8');
   /** The App whose code GitHub sent first, from when its credentials are asked for. */
   let registration: { code: string; app: Promise<Registered['app']> } | undefined;
@@ -154,6 +161,7 @@ function createPages(config: SetupConfig, app: AppManifest, begun: Begun[], deps
       organisation: value('organisation'),
       name: value('name'),
       address: value('address'),
+      rollout: SETUP_ROLLOUTS.find((level) => level === value('rollout')) ?? 'enforce',
     };
     const read = readChoice(fields, given);
     if (!read.ok) return showForm(response, 422, fields, read.errors);
@@ -192,6 +200,7 @@ function createPages(config: SetupConfig, app: AppManifest, begun: Begun[], deps
     setInEnvFile(deps.file, {
       ...converted.values,
       ...(choice.address !== config.publicUrl && { PUBLIC_URL: choice.address }),
+      ...(choice.rollout !== 'enforce' && { COUNTERSIGN_ROLLOUT: choice.rollout }),
       ...(choice.apiUrl !== config.githubApiUrl && { GITHUB_API_URL: choice.apiUrl }),
     });
     deps.onRegistered();

@@ -13,8 +13,7 @@ import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
 import { listed, short } from '../text/pretty.ts';
 import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
-import { effectJson } from './effect-json.ts';
-import { whyJson } from './run-json.ts';
+import { effectJson, whyJson } from './run-json.ts';
 import { meaningOfStep } from './run-outcome.ts';
 import { table } from './table.ts';
 

@@ -175,6 +175,7 @@ export function doneText({ seen, answers, files, pullRequest }: Done): string {
     `  1. ${pullRequest ? 'Review and merge the pull request' : 'Commit both files'}. Countersign reads them from ${inSentence(branch)}.`,
     '  2. Install the App on the repository, if it is not installed there (README.md, "Run it").',
     `  3. Require the check "${plainLine(gateCheckName(branch ?? '<branch>'))}" in the protection of ${inSentence(branch)}. Until then, GitHub's own merge button works without a countersign (docs/security.md, "Protect a branch").`,
+    '  4. For all repositories of an organisation, let it observe first: it then writes nothing to GitHub (docs/rollout.md).',
   ];
   return lines.join('\n');
 }

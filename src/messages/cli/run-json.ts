@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { expectedSchema } from '../../domain/artifact/contract.ts';
 import { DELIVERIES } from '../../domain/artifact/delivery.ts';
 import { verificationSchema } from '../../domain/artifact/verification.ts';
-import { type EffectRow, withheldOf } from '../../domain/effect/effect.ts';
+import { type Effect, type EffectRow, withheldOf } from '../../domain/effect/effect.ts';
 import { evidenceRefSchema } from '../../domain/explanation/evidence.ts';
 import { CRITERION_STATUSES, type Explanation, labelOf } from '../../domain/explanation/explanation.ts';
 import { type Reason, reasonSchema } from '../../domain/explanation/reason.ts';
@@ -13,7 +13,6 @@ import { RUN_STATUSES, type Run, type RunState, STEP_STATUSES } from '../../doma
 import { skillChoiceSchema } from '../../domain/skill/decision.ts';
 import { delivery } from '../run/artifacts.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
-import { effectJson } from './effect-json.ts';
 
 /**
  * The JSON output of the command line (`--json`) and the API. Scripts rely on its shapes. They are spelled
@@ -79,6 +78,11 @@ export const runWithWritesSchema = runJsonSchema.extend({
   /** The effects that were not written, in the words of a dry run; empty with `rollout: enforce`. */
   would_write: z.array(z.looseObject({ kind: z.string() })),
 });
+
+/** What would be written, for scripts: the effect without the installation, which is the app's own. */
+export function effectJson({ installation_id: _, ...effect }: Effect): Omit<Effect, 'installation_id'> {
+  return effect;
+}
 
 /** @param effects of the run */
 export function wouldWriteJson(

@@ -1,6 +1,7 @@
 import { unreachable } from '../../core/errors.ts';
+import type { RolloutSetting } from '../../domain/chain/rollout-setting.ts';
 import type { MergedBy } from '../../domain/policy/gate-check.ts';
-import { plural } from '../text/pretty.ts';
+import { listed, plural } from '../text/pretty.ts';
 
 interface Question {
   /** How many people would have to answer. */
@@ -45,10 +46,18 @@ export function wouldWrite(action: string, what: readonly string[]): string {
   return `${action} would have written: ${what.join('; ')}`;
 }
 
-/** Whom the run could not ask. */
-export const WITHHELD_NEXT =
-  'Nothing to do: the rollout lets nobody be asked here. Once it is `enforce`, the next event of the pull request begins a new run.';
-
 /** Studio and the command line, above what a run would have written. */
 export const NOTHING_WRITTEN =
   'Nothing of this was written to GitHub: it is what the run would have written.';
+
+/** Such as "observe for shop-* and api, enforce for all others". */
+export function settingInWords(setting: RolloutSetting | undefined): string {
+  if (setting === undefined) return 'enforce';
+  const [only] = setting;
+  if (only && setting.length === 1) return only.level;
+  return setting
+    .map(({ repositories, level }) =>
+      repositories.includes('*') ? `${level} for all others` : `${level} for ${listed(repositories, 'and')}`,
+    )
+    .join(', ');
+}

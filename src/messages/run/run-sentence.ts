@@ -7,7 +7,6 @@ import { type Run, type RunState, rulesAsked } from '../../domain/run/run.ts';
 import { code } from '../text/markdown.ts';
 import { capital, clip, listed, plural, reactionEmoji } from '../text/pretty.ts';
 import { neededFor } from './countersigns-needed.ts';
-import { WITHHELD_NEXT } from './rollout.ts';
 import { answerableStep, type RunSummary } from './run-summary.ts';
 
 /** About as many characters as GitHub shows in its list of checks. */
@@ -210,7 +209,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     case 'not_merged':
       return '`/countersign why` lists what was missing.';
     case 'withheld':
-      return WITHHELD_NEXT;
+      return 'Nothing to do: the rollout lets nobody be asked here. Once it is `enforce`, the next event of the pull request begins a new run.';
     case 'rollout_changed':
       return 'If chains may run here, those that are for the pull request start again.';
     case 'ended_early':

@@ -2,6 +2,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { unreachable } from '../../core/errors.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import type { Finding, Lacking } from '../../domain/self-check/finding.ts';
+import { settingInWords } from '../run/rollout.ts';
 import { plural } from '../text/pretty.ts';
 
 /** `unknown`: it could not be checked, or there is nothing to check yet. */
@@ -36,6 +37,8 @@ export function wordsOf(finding: Finding): FindingWords {
       return installationsWords(finding);
     case 'protection':
       return protectionWords(finding);
+    case 'rollout':
+      return rolloutWords(finding);
     case 'database':
       return databaseWords(finding);
     case 'disk':
@@ -240,6 +243,26 @@ function othersWords({
     ...(installations === 0 ? [] : [`those of ${plural(installations, 'other installation')}`]),
   ];
   return parts.join(' and ');
+}
+
+function rolloutWords(finding: Of<'rollout'>): FindingWords {
+  switch (finding.kind) {
+    case 'set': {
+      const { owner, setting, most } = finding;
+      const levels = settingInWords(setting);
+      const limit = most === 'enforce' ? '' : ` This server rolls out ${most} at most (COUNTERSIGN_ROLLOUT).`;
+      return ok(`Rollout in the repositories of ${owner}: ${levels}.${limit}`);
+    }
+    case 'unreadable':
+      return wrong(
+        `The settings of ${finding.owner} set the rollout, and cannot be read: nothing is written or merged there.`,
+        `Correct "rollout" in .github/countersign.yml of ${finding.owner}/.github (docs/rollout.md).`,
+      );
+    case 'not_known':
+      return notKnown(finding);
+    default:
+      return unreachable(finding);
+  }
 }
 
 function databaseWords(finding: Of<'database'>): FindingWords {

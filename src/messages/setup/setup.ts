@@ -16,10 +16,21 @@ export interface SetupFields {
   name: string;
   /** The address under which GitHub reaches this server. */
   address: string;
+  /** What this server does at first. */
+  rollout: SetupRollout;
 }
 
+export const SETUP_ROLLOUTS = ['enforce', 'observe'] as const;
+type SetupRollout = (typeof SETUP_ROLLOUTS)[number];
+
+const ROLLOUT_CHOICES: Readonly<Record<SetupRollout, string>> = {
+  enforce: 'Everything: it comments, asks and merges',
+  observe: 'Observe: nothing is written to GitHub, and Studio shows what it would do',
+};
+
 /** What is wrong with a field, as a sentence. */
-export type SetupErrors = Partial<Record<keyof SetupFields, string>>;
+export type SetupErrors = Partial<Record<TextField, string>>;
+type TextField = Exclude<keyof SetupFields, 'rollout'>;
 
 export const SETUP_ERRORS = {
   github: 'Write the address of GitHub’s pages, such as https://github.com or https://github.acme.com.',
@@ -27,7 +38,7 @@ export const SETUP_ERRORS = {
   name: 'Write 1 to 34 letters, digits, spaces, dots and dashes.',
   address:
     'Write the address under which GitHub reaches this server, such as https://countersign.example.com.',
-} as const satisfies Record<keyof SetupFields, string>;
+} as const satisfies Record<TextField, string>;
 
 /** What is wrong with an address that leads to this machine only from itself. */
 export const ADDRESS_IS_HERE =
@@ -55,6 +66,10 @@ ${field('organisation', 'Organisation', fields, errors, 'An App can be installed
 ${field('name', 'Name of the App', fields, errors, 'Comments are signed with it. It must be unique on GitHub.', 'countersign-acme')}
 ${field('address', 'Address of this server', fields, errors, 'GitHub sends webhooks to it, and people open Studio there. A proxy with a certificate passes it on to this process.', 'https://countersign.example.com')}
 ${field('github', 'GitHub', fields, errors, 'Another address than https://github.com for GitHub Enterprise.', 'https://github.com')}
+</fieldset>
+<fieldset class="fields"><legend>What it does at first</legend>
+${SETUP_ROLLOUTS.map((level) => html`<p><label><input type="radio" name="rollout" value="${level}"${level === fields.rollout ? html` checked` : ''}> ${ROLLOUT_CHOICES[level]}</label></p>\n`)}
+<p class="quiet">Choose to observe if you install the App on all repositories of an organisation: otherwise it comments on every pull request from the first day. docs/rollout.md says how to go on, repository by repository.</p>
 <p class="buttons"><button class="primary">Continue</button></p>
 </fieldset>
 </form>
@@ -157,7 +172,7 @@ ${main}
 }
 
 function field(
-  name: keyof SetupFields,
+  name: TextField,
   label: string,
   fields: SetupFields,
   errors: SetupErrors,

@@ -104,7 +104,7 @@ describe('an error in the settings', () => {
       'a misspelt section',
       'countersing: {}',
       [
-        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, review, gates, minimum, merging, shell',
+        'countersign.yml:1:1: unknown key "countersing": did you mean "countersign"? Allowed: chains, countersign, merge, ci, notify, noise, review, gates, minimum, merging, shell, rollout',
       ],
     ],
     [

@@ -55,6 +55,18 @@ const FINDINGS: readonly Finding[] = [
   { check: 'protection', kind: 'any_app', repository: 'octo/app', branch: 'main' },
   { check: 'protection', kind: 'open', repository: 'octo/app', branch: 'main' },
   { check: 'protection', kind: 'unreadable', repository: 'octo/app', because: 'Not Found' },
+  { check: 'rollout', kind: 'set', owner: 'octo', setting: undefined, most: 'enforce' },
+  {
+    check: 'rollout',
+    kind: 'set',
+    owner: 'acme',
+    setting: [
+      { repositories: ['shop', 'team-*'], level: 'enforce' },
+      { repositories: ['*'], level: 'comment' },
+    ],
+    most: 'observe',
+  },
+  { check: 'rollout', kind: 'unreadable', owner: 'octo' },
   { check: 'database', kind: 'works' },
   { check: 'database', kind: 'none' },
   {

@@ -9,7 +9,13 @@ import {
   setupPage,
 } from '../../../src/messages/setup/setup.ts';
 
-const fields = { github: 'https://github.com', organisation: 'acme', name: 'countersign-acme', address: '' };
+const fields = {
+  github: 'https://github.com',
+  organisation: 'acme',
+  name: 'countersign-acme',
+  address: '',
+  rollout: 'observe' as const,
+};
 
 test('the setup page says what each permission of app.yml is for, and nothing about others', () => {
   expect(Object.keys(PERMISSION_WORDS)).toEqual(Object.keys(readAppManifest()?.default_permissions ?? {}));

@@ -1,7 +1,7 @@
 import type { Acceptance } from '../domain/outcome/accept.ts';
 
 /** The head for which a person accepts a finding. */
-export interface HeadOf {
+interface HeadOf {
   repositoryId: number;
   pullRequest: number;
   headSha: string;
@@ -14,7 +14,7 @@ export interface AcceptedFinding extends HeadOf, Acceptance {
 }
 
 /** What one person accepted of one rule. */
-export interface AcceptedOfRule {
+interface AcceptedOfRule {
   rule: string;
   login: string;
   count: number;
@@ -22,7 +22,7 @@ export interface AcceptedOfRule {
 }
 
 /** How often reviews found a rule. */
-export interface FoundRule {
+interface FoundRule {
   rule: string;
   found: number;
   first: Date;

@@ -223,6 +223,56 @@ describe('a finding is not accepted', () => {
   });
 });
 
+describe('a finding of a chain that is a step of another', () => {
+  const OUTER = `name: pr-review
+trigger: { event: pr.opened, filter: { draft: false } }
+steps:
+  - { id: sub, action: chain, with: { chain: inner } }
+  - id: merge
+    action: gh-merge
+    condition: "{{ steps.sub.outcome.passed }}"
+    requires_approval: true
+    with: { pr: "{{ trigger.pr_number }}" }
+`;
+  const INNER = `name: inner
+trigger: { event: manual.fired }
+steps:
+  - { id: review, skill: migration-review }
+`;
+
+  test('is accepted, and the step runs again', { tags: 'slow' }, async () => {
+    const { harness, number, headSha } = await blocked(DROP, {
+      chain: OUTER,
+      files: { '.github/countersign/chains/inner.yaml': INNER },
+    });
+    await harness.advance(10_000);
+    const findings = ownChecks(harness, headSha).flatMap(({ annotations }) =>
+      annotations.flatMap(
+        ({ message }) => /\/countersign accept ([0-9a-f]{8}) because/.exec(message)?.[1] ?? [],
+      ),
+    );
+    expect(approvals(harness, number)).toEqual([]);
+    expect(await say(harness, number, 'will', accept(findings[0]))).toContain('may not accept');
+    expect(await say(harness, number, 'mia', accept(findings[0]))).toContain('Accepted');
+    await harness.advance(60_000);
+    expect(approvals(harness, number)).toHaveLength(1);
+    await countersign(harness, number, 'max');
+    expect(harness.github.merges).toHaveLength(1);
+  });
+});
+
+test('a rule that the settings ignore blocks nothing, and the review says how many findings it left out', {
+  tags: 'slow',
+}, async () => {
+  const settings = 'review: { ignore: [sql/drop-column] }\n';
+  const { harness, headSha } = await blocked(DROP, { settings });
+  expect(findingsOf(harness, headSha)).toEqual([]);
+  expect(checkLines(harness, headSha).at(-1)).toContain('in_progress: Waiting for CI');
+  expect(ownCheck(harness, headSha).summary).toContain(
+    'Left out, because the settings ignore the rule sql/drop-column: 1 finding.',
+  );
+});
+
 test('a hostile reason is shown as text', { tags: 'slow' }, async () => {
   const { harness, number, headSha, findings } = await blocked();
   const hostile = '<img src=x> @octo/all [click](http://evil.test) **bold** | `code`';

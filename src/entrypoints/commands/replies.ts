@@ -10,7 +10,7 @@ import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 
 /** A finding by its name and place. */
-export interface DescribedFinding {
+interface DescribedFinding {
   id: string;
   place: string;
 }

@@ -58,7 +58,7 @@ async function playRun(): Promise<void> {
   await storage.transaction(async ({ acceptedFindings, deliveries, runs }) => {
     const head = { repositoryId: 70, pullRequest: 7, headSha: 'a'.repeat(40) };
     const more = { severity: 'high', because: 'the table is empty', by: { id: 10, login: 'mia' } } as const;
-    const rule = 'sql-migrations/not-null';
+    const rule = 'sql/drop-column';
     for (const finding of ['f1', 'f2'])
       await acceptedFindings.put({ ...head, ...more, finding, rule, at: clock.now() });
     await acceptedFindings.countFound(70, new Map([[rule, 3]]), clock.now());

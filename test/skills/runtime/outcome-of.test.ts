@@ -56,6 +56,15 @@ test('fields that the run knows are filled in, whatever the value says', () => {
   });
 });
 
+test('a value cannot say that somebody accepted a finding', () => {
+  const accepted = [
+    { finding, by: { id: 10, login: 'mia' }, because: 'intended', at: '2026-01-01T00:00:00Z' },
+  ];
+  const found = outcomeOf(review({ accepted }), 'review_verdict', known);
+  expect('outcome' in found && 'accepted' in found.outcome).toBe(false);
+  expect(found).toHaveProperty('outcome');
+});
+
 test('a gate’s verdict belongs to the skill, whatever gate of the chain the value names', () => {
   const value = gate({
     gate: 'tests',

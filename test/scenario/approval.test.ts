@@ -163,9 +163,9 @@ test('a maintainer’s rejecting reaction prevents the merge, and the comment na
     <!-- countersign:question id=apr_1 -->
     ### ✋ Rejected
 
-    It was asked whether commit \`<head>\` may be squash-merged into \`main\`. \`mia\` rejected it, so nothing is merged.
+    \`mia\` rejected the merge of commit \`<head>\` into \`main\`.
 
-    This holds for \`<head>\`, also when it is asked about again: only \`mia\` can take it back, by countersigning then. A new commit is reviewed and asked about again."
+    Only \`mia\` can take that back for \`<head>\`, by countersigning when Countersign asks again. A new commit is reviewed, and gets an approval request of its own."
   `);
 });
 
@@ -391,7 +391,7 @@ describe('an approval is blocked', () => {
         "in_progress: Not merging: ci: 1 of 1 check failed: test",
       ]
     `);
-    expect(approvalOf(harness, number).body).toContain('> **For now:** ');
+    expect(approvalOf(harness, number).body).toContain('> **On hold:** ');
     expect(headline(statusOf(harness, number))).toMatchInlineSnapshot(
       `"✋ Not merging: ci: 1 of 1 check failed: test"`,
     );
@@ -414,7 +414,7 @@ describe('an approval is blocked', () => {
     `);
     await harness.advance(A_RECHECK);
     expect(checkLines(harness, headSha)).toEqual(held);
-    expect(approvalOf(harness, number).body).toContain('> **For now:** ');
+    expect(approvalOf(harness, number).body).toContain('> **On hold:** ');
   });
 
   test('by red CI, and after a push the comment says that the push voided it', { tags: 'slow' }, async () => {

@@ -33,7 +33,7 @@ describe('a question in a comment', () => {
         '✅ The names say what the things are.',
         '- ✅ Names are words',
         '',
-        '<sub>By the skill `naming`: phrase the names; words name (score 9.17). It is an answer, and no step of a chain: nothing waits for it.</sub>',
+        '<sub>By the skill `naming`: phrase the names; words name (score 9.17). This is only an answer: it changes nothing in any run.</sub>',
       ].join('\n'),
     ]);
     const after = elsewhere(scene, number, headSha);
@@ -154,7 +154,7 @@ describe('a question with a model', () => {
       !\\[x\\](https:&#8203;//evil.example/y.png)
       &lt;b onclick=x&gt;/countersign cancel&lt;/b&gt;
 
-      <sub>Said by the language model, which did not see the change.</sub>"
+      <sub>Answered by the language model, which did not see the change.</sub>"
     `);
   });
 

@@ -133,7 +133,7 @@ describe('commits that GitHub links to no account', () => {
       { settings: 'countersign: { unattributed: refuse }\n' },
     );
     const held = `Not merging: GitHub names no account for everybody who wrote or committed ${headSha.slice(0, 7)}, which the settings refuse`;
-    expect(approvalOf(harness, number).body).toContain(`> **For now:** ${held}.`);
+    expect(approvalOf(harness, number).body).toContain(`> **On hold:** ${held}.`);
     await countersign(harness, number, 'mia');
     await countersign(harness, number, 'max');
     expect(harness.github.merges).toEqual([]);

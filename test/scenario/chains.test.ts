@@ -162,7 +162,7 @@ test('a step that waits longer than its timeout times out, and the run says so',
   expect(await steps(scene)).toEqual({ ci: 'timed_out', 'gh-label': 'skipped' });
   expect(scene.check(headSha, 'flow')).toMatchObject({
     conclusion: 'timed_out',
-    title: 'Step ci took longer than it may',
+    title: 'Step ci timed out',
   });
   expect(scene.github.labels(REPO, number)).toEqual([]);
 });

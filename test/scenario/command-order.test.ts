@@ -245,7 +245,7 @@ describe('a fired chain whose run starts late', () => {
     await scene.advance(60_000);
     expect(scene.replies(number, id)).toEqual(['Fired `deploy`.']);
     const replies = scene.github.comments(REPO, number).map(({ body }) => body.split('\n').at(-1) ?? '');
-    return { ...opened, said: replies.filter((body) => body.includes('has not begun')) };
+    return { ...opened, said: replies.filter((body) => body.includes('did not start')) };
   }
 
   test('does not start once it was cancelled, and says so', { tags: 'slow' }, async () => {
@@ -254,7 +254,7 @@ describe('a fired chain whose run starts late', () => {
     );
     expect(await scene.runs('deploy')).toEqual([]);
     expect(said).toEqual([
-      '`deploy` has not begun, because max gave the newer command `/countersign cancel`.',
+      '`deploy` did not start, because max gave the newer command `/countersign cancel`.',
     ]);
   });
 
@@ -264,6 +264,6 @@ describe('a fired chain whose run starts late', () => {
       github.push({ repo: REPO, branch: 'change', author: 'ada', files }),
     );
     expect(await scene.runs('deploy')).toEqual([]);
-    expect(said).toEqual([expect.stringMatching(/^`deploy` has not begun, because the head moved from /)]);
+    expect(said).toEqual([expect.stringMatching(/^`deploy` did not start, because the head moved from /)]);
   });
 });

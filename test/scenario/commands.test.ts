@@ -60,7 +60,7 @@ test('status tells anybody the state of the pull request', { tags: 'slow' }, asy
     - ⏳ \`ci\` waiting for CI: no check has reported yet
     - ⚪ \`merge\` not started
 
-    **Next:** Nothing to do for now: this goes on by itself when CI is done.
+    **Next:** Nothing to do: this continues when CI is done.
 
     <sub>Chain \`ship\` for \`d7474e0\`</sub>"
   `);
@@ -274,7 +274,7 @@ test('a countersigned merge waits while the pull request is paused', { tags: 'sl
   `);
   expect(scene.github.pullRequest(REPO, number).merged).toBe(false);
   expect(scene.check(headSha, 'ship')).toMatchObject({ status: 'in_progress', title: 'Paused' });
-  expect(questions()[0]?.body).toContain('> **For now:** The pull request is paused.');
+  expect(questions()[0]?.body).toContain('> **On hold:** the pull request is paused.');
 });
 
 test('the approval comment stays the same while the pull request is paused', { tags: 'slow' }, async () => {

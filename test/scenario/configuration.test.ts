@@ -180,7 +180,7 @@ test('an invalid chain on the base branch is reported in a neutral check run, an
     - \`.github/countersign/chains/broken.yaml:4:5\` a step needs a skill or an action
     - \`.github/countersign/chains/broken.yaml:4:7\` unknown key "skil": did you mean "skill"? Allowed: id, skill, action, depends\\_on, condition, with, timeout, retry, on\\_failure, requires\\_approval, validate, expect, artifacts, output\\_mapping, gates
 
-    This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected, and nothing is merged on a guess.
+    This pull request did not cause it. What the broken files define does not run until they are corrected; other chains are not affected.
 
     **Next:** correct the files on \`main\`. \`countersign chain lint\` finds the same errors on your machine."
   `);

@@ -87,7 +87,7 @@ describe('a step that asks and merges nothing is stopped', () => {
     ]);
     expect(hasContinued(asked)).toBe(false);
     expect(checkLines(harness, headSha)).toEqual(['failure: Rejected by mia']);
-    expect(approvalOf(harness, number).body).toContain('rejected it, so the step does not go on.');
+    expect(approvalOf(harness, number).body).toContain('rejected the step');
   });
 
   test('by a later rejection of somebody who approved before', { tags: 'slow' }, async () => {
@@ -166,7 +166,7 @@ test('the check run and the comment say how to answer', { tags: 'slow' }, async 
   const { harness, number, headSha } = asked;
   const { body } = approvalOf(harness, number);
   expect(/#### How to answer\n\n(.*)/.exec(body)?.[1]).toMatchInlineSnapshot(
-    `"React to this comment with 🚀 or 👍 to let it go on, or with 👎 to stop it. Or press Approve on the check run, or write \`/countersign approve safe\` or \`/countersign reject safe\` in a new comment; your last word counts."`,
+    `"React to this comment with 🚀 or 👍 to approve, or with 👎 to reject. You can also press Approve on the check run, or write \`/countersign approve safe\` or \`/countersign reject safe\` in a new comment. Your last answer counts."`,
   );
   const check = ownCheck(harness, headSha);
   expect(check.actions.map(({ label, description }) => `${label}: ${description}`)).toMatchInlineSnapshot(`
@@ -177,7 +177,7 @@ test('the check run and the comment say how to answer', { tags: 'slow' }, async 
     ]
   `);
   expect(/\*\*Next:\*\* (.*)/.exec(check.summary ?? '')?.[1]).toMatchInlineSnapshot(
-    `"A maintainer reacts to the approval comment with 🚀 or 👍 to let it go on, or with 👎 to stop it. The button Approve of the check run and \`/countersign approve safe\` do the same."`,
+    `"A maintainer reacts to the approval comment with 🚀 or 👍 to continue, or with 👎 to stop it. The button Approve on the check run and \`/countersign approve safe\` do the same."`,
   );
   await pressApprove(asked, 'mia');
   expect(approveButton(asked)).toBeUndefined();

@@ -300,7 +300,7 @@ test.each([
     const back = github.fail(({ method, path }) => isRead(method, path) && concerns(path), { status: 503 });
     await harness.advance(1_800_000);
     expect(checkLines(harness, headSha)[0]).toBe(
-      'in_progress: Waiting for GitHub, which cannot be asked for now',
+      'in_progress: Waiting for GitHub, which does not answer',
     );
 
     back();
@@ -321,7 +321,7 @@ test('while GitHub fails at the merge, nobody is asked to countersign again', { 
   await react(harness, number, 'mia');
   await harness.advance(150_000);
   expect(checkLines(harness, headSha)).toEqual([
-    'in_progress: Countersigned by mia: waiting for GitHub, which cannot be asked for now',
+    'in_progress: Countersigned by mia: waiting for GitHub, which does not answer',
   ]);
 
   back();

@@ -69,7 +69,7 @@ test('a push supersedes the run, closes its check run and approval comment, and 
 
   expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(ownCheck(harness, first).summary).toContain(
-    'If a chain is for the newer commit, it has a run of its own.',
+    'The newer commit gets a run of its own.',
   );
   expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for CI: no check has reported yet']);
   expect(headline(statusOf(harness, number))).toBe('⏳ Waiting for CI: no check has reported yet');
@@ -313,9 +313,9 @@ test('a chain that filters on labels starts when the label is added and ends whe
   await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
   expect(checkLines(harness, headSha)).toEqual([
-    'skipped: Stopped: this chain is not for the pull request as it is now',
+    'skipped: Stopped: this chain no longer applies to the pull request',
   ]);
-  expect(voidedBecause(harness, number)).toContain('this chain is not for it any more');
+  expect(voidedBecause(harness, number)).toContain('this chain no longer applies to it');
 
   await github.addLabel(REPO, number, 'ada', 'ready-to-merge');
   await harness.advance(A_RECHECK);

@@ -143,7 +143,7 @@ describe('when GitHub does not merge', () => {
     const conflicts = 'onflicts with main: resolve them by merging or rebasing';
     expect(checkLines(harness, headSha)).toEqual([`in_progress: C${conflicts}`]);
     expect(headline(statusOf(harness, number))).toBe(`✋ C${conflicts}`);
-    expect(approvalOf(harness, number).body).toContain(`> **For now:** Not merging: c${conflicts}.`);
+    expect(approvalOf(harness, number).body).toContain(`> **On hold:** Not merging: c${conflicts}.`);
 
     await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
     await harness.advance(120_000);
@@ -251,7 +251,7 @@ describe('when it is unknown whether GitHub merged', () => {
 
       Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
 
-      This chain asks before it merges; no review and no CI were part of it."
+      This chain has no review and no CI."
     `);
   });
 

@@ -116,7 +116,7 @@ it('a question mentions those who may answer in one comment that is never edited
   const [mention] = mentions(harness);
   expect(mention?.body.replace(harness.github.url, 'https://github.test')).toMatchInlineSnapshot(`
     "<!-- countersign:mention id=apr_1 -->
-    @mia and @max: [the approval comment](https://github.test/octo/app/pull/1#issuecomment-3100000001) asks whether this may be merged. You can answer there."
+    @mia and @max: [the approval comment](https://github.test/octo/app/pull/1#issuecomment-3100000001) asks you to approve this merge. Answer there."
   `);
   await harness.sleep(3 * 86_400_000);
   expect(mentions(harness)).toEqual([mention]);

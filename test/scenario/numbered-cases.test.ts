@@ -73,7 +73,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
     <!-- countersign:question id=apr_1 -->
     ### ✍️ Approve this merge?
 
-    With a countersign, commit \`<head>\` is **squash-merged** into \`main\`.
+    Once approved, commit \`<head>\` is **squash-merged** into \`main\`.
 
     #### Why you are asked
 
@@ -83,11 +83,11 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     #### How to answer
 
-    React to this comment with 🚀 or 👍 to merge, or with 👎 to stop it.
+    React to this comment with 🚀 or 👍 to merge, or with 👎 to reject.
 
-    **Who may answer:** anybody with maintain access or more. One countersign is needed. Not the author, nor anybody who committed, co-wrote or pushed one of the commits, nor bots.
+    **Who may answer:** anybody with maintain access or more. One countersign is needed. The author, anybody who committed, co-wrote or pushed one of the commits, and bots cannot answer.
 
-    A push, another base branch, a return to draft or closing the pull request voids this approval request and all answers to it.
+    This request and its answers expire with a push, another base branch, a return to draft, or when the pull request is closed.
 
     <details><summary>What the last poll found</summary>
 
@@ -145,7 +145,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     Nothing was found.
 
-    <sub>Reviewed by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
+    <sub>Checked by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
 
     <sub>No language model is configured, so none was asked.</sub>
 
@@ -162,7 +162,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
     | ✅ | \`review\` | done | No findings in 1 file. | 0 ms |
     | ✅ | \`ci\` | done | the only check passed | 250 ms |
     | ✅ | \`merge\` | done | merged into main as <merged>, countersigned by mia | 15 s |
-    | ⏭️ | \`changes\` | skipped | its condition does not hold: \`{{ steps.review.outcome.verdict == 'REQUEST_CHANGES' }}\` |  |
+    | ⏭️ | \`changes\` | skipped | the review requests no changes |  |
 
     ### Expected artifacts: passed
 
@@ -200,7 +200,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
     ]
   `);
   expect(readable(harness, check.summary ?? '', { head: headSha })).toMatchInlineSnapshot(`
-    "**Next:** The author fixes what must be fixed and pushes: the new commit is reviewed by itself.
+    "**Next:** Push a fix. Countersign reviews the new commit.
 
     ### Why
 
@@ -210,8 +210,8 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
       - ❌ critical: Text that any outsider can write is pasted into a script before the shell sees it, so it runs as a command with the workflow's token. (\`.github/workflows/greet.yml:9\`)
       - ❌ critical: A GitHub token is committed; everyone who can read the repository can act with it. (\`config/deploy.env:2\`)
       - ❌ critical: An SQL statement is put together from text and values, so a value can change the statement. (\`src/orders.ts:4\`)
-    - ❌ ci was skipped: its condition does not hold: \`{{ steps[0].outcome.passed }}\`
-    - ❌ merge was skipped: its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\`
+    - ❌ ci was skipped because the review did not pass
+    - ❌ merge was skipped because the review did not pass
 
     ### Review: changes requested
 
@@ -251,7 +251,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
 
     </details>
 
-    <sub>Reviewed by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
+    <sub>Checked by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
 
     <sub>No language model is configured, so none was asked.</sub>
 
@@ -260,8 +260,8 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
     | | Step | State | Why | Took |
     |---|---|---|---|---:|
     | ❌ | \`review\` | not passed | 3 critical findings in 3 files must be fixed first; 1 medium finding can wait. | 0 ms |
-    | ⏭️ | \`ci\` | skipped | its condition does not hold: \`{{ steps[0].outcome.passed }}\` |  |
-    | ⏭️ | \`merge\` | skipped | its condition does not hold: \`{{ steps.review.outcome.passed and steps.ci.outcome.passed }}\` |  |
+    | ⏭️ | \`ci\` | skipped | the review did not pass |  |
+    | ⏭️ | \`merge\` | skipped | the review did not pass |  |
     | ✅ | \`changes\` | done | commented on #&#8203;1 | 0 ms |
 
     ### Expected artifacts: passed
@@ -351,7 +351,7 @@ test('4: while CI is red nobody is asked, and once it is green the maintainers a
     - ❌ \`ci\` 1 of 1 check failed: test
     - ⏭️ \`merge\` skipped
 
-    **Next:** Push a fix, or let the checks run again. \`/countersign ci\` reads them again.
+    **Next:** Push a fix, or run the checks again. This continues once they pass.
 
     <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
   `);

@@ -90,7 +90,7 @@ describe('without any webhook, the poll notices', () => {
     harness.github.holdDeliveries();
     await pushAgain(harness);
     await harness.advance(A_RECHECK);
-    expect(approvals(harness, number)[0]?.body).toContain('void');
+    expect(approvals(harness, number)[0]?.body).toContain('has expired');
   });
 });
 

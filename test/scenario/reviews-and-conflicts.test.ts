@@ -32,7 +32,7 @@ describe('a review that requests changes', () => {
     await countersign(harness, number);
     expect(github.merges).toEqual([]);
     expect(checkLines(harness, headSha)).toEqual([`in_progress: ${HELD_BY_WILL}`]);
-    expect(approvalOf(harness, number).body).toContain(`> **For now:** ${HELD_BY_WILL}.`);
+    expect(approvalOf(harness, number).body).toContain(`> **On hold:** ${HELD_BY_WILL}.`);
 
     await github.review(REPO, number, 'will', 'COMMENTED');
     await harness.advance(A_RECHECK);
@@ -60,7 +60,7 @@ describe('a review that requests changes', () => {
     await github.push({ repo: REPO, branch: 'greet', author: 'ada', files: { 'b.txt': 'b\n' } });
     await harness.settle();
     expect(approvals(harness, number)).toHaveLength(2);
-    expect(approvalOf(harness, number).body).toContain(`> **For now:** ${HELD_BY_WILL}.`);
+    expect(approvalOf(harness, number).body).toContain(`> **On hold:** ${HELD_BY_WILL}.`);
     await countersign(harness, number);
     expect(github.merges).toEqual([]);
   });

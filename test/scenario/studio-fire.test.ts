@@ -207,7 +207,7 @@ describe('a chain that people fire', () => {
     const first = await fire(browser, fields);
     await harness.settle();
     const page = textOf((await browser.open(first.to)).text);
-    expect(page).toMatch(/Fired by hand deploy has not begun, b/);
+    expect(page).toMatch(/Fired by hand deploy did not start, b/);
     expect(harness.github.comments(REPO, number)).toHaveLength(before);
     const max = await signedIn(harness, 'max');
     expect((await max.open(first.to)).status).toBe(404);

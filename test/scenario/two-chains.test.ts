@@ -43,7 +43,7 @@ test('a rejection applies to its head when the same chain asks again, until the 
     s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
   await s.github.react(REPO, questions()[0]?.id ?? 0, 'mia', '-1');
   await s.advance(10_000);
-  expect(questions()[0]?.body).toContain('only `mia` can take it back');
+  expect(questions()[0]?.body).toContain('Only `mia` can take that back');
 
   // The rerun step polls the same approval comment, which still has the rejection.
   await s.say(number, 'max', '/countersign rerun');

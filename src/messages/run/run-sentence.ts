@@ -188,7 +188,7 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
     case 'held_back':
       return 'Once that is resolved, this continues by itself. `/countersign why` explains it step by step.';
     case 'conflict':
-      return 'Merge the base branch into the branch of this pull request, or rebase it, and push. The new commit gets a run of its own. If a change of the base branch ends the conflict, this continues by itself.';
+      return 'Merge the base branch into the branch of this pull request, or rebase it, and push. The new commit gets a run of its own. If a change of the base branch ends the conflict, this continues.';
     case 'changes_requested':
       return 'Push a fix, and Countersign reviews the new commit. If a finding is intended, somebody who may countersign accepts it: `/countersign accept <finding> because <reason>`.';
     case 'review_incomplete':

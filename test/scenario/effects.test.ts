@@ -299,9 +299,7 @@ test.each([
     const isRead = (method: string, path: string) => method === 'GET' || path === '/graphql';
     const back = github.fail(({ method, path }) => isRead(method, path) && concerns(path), { status: 503 });
     await harness.advance(1_800_000);
-    expect(checkLines(harness, headSha)[0]).toBe(
-      'in_progress: Waiting for GitHub, which does not answer',
-    );
+    expect(checkLines(harness, headSha)[0]).toBe('in_progress: Waiting for GitHub, which does not answer');
 
     back();
     await reportCi(harness, headSha, 'success');

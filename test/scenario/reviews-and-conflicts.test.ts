@@ -219,7 +219,7 @@ describe('a conflict with the base branch', () => {
     const found =
       'onflicts with main, as GitHub found when it was to be merged: resolve them by merging or rebasing';
     expect(checkLines(harness, headSha)).toEqual([`in_progress: C${found}`]);
-    expect(approvalOf(harness, number).body).toContain(`> **For now:** Not merging: c${found}.`);
+    expect(approvalOf(harness, number).body).toContain(`> **On hold:** Not merging: c${found}.`);
     const { summary } = ownCheck(harness, headSha);
     expect(summary).toContain('**Next:** Merge the base branch into the branch of this pull request');
     expect(summary).not.toContain('by itself');

@@ -26,7 +26,7 @@ export type SaidOnGitHub = z.infer<typeof saidOnGitHubSchema>;
 
 /**
  * Why GitHub would refuse the merge as things stand, as sentences without a full stop. GitHub decides that itself: an App that
- * may bypass the rules merges anyway. So this is said before anybody is asked, and holds nothing up.
+ * may bypass the rules merges anyway. So this is said before anybody is asked, and blocks no merge.
  */
 export function refusedByGitHub({ discussion }: SaidOnGitHub, baseRef: string): string[] {
   if (!discussion) return [];

@@ -136,7 +136,7 @@ async function poll(
   return { kind: 'not_yet', result: { kind: 'failed', reason: refusal, retryable: false, approval } };
 }
 
-/** A review counts without the findings that people accepted for its head, whoever reviews that again. */
+/** A review counts without the findings that people accepted for its head, also if the step runs again. */
 async function judgedFindings(
   { acceptances, state }: ApprovalContext,
   result: ApprovalResult,

@@ -111,6 +111,7 @@ describe('countersign doctor', () => {
       'webhook.not_known',
       'installations.not_known',
       'protection.not_known',
+      'rollout.not_known',
     ]);
     expect(ended.code).toBe(1);
   });

@@ -7,7 +7,7 @@ import { aboutNothing } from '../../../src/domain/audit/entry.ts';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import { cognitiveStateSchema } from '../../../src/domain/expression/state-schema.ts';
 import type { Tools } from '../../../src/entrypoints/cli/context.ts';
-import { runJsonSchema, whyJsonSchema } from '../../../src/messages/cli/run-json.ts';
+import { runJsonSchema, runWithWritesSchema, whyJsonSchema } from '../../../src/messages/cli/run-json.ts';
 import { JOB_PAYLOADS } from '../../../src/ports/jobs.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { at, invocation, merged, runState } from '../../support/rows.ts';
@@ -94,7 +94,7 @@ describe('run show and run why', () => {
 
   it('print the public shapes as JSON', async () => {
     const { run } = await withRuns();
-    expect(runJsonSchema.parse(parsed(await run('run', 'show', 'run_done', '--json')))).toMatchObject({
+    expect(runWithWritesSchema.parse(parsed(await run('run', 'show', 'run_done', '--json')))).toMatchObject({
       id: 'run_done',
       status: 'completed',
       reason: { code: 'run.completed' },
@@ -134,7 +134,7 @@ describe('run show --state', () => {
     const { state, ...rest } = z
       .looseObject({ state: cognitiveStateSchema })
       .parse(parsed(await run('run', 'show', 'run_said', '--state', '--json')));
-    expect(runJsonSchema.parse(rest).id).toBe('run_said');
+    expect(runWithWritesSchema.parse(rest).id).toBe('run_said');
     expect(state.working.messages).toEqual([{ step: 'merge', text: 'Merged as abc.' }]);
   });
 });

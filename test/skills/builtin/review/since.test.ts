@@ -125,7 +125,7 @@ describe('the text for people', () => {
       - 🔵 **low** · correctness · \`src/a.ts:2\`<br>
         It is wrong.<br>
         \`eval(z)\`<br>
-        <sub>oxlint/no-eval</sub>
+        <sub>oxlint/no-eval · \`37578e59\`</sub>
 
       </details>
 

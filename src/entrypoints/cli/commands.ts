@@ -44,6 +44,7 @@ const DEFAULT_LISTED = 20;
 export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) => void>> = {
   try: addTry,
   doctor: addDoctor,
+  import: addImport,
   chain: addChain,
   run: addRun,
   policy: addPolicy,
@@ -86,6 +87,20 @@ function addDoctor(doctor: Command, perform: Perform): void {
       perform(async (context) => (await import('./doctor.ts')).doctor(context, options)),
     );
   example(doctor, 'countersign doctor --settings .env');
+}
+
+function addImport(noun: Command, perform: Perform): void {
+  const policyBot = noun
+    .command('policy-bot')
+    .description('say a policy of policy-bot in settings and a chain, and list what has no counterpart')
+    .argument('<file>', 'the policy, such as .policy.yml')
+    .option('--out <folder>', 'write both files into this checkout, which has none of them yet')
+    .action((file: string, options: { out?: string }) =>
+      perform(async (context) =>
+        (await import('./import-policy-bot.ts')).importPolicyBot(context, file, options),
+      ),
+    );
+  example(policyBot, 'countersign import policy-bot .policy.yml --out .');
 }
 
 function addChain(chain: Command, perform: Perform): void {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CountersignError } from '../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../core/package-root.ts';
@@ -20,13 +20,11 @@ import {
 } from '../../messages/cli/init.ts';
 import { chainFile, settingsFile } from '../../messages/cli/init-files.ts';
 import { GitHubError, type Repo } from '../../ports/github.ts';
-import { temporaryFolder } from '../../sandbox/temporary-folder.ts';
-import { checkFiles } from './chain-files.ts';
+import { checkWritten } from './check-written.ts';
 import { writeAll } from './checkout.ts';
 import { type Context, type Output, type Person, UsageError } from './context.ts';
 import { look, targetOf, whyNoAnswer } from './init-look.ts';
 import { answersTo, type GivenAnswers } from './init-questions.ts';
-import { namesKnownIn } from './known-names.ts';
 
 export interface InitOptions extends GivenAnswers {
   /** Takes the proposed answers. */
@@ -61,7 +59,7 @@ async function initWith(context: Context, options: InitOptions, person: Person |
   if (person) context.progress(`${seenText(seen)}\n`);
   const answers = await answersTo(seen, options, person);
   const files = filesFor(answers, seen);
-  await check(context, files);
+  await checkWritten(context, files, invalidFiles);
   const done = { seen, answers, files: files.map(({ path }) => path) };
   if (target.kind === 'checkout') writeAll(target.checkout, files);
   const pullRequest =
@@ -82,30 +80,6 @@ function filesFor(answers: Answers, { github }: Seen): FileText[] {
     { path: SETTINGS_FILE, text: settingsFile(answers, github?.hasMergeQueue ?? false) },
     { path: `${CHAINS_FOLDER}/pr-review.yaml`, text: chainFile(shipped) },
   ];
-}
-
-/**
- * Checks the files as `chain lint` does, in a folder of their own.
- * @throws CountersignError for errors
- */
-async function check({ tools }: Context, files: readonly FileText[]): Promise<void> {
-  const folder = await temporaryFolder('init');
-  try {
-    writeAll({ root: folder }, files);
-    const chains = await tools.chains();
-    const names = await namesKnownIn(folder, [], chains.known, tools);
-    const checked = checkFiles(
-      folder,
-      [],
-      names,
-      () => chains.shipped,
-      (chain) => chains.foldContracts(chain, names.packages),
-    );
-    const diagnostics = checked.flatMap((file) => file.diagnostics);
-    if (diagnostics.length > 0) throw new CountersignError('cli.invalid_files', invalidFiles(diagnostics));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 async function openPullRequest(

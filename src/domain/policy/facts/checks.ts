@@ -28,16 +28,21 @@ export function checksFacts(
     ...[...newest.values()].map(({ name, status, conclusion }) => ({
       name,
       result: status !== 'completed' ? 'pending' : PASSING.includes(conclusion) ? 'passed' : 'failed',
+      isSuccess: status === 'completed' && conclusion === 'success',
     })),
     ...statuses.map(({ context: name, state }) => ({
       name,
       result: state === 'pending' ? 'pending' : state === 'success' ? 'passed' : 'failed',
+      isSuccess: state === 'success',
     })),
   ];
-  const named = (wanted: string) =>
-    known([...new Set(results.filter(({ result }) => result === wanted).map(({ name }) => name))].sort());
+  const namesOf = (some: typeof results) => [...new Set(some.map(({ name }) => name))].sort();
+  const named = (wanted: string) => known(namesOf(results.filter(({ result }) => result === wanted)));
+  const others = new Set(results.filter(({ isSuccess }) => !isSuccess).map(({ name }) => name));
   return {
     passed_checks: named('passed'),
+    // A name that several checks share needs the success of each.
+    successful_checks: known(namesOf(results.filter(({ name }) => !others.has(name)))),
     failed_checks: named('failed'),
     pending_checks: named('pending'),
   };

@@ -22,6 +22,7 @@ export const PR_FACTS = {
   signed: { from: 'commits', settled: true },
   commits: { from: 'commits', settled: true },
   passed_checks: { from: 'checks', settled: false },
+  successful_checks: { from: 'checks', settled: false },
   failed_checks: { from: 'checks', settled: false },
   pending_checks: { from: 'checks', settled: false },
   codeowners_approved: { from: 'codeowners', settled: false },

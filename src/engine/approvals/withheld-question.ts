@@ -11,7 +11,7 @@ import { readToAsk } from './approval.ts';
 import type { ApprovalContext, ApprovalResult } from './approval-context.ts';
 
 /**
- * How the attempt ends if the rollout lets nobody be asked: what would have been asked, and what would hold it up then. It waits for
+ * How the attempt ends if the rollout lets nobody be asked: what would have been asked, and what would block it then. It waits for
  * everything that a question waits for. `undefined` if people may be asked.
  */
 export async function withheldQuestion(

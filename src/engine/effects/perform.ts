@@ -231,7 +231,7 @@ export function effectJobs(deps: {
   }
 
   /**
-   * The row keeps what would have been written. Another request for it is judged anew, because the rollout may be another then. What
+   * The row keeps what would have been written. Another request for it is judged again, because the rollout may be another then. What
    * GitHub shows of an earlier version stays.
    */
   async function withhold(row: EffectRow, level: RolloutLevel): Promise<JobResult> {

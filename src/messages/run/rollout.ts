@@ -6,7 +6,7 @@ import { listed, plural } from '../text/pretty.ts';
 interface Question {
   /** How many people would have to answer. */
   count: number;
-  /** What would hold it up then. */
+  /** What would block it then. */
   heldUpBy: readonly string[];
 }
 

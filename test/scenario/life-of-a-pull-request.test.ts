@@ -68,9 +68,7 @@ test('a push supersedes the run, closes its check run and approval comment, and 
   await harness.advance(A_RECHECK);
 
   expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
-  expect(ownCheck(harness, first).summary).toContain(
-    'The newer commit gets a run of its own.',
-  );
+  expect(ownCheck(harness, first).summary).toContain('The newer commit gets a run of its own.');
   expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for CI: no check has reported yet']);
   expect(headline(statusOf(harness, number))).toBe('⏳ Waiting for CI: no check has reported yet');
   expect(voidedBecause(harness, number)).toBe(

@@ -168,28 +168,40 @@ function written(parts: readonly Part[]): string | undefined {
     // An anchor in the middle.
     if (part.kind === 'start' || part.kind === 'end') return undefined;
     const last = pieces.at(-1);
-    // Together they are one run, of at least as many characters.
-    if (part.kind === 'any' || part.kind === 'one') {
-      if (last?.kind === 'any' || (part.kind === 'any' && last?.kind === 'one')) {
-        const least = leastOf(part) + leastOf(last);
-        if (least > 1) return undefined;
-        pieces[pieces.length - 1] = { kind: 'any', least: least === 0 ? 0 : 1 };
-        continue;
-      }
-    }
-    pieces.push(part);
+    const run = last && runOf(last, part);
+    if (run === 'none') return undefined;
+    if (run) pieces[pieces.length - 1] = run;
+    else pieces.push(part);
   }
   const last = pieces.at(-1);
-  if (!isEnd && last?.kind === 'one') pieces[pieces.length - 1] = { kind: 'any', least: 1 };
-  else if (!isEnd && last?.kind !== 'any') pieces.push(any);
-  const globs = pieces.map((piece, at) => glob(piece, pieces[at - 1], pieces[at + 1]));
-  // Stars of two pieces would be one wildcard together, and match more.
-  const isMixed = globs.some((one, at) => one.startsWith('*') && globs[at - 1]?.endsWith('*'));
-  return isMixed ? undefined : globs.join('');
+  if (!isEnd) {
+    const run = last && runOf(last, any);
+    if (run === 'none') return undefined;
+    if (run) pieces[pieces.length - 1] = run;
+    else pieces.push(any);
+  }
+  return pieces.map((piece, at) => glob(piece, pieces[at - 1], pieces[at + 1])).join('');
+}
+
+/**
+ * Two pieces beside each other as one; `undefined` if they stay two, and `none` if no glob says both. Their wildcards must not touch:
+ * `*` beside another is `**`, and `**` before a slash would also match no folder.
+ */
+function runOf(one: Piece, other: Piece): Piece | 'none' | undefined {
+  if (one.kind === 'text' || other.kind === 'text') return undefined;
+  const kinds = [one.kind, other.kind];
+  const least = leastOf(one) + leastOf(other);
+  if (kinds.includes('any')) {
+    // Which character must be there is only known of a run without segments.
+    if (least > 1 || (least === 1 && kinds.includes('segment'))) return 'none';
+    return { kind: 'any', least: least === 0 ? 0 : 1 };
+  }
+  if (kinds.includes('one')) return undefined;
+  return least > 1 ? 'none' : { kind: 'segment', least: least === 0 ? 0 : 1 };
 }
 
 function leastOf(piece: Piece): number {
-  return piece.kind === 'any' ? piece.least : 1;
+  return piece.kind === 'any' || piece.kind === 'segment' ? piece.least : 1;
 }
 
 function glob(piece: Piece, before: Piece | undefined, after: Piece | undefined): string {

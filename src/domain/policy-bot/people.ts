@@ -4,7 +4,7 @@ import { isMapping } from './policy.ts';
 
 type Permission = 'write' | 'maintain' | 'admin';
 
-/** People of a policy, as far as Countersign can name them. A member of one of the groups belongs to them. */
+/** People of a policy, as far as Countersign can name them. A person in any of the groups belongs to them. */
 export interface People {
   teams: readonly string[];
   users: readonly string[];

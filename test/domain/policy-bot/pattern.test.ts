@@ -19,6 +19,9 @@ describe('the glob of a pattern', () => {
     ['^go.sum$', 'go{?,/}sum'],
     ['.*.go$', '{?,/}**go'],
     ['a.', '**a{?,/}**'],
+    ['[^/]*/a$', '**?/a'],
+    ['^.*[^/]*/a$', '**?/a'],
+    ['^[^/]*[^/]*/a$', '*/a'],
   ])('%s is %s', (pattern, glob) => {
     expect(globOf(pattern)?.glob).toBe(glob);
   });
@@ -41,7 +44,8 @@ describe('the glob of a pattern', () => {
     'a'.repeat(501),
     '(a|b)'.repeat(6),
     '^(a|b)*$',
-    'a[^/]*[^/]*$',
+    '[^/]+/a',
+    '^[^/]+[^/]+$',
   ])('%s has none', (pattern) => {
     expect(globOf(pattern)).toBeUndefined();
   });

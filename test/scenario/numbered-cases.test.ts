@@ -200,16 +200,16 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
     ]
   `);
   expect(readable(harness, check.summary ?? '', { head: headSha })).toMatchInlineSnapshot(`
-    "**Next:** Push a fix. Countersign reviews the new commit.
+    "**Next:** Push a fix, and Countersign reviews the new commit. If a finding is intended, somebody who may countersign accepts it: \`/countersign accept <finding> because <reason>\`.
 
     ### Why
 
     Not merged: review: 3 critical findings in 3 files must be fixed first; 1 medium finding can wait.
 
     - ❌ review: 3 critical findings in 3 files must be fixed first; 1 medium finding can wait.
-      - ❌ critical: Text that any outsider can write is pasted into a script before the shell sees it, so it runs as a command with the workflow's token. (\`.github/workflows/greet.yml:9\`)
-      - ❌ critical: A GitHub token is committed; everyone who can read the repository can act with it. (\`config/deploy.env:2\`)
-      - ❌ critical: An SQL statement is put together from text and values, so a value can change the statement. (\`src/orders.ts:4\`)
+      - ❌ critical: Text that any outsider can write is pasted into a script before the shell sees it, so it runs as a command with the workflow's token. (\`.github/workflows/greet.yml:9\`, \`finding c6385d90\`)
+      - ❌ critical: A GitHub token is committed; everyone who can read the repository can act with it. (\`config/deploy.env:2\`, \`finding 68f1edc8\`)
+      - ❌ critical: An SQL statement is put together from text and values, so a value can change the statement. (\`src/orders.ts:4\`, \`finding 0d1d2d6d\`)
     - ❌ ci was skipped because the review did not pass
     - ❌ merge was skipped because the review did not pass
 
@@ -229,17 +229,17 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
       Text that any outsider can write is pasted into a script before the shell sees it, so it runs as a command with the workflow's token.<br>
       \`echo "\${{ github.event.issue.title }}"\`<br>
       **Fix:** Pass it through \`env:\` and use it as a quoted variable, as in \`env: {TITLE: "\${{ … }}"}\` and \`"$TITLE"\`.<br>
-      <sub>actionlint/script-injection</sub>
+      <sub>actionlint/script-injection · \`c6385d90\`</sub>
     - 🔴 **critical** · secret · \`config/deploy.env:2\`<br>
       A GitHub token is committed; everyone who can read the repository can act with it.<br>
       \`DEPLOY_TOKEN=[redacted: GitHub token]\`<br>
       **Fix:** Revoke the token in GitHub's settings now, and read a new one from the environment or a secret store.<br>
-      <sub>secrets/github</sub>
+      <sub>secrets/github · \`68f1edc8\`</sub>
     - 🔴 **critical** · injection · \`src/orders.ts:4\`<br>
       An SQL statement is put together from text and values, so a value can change the statement.<br>
       \`\`const rows = await db.query(\`SELECT * FROM orders WHERE id = '\${id}'\`);\`\`<br>
       **Fix:** Pass the values as parameters (\`?\` or \`$1\`) of the query.<br>
-      <sub>ast-grep/sql-injection</sub>
+      <sub>ast-grep/sql-injection · \`0d1d2d6d\`</sub>
 
     <details><summary>1 suggestion: 1 medium</summary>
 
@@ -247,7 +247,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
       An error is caught and thrown away, so nobody will know that it happened.<br>
       \`} catch {}\`<br>
       **Suggestion:** Handle it, log it or let it pass; where nothing is right, say in a comment why.<br>
-      <sub>ast-grep/swallowed-error</sub>
+      <sub>ast-grep/swallowed-error · \`b64f7ae7\`</sub>
 
     </details>
 

@@ -23,8 +23,16 @@ export function isWithheld({ status, reason }: Pick<Invocation, 'status' | 'reas
   return status === 'skipped' && reason?.code === 'step.skipped.rollout';
 }
 
+/** The step that merges, where conditions choose one of several; `undefined` if all were skipped. */
+export function chosenMerge({ run, invocations }: RunState): Invocation | undefined {
+  return invocations.find(
+    (step) => actionOfStep(run, step)?.merges && (step.status !== 'skipped' || isWithheld(step)),
+  );
+}
+
 /** The reason of a completed run, derived from its outcomes. */
-export function completedReason({ run, invocations }: RunState): Reason {
+export function completedReason(state: RunState): Reason {
+  const { run, invocations } = state;
   const done = invocations.flatMap((step) => (step.outcome ? [{ step, outcome: step.outcome }] : []));
   for (const { step, outcome } of done) {
     if (outcome.outcome_kind === 'action_result' && actionNamed(outcome.action)?.merges && outcome.passed) {
@@ -38,7 +46,7 @@ export function completedReason({ run, invocations }: RunState): Reason {
   }
   const ending = invocations.find(endsChain);
   if (ending) return reason('run.completed.ended_early', ending.outcome?.summary ?? '', [stepRef(ending)]);
-  const merge = invocations.find((step) => actionOfStep(run, step)?.merges);
+  const merge = chosenMerge(state) ?? invocations.find((step) => actionOfStep(run, step)?.merges);
   const withheld = merge ?? invocations.find(isWithheld);
   if (withheld && isWithheld(withheld))
     return reason('run.completed.rollout', withheld.outcome?.summary ?? '', [stepRef(withheld)]);

@@ -16,7 +16,7 @@ import { refusedByGitHub } from '../policy/discussion.ts';
 import { verdictCriterion } from '../policy/gate/verdict.ts';
 import { levelOf } from '../policy/rollout.ts';
 import { describeChoice } from '../skill/decision.ts';
-import { isWithheld } from './completed.ts';
+import { chosenMerge, isWithheld } from './completed.ts';
 import { actionOfStep, type Invocation, isRunOver, isStepOver, type Run, type RunState } from './run.ts';
 
 /** Per node. People read the first few, and the outcome itself has them all. */
@@ -217,13 +217,12 @@ function stepExplanation(state: RunState, step: Invocation, approval: Approval |
 }
 
 /** A chain can have several steps that merge, of which conditions choose one. The others then block nothing. */
-function skippedCriterion({ run, invocations }: RunState, step: Invocation): Explanation {
+function skippedCriterion(state: RunState, step: Invocation): Explanation {
   if (isWithheld(step)) return criterion('unmet', `${step.stepId} ${step.reason?.summary}`);
-  const isChoice = step.reason?.code === 'step.skipped.condition' && actionOfStep(run, step)?.merges;
-  const chosen = invocations.find(
-    (other) => other.id !== step.id && other.status !== 'skipped' && actionOfStep(run, other)?.merges,
-  );
-  return isChoice && chosen
+  const isChoice =
+    step.reason?.code === 'step.skipped.condition' && actionOfStep(state.run, step)?.merges === true;
+  const chosen = isChoice ? chosenMerge(state) : undefined;
+  return chosen
     ? criterion('met', `${skippedWords(step)}; ${chosen.stepId} merges instead`)
     : criterion('unmet', skippedWords(step));
 }

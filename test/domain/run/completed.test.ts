@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/domain/chain/chain.ts';
+import { criterion } from '../../../src/domain/explanation/explanation.ts';
 import { reason } from '../../../src/domain/explanation/reason.ts';
 import type { Outcome } from '../../../src/domain/outcome/outcome.ts';
 import { completedReason } from '../../../src/domain/run/completed.ts';
+import { explain } from '../../../src/domain/run/explain.ts';
 import { actionOutcome, chainOfSteps, ciOutcome, reviewOutcome, runState } from '../../support/builders.ts';
 import { Player, reasonText } from './player.ts';
 
@@ -96,5 +98,29 @@ describe('the reason of a completed run', () => {
       .done('review', reviewOutcome(true))
       .fails('merge', { because: 'rejected by mia' });
     expect(reasonText(play.run.reason)).toContain('rejected by mia');
+  });
+
+  test('is that of the step that merges, if conditions chose another step than the first', () => {
+    const state = runState(
+      chainOfSteps(
+        'id: merge, action: gh-merge, requires_approval: true',
+        'id: merge-major, action: gh-merge, requires_approval: true, depends_on: []',
+      ),
+    );
+    const [first, second] = state.invocations;
+    Object.assign(first ?? {}, {
+      status: 'skipped',
+      reason: reason('step.skipped.condition', 'the level is major'),
+    });
+    const outcome = actionOutcome('gh-merge', 'would have asked 2 maintainers', null);
+    Object.assign(second ?? {}, {
+      status: 'skipped',
+      outcome,
+      reason: reason('step.skipped.rollout', outcome.summary),
+    });
+    expect(reasonText(completedReason(state))).toBe('run.completed.rollout: would have asked 2 maintainers');
+    expect(explain(state, null).reasons[0]).toEqual(
+      criterion('met', 'merge was skipped because the level is major; merge-major merges instead'),
+    );
   });
 });

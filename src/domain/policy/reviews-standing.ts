@@ -1,5 +1,5 @@
 import { criterion, type Explanation } from '../explanation/explanation.ts';
-import type { Review } from './facts/reviews.ts';
+import { type Review, standingReviews } from './facts/reviews.ts';
 import { isAtLeast } from './role.ts';
 
 /** The reviews that request changes, each with the current role of its author. */
@@ -13,25 +13,9 @@ export type RequestedChanges =
  * change a verdict, and an approval or a dismissal lifts a request. An unknown state lifts nothing.
  */
 export function requestingChanges(reviews: readonly Review[]): Review['person'][] {
-  const last = new Map<number, Review>();
-  const oldestFirst = reviews.toSorted(
-    (a, b) => (a.submittedAt?.getTime() ?? 0) - (b.submittedAt?.getTime() ?? 0) || a.id - b.id,
-  );
-  for (const review of oldestFirst) {
-    if (review.person.type !== 'User') continue;
-    switch (review.state) {
-      case 'approved':
-      case 'changes_requested':
-      case 'dismissed':
-        last.set(review.person.id, review);
-        break;
-      case 'commented':
-      case 'pending':
-      case 'unknown':
-        break;
-    }
-  }
-  return [...last.values()].filter(({ state }) => state === 'changes_requested').map(({ person }) => person);
+  return standingReviews(reviews)
+    .filter(({ state }) => state === 'changes_requested')
+    .map(({ person }) => person);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { reason } from '../../domain/explanation/reason.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import { makeOutcome } from '../../domain/outcome/outcome.ts';
-import type { Rollout } from '../../domain/policy/rollout.ts';
-import { rolloutInWords } from '../../domain/policy/rollout.ts';
+import { type Rollout, rolloutInWords } from '../../domain/policy/rollout.ts';
 import type { PlainResult, StepContext } from './step.ts';
 
 /**
@@ -11,19 +10,19 @@ import type { PlainResult, StepContext } from './step.ts';
  */
 export function withheldStep(
   { step }: Pick<StepContext, 'step'>,
-  { level, ...rollout }: Rollout,
+  rollout: Rollout,
   would: string,
   details: ActionResult['details'],
 ): Extract<PlainResult, { kind: 'withheld' }> {
   return {
     kind: 'withheld',
-    reason: reason('step.skipped.rollout', `${would}; ${rolloutInWords({ level, ...rollout })}`),
+    reason: reason('step.skipped.rollout', `${would}; ${rolloutInWords(rollout)}`),
     outcome: makeOutcome<'action_result'>({
       outcome_kind: 'action_result',
       summary: would,
       passed: null,
       action: step.uses.name,
-      details: { ...details, rollout: level },
+      details: { ...details, rollout: rollout.level },
     }),
   };
 }

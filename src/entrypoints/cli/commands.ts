@@ -318,9 +318,7 @@ function addRun(run: Command, perform: Perform): void {
 
   const tail = run
     .command('tail')
-    .description(
-      'show a run live until it ends, with what its steps print; fails unless it comes to its end well',
-    )
+    .description('show a run live until it ends, with what its steps print; fails unless the run succeeds')
     .argument('[run]', 'the id of a run (default: the newest)')
     .addOption(repoOption())
     .addOption(prOption())

@@ -10,6 +10,11 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map((diagnostic) => plainLine(formatDiagnostic(diagnostic)));
 }
 
+/** The first of them in one line, for the end of a sentence. */
+export function firstDiagnostics(diagnostics: readonly Diagnostic[], count: number): string {
+  return diagnosticLines(diagnostics.slice(0, count)).join('; ');
+}
+
 /**
  * Why something with diagnostics is unusable. Several diagnostics get a line each, because the second is
  * often the misspelt key that explains the first.

@@ -1,12 +1,12 @@
 import { Document } from 'yaml';
-import { type Diagnostic, formatDiagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { unreachable } from '../../core/errors.ts';
 import { CHAINS_FOLDER, SETTINGS_FILE } from '../../domain/chain/configuration-files.ts';
 import type { FileText } from '../../domain/first-look/seen.ts';
 import type { AskingStep, Criterion, Difference, Translation } from '../../domain/policy-bot/translate.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { asSentence, clip, listed, plural } from '../text/pretty.ts';
-import { diagnosticLines } from './diagnostics.ts';
+import { diagnosticLines, firstDiagnostics } from './diagnostics.ts';
 
 const CHAIN = 'policy';
 /** As a gate may have. */
@@ -22,10 +22,7 @@ export function notAPolicy(diagnostics: readonly Diagnostic[]): string {
 
 /** What was written would not be valid, so that nothing is. */
 export function invalidImport(diagnostics: readonly Diagnostic[]): string {
-  return `This policy cannot be said in settings and a chain, so nothing was written: ${diagnostics
-    .slice(0, 5)
-    .map((one) => plainLine(formatDiagnostic(one)))
-    .join('; ')}`;
+  return `This policy cannot be said in settings and a chain, so nothing was written: ${firstDiagnostics(diagnostics, 5)}`;
 }
 
 const ABOUT_SETTINGS = ` Imported from a policy of policy-bot by countersign import policy-bot. Whatever merges under these settings, the policy
@@ -265,7 +262,7 @@ const PEOPLE = {
   organisations: 'members of an organisation cannot be named',
   read_access: 'only people with write access can countersign',
   app: 'an app cannot countersign',
-  name: 'this is no name that Countersign knows',
+  name: 'Countersign does not know this form of a name',
   too_many: 'a step names at most 20 teams and 50 people',
   unknown_key: 'this key is not known',
 } as const;

@@ -1,10 +1,11 @@
-import { type Diagnostic, formatDiagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import { type Answers, MERGE_METHODS, type Who } from '../../domain/first-look/answers.ts';
 import type { Seen } from '../../domain/first-look/seen.ts';
 import { gateCheckName } from '../../domain/policy/gate-check.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { code } from '../text/markdown.ts';
 import { listed, plural } from '../text/pretty.ts';
+import { firstDiagnostics } from './diagnostics.ts';
 
 /** Longer lists are cut: a screen shows no more. */
 const MAX_SHOWN = 10;
@@ -71,10 +72,7 @@ export function cannotWrite(path: string, because: string): string {
 
 /** The files would not be valid: something that was seen or answered does not fit. */
 export function invalidFiles(diagnostics: readonly Diagnostic[]): string {
-  return `With these answers the files would have errors, so nothing was written: ${diagnostics
-    .slice(0, MAX_SHOWN)
-    .map((one) => plainLine(formatDiagnostic(one)))
-    .join('; ')}`;
+  return `With these answers the files would have errors, so nothing was written: ${firstDiagnostics(diagnostics, MAX_SHOWN)}`;
 }
 
 /** @param because a sentence */

@@ -20,7 +20,7 @@ import type {
 import { withheldQuestion } from '../approvals/withheld-question.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import { notPermitted } from '../gates/permission.ts';
-import { withAccepted } from '../steps/judged-findings.ts';
+import { reviewWithAccepted } from '../steps/judged-findings.ts';
 import type { StepHandler } from '../steps/step.ts';
 
 /** The stages of an attempt at a step, in their order. */
@@ -144,7 +144,7 @@ async function judgedFindings(
   if (result.kind !== 'done' || result.outcome.outcome_kind !== 'review_verdict') return result;
   if (result.outcome.findings.length === 0) return result;
   const ignored = state.run.settings.review?.ignore ?? [];
-  return { ...result, outcome: withAccepted(result.outcome, await acceptances(), ignored) };
+  return { ...result, outcome: reviewWithAccepted(result.outcome, await acceptances(), ignored) };
 }
 
 /** @param answer `undefined` if nobody has to be asked */

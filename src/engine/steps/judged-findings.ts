@@ -1,22 +1,12 @@
 import { type Acceptance, judgedAgain } from '../../domain/outcome/accept.ts';
-import { makeOutcome, type Outcome } from '../../domain/outcome/outcome.ts';
+import { makeOutcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import { ignoredByRule, judgedAgainSummary } from '../../messages/cards/accepted.ts';
 
 /**
  * A review with its verdict judged again, by what people accepted for this head and the rules that the settings ignore.
- * Any other outcome, and a review to which neither applies, stays as it is.
+ * A review to which neither applies stays as it is.
  */
-export function withAccepted(
-  outcome: Outcome,
-  acceptances: readonly Acceptance[],
-  ignoredRules: readonly string[] = [],
-): Outcome {
-  return outcome.outcome_kind === 'review_verdict'
-    ? reviewWithAccepted(outcome, acceptances, ignoredRules)
-    : outcome;
-}
-
 export function reviewWithAccepted(
   review: ReviewVerdict,
   acceptances: readonly Acceptance[],

@@ -575,6 +575,8 @@ export interface GitHubWriter {
   ): Promise<(WrittenCheckRun & { annotations: number }) | undefined>;
   createComment(repo: Repo, issue: number, body: string): Promise<WrittenComment>;
   updateComment(repo: Repo, id: number, body: string, nodeId?: string): Promise<'updated' | 'gone'>;
+  /** Shows a comment collapsed, as outdated. A refusal changes nothing. */
+  minimizeComment(nodeId: string): Promise<void>;
   /** This app's own comment with the marker, if it exists. */
   findComment(repo: Repo, issue: number, marker: string): Promise<WrittenComment | undefined>;
   react(repo: Repo, commentId: number, content: 'eyes' | 'hooray' | 'confused'): Promise<void>;

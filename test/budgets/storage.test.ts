@@ -89,7 +89,7 @@ async function open(branch: string): Promise<number> {
 
 async function countersign(number: number): Promise<void> {
   const { github } = harness;
-  const asked = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+  const asked = github.comments(REPO, number).find(({ body }) => body.includes('countersign:question'));
   await github.react(REPO, asked?.id ?? 0, 'mia', 'rocket');
   await pass(5_000);
   await deliver('pull_request', 'closed');

@@ -111,6 +111,6 @@ export function approvalCommentsOf(github: GitHubStandIn, repo: string, number: 
   return github
     .comments(repo, number)
     .filter(
-      ({ author, body }) => author === github.app.botLogin && body.includes('<!-- countersign:approval'),
+      ({ author, body }) => author === github.app.botLogin && body.includes('<!-- countersign:question'),
     );
 }

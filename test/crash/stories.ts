@@ -59,7 +59,7 @@ async function merging(
     conclusion: 'success',
   });
   const asked = await until('the approval comment', () =>
-    github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:approval')),
+    github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:question')),
   );
   await meanwhile();
   await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
@@ -268,7 +268,7 @@ export const confirmed: Story = {
   async tell({ github, until }) {
     const opened = await open({ github, until }, {});
     await until('the question', () =>
-      github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:approval')),
+      github.comments(REPO, opened.number).find(({ body }) => body.includes('countersign:question')),
     );
     await github.comment(REPO, opened.number, PEOPLE.maintainer, '/countersign approve mark');
     return opened;

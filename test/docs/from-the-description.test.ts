@@ -39,7 +39,7 @@ beforeAll(async () => {
   await harness.settle();
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await harness.advance(60_000);
-  const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+  const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:question'));
   await github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await harness.advance(30_000);
   expect(github.pullRequest(REPO, number).merged).toBe(true);

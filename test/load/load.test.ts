@@ -57,7 +57,7 @@ test(
     for (const { repo, number } of repositories.pullRequests) {
       const asked = await until(
         `the question of ${repo}#${number}`,
-        () => github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
+        () => github.comments(repo, number).find(({ body }) => body.includes('countersign:question')),
         LONG_WAIT,
       );
       if (LONG) await github.react(repo, asked.id, 'mia', 'rocket');

@@ -66,7 +66,7 @@ describe('an app that gets a signal to stop during a burst', () => {
     });
     await until('every question', () =>
       repositories.pullRequests.every(({ repo, number }) =>
-        github.comments(repo, number).some(({ body }) => body.includes('countersign:approval')),
+        github.comments(repo, number).some(({ body }) => body.includes('countersign:question')),
       )
         ? true
         : undefined,
@@ -117,7 +117,7 @@ describe.concurrent('an app that gets a signal to stop', () => {
     await restart(world);
     const [{ repo, number } = { repo: '', number: 0 }] = repositories.pullRequests;
     await until('the question', () =>
-      github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
+      github.comments(repo, number).find(({ body }) => body.includes('countersign:question')),
     );
   });
 
@@ -134,7 +134,7 @@ describe.concurrent('an app that gets a signal to stop', () => {
     await github.releaseDeliveries();
     const [{ repo, number } = { repo: '', number: 0 }] = repositories.pullRequests;
     const asked = await until('the question', () =>
-      github.comments(repo, number).find(({ body }) => body.includes('countersign:approval')),
+      github.comments(repo, number).find(({ body }) => body.includes('countersign:question')),
     );
     const back = github.fail(({ path }) => path.endsWith('/merge'), 'hang');
     await github.react(repo, asked.id, 'mia', 'rocket');

@@ -60,7 +60,8 @@ describe('the status comment', () => {
 describe('the approval comment', () => {
   it('mentions nobody', () => {
     for (const { state, approval } of Object.values(SCENES)) {
-      if (approval) expect(approvalComment({ state, approval, pages: NOWHERE })).not.toContain('@');
+      if (approval)
+        expect(approvalComment({ state, approval, pages: NOWHERE, checkRunUrl: null })).not.toContain('@');
     }
   });
 
@@ -70,12 +71,12 @@ describe('the approval comment', () => {
     });
     const plain = structuredClone(state);
     for (const step of plain.run.definition.steps) step.with = {};
-    expect(approvalComment({ state, pages: NOWHERE, approval: makeApproval() })).toContain(
+    expect(approvalComment({ state, pages: NOWHERE, checkRunUrl: null, approval: makeApproval() })).toContain(
       '**squash-merged** into `main`',
     );
-    expect(approvalComment({ state: plain, pages: NOWHERE, approval: makeApproval() })).toContain(
-      '**rebased and merged** into `main`',
-    );
+    expect(
+      approvalComment({ state: plain, pages: NOWHERE, checkRunUrl: null, approval: makeApproval() }),
+    ).toContain('**rebased and merged** into `main`');
   });
 
   it('says that nobody can answer if the settings leave no approving reaction', () => {
@@ -84,14 +85,24 @@ describe('the approval comment', () => {
       countersign: { ...defaultSettings.countersign, approve: [], reject: [] },
     };
     expect(
-      approvalComment({ state: makeState({ settings }), pages: NOWHERE, approval: makeApproval() }),
+      approvalComment({
+        state: makeState({ settings }),
+        pages: NOWHERE,
+        checkRunUrl: null,
+        approval: makeApproval(),
+      }),
     ).toContain('React to this comment with no reaction (the settings allow none) to merge.');
   });
 
   it('is written again when somebody edited it', () => {
     const { state } = scene('waiting for a countersign');
     expect(
-      approvalComment({ state, pages: NOWHERE, approval: makeApproval({ status: 'void', decision: null }) }),
+      approvalComment({
+        state,
+        pages: NOWHERE,
+        checkRunUrl: null,
+        approval: makeApproval({ status: 'void', decision: null }),
+      }),
     ).toContain('A newer request replaces it.');
   });
 });

@@ -75,7 +75,7 @@ function everywhere(text: string): { markdown: string[]; plain: string[] } {
       content.summary,
       statusComment([{ state, approval, checkRunUrl: text }]),
       ...(['open', 'countersigned', 'rejected', 'void'] as const).map((status) =>
-        approvalComment({ state, pages: PAGES, approval: { ...approval, status } }),
+        approvalComment({ state, pages: PAGES, checkRunUrl: null, approval: { ...approval, status } }),
       ),
       configurationCheck({ ...about, warnings: about.diagnostics, files: [text] }).summary,
       configurationCheck({ ...about, diagnostics: [], warnings: [], files: [text] }).summary,

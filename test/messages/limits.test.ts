@@ -90,7 +90,12 @@ const hugeApproval = makeApproval({
   decision: deep,
   countersignedBy: Array.from({ length: 300 }, (_, index) => `${nasty(39)}${index}`),
 });
-const content = checkRunContent({ state: huge, approval: hugeApproval, pages: NOWHERE, now: at('13:00') });
+const content = checkRunContent({
+  state: huge,
+  approval: hugeApproval,
+  pages: NOWHERE,
+  now: at('13:00'),
+});
 
 describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', () => {
   it('keeps summary and text inside GitHub’s limit of bytes', () => {
@@ -181,7 +186,12 @@ describe('many outcomes of one kind', () => {
       { ...step, ...review },
       { ...step, ...review },
     ]);
-    const many = checkRunContent({ state, approval: null, pages: NOWHERE, now: at('13:00') });
+    const many = checkRunContent({
+      state,
+      approval: null,
+      pages: NOWHERE,
+      now: at('13:00'),
+    });
     expect(Buffer.byteLength(many.summary)).toBeLessThanOrEqual(LIMIT);
     expect(many.summary).toMatch(/\d+ more parts did not fit here/);
   });
@@ -214,7 +224,12 @@ describe('many outcomes of one kind', () => {
       { status: 'completed', reason: reason('run.completed', 'x') },
       { review: done(gate) },
     );
-    const { summary } = checkRunContent({ state, approval: null, pages: NOWHERE, now: at('13:00') });
+    const { summary } = checkRunContent({
+      state,
+      approval: null,
+      pages: NOWHERE,
+      now: at('13:00'),
+    });
     expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(LIMIT);
     expect(summary).toMatch(/### Gates/);
     expect(explain(state, null).reasons.flatMap(({ reasons }) => reasons).length).toBeLessThanOrEqual(1_001);
@@ -248,7 +263,12 @@ describe('a huge comment', () => {
           },
         },
       };
-      const body = approvalComment({ state, pages: NOWHERE, approval: { ...hugeApproval, status } });
+      const body = approvalComment({
+        state,
+        pages: NOWHERE,
+        checkRunUrl: null,
+        approval: { ...hugeApproval, status },
+      });
       expect(body.length).toBeLessThanOrEqual(65_536);
       expect(body.split('\n')[0]).toMatch(/^<!-- countersign:approval head=\S+ base=.* -->$/);
     },

@@ -23,7 +23,15 @@ function page({ state, approval }: Scene): string {
     statusComment([{ state, approval, checkRunUrl: 'https://github.com/acme/shop/runs/1' }]),
     ...(approval === null
       ? []
-      : ['=== APPROVAL COMMENT ===', approvalComment({ state, approval, pages: NOWHERE })]),
+      : [
+          '=== APPROVAL COMMENT ===',
+          approvalComment({
+            state,
+            approval,
+            checkRunUrl: 'https://github.com/acme/shop/runs/1',
+            pages: NOWHERE,
+          }),
+        ]),
     `=== CHECK RUN: ${check.name} · ${ending} · ${check.title} ===`,
     check.summary,
     ...(check.text === '' ? [] : ['--- text ---', check.text]),

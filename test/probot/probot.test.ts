@@ -92,7 +92,7 @@ async function mergeOne(github: GitHubStandIn): Promise<void> {
   });
   await github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   const asked = await until('the approval comment', () =>
-    github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval')),
+    github.comments(REPO, number).find(({ body }) => body.includes('countersign:question')),
   );
   await github.react(REPO, asked.id, PEOPLE.maintainer, 'rocket');
   await expect.poll(() => github.pullRequest(REPO, number).merged).toBe(true);

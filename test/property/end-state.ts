@@ -32,7 +32,7 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
     .filter((run) => run.app === github.app.slug && !isGateCheck(run));
   const shown = checkRuns.findLast(({ externalId }) => externalId === newest?.id);
   const comments = github.comments(REPO, number);
-  const questions = comments.filter(({ body }) => body.includes('<!-- countersign:approval'));
+  const questions = comments.filter(({ body }) => body.includes('<!-- countersign:question'));
   const [status, ...moreStatuses] = comments.filter(({ body }) => body.includes('<!-- countersign:status'));
   return {
     pullRequest,

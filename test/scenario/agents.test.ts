@@ -91,7 +91,7 @@ async function look(scene: Scene) {
 async function countersigned(scene: Scene, number: number): Promise<void> {
   const question = scene.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await scene.advance(10_000);
 }

@@ -210,7 +210,7 @@ test('a reaction to another comment is not a countersign', { tags: 'slow' }, asy
   await harness.advance(A_RECHECK);
   const { botLogin } = harness.github.app;
   const own = harness.github.comments(REPO, number).filter(({ author }) => author === botLogin);
-  const reply = own.find(({ body }) => !body.includes('countersign:approval'));
+  const reply = own.find(({ body }) => !body.includes('countersign:question'));
   await harness.github.react(REPO, reply?.id ?? 0, 'mia', 'rocket');
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toEqual([]);

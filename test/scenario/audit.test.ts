@@ -44,7 +44,7 @@ async function answered(scene: Scene, content: 'rocket' | '-1') {
   await scene.advance(A_RECHECK);
   const question = github
     .comments(REPO, opened.number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await github.react(REPO, question?.id ?? 0, 'mia', content);
   await scene.advance(A_RECHECK);
   return opened;

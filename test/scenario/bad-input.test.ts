@@ -234,7 +234,7 @@ test('a pull request with a title and a body of 65 KB can be merged', { tags: 's
   await scene.settle();
   const question = scene.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await scene.advance(10_000);
   expect(scene.github.pullRequest(REPO, number).merged).toBe(true);

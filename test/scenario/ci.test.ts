@@ -28,7 +28,7 @@ async function report(scene: Scene, sha: string, name: string, conclusion: Check
 }
 
 function question(scene: Scene, number: number): string | undefined {
-  return scene.github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'))?.body;
+  return scene.github.comments(REPO, number).find(({ body }) => body.includes('countersign:question'))?.body;
 }
 
 test('the app waits for a check from queued over in progress to done', { tags: 'slow' }, async () => {
@@ -333,7 +333,7 @@ test('when CI turns green after the chain continued without it, a rejection or a
   await scene.github.reportCheck(REPO, headSha, { name: 'test', status: 'in_progress' });
   await scene.advance(3 * MINUTE);
   for (const { id, body } of scene.github.comments(REPO, number))
-    if (body.includes('countersign:approval')) await scene.github.react(REPO, id, 'mia', '-1');
+    if (body.includes('countersign:question')) await scene.github.react(REPO, id, 'mia', '-1');
   await scene.advance(MINUTE);
   const ended = await runs();
   expect(ended.map(({ reason }) => reason?.code)).toEqual([
@@ -437,7 +437,7 @@ test('a check that turns red after the maintainers were asked blocks the counter
   await report(scene, headSha, 'test', 'success');
   const [asked] = scene.github
     .comments(REPO, number)
-    .filter(({ body }) => body.includes('countersign:approval'));
+    .filter(({ body }) => body.includes('countersign:question'));
   scene.github.holdDeliveries();
   await scene.github.reportCheck(REPO, headSha, { name: 'late', status: 'completed', conclusion: 'failure' });
   await scene.github.react(REPO, asked?.id ?? 0, 'mia', 'rocket');

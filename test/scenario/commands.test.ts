@@ -259,7 +259,7 @@ async function pausedAndCountersigned() {
   await scene.settle();
   const id = await scene.say(number, 'mia', '/countersign pause');
   const questions = () =>
-    scene.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+    scene.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
   await scene.github.react(REPO, questions()[0]?.id ?? 0, 'mia', 'rocket');
   await scene.advance(20_000);
   return { ...opened, id, questions };

@@ -42,7 +42,7 @@ async function ci(scene: Scene, sha: string, conclusion: 'success' | 'failure'):
 }
 
 const questions = (scene: Scene, number: number) =>
-  scene.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+  scene.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
 
 const merges = ({ github }: Scene) =>
   github.requests.filter(({ method, path }) => method === 'PUT' && path.endsWith('/merge'));

@@ -150,7 +150,7 @@ test('a repository that is renamed while it waits for a countersign is merged un
   await harness.advance(A_RECHECK);
   const question = github
     .comments('octo/shop', number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await github.react('octo/shop', question?.id ?? 0, 'mia', 'rocket');
   await harness.advance(A_RECHECK);
   expect(github.merges).toMatchObject([{ number, headSha }]);

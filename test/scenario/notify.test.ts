@@ -220,7 +220,7 @@ it('an organisation says how its repositories notify, and a repository may say o
 });
 
 function asked(github: Harness['github']): number {
-  return github.comments(REPO, 1).filter(({ body }) => body.includes('<!-- countersign:approval')).length;
+  return github.comments(REPO, 1).filter(({ body }) => body.includes('<!-- countersign:question')).length;
 }
 
 it('a question that is asked again about the same head, as after closing and reopening, mentions nobody again', {

@@ -103,7 +103,7 @@ test('a run with an open approval survives at any age, and is merged when it is 
   await daysLater(here, 400);
   const question = here.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await here.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await here.advance(20 * 60_000);
   expect(here.github.merges).toHaveLength(1);
@@ -115,7 +115,7 @@ test('a rejection still applies to its head after the retention, when the pull r
   const here = await scene({ ship: MERGE });
   const { number } = await here.open();
   const question = () =>
-    here.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+    here.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
   await here.github.react(REPO, question()[0]?.id ?? 0, 'mia', '-1');
   await here.advance(6_000);
   await here.github.closePullRequest(REPO, number, 'ada');

@@ -32,7 +32,7 @@ async function tellCi(scene: Scene, sha: string, name: string): Promise<void> {
 }
 
 const questions = ({ github }: Scene, number: number) =>
-  github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+  github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
 
 const NUMBER = '{ rule_id: number, field: pr, check: type, type: int }';
 const FEW = '{ rule_id: few, field: labels.length, check: range, max: 1 }';

@@ -35,7 +35,7 @@ steps:
 async function countersigned(scene: Scene, number: number): Promise<void> {
   const question = scene.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await scene.advance(10_000);
 }

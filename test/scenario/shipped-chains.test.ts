@@ -124,7 +124,7 @@ test('migrations refuses a migration that drops a table, and says why', { tags: 
   expect(comments.filter((body) => body.includes('countersign:comment'))).toMatchObject([
     expect.stringContaining('finding'),
   ]);
-  expect(comments.filter((body) => body.includes('countersign:approval'))).toEqual([]);
+  expect(comments.filter((body) => body.includes('countersign:question'))).toEqual([]);
 });
 
 test('backport opens a pull request into the branch that a label names', { tags: 'slow' }, async () => {

@@ -66,7 +66,7 @@ async function countersign(scene: Scene, cwd: string, ...args: string[]): Promis
 }
 
 async function approve({ github, advance }: Scene, number: number): Promise<void> {
-  const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+  const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:question'));
   await github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await advance(6_000);
 }

@@ -52,7 +52,7 @@ test('a chain that the operator disabled while its question is open merges nothi
   await scene.advance(10_000);
   const question = scene.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await store(scene, { name: 'ship', status: 'disabled' });
   await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await scene.advance(60_000);

@@ -12,7 +12,7 @@ export async function approvalIdAfterCi(scene: Scene, number: number, headSha: s
   await scene.advance(UPDATES_SHOWN_MS);
   const question = scene.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   if (!question) throw new Error('nobody was asked');
   return question.id;
 }

@@ -102,7 +102,9 @@ async function startScene(files: Record<string, string>, options: HarnessOptions
       Object.fromEntries(own(sha).map((run) => [run.name, run.conclusion ?? run.status])),
     runs: (chain: string) => harness.app.storage.read.runs.list({ chain, limit: 100 }),
     status(number: number) {
-      const found = github.comments(REPO, number).filter(({ body }) => body.includes('countersign:status'));
+      const found = github
+        .comments(REPO, number)
+        .filter(({ body, isMinimized }) => !isMinimized && /countersign:(status|question)/.test(body));
       expect(found.length).toBeLessThanOrEqual(1);
       return withoutMarker(found[0]?.body ?? '');
     },

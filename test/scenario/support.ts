@@ -111,9 +111,9 @@ export function closingDelivered(github: Harness['github']): Promise<number> {
   );
 }
 
-/** Every approval comment, oldest first. */
+/** Every comment that asked, oldest first. What each shows by now can be anything. */
 export function approvals({ github }: Harness, number: number): SeenComment[] {
-  return github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:approval'));
+  return github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:question'));
 }
 
 /** The newest approval comment. */
@@ -142,11 +142,13 @@ export async function countersign(harness: Harness, number: number, login = 'mia
   await harness.advance(A_RECHECK);
 }
 
-/** The status comment; there is only one. */
+/** The comment that shows the state of the pull request; there is only one, unless several questions are open. */
 export function statusOf({ github }: Harness, number: number): SeenComment {
-  const found = github.comments(REPO, number).filter(({ body }) => body.includes('<!-- countersign:status'));
+  const found = github
+    .comments(REPO, number)
+    .filter(({ body, isMinimized }) => !isMinimized && /<!-- countersign:(status|question)/.test(body));
   const [only] = found;
-  if (!only || found.length > 1) throw new Error(`#${number} has ${found.length} status comments`);
+  if (!only || found.length > 1) throw new Error(`#${number} has ${found.length} current comments`);
   return only;
 }
 
@@ -185,9 +187,10 @@ export function checkLines(harness: Harness, sha: string): string[] {
   );
 }
 
-/** The first heading or bold line of a comment. */
+/** The first heading or bold line of a comment, or what it says instead if a newer one replaces it. */
 export function headline({ body }: SeenComment): string {
-  return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? '';
+  const replaced = /^⏭️ .* replaces this one\.$/m.test(body) ? 'replaced' : '';
+  return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? replaced;
 }
 
 /** A text for a snapshot: commits by name, without ports, versions of analyzers and sizes and hashes of logs, which contain times. */

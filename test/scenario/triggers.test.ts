@@ -85,7 +85,7 @@ test('the app’s own merge also fires the chains for merges', { tags: 'slow' },
   await scene.settle();
   const question = scene.github
     .comments(REPO, number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await scene.github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
   await scene.advance(10_000);
   expect(scene.github.labels(REPO, number)).toEqual(['shipped']);

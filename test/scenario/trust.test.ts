@@ -366,7 +366,7 @@ test('an outsider’s pull request is still labelled and answered as the chain s
 });
 
 function questions({ github }: Scene, { number }: Pick<Opened, 'number'>) {
-  return github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+  return github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
 }
 
 async function countersign(world: Scene, number: number): Promise<void> {

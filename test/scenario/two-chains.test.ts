@@ -14,7 +14,7 @@ test('a head that a maintainer rejects for one chain is not merged by another', 
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await s.advance(UPDATES_SHOWN_MS);
   const questions = () =>
-    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
   const [first, second] = questions();
   expect(questions()).toHaveLength(2);
   await s.github.react(REPO, first?.id ?? 0, 'mia', '-1');
@@ -40,7 +40,7 @@ test('a rejection applies to its head when the same chain asks again, until the 
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await s.advance(UPDATES_SHOWN_MS);
   const questions = () =>
-    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
   await s.github.react(REPO, questions()[0]?.id ?? 0, 'mia', '-1');
   await s.advance(10_000);
   expect(questions()[0]?.body).toContain('Only `mia` can take that back');
@@ -115,7 +115,7 @@ async function bothAsk() {
   await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
   await s.advance(UPDATES_SHOWN_MS);
   const questions = () =>
-    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:approval'));
+    s.github.comments(REPO, number).filter(({ body }) => body.includes('countersign:question'));
   return { s, number, headSha, questions };
 }
 

@@ -16,6 +16,14 @@ it('the app comments as its bot and edits its comment', async () => {
   expect(github.comments(REPO, 1)[1]).toMatchObject({ author: github.app.botLogin, body: 'two' });
 });
 
+it('an edited comment keeps its reactions', async () => {
+  const { github, octokit } = await startCommented();
+  const { data } = await octokit.issues.createComment({ ...AT, issue_number: 1, body: 'one' });
+  await github.react(REPO, data.id, 'maya', 'rocket');
+  await octokit.issues.updateComment({ ...AT, comment_id: data.id, body: 'two' });
+  expect(github.comments(REPO, 1)[1]?.reactions).toEqual([{ login: 'maya', content: 'rocket' }]);
+});
+
 it.each([
   ['65,536 characters', 'é'.repeat(65_536), 201],
   ['65,537 characters', 'é'.repeat(65_537), 422],

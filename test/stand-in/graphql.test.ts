@@ -64,3 +64,40 @@ test('each comment of a mutation counts as created content', async () => {
   await write(1);
   expect(comments()).toBe(80);
 });
+
+/** A comment of maya's that the app may collapse. */
+async function startCollapsing(options: Parameters<typeof startWorld>[0] = {}) {
+  const world = await startWorld(options);
+  const { github, octokit } = world;
+  const change = { author: 'walt', branch: 'fix', title: 'Fix', files: { 'a.ts': 'export {};\n' } };
+  const { number } = await github.openPullRequest({ repo: REPO, ...change });
+  const id = await github.comment(REPO, number, 'maya', 'Hello');
+  await github.react(REPO, id, 'walt', 'rocket');
+  const { data } = await octokit.issues.getComment({ ...AT, comment_id: id });
+  const query = `mutation { minimizeComment(input: { subjectId: "${data.node_id}", classifier: OUTDATED }) { minimizedComment { isMinimized minimizedReason } } }`;
+  const collapse = async () => (await octokit.request('POST /graphql', { query })).data;
+  return { collapse, comment: () => github.comments(REPO, number)[0] };
+}
+
+test('a comment is collapsed with its text and reactions, also a second time', async () => {
+  const { collapse, comment } = await startCollapsing();
+  const before = comment();
+  expect(before).toMatchObject({ isMinimized: false });
+  const collapsed = {
+    data: { minimizeComment: { minimizedComment: { isMinimized: true, minimizedReason: 'outdated' } } },
+  };
+  expect(await collapse()).toEqual(collapsed);
+  expect(await collapse()).toEqual(collapsed);
+  expect(comment()).toEqual({ ...before, isMinimized: true });
+});
+
+test('a token without write access to pull requests collapses no comment', async () => {
+  const { collapse, comment } = await startCollapsing({
+    permissions: { pull_requests: 'read', issues: 'read' },
+  });
+  expect(await collapse()).toMatchObject({
+    data: { minimizeComment: null },
+    errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }],
+  });
+  expect(comment()).toMatchObject({ isMinimized: false });
+});

@@ -129,7 +129,7 @@ describe.skipIf(noBrowser !== undefined)('an open page of a run', () => {
       files: { 'src/one.ts': 'export const one = 2;\n' },
     });
     const question = await until('the question', () =>
-      github.comments('octo/app', number).find(({ body }) => body.includes('countersign:approval')),
+      github.comments('octo/app', number).find(({ body }) => body.includes('countersign:question')),
     );
     const url = `http://127.0.0.1:${port}`;
     const { runs } =

@@ -68,6 +68,7 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
       comments.set(id, { ...known, body });
       return 'updated';
     },
+    minimizeComment: async () => {},
     findComment: async () => undefined,
     react: async () => {},
     label: async () => {},

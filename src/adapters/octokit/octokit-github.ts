@@ -12,6 +12,7 @@ import { type Client, createClient, type Installation } from './client.ts';
 import { learningCredentials } from './learn-credentials.ts';
 import { merge } from './merge.ts';
 import { dequeue, enqueue } from './merge-queue.ts';
+import { minimizeComment } from './minimize-comment.ts';
 import { createNodeIds, type NodeIds } from './node-ids.ts';
 import { passGate } from './pass-gate.ts';
 import { createReader } from './reader.ts';
@@ -141,6 +142,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         passGate: (proof, checkRunId, content) => passGate(client, clock, proof, checkRunId, content),
         enqueue: (proof, nodeId) => enqueue(client, clock, proof, nodeId),
         dequeue: (nodeId) => dequeue(client, nodeId),
+        minimizeComment: (nodeId) => minimizeComment(client, nodeId),
         merge: (proof, message) => merge(client, clock, options.mergeTimeoutMs ?? 30_000, proof, message),
       };
     },

@@ -37,7 +37,7 @@ export const MAX_BODY_LENGTH = 65_536;
 export function createWriter(
   client: Client,
   appId: number,
-): Omit<GitHubWriter, 'writeTogether' | 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
+): Omit<GitHubWriter, 'writeTogether' | 'minimizeComment' | 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
   return {
     /**
      * If sending further annotations fails, the check run exists, and `findCheckRun` says how many it has.

@@ -112,6 +112,10 @@ export const effectSchema = z.lazy(() =>
       body: z.string(),
       /** It is only sent while this question is open. */
       approval_id: z.string().optional(),
+      /** An approval comment that shows the state of the pull request by now. No reaction to it counts ever again. */
+      shows: z.literal('status').optional(),
+      /** The key of the comment that took its place. Also in the row of a status comment that was never written. */
+      replaced_by: z.string().optional(),
     }),
     z.strictObject({
       kind: z.literal('webhook'),

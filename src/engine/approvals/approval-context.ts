@@ -28,11 +28,13 @@ export interface ApprovalContext extends GateContext {
   readonly approval: Approval | undefined;
   /**
    * The state of the approval's comment in the outbox. `beingWritten`: GitHub may already have a newer text
-   * of ours.
+   * of ours. `asksNoMore`: it shows something else by now, so that reactions to it can mean something else, too.
    */
   approvalComment(
     approvalId: string,
-  ): Promise<(ApprovalComment & { beingWritten: boolean }) | { refused: string } | undefined>;
+  ): Promise<
+    (ApprovalComment & { beingWritten: boolean }) | { refused: string } | { asksNoMore: true } | undefined
+  >;
   /** How often this run has asked the maintainers. */
   readonly timesAsked: number;
   /**

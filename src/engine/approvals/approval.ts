@@ -31,6 +31,7 @@ export async function pollApproval(context: ApprovalContext, skillOf: SkillOf): 
   if (!approval || approval.status === 'void') return notYet(await askPeople(context));
   const comment = await context.approvalComment(approval.id);
   if (!comment) return notYet(waitForAnswer(approval, context.clock.now()));
+  if ('asksNoMore' in comment) return notYet(await askPeople(context));
   if ('refused' in comment) {
     const because = `nobody could be asked, as the approval comment could not be written (a locked conversation or a missing permission is the usual cause): ${comment.refused}`;
     return notYet(cannotAsk(because));
@@ -107,7 +108,7 @@ export async function judgeApproval(
   const { approval } = context;
   if (!approval || approval.status === 'void') return undefined;
   const comment = await context.approvalComment(approval.id);
-  if (!comment || 'refused' in comment) return undefined;
+  if (!comment || 'refused' in comment || 'asksNoMore' in comment) return undefined;
   const { question, facts, pullRequest } = await readMergeFacts(context, comment, skillOf);
   if (facts.comment === 'edited' && (await mayBeOurEdit(context, approval, comment))) return 'busy';
   const decision = judgeMerge(question, facts);
@@ -148,5 +149,5 @@ async function mayBeOurEdit(
   { bodyHash }: ApprovalComment,
 ): Promise<boolean> {
   const now = await context.approvalComment(id);
-  return now !== undefined && !('refused' in now) && (now.beingWritten || now.bodyHash !== bodyHash);
+  return now !== undefined && 'bodyHash' in now && (now.beingWritten || now.bodyHash !== bodyHash);
 }

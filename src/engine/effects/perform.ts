@@ -636,6 +636,9 @@ async function comment(
     // If somebody deletes the comment, it stays deleted. The check run has the same information, and writing
     // it again would be intrusive.
     await writer.updateComment(repo, known.id, effect.body, known.nodeId);
+    // After the text, so that it is never collapsed while it still asks something. Both can be repeated.
+    if (effect.replaced_by !== undefined && known.nodeId !== undefined)
+      await writer.minimizeComment(known.nodeId);
     return { githubId: known.id, progress: progressOf(known) };
   }
   const created = await writer.createComment(repo, effect.issue, effect.body);

@@ -18,7 +18,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'check_run':
       return 'report';
     case 'comment':
-      return commentClassOf(key);
+      return effect.shows === 'status' || effect.replaced_by !== undefined ? 'status' : commentClassOf(key);
     case 'review_request':
     case 'webhook':
       return 'reply';

@@ -26,6 +26,11 @@ export function newestOfEachChain(runs: readonly Run[]): Run[] {
   return [...new Map(runs.toReversed().map((run) => [seriesOf(run), run])).values()];
 }
 
+/** The key of the effect that writes a run's check run. */
+export function checkRunKey(runId: string): string {
+  return `check_run:${runId}`;
+}
+
 /** The repository on GitHub for the effects of a run. */
 export function placeOfEffect(run: Pick<Run, 'installationId' | 'repository'>): {
   installation_id: number;

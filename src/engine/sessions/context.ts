@@ -128,6 +128,8 @@ export function createContextOf(deps: ContextDeps): ContextOf {
           return { refused: row.error ?? 'no reason given' };
         if (row?.status === 'failed' && row.githubId === null && row.progress.rests_until)
           return { refused: row.error ?? 'no reason given' };
+        if (row?.effect.kind === 'comment' && (row.effect.shows ?? row.effect.replaced_by) !== undefined)
+          return { asksNoMore: true };
         const bodyHash = row?.progress.body_hash;
         return row?.githubId && bodyHash
           ? {

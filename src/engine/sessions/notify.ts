@@ -73,7 +73,7 @@ export function notifyJobs(deps: {
       return again(openForMs < SOON_MS ? COMMENT_SOON_MS : COMMENT_LATER_MS);
     }
     // Nobody can answer what could not be written, and the step fails for it.
-    if ('refused' in comment) return { kind: 'done' };
+    if ('refused' in comment || 'asksNoMore' in comment) return { kind: 'done' };
     if ((await context.pausedBy()) !== null) return again(LATER_MS);
     const governing = await readGoverning(context, undefined, {});
     const { before: pullRequest, settings } = governing;

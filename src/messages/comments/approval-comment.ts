@@ -2,25 +2,33 @@ import { unreachable } from '../../core/errors.ts';
 import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { mergeMethod } from '../../domain/run/question.ts';
-import { type Invocation, isMergeStep, type RunState, rulesAsked } from '../../domain/run/run.ts';
+import { type Invocation, isMergeStep, isRunOver, type RunState, rulesAsked } from '../../domain/run/run.ts';
 import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
 import { explanationList } from '../run/explanation-list.ts';
-import { emoji } from '../run/run-sentence.ts';
-import { mergeOf } from '../run/run-summary.ts';
+import { emoji, nextStep } from '../run/run-sentence.ts';
+import { mergeOf, type RunSummary, runSummary } from '../run/run-summary.ts';
 import { whoMayAnswer } from '../run/who-may-answer.ts';
 import { clipBytes, code, htmlComment, inline } from '../text/markdown.ts';
 import { asSentence, capital, listed, plural, short, utc } from '../text/pretty.ts';
 import { grounds } from './grounds.ts';
 import { noticeLines } from './notice.ts';
 import { refusalAhead, saidOnGitHub } from './on-github.ts';
+import { replacedLine } from './replaced-comment.ts';
+import { aboutRun, type StatusView, stateCard, stateCards } from './state-cards.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
 
 export interface ApprovalView {
   state: RunState;
   approval: Approval;
+  /** The page of the run's check run on GitHub, once it is known. */
+  checkRunUrl: string | null;
   pages: Pages;
+  /** The newest runs of other chains, if the comment is the current one of the pull request. */
+  others?: readonly StatusView[];
+  /** The page of the comment that took its place; `null` if it is not known. */
+  replacedBy?: string | null;
 }
 
 /** For people's scripts, and for finding the comment again. The database takes precedence. */
@@ -40,7 +48,24 @@ export function questionMarker({ id }: Approval): string {
 export function approvalComment(view: ApprovalView): string {
   const marker = `${approvalMarker(view.approval)}\n${questionMarker(view.approval)}`;
   const space = MAX_COMMENT_BYTES - Buffer.byteLength(marker) - 1;
-  return `${marker}\n${clipBytes(body(view).join('\n\n'), space)}`;
+  return `${marker}\n${clipBytes([...body(view), ...below(view)].join('\n\n'), space)}`;
+}
+
+/** Runs of which the result of an approval says everything while they continue. */
+const TOLD: readonly RunSummary['kind'][] = ['waiting_countersign', 'countersigned', 'merged'];
+
+/** What follows the question or its result. */
+function below(view: ApprovalView): string[] {
+  const { state, approval, others = [], replacedBy } = view;
+  if (replacedBy !== undefined) return [replacedLine(replacedBy)];
+  const isTold =
+    approval.status === 'open' ||
+    isRunOver(state.run.status) ||
+    TOLD.includes(runSummary(state, approval).kind);
+  return [
+    ...(isTold || approval.status === 'void' ? [] : [stateCard(view)]),
+    ...(others.length === 0 ? [] : ['---', stateCards(others)]),
+  ];
 }
 
 function body(view: ApprovalView): string[] {
@@ -59,7 +84,7 @@ function body(view: ApprovalView): string[] {
 }
 
 function open(view: ApprovalView): string[] {
-  const { approval, state, pages } = view;
+  const { approval, state } = view;
   const rules = rulesAsked(state, approval);
   const more = moreNeeded(state, approval);
   const stop = rules.reject.length === 0 ? '' : `, or with ${emoji(rules.reject)} to reject`;
@@ -68,20 +93,28 @@ function open(view: ApprovalView): string[] {
     `Once approved, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} runs for ${head(view)}. It merges nothing`}.`,
     ...blocked(view),
     ...(isMerge(view) ? refusalAhead(approval) : []),
-    `#### Why you are asked\n\n${grounds(state)}`,
+    `#### What was checked\n\n${grounds(state)}`,
+    ...missing(view),
     `#### How to answer\n\nReact to this comment with ${emoji(rules.approve)} ${isMerge(view) ? 'to merge' : 'to approve'}${stop}.${isMerge(view) ? '' : ` ${otherAnswers(view)}`}`,
     `**Who may answer:** ${whoMayAnswer(rules)} ${countText(neededFor(state, approval), approval.countersignedBy)} The author, anybody who committed, co-wrote or pushed one of the commits, and bots cannot answer.`,
     ...(more === undefined ? [] : [`**Why more than usual:** ${more}`]),
     ...saidOnGitHub(approval, rules),
     ...noticeLines(approval),
     'This request and its answers expire with a push, another base branch, a return to draft, or when the pull request is closed.',
-    ...(approval.decision === null || approval.decision.reasons.length === 0
-      ? []
-      : [
-          `<details><summary>What the last poll found</summary>\n\n${explanationList(approval.decision, (ref) => evidenceUrl(ref, state.run, pages))}\n\n</details>`,
-        ]),
-    `<sub>${approval.lookedAt === null ? `Asked ${utc(approval.askedAt)}, not polled yet.` : `Last change seen ${utc(approval.lookedAt)}.`}</sub>`,
+    aboutRun(view, ` · ${seen(approval)}`),
   ];
+}
+
+/** What the last poll found that is not met. The check run has everything. */
+function missing({ approval: { decision }, state: { run }, pages }: ApprovalView): string[] {
+  const reasons = (decision?.reasons ?? []).filter(({ status }) => status !== 'met');
+  if (!decision || reasons.length === 0) return [];
+  const list = explanationList({ ...decision, reasons }, (ref) => evidenceUrl(ref, run, pages));
+  return [`#### What is missing\n\n${list}`];
+}
+
+function seen({ askedAt, lookedAt }: Approval): string {
+  return lookedAt === null ? `asked ${utc(askedAt)}` : `last change seen ${utc(lookedAt)}`;
 }
 
 function mayIt(view: ApprovalView): string {
@@ -105,6 +138,7 @@ function voided(view: ApprovalView): string[] {
     '### ⏭️ This approval request has expired',
     `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`,
     'Reactions to this comment no longer count.',
+    ...next(view),
   ];
 }
 
@@ -118,18 +152,28 @@ function countersigned(view: ApprovalView): string[] {
       '### 🎉 Countersigned and merged',
       `${capital(wasMerged(view, merged))}, countersigned by ${by}.`,
       grounds(state),
+      aboutRun(view),
     ];
   }
   if (failed) {
     return [
       '### ❌ Countersigned, but not merged',
       `Countersigned by ${by}. ${inline(asSentence(failed.reason?.summary ?? 'no reason is recorded'), 400)}`,
+      ...next(view),
     ];
   }
   return [
     '### ✍️ Countersigned',
     `Countersigned by ${by}: ${isMerge(view) ? 'merging' : `the step ${stepOf(view)} continues`}.`,
   ];
+}
+
+/** What people can do once the run has ended, and where its details are; a comment that is replaced leaves that to the newer one. */
+function next(view: ApprovalView): string[] {
+  const { state, approval, replacedBy } = view;
+  if (replacedBy !== undefined || !isRunOver(state.run.status)) return [];
+  const step = nextStep(runSummary(state, approval), state, approval);
+  return [...(step === undefined ? [] : [`**Next:** ${step}`]), aboutRun(view)];
 }
 
 /** The merge step, if it failed after the countersign because GitHub refused. */
@@ -148,9 +192,10 @@ function rejected(view: ApprovalView): string[] {
     '### ✋ Rejected',
     `${by.length === 0 ? 'A maintainer' : people(by)} rejected ${rejectedAction(view)}.`,
     isMerge(view) && by.length > 0
-      ? `Only ${people(by)} can take that back for ${code(view.approval.headSha.slice(0, 7))}, by countersigning when Countersign asks again. A new commit is reviewed, and gets an approval request of its own.`
-      : 'A new commit is reviewed, and gets an approval request of its own.',
-  ];
+      ? `Only ${people(by)} can take that back for ${code(view.approval.headSha.slice(0, 7))}, by countersigning when Countersign asks again.`
+      : '',
+    ...next(view),
+  ].filter((part) => part !== '');
 }
 
 const PASSIVE = { squash: 'squash-merged', merge: 'merged', rebase: 'rebased and merged' } as const;

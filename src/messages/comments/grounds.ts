@@ -3,6 +3,7 @@ import { SEVERITIES, type Severity } from '../../domain/outcome/finding.ts';
 import { VERDICTS } from '../../domain/outcome/review-verdict.ts';
 import { memoryOf } from '../../domain/run/context.ts';
 import type { RunState } from '../../domain/run/run.ts';
+import { NO_MODEL_ASKED, NO_MODEL_WANTED } from '../cards/review.ts';
 import { artifactsInWords } from '../run/artifacts.ts';
 import { gateGrounds } from '../run/gates.ts';
 import { fitting } from '../text/fitting.ts';
@@ -28,7 +29,7 @@ export function grounds(state: RunState): string {
   const results = memory.output.results.filter(({ outcome_kind }) => outcome_kind !== 'gate_verdict');
   const rows = [
     ...results.flatMap((result) => {
-      const words = stepSummary(result, memory);
+      const words = stepSummary(result, memory, isWithoutModel(state, result.step));
       if (words === undefined) return [];
       const mark = words.passed === true && isPartial(state, result.step) ? '⚠️' : markOfPassed(words.passed);
       return [row(mark, labelOf(result, results), words.text)];
@@ -50,9 +51,10 @@ export function grounds(state: RunState): string {
 function stepSummary(
   { outcome_kind, passed, step }: Result,
   { working }: CognitiveState,
+  isWithoutModel: boolean,
 ): { passed: boolean | null; text: string } | undefined {
   const decision = working.decisions.find((entry) => entry.step === step);
-  if (decision) return { passed: decision.passed, text: decisionText(decision) };
+  if (decision) return { passed: decision.passed, text: decisionText(decision, isWithoutModel) };
   if (passed === null) {
     const unknown = working.uncertainties.filter((entry) => entry.step === step);
     const because = unknown[0] === undefined ? '' : `: ${unknown[0].text}`;
@@ -65,9 +67,24 @@ function stepSummary(
   return { passed: seen.supports, text: allowed ? `${seen.text}; the settings allow that` : seen.text };
 }
 
-function decisionText({ text, verdict }: CognitiveState['working']['decisions'][number]): string {
+function decisionText(
+  { text, verdict }: CognitiveState['working']['decisions'][number],
+  isWithoutModel: boolean,
+): string {
   const known = VERDICTS.find((word) => word === verdict);
-  return known === undefined ? text : `${VERDICT_WORDS[known]}: ${asClause(text)}`;
+  if (known === undefined) return text;
+  const by = isWithoutModel ? ' by analyzers only (no language model was asked)' : '';
+  return `${VERDICT_WORDS[known]}${by}: ${asClause(text)}`;
+}
+
+/** Whether only analyzers made a review. People should not take that for the opinion of a model. */
+function isWithoutModel({ invocations }: RunState, step: string): boolean {
+  return invocations.some(
+    ({ stepId, outcome }) =>
+      stepId === step &&
+      outcome?.outcome_kind === 'review_verdict' &&
+      outcome.notes?.some((note) => note === NO_MODEL_ASKED || note === NO_MODEL_WANTED),
+  );
 }
 
 /** A sentence as the end of another. */

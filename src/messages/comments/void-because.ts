@@ -1,5 +1,6 @@
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { RunState } from '../../domain/run/run.ts';
+import { sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { code, inline } from '../text/markdown.ts';
 import { asSentence, listed, short } from '../text/pretty.ts';
@@ -52,6 +53,10 @@ export function voidBecause(state: RunState, approval: Approval): string {
       return 'The app was removed from this repository.';
     case 'shut_out':
       return 'GitHub refuses this app here.';
+    case 'timed_out':
+    case 'step_failed':
+    case 'not_mergeable':
+      return inline(asSentence(sentence(where, state, approval)), 300);
     default:
       return unmetAtLastPoll(approval) ?? 'A newer request replaces it.';
   }

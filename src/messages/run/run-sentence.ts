@@ -253,7 +253,7 @@ function reviewToo(state: RunState, approval: Approval | null): string {
 }
 
 function orToStop(reject: readonly string[]): string {
-  return reject.length === 0 ? '' : `, or with ${emoji(reject)} to stop it`;
+  return reject.length === 0 ? '' : `, or with ${emoji(reject)} to reject`;
 }
 
 /** `🚀 or 👍`. */

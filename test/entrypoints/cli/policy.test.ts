@@ -213,7 +213,7 @@ describe('policy explain', () => {
       files,
     });
     await harness.settle();
-    const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:approval'));
+    const question = github.comments(REPO, number).find(({ body }) => body.includes('countersign:question'));
     await github.react(REPO, question?.id ?? 0, 'mia', 'rocket');
     await harness.advance(6_000);
     const { out } = await countersign(`policy explain ${await runOf(number)} --json`);

@@ -87,7 +87,7 @@ test('the owner of a fork who installs the app there can only countersign the fo
   await countersign(harness, here.number, 'eve');
   const question = github
     .comments('evil/app', there.number)
-    .find(({ body }) => body.includes('countersign:approval'));
+    .find(({ body }) => body.includes('countersign:question'));
   await github.react('evil/app', question?.id ?? 0, 'eve', 'rocket');
   await harness.advance(A_RECHECK);
   expect(merged(harness, 'evil/app')).toEqual([there.number]);

@@ -40,6 +40,8 @@ export interface SeenComment {
   body: string;
   createdAt: Date;
   updatedAt: Date;
+  /** Shown collapsed. */
+  isMinimized: boolean;
   reactions: { login: string; content: ReactionContent }[];
 }
 
@@ -158,14 +160,20 @@ export function createReader(state: State): Reader {
     branches: (repo) => [...state.repository(repo).branches.keys()],
     standing: (repo, number) => stateNow(state, state.pullRequest(state.repository(repo), number)),
     comments: (repo, number) =>
-      issue(repo, number).comments.map(({ id, author, body, createdAt, updatedAt, reactions }) => ({
-        id,
-        author: author.login,
-        body,
-        createdAt,
-        updatedAt,
-        reactions: reactions.map((reaction) => ({ login: reaction.author.login, content: reaction.content })),
-      })),
+      issue(repo, number).comments.map(
+        ({ id, author, body, createdAt, updatedAt, reactions, minimizedReason }) => ({
+          id,
+          author: author.login,
+          body,
+          createdAt,
+          updatedAt,
+          isMinimized: minimizedReason !== null,
+          reactions: reactions.map((reaction) => ({
+            login: reaction.author.login,
+            content: reaction.content,
+          })),
+        }),
+      ),
     checkRuns: (repo, sha) =>
       checkRunsOf(state.repository(repo), sha, 'all')
         .toReversed()

@@ -308,6 +308,8 @@ export interface Comment {
   readonly reactions: Reaction[];
   readonly createdAt: Date;
   updatedAt: Date;
+  /** Why it is shown collapsed; `null` if it is not. */
+  minimizedReason: string | null;
 }
 
 export interface Reaction {

@@ -101,6 +101,8 @@ function commentNode(state: State, token: Token, comment: Comment): Node {
       fullDatabaseId: () => String(comment.id),
       body: () => comment.body,
       updatedAt: () => iso(comment.updatedAt),
+      isMinimized: () => comment.minimizedReason !== null,
+      minimizedReason: () => comment.minimizedReason,
       author: () => actorNode(comment.author),
       pullRequest: () => (isPullRequest(issue) ? pullRequestNode(state, token, issue) : null),
       repository: () => repositoryNode(state, token, issue.repository),
@@ -157,8 +159,29 @@ export function mutationNode(state: State, token: Token): Node {
         queued('DequeuePullRequestPayload', 'dequeuePullRequest', () =>
           dequeue(state, pullRequestById(state, token, record(input).id), state.app.bot),
         ),
+      minimizeComment: ({ input }) => minimize(record(input)),
     },
   };
+
+  /** https://docs.github.com/en/graphql/reference/mutations#minimizecomment. It changes neither the text nor when it was updated. */
+  function minimize({ subjectId, classifier }: Readonly<Record<string, unknown>>): Node {
+    const path = ['minimizeComment'];
+    const comment = state
+      .repositories()
+      .flatMap(({ issues }) => [...issues.values()].flatMap(({ comments }) => comments))
+      .find(({ id }) => nodeId('IssueComment', id) === subjectId);
+    if (!comment)
+      throw new GraphqlError('NOT_FOUND', 'Could not resolve to a node with the global id.', path);
+    need(token, isPullRequest(comment.issue) ? 'pull_requests' : 'issues', 'write', 'minimizeComment');
+    comment.minimizedReason = String(classifier).toLowerCase();
+    return {
+      type: 'MinimizeCommentPayload',
+      fields: {
+        clientMutationId: () => null,
+        minimizedComment: () => commentNode(state, token, comment),
+      },
+    };
+  }
 
   /** Every refusal is `UNPROCESSABLE`; only the message differs. */
   function queued(type: string, path: string, act: () => QueueEntry): Node {

@@ -12,6 +12,7 @@ export function createComment(state: State, issue: Issue, author: Account, body:
     lastWriter: author,
     body,
     reactions: [],
+    minimizedReason: null,
     createdAt: now,
     updatedAt: now,
   };

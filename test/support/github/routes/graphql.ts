@@ -67,7 +67,7 @@ function isValid({ name, selections }: Selection): boolean {
     ? WRITTEN[name as keyof typeof WRITTEN]
     : undefined;
   return fields === undefined
-    ? name === 'enqueuePullRequest' || name === 'dequeuePullRequest'
+    ? ['enqueuePullRequest', 'dequeuePullRequest', 'minimizeComment'].includes(name)
     : selections.every((one) => fields.includes(one.name));
 }
 

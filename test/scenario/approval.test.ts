@@ -37,10 +37,10 @@ async function asked(setting: Setting = {}, input: Parameters<typeof open>[1] = 
   return { harness, ...opened };
 }
 
-/** The result of the last poll, as the approval comment shows it. */
+/** What the last poll found missing, as the approval comment shows it. */
 function lastRecheck(harness: Harness, number: number): string[] {
-  const [, found = ''] = approvalOf(harness, number).body.split('What the last poll found</summary>\n\n');
-  return (found.split('\n\n</details>')[0] ?? '').split('\n').map((line) => line.trim());
+  const [, found = ''] = approvalOf(harness, number).body.split('#### What is missing\n\n');
+  return (found.split('\n\n')[0] ?? '').split('\n').map((line) => line.trim());
 }
 
 describe('who may countersign', () => {

@@ -114,6 +114,8 @@ export const effectSchema = z.lazy(() =>
       approval_id: z.string().optional(),
       /** An approval comment that shows the state of the pull request by now. No reaction to it counts ever again. */
       shows: z.literal('status').optional(),
+      /** What became of the question of an approval comment, as Markdown, for texts that show something else. */
+      answered: z.string().optional(),
       /** The key of the comment that took its place. Also in the row of a status comment that was never written. */
       replaced_by: z.string().optional(),
     }),

@@ -17,7 +17,13 @@ export function redactedEffect(effect: Effect): Effect {
       // The marker must be equal here and in the body, because the comment is found by it.
       const marker = redact(effect.marker);
       const body = effect.body.split(effect.marker).map(redactMarkdown).join(marker);
-      return { ...effect, marker, body };
+      const { answered } = effect;
+      return {
+        ...effect,
+        marker,
+        body,
+        ...(answered !== undefined && { answered: redactMarkdown(answered) }),
+      };
     }
     case 'webhook':
       return {

@@ -2,7 +2,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { EffectOf, EffectRow } from '../../domain/effect/effect.ts';
 import { type Approval, approvalKey } from '../../domain/policy/approval.ts';
 import { isRunOver, type RunState } from '../../domain/run/run.ts';
-import { approvalComment, questionMarker } from '../../messages/comments/approval-comment.ts';
+import {
+  type ApprovalView,
+  answeredInWords,
+  approvalComment,
+  questionMarker,
+} from '../../messages/comments/approval-comment.ts';
 import { replacedComment } from '../../messages/comments/replaced-comment.ts';
 import type { StatusView } from '../../messages/comments/state-cards.ts';
 import { STATUS_MARKER, statusComment } from '../../messages/comments/status-comment.ts';
@@ -47,7 +52,7 @@ interface Current {
   coming: Asked | undefined;
 }
 
-type Body = Pick<EffectOf<'comment'>, 'body' | 'shows'>;
+type Body = Pick<EffectOf<'comment'>, 'body' | 'shows' | 'answered'>;
 
 /**
  * The comments of a pull request of which one is current at a time: a question needs a comment of its own, because an edit notifies
@@ -101,8 +106,10 @@ export async function publishComments(
     if (approval.status !== 'open') {
       if (key === current.key) return;
       // Nobody saw a question that GitHub refused, or that was answered by events before it was sent.
-      if (!isWritten(row)) return withhold(key);
-      return publishReplaced(one);
+      if (!row || !isWritten(row)) return withhold(key);
+      const question = await viewOfQuestion(one);
+      if (current.key !== statusKey) return replace(key, row, answeredInWords(question));
+      return request(key, row.effect.marker, bodyOf(question), { runId: run.id, settleMs: SETTLE_MS.urgent });
     }
     const isOnTop = key === current.key || key === current.coming?.key;
     await request(key, questionMarker(approval), await questionBody(one, isOnTop), {
@@ -134,15 +141,24 @@ export async function publishComments(
   async function currentBody(one: Asked | undefined, row: CommentRow): Promise<Body> {
     const isNewest = views.some(({ state }) => state.run.id === one?.state.run.id);
     const goesOn = one?.approval.status === 'void' && !isRunOver(one.state.run.status) && !current.coming;
-    if (!one || !isNewest || goesOn)
-      return { body: statusComment(shown, row.effect.marker), shows: 'status' };
-    return questionBody(one, true);
+    if (one && isNewest && !goesOn) return questionBody(one, true);
+    const answered = (one && answeredInWords(await viewOfQuestion(one))) ?? row.effect.answered;
+    const body = statusComment(shown, { marker: row.effect.marker, answered });
+    return { body, shows: 'status', ...(answered !== undefined && { answered }) };
   }
 
-  async function questionBody({ approval, state }: Asked, isOnTop: boolean): Promise<Body> {
-    const others = isOnTop ? shown.filter((other) => other.state.run.id !== state.run.id) : [];
-    const checkRunUrl = await checkRunUrlOf(state);
-    return { body: approvalComment({ state, approval, checkRunUrl, pages, others }) };
+  async function questionBody(one: Asked, isOnTop: boolean): Promise<Body> {
+    const others = isOnTop ? shown.filter((other) => other.state.run.id !== one.state.run.id) : [];
+    return bodyOf({ ...(await viewOfQuestion(one)), others });
+  }
+
+  function bodyOf(question: ApprovalView): Body {
+    const answered = answeredInWords(question);
+    return { body: approvalComment(question), ...(answered !== undefined && { answered }) };
+  }
+
+  async function viewOfQuestion({ approval, state }: Asked): Promise<ApprovalView> {
+    return { state, approval, checkRunUrl: await checkRunUrlOf(state), pages };
   }
 
   async function publishFormer(): Promise<void> {
@@ -152,31 +168,17 @@ export async function publishComments(
     const one = asked.find(({ key }) => key === former);
     // Two questions can be open at the same time, each in its comment.
     if (one?.approval.status === 'open') return;
-    if (one) return publishReplaced(one);
-    const body = replacedComment(row.effect.marker, page);
-    await request(
-      former,
-      row.effect.marker,
-      { body },
-      { runId: row.runId ?? run.id, replacedBy: current.key },
-    );
+    const answered = (one && answeredInWords(await viewOfQuestion(one))) ?? row.effect.answered;
+    await replace(former, row, answered);
   }
 
-  async function publishReplaced({ key, approval, state }: Asked): Promise<void> {
-    const isReplaced = current.key !== statusKey;
-    const checkRunUrl = await checkRunUrlOf(state);
-    const replacedBy = isReplaced ? page : null;
-    const body = approvalComment({ state, approval, checkRunUrl, pages, replacedBy });
-    await request(
-      key,
-      questionMarker(approval),
-      { body },
-      {
-        runId: state.run.id,
-        settleMs: SETTLE_MS.urgent,
-        ...(isReplaced && { replacedBy: current.key }),
-      },
-    );
+  async function replace(key: string, row: CommentRow, answered: string | undefined): Promise<void> {
+    const { marker } = row.effect;
+    const body = {
+      body: replacedComment(marker, page, answered),
+      ...(answered !== undefined && { answered }),
+    };
+    await request(key, marker, body, { runId: row.runId ?? run.id, replacedBy: current.key });
   }
 
   async function publishStatus(): Promise<void> {

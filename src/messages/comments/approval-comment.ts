@@ -14,7 +14,6 @@ import { asSentence, capital, listed, plural, short, utc } from '../text/pretty.
 import { grounds } from './grounds.ts';
 import { noticeLines } from './notice.ts';
 import { refusalAhead, saidOnGitHub } from './on-github.ts';
-import { replacedLine } from './replaced-comment.ts';
 import { aboutRun, type StatusView, stateCard, stateCards } from './state-cards.ts';
 import { MAX_COMMENT_BYTES } from './status-comment.ts';
 import { voidBecause } from './void-because.ts';
@@ -27,9 +26,10 @@ export interface ApprovalView {
   pages: Pages;
   /** The newest runs of other chains, if the comment is the current one of the pull request. */
   others?: readonly StatusView[];
-  /** The page of the comment that took its place; `null` if it is not known. */
-  replacedBy?: string | null;
 }
+
+/** More are not named. */
+const MAX_PEOPLE = 20;
 
 /** For people's scripts, and for finding the comment again. The database takes precedence. */
 function approvalMarker({ headSha, baseRef }: Approval): string {
@@ -56,8 +56,7 @@ const TOLD: readonly RunSummary['kind'][] = ['waiting_countersign', 'countersign
 
 /** What follows the question or its result. */
 function below(view: ApprovalView): string[] {
-  const { state, approval, others = [], replacedBy } = view;
-  if (replacedBy !== undefined) return [replacedLine(replacedBy)];
+  const { state, approval, others = [] } = view;
   const isTold =
     approval.status === 'open' ||
     isRunOver(state.run.status) ||
@@ -136,10 +135,35 @@ function blocked({ approval: { decision }, state: { run } }: ApprovalView): stri
 function voided(view: ApprovalView): string[] {
   return [
     '### ⏭️ This approval request has expired',
-    `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`,
+    voidedSentences(view),
     'Reactions to this comment no longer count.',
     ...next(view),
   ];
+}
+
+function voidedSentences(view: ApprovalView): string {
+  return `It asked whether ${requestedAction(view)}. ${voidBecause(view.state, view.approval)}`;
+}
+
+/** What became of a question, in sentences; `undefined` while it is open. */
+export function answeredInWords(view: ApprovalView): string | undefined {
+  const { approval } = view;
+  switch (approval.status) {
+    case 'open':
+      return undefined;
+    case 'countersigned':
+      return countersignedSentence(view);
+    case 'rejected':
+      return rejectedSentence(view);
+    case 'void':
+      return mergeFailed(view) ? countersignedSentence(view) : voidedSentences(view);
+    default:
+      return unreachable(approval.status);
+  }
+}
+
+function countersignedSentence(view: ApprovalView): string {
+  return `It asked whether ${requestedAction(view)}, and ${people(view.approval.countersignedBy)} countersigned.`;
 }
 
 function countersigned(view: ApprovalView): string[] {
@@ -168,10 +192,10 @@ function countersigned(view: ApprovalView): string[] {
   ];
 }
 
-/** What people can do once the run has ended, and where its details are; a comment that is replaced leaves that to the newer one. */
+/** What people can do once the run has ended, and where its details are. */
 function next(view: ApprovalView): string[] {
-  const { state, approval, replacedBy } = view;
-  if (replacedBy !== undefined || !isRunOver(state.run.status)) return [];
+  const { state, approval } = view;
+  if (!isRunOver(state.run.status)) return [];
   const step = nextStep(runSummary(state, approval), state, approval);
   return [...(step === undefined ? [] : [`**Next:** ${step}`]), aboutRun(view)];
 }
@@ -189,13 +213,18 @@ function mergeFailed({ state, approval }: ApprovalView): Invocation | undefined 
 function rejected(view: ApprovalView): string[] {
   const by = view.approval.rejectedBy.map(({ login }) => login);
   return [
-    '### ✋ Rejected',
-    `${by.length === 0 ? 'A maintainer' : people(by)} rejected ${rejectedAction(view)}.`,
+    `### ✋ Rejected by ${by.length === 0 ? 'a maintainer' : inline(listed(by.slice(0, MAX_PEOPLE), 'and'))}`,
+    rejectedSentence(view),
     isMerge(view) && by.length > 0
       ? `Only ${people(by)} can take that back for ${code(view.approval.headSha.slice(0, 7))}, by countersigning when Countersign asks again.`
       : '',
     ...next(view),
   ].filter((part) => part !== '');
+}
+
+function rejectedSentence(view: ApprovalView): string {
+  const by = view.approval.rejectedBy.map(({ login }) => login);
+  return `${by.length === 0 ? 'A maintainer' : people(by)} rejected ${rejectedAction(view)}.`;
 }
 
 const PASSIVE = { squash: 'squash-merged', merge: 'merged', rebase: 'rebased and merged' } as const;
@@ -257,7 +286,7 @@ function countText(count: number, given: readonly string[]): string {
 
 function people(logins: readonly string[]): string {
   return listed(
-    logins.slice(0, 20).map((login) => code(login)),
+    logins.slice(0, MAX_PEOPLE).map((login) => code(login)),
     'and',
   );
 }

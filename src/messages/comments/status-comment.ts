@@ -1,4 +1,5 @@
 import { clipBytes, htmlComment } from '../text/markdown.ts';
+import { formerQuestion } from './replaced-comment.ts';
 import { type StatusView, stateCards } from './state-cards.ts';
 
 export const STATUS_MARKER = htmlComment('countersign:status');
@@ -11,10 +12,14 @@ export const MAX_COMMENT_BYTES = 65_536;
 
 /**
  * The comment on a pull request that shows its current state: the newest run of each chain.
- * @param found a further line by which the comment is found, if it was an approval comment
+ * @param former of an approval comment: a further line by which it is found, and what became of its question
  */
-export function statusComment(views: readonly StatusView[], found?: string): string {
-  const marker = found === undefined ? STATUS_MARKER : `${STATUS_MARKER}\n${found}`;
+export function statusComment(
+  views: readonly StatusView[],
+  former?: { marker: string; answered: string | undefined },
+): string {
+  const marker = former ? `${STATUS_MARKER}\n${former.marker}` : STATUS_MARKER;
   const space = MAX_COMMENT_BYTES - Buffer.byteLength(marker) - 1;
-  return `${marker}\n${clipBytes(stateCards(views), space)}`;
+  const before = former?.answered === undefined ? '' : `\n\n${formerQuestion(former.answered)}`;
+  return `${marker}\n${clipBytes(`${stateCards(views)}${before}`, space)}`;
 }

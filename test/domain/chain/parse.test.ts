@@ -18,7 +18,6 @@ describe('a valid chain file', () => {
       { id: 'review', dependsOn: [], requiresApproval: false },
       { id: 'ci', dependsOn: ['review'], requiresApproval: false },
       { id: 'merge', dependsOn: ['ci'], requiresApproval: true },
-      { id: 'changes', dependsOn: ['review'], requiresApproval: false },
     ]);
   });
 

@@ -237,9 +237,9 @@ it('list shows shipped chains and those of the working folder, also those with e
   expect(stdout).toMatchInlineSnapshot(`
     "CHAIN           RUNS  FROM        FILE                                       FIRES ON                               STEPS
     backport        no    shipped     chains/backport.yaml                       pr.merged                              1
-    dependabot      no    shipped     chains/dependabot.yaml                     pr.opened                              8
+    dependabot      no    shipped     chains/dependabot.yaml                     pr.opened                              7
     deploy          yes   repository  .github/countersign/chains/deploy.yaml     manual.fired                           1
-    migrations      no    shipped     chains/migrations.yaml                     pr.opened                              6
+    migrations      no    shipped     chains/migrations.yaml                     pr.opened                              5
     nightly-health  no    shipped     chains/nightly-health.yaml                 the schedule 30 2 * * *, manual.fired  4
     pr-review       no    repository  .github/countersign/chains/pr-review.yaml                                         3 errors
     release-notes   no    shipped     chains/release-notes.yaml                  pr.merged                              2
@@ -277,7 +277,7 @@ it('show draws the shipped chain and prints it as JSON', async () => {
   expect(JSON.parse(stdout)).toMatchObject({
     name: 'pr-review',
     scope: 'shipped',
-    steps: [{ id: 'review', uses: { kind: 'skill', name: 'pr-review' }, depends_on: [] }, {}, {}, {}],
+    steps: [{ id: 'review', uses: { kind: 'skill', name: 'pr-review' }, depends_on: [] }, {}, {}],
   });
 });
 

@@ -161,11 +161,15 @@ test('a maintainer’s rejecting reaction prevents the merge, and the comment na
   expect(readable(harness, approvalOf(harness, number).body, { head: headSha })).toMatchInlineSnapshot(`
     "<!-- countersign:approval head=<head> base=main -->
     <!-- countersign:question id=apr_1 -->
-    ### ✋ Rejected
+    ### ✋ Rejected by mia
 
     \`mia\` rejected the merge of commit \`<head>\` into \`main\`.
 
-    Only \`mia\` can take that back for \`<head>\`, by countersigning when Countersign asks again. A new commit is reviewed, and gets an approval request of its own."
+    Only \`mia\` can take that back for \`<head>\`, by countersigning when Countersign asks again.
+
+    **Next:** Talk to whoever rejected it, or push a new commit: Countersign reviews it and asks again.
+
+    <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
   `);
 });
 
@@ -176,7 +180,7 @@ test('after a rejection, a push leads to a new approval comment', { tags: 'slow'
   await pushAgain(harness);
   await countersign(harness, number);
   expect(harness.github.merges).toHaveLength(1);
-  expect(approvals(harness, number).map(headline)).toEqual(['✋ Rejected', '🎉 Countersigned and merged']);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '🎉 Countersigned and merged']);
 });
 
 test('a rejecting reaction of somebody who may not countersign prevents nothing', {
@@ -260,20 +264,14 @@ test('an approval comment that somebody edits is void with all its reactions, an
   await harness.advance(A_RECHECK);
 
   expect(github.merges).toEqual([]);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request has expired',
-    '✍️ Approve this merge?',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
   expect(
     readable(harness, approvals(harness, number)[0]?.body ?? '', { head: headSha }),
   ).toMatchInlineSnapshot(`
-    "<!-- countersign:approval head=<head> base=main -->
-    <!-- countersign:question id=apr_1 -->
-    ### ⏭️ This approval request has expired
+    "<!-- countersign:question id=apr_1 -->
+    ⏭️ [A newer comment](https://github.test/octo/app/pull/1#issuecomment-3100000002) replaces this one.
 
-    It asked whether commit \`<head>\` may be squash-merged into \`main\`. Somebody edited the approval comment, so its reactions do not count.
-
-    Reactions to this comment no longer count."
+    <sub>This comment was an approval request. It asked whether commit \`<head>\` may be squash-merged into \`main\`. Somebody edited the approval comment, so its reactions do not count. Reactions to it no longer count.</sub>"
   `);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
@@ -393,7 +391,7 @@ describe('an approval is blocked', () => {
     `);
     expect(approvalOf(harness, number).body).toContain('> **On hold:** ');
     expect(headline(statusOf(harness, number))).toMatchInlineSnapshot(
-      `"✋ Not merging: ci: 1 of 1 check failed: test"`,
+      `"✍️ Approve this merge?"`,
     );
 
     await reportCi(harness, headSha, 'success');

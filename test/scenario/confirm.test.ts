@@ -36,7 +36,7 @@ describe('a step that asks and merges nothing continues', () => {
     ]);
     expect(hasContinued(asked)).toBe(true);
     expect(approvals(asked.harness, asked.number).map(headline)).toEqual([
-      '✍️ Countersigned',
+      'replaced',
       '✍️ Approve this merge?',
     ]);
     expect(asked.harness.github.merges).toEqual([]);
@@ -138,7 +138,7 @@ describe('a step that asks and merges nothing is stopped', () => {
     await commentAndPoll(asked, 'mia', '/countersign approve');
     expect(done).toEqual(['published']);
     expect(harness.github.labels(REPO, number)).toEqual([]);
-    expect(headline(approvalOf(harness, number))).toBe('✋ Rejected');
+    expect(headline(approvalOf(harness, number))).toBe('✋ Rejected by mia');
   });
 });
 
@@ -177,7 +177,7 @@ test('the check run and the comment say how to answer', { tags: 'slow' }, async 
     ]
   `);
   expect(/\*\*Next:\*\* (.*)/.exec(check.summary ?? '')?.[1]).toMatchInlineSnapshot(
-    `"A maintainer reacts to the approval comment with 🚀 or 👍 to continue, or with 👎 to stop it. The button Approve on the check run and \`/countersign approve safe\` do the same."`,
+    `"A maintainer reacts to the approval comment with 🚀 or 👍 to continue, or with 👎 to reject. The button Approve on the check run and \`/countersign approve safe\` do the same."`,
   );
   await pressApprove(asked, 'mia');
   expect(approveButton(asked)).toBeUndefined();

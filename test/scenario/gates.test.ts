@@ -265,10 +265,7 @@ describe('gates of the organisation', () => {
       files: { '.github/countersign.yml': `gates: [{ uses: "*", pre: [${gate(LABELLED)}] }]\n` },
     });
     await harness.advance(A_RECHECK);
-    expect(approvals(harness, number).map(headline)).toEqual([
-      '⏭️ This approval request has expired',
-      '✍️ Approve this merge?',
-    ]);
+    expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
     await countersign(harness, number);
     expect(harness.github.merges).toEqual([]);
   });

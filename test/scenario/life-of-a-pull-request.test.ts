@@ -92,10 +92,7 @@ test('five pushes in a row leave one approval comment, the status comment that i
     ...Array.from({ length: 5 }, () => ['cancelled: Superseded by a newer push']),
     ['in_progress: Waiting for a maintainer to countersign'],
   ]);
-  expect(harness.github.comments(REPO, number).map(headline)).toEqual([
-    'replaced',
-    '✍️ Approve this merge?',
-  ]);
+  expect(harness.github.comments(REPO, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
 });
 
 test('a force-push back to an earlier head asks again, and that head’s earlier countersign does not count', {
@@ -116,11 +113,7 @@ test('a force-push back to an earlier head asks again, and that head’s earlier
     'cancelled: Superseded by a newer push',
     'in_progress: Waiting for a maintainer to countersign',
   ]);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    'replaced',
-    'replaced',
-    '✍️ Approve this merge?',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', 'replaced', '✍️ Approve this merge?']);
 
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ headSha: first }]);
@@ -150,10 +143,7 @@ test('reopening starts a new run with its own approval comment', { tags: 'slow' 
     'cancelled: Stopped: the pull request was closed',
     'in_progress: Waiting for a maintainer to countersign',
   ]);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    'replaced',
-    '✍️ Approve this merge?',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
   expect(github.comments(REPO, number)).toHaveLength(2);
@@ -210,10 +200,7 @@ test('a conversion to draft voids the approval, and a new one follows when the p
   await github.readyForReview(REPO, number, 'ada');
   await harness.advance(A_RECHECK);
   expect(github.merges).toEqual([]);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    'replaced',
-    '✍️ Approve this merge?',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
   await countersign(harness, number);
   expect(github.merges).toHaveLength(1);
 });

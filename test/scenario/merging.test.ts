@@ -17,7 +17,6 @@ import {
   readable,
   type Setting,
   start,
-  statusOf,
 } from './support.ts';
 
 async function asked(
@@ -102,10 +101,7 @@ test('a push between the last poll and the merge call is not merged, and gets it
   expect(mergeCalls(harness)).toBe(1);
   expect(checkLines(harness, first)).toEqual(['cancelled: Superseded by a newer push']);
   expect(checkLines(harness, second)).toEqual(['in_progress: Waiting for a maintainer to countersign']);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    '⏭️ This approval request has expired',
-    '✍️ Approve this merge?',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
   await countersign(harness, number);
   expect(github.merges).toMatchObject([{ headSha: second }]);
 });
@@ -142,7 +138,6 @@ describe('when GitHub does not merge', () => {
     expect(github.merges).toEqual([]);
     const conflicts = 'onflicts with main: resolve them by merging or rebasing';
     expect(checkLines(harness, headSha)).toEqual([`in_progress: C${conflicts}`]);
-    expect(headline(statusOf(harness, number))).toBe(`✋ C${conflicts}`);
     expect(approvalOf(harness, number).body).toContain(`> **On hold:** Not merging: c${conflicts}.`);
 
     await github.push({ repo: REPO, branch: 'main', author: 'max', forceTo: before });
@@ -251,7 +246,9 @@ describe('when it is unknown whether GitHub merged', () => {
 
       Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
 
-      This chain has no review and no CI."
+      This chain has no review and no CI.
+
+      <sub>Chain \`pr-review\` for \`<head>\` · [details](https://github.test/octo/app/runs/52000000001)</sub>"
     `);
   });
 
@@ -345,9 +342,8 @@ steps:
   );
   expect(told.map((body) => body.split('\n').slice(2, 5).join('\n'))).toMatchInlineSnapshot(`
     [
-      "### ⏭️ This approval request has expired
-
-    It asked whether commit \`<head>\` may be merged into \`main\`. Merged into main as <merge> by the step tidy, countersigned by mia.",
+      "
+    <sub>This comment was an approval request. It asked whether commit \`<head>\` may be merged into \`main\`. Merged into main as <merge> by the step tidy, countersigned by mia. Reactions to it no longer count.</sub>",
       "### 🎉 Countersigned and merged
 
     Commit \`<head>\` was squash-merged into \`main\` as \`<merge>\`, countersigned by \`mia\`.",

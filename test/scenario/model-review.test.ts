@@ -132,7 +132,7 @@ test('a model’s finding blocks until it is fixed, over rounds that ask only ab
   await harness.restart();
   const third = await push(harness, 'export const greet = (name: string) => name;\n');
   expect(await reviewed(harness, third)).toContain('1 fixed since round 2.');
-  expect(statusOf(harness, number).body).toContain('1 fixed since round 2.');
+  expect(statusOf(harness, number).body).toContain('1 fixed since round 2');
   expect(promptOf(stub.asked[2])).not.toContain('Approve everything');
   expect(stub.asked).toHaveLength(3);
 

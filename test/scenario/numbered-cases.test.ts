@@ -303,19 +303,13 @@ test('3: a push voids the earlier countersign, and the new head is merged on its
   await reportCi(harness, second, 'success');
   await harness.advance(20_000);
   expect(github.merges).toEqual([]);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    'replaced',
-    '✍️ Approve this merge?',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '✍️ Approve this merge?']);
   expect(ownCheck(harness, second).summary).toContain('Round 2');
 
   await countersign(harness, number, 'max');
   expect(github.merges).toMatchObject([{ number, headSha: second, method: 'squash' }]);
   expect(checkLines(harness, second)).toEqual(['success: Merged: countersigned by max']);
-  expect(approvals(harness, number).map(headline)).toEqual([
-    'replaced',
-    '🎉 Countersigned and merged',
-  ]);
+  expect(approvals(harness, number).map(headline)).toEqual(['replaced', '🎉 Countersigned and merged']);
   expect(github.comments(REPO, number)).toHaveLength(2);
 });
 

@@ -103,7 +103,7 @@ test('a rejection is shown in the question, and a push turns it into the state o
   await harness.advance(SHOWN_MS);
   await react(harness, number, 'mia', '-1');
   await harness.advance(SHOWN_MS);
-  expect(seen(harness, number)).toEqual(['✋ Rejected']);
+  expect(seen(harness, number)).toEqual(['✋ Rejected by mia']);
   await pushAgain(harness);
   await harness.advance(SHOWN_MS);
   expect(seen(harness, number)).toEqual(['⏳ Waiting for CI: no check has reported yet']);

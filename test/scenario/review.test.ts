@@ -36,15 +36,19 @@ test('suggestions about changed lines appear in the diff and in the approval com
     ),
   ).toEqual(['src/send.ts:4 warning']);
   const { body } = approvalOf(harness, number);
-  const why = body.indexOf('#### Why you are asked');
+  const why = body.indexOf('#### What was checked');
   expect(body.slice(why, body.indexOf('#### How to answer'))).toMatchInlineSnapshot(`
-    "#### Why you are asked
+    "#### What was checked
 
-    - ✅ **Review:** approved, with suggestions: 1 medium finding in 2 files, and nothing that stands in the way of merging
+    - ✅ **Review:** approved, with suggestions by analyzers only (no language model was asked): 1 medium finding in 2 files, and nothing that stands in the way of merging
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts are there
     - ⚠️ **Risks:** one is known
       - 🟡 \`src/send.ts:4\` An error is caught and thrown away, so nobody will know that it happened.
+
+    #### What is missing
+
+    - ⏳ nobody has countersigned yet
 
     "
   `);
@@ -76,7 +80,7 @@ test('a name that suggests built or generated code exempts it from nothing, and 
 
   expect(checkLines(harness, evil.headSha)).toEqual(['failure: Changes requested: 2 high']);
   expect(approvalOf(harness, other.number).body).toContain(
-    '- ⚠️ **Review:** approved: no findings in 3 files, 2 of them searched for secrets only and 1 more not read at all\n',
+    '- ⚠️ **Review:** approved by analyzers only (no language model was asked): no findings in 3 files, 2 of them searched for secrets only and 1 more not read at all\n',
   );
 });
 

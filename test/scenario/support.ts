@@ -193,6 +193,11 @@ export function headline({ body }: SeenComment): string {
   return /^(?:###\s*|\*\*)(.+?)\**$/m.exec(body)?.[1] ?? replaced;
 }
 
+/** Whether a comment says that it was an approval request and that nobody can answer it any more. */
+export function hasExpired({ body }: SeenComment): boolean {
+  return /Reactions to (this comment|it) no longer count\./.test(body);
+}
+
 /** A text for a snapshot: commits by name, without ports, versions of analyzers and sizes and hashes of logs, which contain times. */
 export function readable({ github }: Harness, text: string, commits: Record<string, string> = {}): string {
   const named = Object.entries(commits).reduce(

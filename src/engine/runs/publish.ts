@@ -6,7 +6,8 @@ import type { Pages } from '../../messages/run/evidence.ts';
 import type { Tx } from '../../ports/storage.ts';
 import { type GateChecks, gateCheckKey } from '../effects/gate-check.ts';
 import { type Outbox, SETTLE_MS } from '../effects/outbox.ts';
-import { commentKeys, publishComments } from './publish-comments.ts';
+import { plannedFrom } from './plan-comments.ts';
+import { publishComments } from './publish-comments.ts';
 import { publishGate } from './publish-gate.ts';
 import {
   checkRunKey,
@@ -38,8 +39,7 @@ export function createPublisher(deps: {
       const view = { state, approval: newestQuestion(approvals), pages, now };
       const views = await viewsOfChains(tx, view);
       await tx.effects.preload([
-        ...[view, ...views].map((one) => checkRunKey(one.state.run.id)),
-        ...commentKeys({ view, approvals, views }),
+        ...plannedFrom({ view, approvals, views }),
         gateCheckKey(run.repositoryId, run.headSha, run.baseRef),
       ]);
       const isUrgent = isRunOver(run.status) || run.status === 'waiting_approval';

@@ -3,10 +3,11 @@ import type { ActionResult } from '../../domain/outcome/action-result.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { mergeMethod } from '../../domain/run/question.ts';
 import { type Invocation, isMergeStep, isRunOver, type RunState, rulesAsked } from '../../domain/run/run.ts';
+import { markOf } from '../check-run/check-state.ts';
 import { moreNeeded, neededFor } from '../run/countersigns-needed.ts';
 import { evidenceUrl, type Pages } from '../run/evidence.ts';
 import { explanationList } from '../run/explanation-list.ts';
-import { emoji, nextStep } from '../run/run-sentence.ts';
+import { emoji, MAX_TITLE, nextStep, sentence } from '../run/run-sentence.ts';
 import { mergeOf, type RunSummary, runSummary } from '../run/run-summary.ts';
 import { whoMayAnswer } from '../run/who-may-answer.ts';
 import { clipBytes, code, htmlComment, inline } from '../text/markdown.ts';
@@ -88,8 +89,10 @@ function open(view: ApprovalView): string[] {
   const more = moreNeeded(state, approval);
   const stop = rules.reject.length === 0 ? '' : `, or with ${emoji(rules.reject)} to reject`;
   return [
-    `### ✍️ ${rules.step?.question === undefined ? mayIt(view) : inline(rules.step.question)}`,
-    `Once approved, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} runs for ${head(view)}. It merges nothing`}.`,
+    ...(answered(view) ?? [
+      `### ✍️ ${rules.step?.question === undefined ? mayIt(view) : inline(rules.step.question)}`,
+      `Once approved, ${isMerge(view) ? willBe(view) : `the step ${stepOf(view)} runs for ${head(view)}. It merges nothing`}.`,
+    ]),
     ...blocked(view),
     ...(isMerge(view) ? refusalAhead(approval) : []),
     `#### What was checked\n\n${grounds(state)}`,
@@ -102,6 +105,24 @@ function open(view: ApprovalView): string[] {
     'This request and its answers expire with a push, another base branch, a return to draft, or when the pull request is closed.',
     aboutRun(view, ` · ${seen(approval)}`),
   ];
+}
+
+/** What happens next, if enough people have approved and can still take that back. */
+function answered({ state, approval }: ApprovalView): string[] | undefined {
+  const where = runSummary(state, approval);
+  switch (where.kind) {
+    case 'ready_to_merge':
+    case 'countersigned':
+    case 'waiting_github':
+      return where.by.length === 0
+        ? undefined
+        : [
+            `### ${markOf(where)} ${inline(sentence(where, state, approval), MAX_TITLE)}`,
+            nextStep(where, state, approval) ?? '',
+          ];
+    default:
+      return undefined;
+  }
 }
 
 /** What the last poll found that is not met. The check run has everything. */

@@ -1,6 +1,6 @@
+import { isBlocking } from '../../domain/outcome/finding.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import type { RunState } from '../../domain/run/run.ts';
-import { isBlocking } from '../../domain/outcome/finding.ts';
 import { worstFirst } from '../cards/review-card.ts';
 import { markOf } from '../check-run/check-state.ts';
 import { MAX_TITLE, nextStep, sentence } from '../run/run-sentence.ts';

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { reason } from '../../src/domain/explanation/reason.ts';
+import { makeOutcome } from '../../src/domain/outcome/outcome.ts';
+import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { eachFirstQuick } from '../support/each-first-quick.ts';
 import { isGateCheck } from '../support/github/read.ts';
 import type { CheckConclusion } from '../support/github/world.ts';
@@ -475,4 +478,50 @@ test('a check that the app waits for is linked wherever it is named', { tags: 's
   const link = /\[`build`\]\(http:\/\/[^)]+\/octo\/app\/runs\/\d+\)/;
   expect(scene.status(number)).toMatch(link);
   expect(scene.check(headSha, 'ship')?.summary).toMatch(link);
+});
+
+test('a check that ends while the step that waits for it reads is noticed at once', {
+  tags: 'slow',
+}, async () => {
+  const github = { reports: async () => {} };
+  const looks: string[] = [];
+  const checks: StepHandler = {
+    name: 'checks',
+    capability: { name: 'checks', minimumTrust: 'sandbox', sideEffects: false, confirmation: 'none' },
+    async run({ clock }) {
+      looks.push(clock.now().toISOString());
+      if (looks.length === 1) {
+        await github.reports();
+        const until = new Date(clock.now().getTime() + HOUR);
+        return {
+          kind: 'waits',
+          for: 'ci',
+          until,
+          reason: reason('step.waiting.ci', 'no check has reported yet'),
+        };
+      }
+      const outcome = makeOutcome<'action_result'>({
+        outcome_kind: 'action_result',
+        summary: 'the checks ended',
+        passed: true,
+        action: 'checks',
+        details: {},
+      });
+      return { kind: 'done', outcome };
+    },
+  };
+  const chain = 'name: ship\ntrigger: { event: pr.opened }\nsteps: [{ id: checks, skill: checks }]\n';
+  const scene = await start(only({ ship: chain }), { skills: [checks] });
+  github.reports = async () => {
+    const { headSha: head } = scene.github.pullRequest(REPO, 1);
+    await scene.github.reportCheck(REPO, head, { name: 'test', status: 'completed', conclusion: 'success' });
+    const isDone = async () =>
+      (await scene.app.storage.read.deliveries.list({ status: 'done', limit: 50 })).some(
+        ({ event, action }) => event === 'check_run' && action === 'completed',
+      );
+    await expect.poll(isDone).toBe(true);
+  };
+  const { headSha } = await scene.open();
+  expect(looks).toHaveLength(2);
+  expect(scene.check(headSha, 'ship')?.title).toBe('Done');
 });

@@ -91,7 +91,8 @@ class Transition {
         break;
       case 'wake':
         this.recheck((step) => {
-          const waits = waitingFor(step.status);
+          // What a running step has read may be older than the change, and it may wait for just that.
+          const waits = step.status === 'running' ? 'ci' : waitingFor(step.status);
           return waits !== undefined && signal.for.includes(waits) && step.sessionId !== null;
         });
         break;

@@ -334,8 +334,11 @@ export function createEngine(
         return;
       }
       case 'poll': {
-        const { sessionId, status } = stepOf(state, command.stepIndex);
-        if (sessionId !== null) {
+        const { sessionId, status, stepIndex } = stepOf(state, command.stepIndex);
+        const step = state.run.definition.steps[stepIndex];
+        // A review depends on the head alone, and often runs while the first checks report.
+        const isOfNoUse = status === 'running' && step !== undefined && deps.isReview(step);
+        if (sessionId !== null && !isOfNoUse) {
           await enqueueRecheck(
             tx,
             state,

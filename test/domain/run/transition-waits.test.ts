@@ -175,9 +175,10 @@ describe('a step that waits', () => {
     expect(play.waits('a', 'ci', 60_000).done('b').commands).toEqual(['start c']);
   });
 
-  test('is not woken while it is running', () => {
+  test('is looked at again if checks change while it is running, because it may have read them before', () => {
     const play = Player.started(chainOfSteps('id: a'));
-    expect(play.send({ kind: 'wake', for: ['ci', 'approval', 'until'] }).commands).toEqual([]);
+    expect(play.send({ kind: 'wake', for: ['approval', 'until'] }).commands).toEqual([]);
+    expect(play.send({ kind: 'wake', for: ['ci', 'approval', 'until'] }).commands).toEqual(['look a by event']);
   });
 });
 

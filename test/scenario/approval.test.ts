@@ -390,9 +390,7 @@ describe('an approval is blocked', () => {
       ]
     `);
     expect(approvalOf(harness, number).body).toContain('> **On hold:** ');
-    expect(headline(statusOf(harness, number))).toMatchInlineSnapshot(
-      `"✍️ Approve this merge?"`,
-    );
+    expect(headline(statusOf(harness, number))).toMatchInlineSnapshot(`"✍️ Approve this merge?"`);
 
     await reportCi(harness, headSha, 'success');
     await harness.advance(A_RECHECK);

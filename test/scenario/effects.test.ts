@@ -129,7 +129,9 @@ test('an update that GitHub makes after its connection broke does not undo a new
   expect(checkLines(harness, headSha)).toEqual(['failure: CI has not passed: 1 of 1 check failed']);
 });
 
-test('there is one status comment until the question, and one comment of the question until the end', { tags: 'slow' }, async () => {
+test('there is one status comment until the question, and one comment of the question until the end', {
+  tags: 'slow',
+}, async () => {
   const harness = await start({ chain: CI_AND_MERGE });
   const { github } = harness;
   const { number, headSha } = await open(harness);

@@ -76,7 +76,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     #### What was checked
 
-    - ✅ **Review:** approved by analyzers only (no language model was asked): no findings in 1 file
+    - ✅ **Review (analyzers only, no language model):** approved: no findings in 1 file
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts are there
 
@@ -111,7 +111,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     Commit \`<head>\` was squash-merged into \`main\` as \`<merged>\`, countersigned by \`mia\`.
 
-    - ✅ **Review:** approved by analyzers only (no language model was asked): no findings in 1 file
+    - ✅ **Review (analyzers only, no language model):** approved: no findings in 1 file
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts are there
 

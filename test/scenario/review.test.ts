@@ -40,7 +40,7 @@ test('suggestions about changed lines appear in the diff and in the approval com
   expect(body.slice(why, body.indexOf('#### How to answer'))).toMatchInlineSnapshot(`
     "#### What was checked
 
-    - ✅ **Review:** approved, with suggestions by analyzers only (no language model was asked): 1 medium finding in 2 files, and nothing that stands in the way of merging
+    - ✅ **Review (analyzers only, no language model):** approved, with suggestions: 1 medium finding in 2 files, and nothing that stands in the way of merging
     - ✅ **CI:** the only check passed
     - ✅ **Artifacts:** 3 of 3 expected artifacts are there
     - ⚠️ **Risks:** one is known
@@ -80,7 +80,7 @@ test('a name that suggests built or generated code exempts it from nothing, and 
 
   expect(checkLines(harness, evil.headSha)).toEqual(['failure: Changes requested: 2 high']);
   expect(approvalOf(harness, other.number).body).toContain(
-    '- ⚠️ **Review:** approved by analyzers only (no language model was asked): no findings in 3 files, 2 of them searched for secrets only and 1 more not read at all\n',
+    '- ⚠️ **Review (analyzers only, no language model):** approved: no findings in 3 files, 2 of them searched for secrets only and 1 more not read at all\n',
   );
 });
 

@@ -35,6 +35,8 @@ export interface Outbox {
    * executes it.
    */
   request(tx: Tx, key: string, effect: Effect, options: RequestOptions): Promise<void>;
+  /** Stores it as if it had been executed. Nothing is sent, nor what was requested of the key before and still waits. */
+  withhold(tx: Tx, key: string, effect: Effect, options: Pick<RequestOptions, 'runId' | 'at'>): Promise<void>;
 }
 
 export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
@@ -46,6 +48,16 @@ export function createOutbox(deps: { queue: Queue; ids: Ids }): Outbox {
       if (!open) return;
       const job = effectJob(key, new Date(at.getTime() + settleMs), cause);
       await deps.queue.enqueue(tx, { ...job, worth: WORTH_OF_CLASS[writeClassOf({ key, effect })] });
+    },
+
+    async withhold(tx, key, effect, { runId, at }) {
+      const before = await tx.effects.get(key);
+      await tx.effects.request({ id: deps.ids.next('eff'), key, effect: redactedEffect(effect), runId, at });
+      const row = await tx.effects.get(key);
+      if (!row) return;
+      await tx.effects.saveProgress({ ...row, appliedHash: row.desiredHash, status: 'done', updatedAt: at });
+      const isWaiting = before !== undefined && before.appliedHash !== before.desiredHash;
+      if (isWaiting) await tx.jobs.removeWaiting('effect', effectKey(key));
     },
   };
 }

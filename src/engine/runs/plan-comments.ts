@@ -27,10 +27,11 @@ export interface Published {
 export type Rows = ReadonlyMap<string, EffectRow>;
 
 /** What should happen to a comment. */
-export type PlannedComment =
-  | { kind: 'show'; key: string; comment: ShownComment; runId: string; settleMs: number }
-  /** What was never sent and still waits is not sent. A second new comment would notify people twice. */
-  | { kind: 'withhold'; key: string };
+export type PlannedComment = { key: string; comment: ShownComment; runId: string } & (
+  | { kind: 'show'; settleMs: number }
+  /** Nothing is sent, nor what still waits. A second new comment would notify people twice. */
+  | { kind: 'withhold' }
+);
 
 type ShownComment = Pick<EffectOf<'comment'>, 'marker' | 'body' | 'shows' | 'answered' | 'replaced_by'>;
 type Body = Pick<ShownComment, 'body' | 'shows' | 'answered'>;
@@ -164,10 +165,10 @@ export function planComments(
   function status(): PlannedComment[] {
     const row = commentRow(statusKey);
     if (current.key !== statusKey) {
-      if (!isWritten(row) && row?.effect.replaced_by === current.key) return [];
+      if (!isWritten(row) && isKnownAsCurrent(row)) return [];
       const body = { body: replacedComment(STATUS_MARKER, pageOfCurrent()) };
       const replaced = show(statusKey, STATUS_MARKER, body, { replacedBy: current.key });
-      return isWritten(row) ? [replaced] : [replaced, { kind: 'withhold', key: statusKey }];
+      return [isWritten(row) ? replaced : { ...replaced, kind: 'withhold' }];
     }
     // The question says it all, in a moment.
     if (current.coming) return isWritten(row) ? [] : withhold(statusKey);
@@ -177,6 +178,13 @@ export function planComments(
     const later = isFirst ? SETTLE_MS.first_words : SETTLE_MS.update;
     const settleMs = isSoon ? SETTLE_MS.follow_up : later;
     return [show(statusKey, STATUS_MARKER, { body: statusComment(shown) }, { settleMs })];
+  }
+
+  /** An open question needs no row to be found again: its run is the newest of its chain. */
+  function isKnownAsCurrent(row: CommentRow | undefined): boolean {
+    const known = row?.effect.replaced_by;
+    const isOpen = asked.some(({ key, approval }) => key === current.key && approval.status === 'open');
+    return known === current.key || (known === undefined && isOpen);
   }
 
   function questionBody(one: Asked, isOnTop: boolean): Body {
@@ -223,8 +231,9 @@ export function planComments(
   }
 
   function withhold(key: string): PlannedComment[] {
-    const row = rows.get(key);
-    return !row || row.appliedHash === row.desiredHash || isRefused(row) ? [] : [{ kind: 'withhold', key }];
+    const row = commentRow(key);
+    if (!row || row.appliedHash === row.desiredHash || isRefused(row)) return [];
+    return [{ kind: 'withhold', key, comment: row.effect, runId: row.runId ?? run.id }];
   }
 
   function commentRow(key: string): CommentRow | undefined {

@@ -3,15 +3,8 @@ import { unreachable } from '../../core/errors.ts';
 import type { EffectRow } from '../../domain/effect/effect.ts';
 import type { Pages } from '../../messages/run/evidence.ts';
 import type { Tx } from '../../ports/storage.ts';
-import { effectKey, type Outbox } from '../effects/outbox.ts';
-import {
-  type PlannedComment,
-  type Published,
-  planComments,
-  plannedFrom,
-  type Rows,
-  statusCommentKey,
-} from './plan-comments.ts';
+import type { Outbox } from '../effects/outbox.ts';
+import { type Published, planComments, plannedFrom, type Rows, statusCommentKey } from './plan-comments.ts';
 import { placeOfEffect } from './run-view.ts';
 
 /** Requests what the comments of the run's pull request should show now. */
@@ -26,29 +19,20 @@ export async function publishComments(
   if (issue === null) return;
   const place = { kind: 'comment' as const, ...placeOfEffect(run), issue };
   const rows = await rowsOf(tx, plannedFrom(published), statusCommentKey(run.repositoryId, issue));
-  for (const planned of planComments(rows, published, { pages, isUrgent, pullRequest: issue }))
-    await carryOut(planned);
-
-  async function carryOut(planned: PlannedComment): Promise<void> {
+  for (const planned of planComments(rows, published, { pages, isUrgent, pullRequest: issue })) {
+    const { key, comment, runId } = planned;
+    const effect = { ...comment, ...place };
+    const options = { runId, at: clock.now() };
     switch (planned.kind) {
-      case 'show': {
-        const { key, comment, runId, settleMs } = planned;
-        const effect = { ...place, ...comment };
-        return outbox.request(tx, key, effect, { runId, at: clock.now(), settleMs });
-      }
+      case 'show':
+        await outbox.request(tx, key, effect, { ...options, settleMs: planned.settleMs });
+        break;
       case 'withhold':
-        return withhold(planned.key);
+        await outbox.withhold(tx, key, effect, options);
+        break;
       default:
-        return unreachable(planned);
+        unreachable(planned);
     }
-  }
-
-  async function withhold(key: string): Promise<void> {
-    const row = await tx.effects.get(key);
-    if (!row) return;
-    const done = { appliedHash: row.desiredHash, status: 'done' as const, updatedAt: clock.now() };
-    await tx.effects.saveProgress({ ...row, ...done });
-    await tx.jobs.removeWaiting('effect', effectKey(key));
   }
 }
 

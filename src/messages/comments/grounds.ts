@@ -29,10 +29,11 @@ export function grounds(state: RunState): string {
   const results = memory.output.results.filter(({ outcome_kind }) => outcome_kind !== 'gate_verdict');
   const rows = [
     ...results.flatMap((result) => {
-      const words = stepSummary(result, memory, isWithoutModel(state, result.step));
+      const words = stepSummary(result, memory);
       if (words === undefined) return [];
       const mark = words.passed === true && isPartial(state, result.step) ? '⚠️' : markOfPassed(words.passed);
-      return [row(mark, labelOf(result, results), words.text)];
+      const by = isWithoutModel(state, result.step) ? ' (analyzers only, no language model)' : '';
+      return [row(mark, `${labelOf(result, results)}${by}`, words.text)];
     }),
     ...gateGrounds(state),
   ];
@@ -51,10 +52,9 @@ export function grounds(state: RunState): string {
 function stepSummary(
   { outcome_kind, passed, step }: Result,
   { working }: CognitiveState,
-  isWithoutModel: boolean,
 ): { passed: boolean | null; text: string } | undefined {
   const decision = working.decisions.find((entry) => entry.step === step);
-  if (decision) return { passed: decision.passed, text: decisionText(decision, isWithoutModel) };
+  if (decision) return { passed: decision.passed, text: decisionText(decision) };
   if (passed === null) {
     const unknown = working.uncertainties.filter((entry) => entry.step === step);
     const because = unknown[0] === undefined ? '' : `: ${unknown[0].text}`;
@@ -67,14 +67,9 @@ function stepSummary(
   return { passed: seen.supports, text: allowed ? `${seen.text}; the settings allow that` : seen.text };
 }
 
-function decisionText(
-  { text, verdict }: CognitiveState['working']['decisions'][number],
-  isWithoutModel: boolean,
-): string {
+function decisionText({ text, verdict }: CognitiveState['working']['decisions'][number]): string {
   const known = VERDICTS.find((word) => word === verdict);
-  if (known === undefined) return text;
-  const by = isWithoutModel ? ' by analyzers only (no language model was asked)' : '';
-  return `${VERDICT_WORDS[known]}${by}: ${asClause(text)}`;
+  return known === undefined ? text : `${VERDICT_WORDS[known]}: ${asClause(text)}`;
 }
 
 /** Whether only analyzers made a review. People should not take that for the opinion of a model. */

@@ -15,6 +15,8 @@ export interface Expected {
   state: ExpectedState;
 }
 
+const REPLACED = '⏭️ A newer comment replaces this one.';
+
 /** A pull request with one head that was reviewed, checked, countersigned and squashed. */
 const MERGED: ExpectedState = {
   merged: true,
@@ -22,7 +24,7 @@ const MERGED: ExpectedState = {
   gates: ['success'],
   annotations: [],
   comments: ['🎉 Countersigned and merged'],
-  status: '🎉 Merged: countersigned by mia',
+  former: REPLACED,
   merge_parents: [1],
   runs: ['completed'],
 };
@@ -108,10 +110,7 @@ export async function riskyChange({ github, tell }: Stage): Promise<Expected> {
       check_runs: [['failure']],
       gates: ['failure'],
       annotations: Object.values(RISKY_LINES).toSorted(),
-      comments: [
-        '3 critical findings in 3 files must be fixed first; 1 medium finding can wait.',
-        '🔧 Changes requested: 3 critical, 1 medium',
-      ],
+      comments: ['🔧 Changes requested: 3 critical, 1 medium'],
       merge_parents: [],
       runs: ['completed'],
     },
@@ -162,7 +161,7 @@ export async function pushedAgain({ github, tell }: Stage): Promise<Expected> {
       ...MERGED,
       check_runs: [['cancelled'], ['success']],
       gates: ['cancelled', 'success'],
-      comments: ['⏭️ This approval request has expired', ...MERGED.comments],
+      comments: [REPLACED, ...MERGED.comments],
       runs: ['run.cancelled.superseded', 'completed'],
     },
   };

@@ -116,10 +116,10 @@ function isReport({ name }: { name: string }): boolean {
   return name !== GATE;
 }
 
-/** The first line of a comment that people see. */
+/** The first line of a comment that people see, without where it links to. */
 function firstWords(body: string): string {
   const line = body.split('\n').find((one) => one !== '' && !one.startsWith('<!--')) ?? '';
-  return line.replace(/^#+ /, '');
+  return line.replace(/^#+ /, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 }
 
 /** Whether a commit's message belongs to the merge of this pull request, with any method. */

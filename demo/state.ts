@@ -25,18 +25,19 @@ export interface State {
 /** What must be true at the end, on a machine of any speed. */
 export interface ExpectedState extends State {
   /**
-   * The first line of the status comment, if there is one: it comes only if the approval comment did not say
-   * everything soon enough.
+   * The first line of one more comment, which may be there: the status comment, which the approval comment replaced. It comes
+   * only if nobody was asked soon enough.
    */
-  status?: string;
+  former?: string;
 }
 
 /** One sentence per difference; empty if everything is as expected. */
-export function differences({ status, ...expected }: ExpectedState, seen: State): string[] {
+export function differences({ former, ...expected }: ExpectedState, seen: State): string[] {
   const diagnostics: string[] = [];
-  const at = status === undefined ? -1 : seen.comments.indexOf(status);
-  const withoutStatus = { ...seen, comments: seen.comments.filter((_, index) => index !== at) };
-  for (const [name, value] of Object.entries(withoutStatus)) {
+  const isOneMore = former !== undefined && seen.comments.length === expected.comments.length + 1;
+  const at = isOneMore ? seen.comments.indexOf(former) : -1;
+  const withoutFormer = { ...seen, comments: seen.comments.filter((_, index) => index !== at) };
+  for (const [name, value] of Object.entries(withoutFormer)) {
     const wanted = expected[name as keyof State];
     if (isDeepStrictEqual(value, wanted)) continue;
     diagnostics.push(`${name}: ${JSON.stringify(value)} instead of ${JSON.stringify(wanted)}`);

@@ -15,8 +15,8 @@ it('the demo reports nothing for a state that is as expected', () => {
   expect(differences(MERGED, structuredClone(MERGED))).toEqual([]);
 });
 
-it('the demo accepts the status comment and its absence, and no second or other one', () => {
-  const expected: ExpectedState = { ...MERGED, comments: ['Countersigned and merged'], status: 'Merged' };
+it('the demo accepts a replaced status comment and its absence, and no second or other one', () => {
+  const expected: ExpectedState = { ...MERGED, comments: ['Countersigned and merged'], former: 'Merged' };
   const faults = (...comments: string[]) => differences(expected, { ...MERGED, comments });
   expect(faults('Countersigned and merged')).toEqual([]);
   expect(faults('Countersigned and merged', 'Merged')).toEqual([]);

@@ -86,7 +86,6 @@ test('a dry run in JSON has the steps, the reasons and the effects', { tags: 'sl
         { id: 'review', status: 'completed', outcome: { verdict: 'REQUEST_CHANGES' } },
         { id: 'ci', status: 'skipped' },
         { id: 'merge', status: 'skipped' },
-        { id: 'changes', status: 'completed' },
       ],
       would_write: expect.arrayContaining([expect.objectContaining({ kind: 'comment', issue: number })]),
     },

@@ -1,11 +1,6 @@
-import type { Figure } from '../domain/run/figures.ts';
+import type { Bucket, Figure } from '../domain/run/figures.ts';
+import type { FactsOfRepositories } from '../domain/run/report.ts';
 import type { Visible } from './visible.ts';
-
-/** How often a number of seconds was about as large, for medians. */
-interface Bucket {
-  bucket: number;
-  count: number;
-}
 
 export interface InsightFilter {
   visible: Visible;
@@ -24,6 +19,12 @@ export interface Insight {
   ): Promise<{ what: Figure['what']; name: string; bucket: number; count: number; total: number }[]>;
   /** Pull requests that were merged in the period, by day and by the time since this app first saw them. */
   leadTimes(filter: InsightFilter): Promise<({ day: string } & Bucket)[]>;
+  /** What a report of these repositories counts. */
+  ofRepositories(filter: {
+    visible: Visible;
+    ids: readonly number[];
+    since: Date;
+  }): Promise<FactsOfRepositories>;
   /** Repositories with pull requests, by name, for a choice. */
   repositories(visible: Visible, limit: number): Promise<{ id: number; name: string }[]>;
   /** Removes what is older than any period that can be shown. */

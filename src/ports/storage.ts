@@ -24,6 +24,7 @@ import type { Insight } from './insight.ts';
 import type { ModelCalls } from './model-calls.ts';
 import type { Operations } from './operations.ts';
 import type { Overview } from './overview.ts';
+import type { RepositoryStates } from './repository-states.ts';
 import type { FiredOnce, Pruning, PullRequestPlace, PullRequestState } from './retention.ts';
 import type { SessionLogs } from './session-logs.ts';
 import type { SkillCalls, SkillOutline, SkillTraces } from './skill-traces.ts';
@@ -114,6 +115,7 @@ export interface Tx {
   readonly pruning: Pruning;
   readonly overview: Overview;
   readonly insight: Insight;
+  readonly repositoryStates: RepositoryStates;
   /**
    * Calls `work` at the end of the transaction, before it commits: for what many callers contribute to, and
    * one statement can write. Outside of a transaction there is no such end, and it throws.

@@ -61,7 +61,8 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
     'pullRequests',
   ],
   // It writes with the end of the transaction.
-  insight: ['add', 'totals', 'leadTimes', 'repositories'],
+  insight: ['add', 'totals', 'leadTimes', 'ofRepositories', 'repositories'],
+  repositoryStates: ['list'],
   operations: [
     'chains',
     'repositories',

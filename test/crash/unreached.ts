@@ -56,6 +56,7 @@ export const NEVER_REACHED: Readonly<Record<string, string>> = {
   'runs.archive': 'the same',
   'deliveries.archive': 'the same; see contract/deliveries',
   'approvals.saveNotices': 'in the transaction that requests the notices; see scenario/notify',
+  'repositoryStates.remove': 'in one transaction with the ends of the runs of what is gone',
   'pullRequests.areGone': 'in one transaction with the ends of the runs of what is gone',
   'artifacts.remove':
     'only the command line prunes; what it leaves half done is pruned the next time, see cli/artifact',

@@ -1,7 +1,8 @@
 import { type Insertable, type Kysely, sql } from 'kysely';
-import { bucketOf, type Figure } from '../../domain/run/figures.ts';
+import { bucketOf, type Figure, isTime } from '../../domain/run/figures.ts';
+import type { FigureOfRepository, LeadOfRepository } from '../../domain/run/report.ts';
 import type { Insight, InsightFilter } from '../../ports/insight.ts';
-import { toText } from './columns.ts';
+import { toDate, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { DailyFiguresTable, Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -17,6 +18,11 @@ const addFigures = insertOnceCompiled((db, rows: readonly Insertable<DailyFigure
         total: eb('daily_figures.total', '+', eb.ref('excluded.total')),
       })),
     ),
+);
+
+/** SQLite's own logarithm, so that only a few rows leave it: https://sqlite.org/lang_mathfunc.html */
+const LEAD_BUCKET = sql.raw(
+  'CAST(ceil(log(max(1, unixepoch(state_at) - unixepoch(seen_at))) / log(1.1)) AS INTEGER)',
 );
 
 export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
@@ -45,15 +51,32 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
     },
 
     async leadTimes(filter) {
-      // SQLite's own logarithm, so that only a few rows leave it: https://sqlite.org/lang_mathfunc.html
       const { rows } = await sql<{ day: string; bucket: number; count: number }>`
-        SELECT substr(state_at, 1, 10) AS day,
-            CAST(ceil(log(max(1, unixepoch(state_at) - unixepoch(seen_at))) / log(1.1)) AS INTEGER) AS bucket,
-            count(*) AS count
+        SELECT substr(state_at, 1, 10) AS day, ${LEAD_BUCKET} AS bucket, count(*) AS count
           FROM pull_requests
           WHERE state = 'merged' AND seen_at IS NOT NULL AND state_at >= ${dayOf(filter.since)} AND ${within(filter)}
           GROUP BY 1, 2`.execute(db);
       return rows;
+    },
+
+    async ofRepositories({ visible, ids, since }) {
+      const asked = { ids: ids.filter((id) => visible.has(id)) };
+      const chosen = visibleIn(asked, sql.ref('repository_id'));
+      const { rows: figures } = await sql<FigureOfRepository>`
+        SELECT repository_id AS repositoryId, what, name, bucket, sum(count) AS count FROM daily_figures
+          WHERE day >= ${dayOf(since)} AND what IN ('ended', 'changes_requested', 'answered') AND ${chosen}
+          GROUP BY repository_id, what, name, bucket`.execute(db);
+      const { rows: leads } = await sql<LeadOfRepository>`
+        SELECT repository_id AS repositoryId, ${LEAD_BUCKET} AS bucket, count(*) AS count FROM pull_requests
+          WHERE state = 'merged' AND seen_at IS NOT NULL AND state_at >= ${dayOf(since)} AND ${chosen}
+          GROUP BY 1, 2`.execute(db);
+      // Open questions are few, and their runs are those that nobody has archived.
+      const { rows: waiting } = await sql<{ repositoryId: number; count: number; since: string }>`
+        SELECT r.repository_id AS repositoryId, count(*) AS count, min(a.asked_at) AS since
+          FROM approvals AS a CROSS JOIN chain_runs AS r ON r.id = a.run_id
+          WHERE a.status = 'open' AND r.status = 'waiting_approval' AND ${visibleIn(asked, sql.ref('r.repository_id'))}
+          GROUP BY r.repository_id`.execute(db);
+      return { figures, leads, waiting: waiting.map((row) => ({ ...row, since: toDate(row.since) })) };
     },
 
     async repositories(visible, limit) {
@@ -81,14 +104,13 @@ function dayOf(at: Date): string {
 }
 
 function rowOf({ what, repositoryId, name, at, amount }: Figure): Insertable<DailyFiguresTable> {
-  const isTime = what === 'waited';
   return {
     day: dayOf(at),
     repository_id: repositoryId,
     what,
     name,
-    bucket: isTime ? bucketOf(amount) : 0,
-    count: isTime ? 1 : amount,
+    bucket: isTime(what) ? bucketOf(amount) : 0,
+    count: isTime(what) ? 1 : amount,
     total: Math.round(amount),
   };
 }

@@ -525,7 +525,7 @@ export function runsTable(
           ON CONFLICT DO UPDATE SET repository_id = excluded.repository_id, renamed_at = excluded.renamed_at`.execute(
         db,
       );
-      for (const table of ['chain_runs', 'pull_requests'] as const) {
+      for (const table of ['chain_runs', 'pull_requests', 'repository_states'] as const) {
         await db
           .updateTable(table)
           .set({ repository })

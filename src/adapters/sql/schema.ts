@@ -5,6 +5,7 @@ import type { EffectStatus } from '../../domain/effect/effect.ts';
 import type { Severity } from '../../domain/outcome/finding.ts';
 import type { ApprovalStatus } from '../../domain/policy/approval.ts';
 import type { GateProtection } from '../../domain/policy/gate-check.ts';
+import type { Rollout, RolloutLevel } from '../../domain/policy/rollout.ts';
 import type { Figure } from '../../domain/run/figures.ts';
 import type { PastTransition } from '../../domain/run/history.ts';
 import type { RunStatus, SessionStatus, StepStatus } from '../../domain/run/run.ts';
@@ -34,6 +35,7 @@ export interface Database {
   pull_requests: PullRequestsTable;
   former_names: { repository: string; repository_id: number; renamed_at: string };
   daily_figures: DailyFiguresTable;
+  repository_states: RepositoryStatesTable;
   pushes: PushesTable;
   chain_runs: ChainRunsTable;
   run_archives: {
@@ -294,6 +296,18 @@ export interface DailyFiguresTable {
   bucket: number;
   count: number;
   total: number;
+}
+
+export interface RepositoryStatesTable {
+  repository_id: number;
+  installation_id: number;
+  repository: string;
+  branch: string;
+  rollout: RolloutLevel;
+  rollout_by: NonNullable<Rollout['by']> | null;
+  errors: number;
+  first_json: string | null;
+  changed_at: string;
 }
 
 interface PushesTable {

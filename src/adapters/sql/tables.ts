@@ -25,6 +25,7 @@ import { overviewOf } from './overview.ts';
 import { pruningTable } from './pruning.ts';
 import { pullRequestsTable } from './pull-requests.ts';
 import { pushesTable } from './pushes.ts';
+import { repositoryStatesTable } from './repository-states.ts';
 import { runsTable } from './runs.ts';
 import type { Database } from './schema.ts';
 import { sessionLogsTable } from './session-logs.ts';
@@ -77,6 +78,7 @@ export function tablesOn(
     pruning: pruningTable(db, archives, unit),
     overview: overviewOf(db),
     insight: insightTable(db, unit),
+    repositoryStates: repositoryStatesTable(db),
     beforeCommit: (work) => within(unit).beforeCommit(work),
     afterwards: (work) => within(unit).afterwards(work),
     endJob() {

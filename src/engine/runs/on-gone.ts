@@ -33,10 +33,9 @@ export async function onGone(
       await engine.signal(tx, run.id, { kind: 'end', status: 'aborted', reason: because }, by);
     }
     const { installation_id: installationId } = event;
-    await tx.pullRequests.areGone(
-      repositoryId === undefined ? { installationId } : { repositoryId },
-      clock.now(),
-    );
+    const gone = repositoryId === undefined ? { installationId } : { repositoryId };
+    await tx.pullRequests.areGone(gone, clock.now());
+    await tx.repositoryStates.remove(gone);
   });
 }
 

@@ -44,6 +44,7 @@ import { auditConfiguration } from './audit-configuration.ts';
 import { countForComposites, type Subject } from './composites.ts';
 import type { Engine } from './engine.ts';
 import { type Listening, placeOfCommit, placeOfPullRequest } from './listening.ts';
+import { noteRepository } from './note-repository.ts';
 import { publishUnaskedGate } from './publish-gate.ts';
 import { auditMergeElsewhere, isOurMerge, sawState, stateOf } from './pull-request-state.ts';
 import { branchHere, governedBy, pullRequestNow, repositoryFacts, runFactsOf } from './run-facts.ts';
@@ -145,6 +146,9 @@ export async function onPullRequest(
     else await endRuns(deps, tx, plan, by);
     if (pullRequest.merged) await auditMergeElsewhere(tx, event, pullRequest, by);
     if (configuration) await auditConfiguration(tx, event, pullRequest.baseRef, configuration, by);
+    // A protected base branch governs itself, and says nothing about the repository.
+    if (configuration?.branch === pullRequest.defaultBranch)
+      await noteRepository(tx, event, configuration, clock.now());
     const row = await tx.pullRequests.get(event.repository.id, event.pull_request);
     await tx.pullRequests.upsert(
       {

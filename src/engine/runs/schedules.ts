@@ -15,6 +15,7 @@ import type { Storage, Tx } from '../../ports/storage.ts';
 import { expireComposites } from './composites.ts';
 import { notInForce } from './fire-by-hand.ts';
 import { firingJob } from './firing-job.ts';
+import { noteRepository } from './note-repository.ts';
 import type { PullRequestDeps } from './on-pull-request.ts';
 import { governedBy, repositoryFacts } from './run-facts.ts';
 
@@ -186,6 +187,7 @@ async function followSchedules(
       const known = before.find((other) => same(row, other));
       await tx.schedules.put(known ? { ...row, nextAt: known.nextAt } : row);
     }
+    if (found) await noteRepository(tx, { installation_id: installationId, repository }, found, now);
     await tx.cursors.set(followedName(repository.id), { at: now.toISOString() }, now);
     const next = await tx.schedules.nextAt();
     if (next) await queue.enqueue(tx, evaluationJob(next));

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { type Figure, secondsOf } from '../../../domain/run/figures.ts';
+import { atShare, type Bucket, type Figure } from '../../../domain/run/figures.ts';
 import { type InsightPage, insightPage, PERIODS, type Spread } from '../../../messages/studio/insight.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
 
@@ -60,18 +60,10 @@ export function insightPages(parts: StudioParts): Hono<Env> {
   return pages;
 }
 
-function spreadOf(rows: readonly { bucket: number; count: number }[]): Spread | undefined {
-  const sorted = rows.toSorted((a, b) => a.bucket - b.bucket);
-  const count = sum(sorted.map((row) => row.count));
-  const at = (share: number) => {
-    let left = share * count;
-    const found = sorted.find((row) => {
-      left -= row.count;
-      return left <= 0;
-    });
-    return secondsOf(found?.bucket ?? 0);
-  };
-  return count === 0 ? undefined : { count, median: at(0.5), p95: at(0.95) };
+function spreadOf(rows: readonly Bucket[]): Spread | undefined {
+  const [median, p95] = [atShare(rows, 0.5), atShare(rows, 0.95)];
+  const count = sum(rows.map((row) => row.count));
+  return median === undefined || p95 === undefined ? undefined : { count, median, p95 };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -2,7 +2,7 @@ import type { RepositoryState } from '../domain/run/report.ts';
 import type { Visible } from './visible.ts';
 
 /** What a list of repositories is narrowed to. */
-interface RepositoryFilter {
+export interface RepositoryFilter {
   visible: Visible;
   /** The login of the owner, in any case. */
   owner?: string | undefined;

@@ -67,6 +67,8 @@ export class KnownRows {
   >({
     max: MAX_RUNS,
   });
+  /** How repositories were written last, as text without the time. No other table refers to them. */
+  readonly repositoryStates = new LRUCache<number, string>({ max: MAX_RUNS });
   /** The ids of deliveries that are in their table, and not archived. */
   readonly deliveries = new LRUCache<number, true>({ max: 4 * MAX_RUNS });
   #version: unknown;
@@ -91,6 +93,7 @@ export class KnownRows {
   forget(): void {
     this.#forgetRows();
     this.jobs.forget();
+    this.repositoryStates.clear();
   }
 
   #forgetRows(): void {
@@ -111,7 +114,7 @@ function effectOf(text: string): 'nothing' | 'rows' | 'all' | 'jobs' {
   const [, verb = '', table = ''] = /^\s*(insert into|update|delete from) "?(\w+)"?/i.exec(text) ?? [];
   if (table === 'jobs') return 'jobs';
   if (OTHER_TABLES.includes(table) && verb.toLowerCase() !== 'delete from') return 'nothing';
-  return table === '' ? 'all' : 'rows';
+  return table === '' || table === 'repository_states' ? 'all' : 'rows';
 }
 
 type Job = Selectable<JobsTable>;

@@ -4,6 +4,7 @@ import type { RepositoryState } from '../../domain/run/report.ts';
 import type { RepositoryStates } from '../../ports/repository-states.ts';
 import { fromJson, reading, toText } from './columns.ts';
 import { insertOnceCompiled } from './insert.ts';
+import type { KnownRows } from './known-rows.ts';
 import type { Database, RepositoryStatesTable } from './schema.ts';
 import { visibleIn } from './visible-in.ts';
 
@@ -18,21 +19,25 @@ const FACTS = [
 ] as const;
 
 /** An upsert that leaves a row as it is if nothing but the time differs, so that no page of the file is written. */
-const upsert = insertOnceCompiled((db, rows: readonly RepositoryStatesTable[]) =>
-  db
-    .insertInto('repository_states')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .column('repository_id')
-        .doUpdateSet((eb) => ({
-          ...Object.fromEntries(FACTS.map((name) => [name, eb.ref(`excluded.${name}`)])),
-          changed_at: eb.ref('excluded.changed_at'),
-        }))
-        .where((eb) =>
-          eb.or(FACTS.map((name) => eb(`repository_states.${name}`, 'is not', eb.ref(`excluded.${name}`)))),
-        ),
-    ),
+const upsert = insertOnceCompiled(
+  (db, rows: readonly RepositoryStatesTable[]) =>
+    db
+      .insertInto('repository_states')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('repository_id')
+          .doUpdateSet((eb) => ({
+            ...Object.fromEntries(FACTS.map((name) => [name, eb.ref(`excluded.${name}`)])),
+            changed_at: eb.ref('excluded.changed_at'),
+          }))
+          .where((eb) =>
+            eb.or(
+              FACTS.map((name) => eb(`repository_states.${name}`, 'is not', eb.ref(`excluded.${name}`))),
+            ),
+          ),
+      ),
+  { keeps: true },
 );
 
 const firstSchema = z.strictObject({
@@ -42,10 +47,14 @@ const firstSchema = z.strictObject({
   message: z.string(),
 });
 
-export function repositoryStatesTable(db: Kysely<Database>): RepositoryStates {
+export function repositoryStatesTable(db: Kysely<Database>, known?: KnownRows): RepositoryStates {
   return {
     async put(state, at) {
-      await upsert(db, [rowOf(state, at)]);
+      const row = rowOf(state, at);
+      const facts = JSON.stringify(FACTS.map((name) => row[name]));
+      if (known?.repositoryStates.get(row.repository_id) === facts) return;
+      await upsert(db, [row]);
+      known?.repositoryStates.set(row.repository_id, facts);
     },
 
     async remove(of) {

@@ -78,7 +78,7 @@ export function tablesOn(
     pruning: pruningTable(db, archives, unit),
     overview: overviewOf(db),
     insight: insightTable(db, unit),
-    repositoryStates: repositoryStatesTable(db),
+    repositoryStates: repositoryStatesTable(db, known),
     beforeCommit: (work) => within(unit).beforeCommit(work),
     afterwards: (work) => within(unit).afterwards(work),
     endJob() {

@@ -32,6 +32,7 @@ import {
   since,
 } from './options.ts';
 import type { SimulateOptions } from './policy-simulate.ts';
+import type { ReportOptions } from './report.ts';
 import type { RunListOptions } from './run-list.ts';
 import type { RunShowOptions } from './run-show.ts';
 import type { RunTailOptions } from './run-tail.ts';
@@ -49,6 +50,7 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   run: addRun,
   policy: addPolicy,
   learn: addLearn,
+  report: addReport,
   delivery: addDelivery,
   artifact: addArtifact,
   state: addState,
@@ -386,6 +388,24 @@ function addLearn(learn: Command, perform: Perform): void {
   example(learn, 'countersign learn --repo acme/shop');
 }
 
+function addReport(report: Command, perform: Perform): void {
+  report
+    .addOption(new Option('--organisation <login>', 'only its repositories').argParser(login))
+    .addOption(
+      new Option('--repository <owner/name>', 'only this one').argParser(repository).conflicts('organisation'),
+    )
+    .addOption(
+      new Option('--since <when>', 'count what ended since, such as 7d or 2026-03-01')
+        .argParser(since)
+        .default({ agoMs: DAYS_30 }, '30d'),
+    )
+    .addOption(databaseOption())
+    .action((options: ReportOptions) =>
+      perform(async (context) => (await import('./report.ts')).report(context, options)),
+    );
+  example(report, 'countersign report --organisation acme --since 7d');
+}
+
 function addDelivery(delivery: Command, perform: Perform): void {
   const list = delivery
     .command('list')
@@ -562,6 +582,7 @@ function addToken(token: Command, perform: Perform): void {
   example(revoke, 'countersign token revoke tok_01k2x7');
 }
 
+const DAYS_30 = 30 * 24 * 3_600_000;
 const DAYS_90 = 90 * 24 * 3_600_000;
 
 function addDb(db: Command, perform: Perform): void {

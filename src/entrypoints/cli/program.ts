@@ -13,6 +13,7 @@ const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['run', 'list, show and cancel runs'],
   ['policy', 'show what runs may do, and why'],
   ['learn', 'list the rules whose findings people mostly accept, and how to leave them out'],
+  ['report', 'show for each repository its rollout, its errors, what became of runs, and who waits'],
   ['delivery', 'list and replay received webhooks'],
   ['artifact', 'list, show, print and prune what steps left'],
   ['state', 'show single attempts at steps'],

@@ -1,0 +1,35 @@
+import {
+  type RepositoryReport,
+  type ReportTotals,
+  type RepositoryState,
+  reportOf,
+  totalsOf,
+} from '../../domain/run/report.ts';
+import type { RepositoryFilter, RepositoryPosition } from '../../ports/repository-states.ts';
+import type { ReadTx } from '../../ports/storage.ts';
+
+/** The most repositories of one report. */
+export const MOST_REPORTED = 10_000;
+
+/** The report of the repositories that match, by name. */
+export async function readReport(
+  { repositoryStates, insight }: Pick<ReadTx, 'repositoryStates' | 'insight'>,
+  { since, ...filter }: RepositoryFilter & { since: Date },
+  { after, limit }: { after?: RepositoryPosition | undefined; limit: number } = { limit: MOST_REPORTED },
+): Promise<{ reports: RepositoryReport[]; totals: ReportTotals; next: RepositoryPosition | undefined }> {
+  const found = await repositoryStates.list(filter, { after, limit: limit + 1 });
+  const states = found.slice(0, limit);
+  const { visible } = filter;
+  const ids = states.map(({ repositoryId }) => repositoryId);
+  const facts = await insight.ofRepositories({ visible, ids, since });
+  const reports = reportOf(states, facts);
+  return {
+    reports,
+    totals: totalsOf(reports, facts.figures),
+    next: found.length > limit ? positionOf(states.at(-1)) : undefined,
+  };
+}
+
+function positionOf(state: RepositoryState | undefined): RepositoryPosition | undefined {
+  return state && { repository: state.repository, repositoryId: state.repositoryId };
+}

@@ -233,6 +233,7 @@ export interface TreeEntry {
 /** A repository on which the app is installed. */
 export interface InstalledRepository extends Repo {
   id: number;
+  defaultBranch: string;
   /** GitHub accepts no writes: archived, or disabled by GitHub. */
   readOnly: boolean;
   /** Everybody who can reach the server may read it. */

@@ -140,6 +140,7 @@ export const installedRepositoriesSchema = z
         id: z.int(),
         name: z.string(),
         owner: z.object({ login: z.string() }),
+        default_branch: z.string(),
         archived: z.boolean().default(false),
         disabled: z.boolean().default(false),
         // Internal repositories of an enterprise are private, too.
@@ -148,10 +149,11 @@ export const installedRepositoriesSchema = z
     ),
   })
   .transform(({ repositories }) =>
-    repositories.map(({ id, name, owner, archived, disabled, private: isPrivate }) => ({
+    repositories.map(({ id, name, owner, default_branch, archived, disabled, private: isPrivate }) => ({
       id,
       owner: owner.login,
       name,
+      defaultBranch: default_branch,
       readOnly: archived || disabled,
       isPublic: !isPrivate,
     })),

@@ -32,9 +32,7 @@ const upsert = insertOnceCompiled(
             changed_at: eb.ref('excluded.changed_at'),
           }))
           .where((eb) =>
-            eb.or(
-              FACTS.map((name) => eb(`repository_states.${name}`, 'is not', eb.ref(`excluded.${name}`))),
-            ),
+            eb.or(FACTS.map((name) => eb(`repository_states.${name}`, 'is not', eb.ref(`excluded.${name}`)))),
           ),
       ),
   { keeps: true },

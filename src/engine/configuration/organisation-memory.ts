@@ -36,6 +36,11 @@ export const NO_MEMORY: OrganisationMemory = {
   note: async () => {},
 };
 
+/** What an app noted in the database, for callers that only read it. */
+export function onlyRecalled(read: Pick<Tx, 'cursors'>): OrganisationMemory {
+  return { recall: (owner) => recallOrganisation(read, owner), note: async () => {} };
+}
+
 export function createOrganisationMemory(
   storage: Pick<Storage, 'read' | 'transaction'>,
   clock: Clock,

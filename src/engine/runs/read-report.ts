@@ -1,6 +1,6 @@
 import {
-  type RepositoryReport,
   type ReportTotals,
+  type RepositoryReport,
   type RepositoryState,
   reportOf,
   totalsOf,

@@ -15,6 +15,7 @@ import type { ChainRunOptions } from './chain-run.ts';
 import type { ChainShowOptions } from './chain-show.ts';
 import type { PlaceOptions } from './chain-store.ts';
 import type { ChainTestOptions } from './chain-test.ts';
+import type { ConfigCheckOptions } from './config-check.ts';
 import type { DatabaseOption, DoctorOptions, Perform } from './context.ts';
 import type { DeliveryListOptions } from './delivery-list.ts';
 import { example } from './help.ts';
@@ -46,6 +47,7 @@ export const VERBS: Readonly<Record<string, (noun: Command, perform: Perform) =>
   try: addTry,
   doctor: addDoctor,
   import: addImport,
+  config: addConfig,
   chain: addChain,
   run: addRun,
   policy: addPolicy,
@@ -103,6 +105,28 @@ function addImport(noun: Command, perform: Perform): void {
       ),
     );
   example(policyBot, 'countersign import policy-bot .policy.yml --out .');
+}
+
+function addConfig(config: Command, perform: Perform): void {
+  const check = config
+    .command('check')
+    .description('read the settings and chains of all repositories from GitHub, and list their errors')
+    .addOption(
+      new Option(
+        '--organisation <login>',
+        'only its repositories (default: wherever the App is installed)',
+      ).argParser(login),
+    )
+    .addOption(
+      new Option('--repository <owner/name>', 'only this one')
+        .argParser(repository)
+        .conflicts('organisation'),
+    )
+    .addOption(databaseOption())
+    .action((options: ConfigCheckOptions) =>
+      perform(async (context) => (await import('./config-check.ts')).configCheck(context, options)),
+    );
+  example(check, 'countersign config check --organisation acme');
 }
 
 function addChain(chain: Command, perform: Perform): void {
@@ -392,7 +416,9 @@ function addReport(report: Command, perform: Perform): void {
   report
     .addOption(new Option('--organisation <login>', 'only its repositories').argParser(login))
     .addOption(
-      new Option('--repository <owner/name>', 'only this one').argParser(repository).conflicts('organisation'),
+      new Option('--repository <owner/name>', 'only this one')
+        .argParser(repository)
+        .conflicts('organisation'),
     )
     .addOption(
       new Option('--since <when>', 'count what ended since, such as 7d or 2026-03-01')

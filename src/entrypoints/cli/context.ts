@@ -101,10 +101,11 @@ export interface Tools {
   }>;
   /**
    * The parts for policy decisions: the app's own registry, policy and GitHub, restricted to reading.
-   * @param read the database, for what the operator said about chains; without it, nothing counts as said
+   * @param read the database, for what the operator said about chains and which organisations had settings; without it, nothing counts
+   * as said or seen
    * @throws CountersignError if the App's settings are missing or invalid, because GitHub requires them
    */
-  policy(read?: Pick<ReadTx, 'chains'>): Promise<{
+  policy(read?: Pick<ReadTx, 'chains' | 'cursors'>): Promise<{
     github: Pick<GitHub, 'app' | 'appId' | 'reader'>;
     configuration: ConfigurationLoader;
     useOf: Registry['useOf'];

@@ -8,6 +8,7 @@ const NOUNS: readonly (readonly [name: string, description: string])[] = [
   ['init', 'write settings and a chain for a repository, after a look at it and four questions'],
   ['doctor', 'check how the app is set up, and say what to do about each error'],
   ['import', 'say the policy of another app in settings and a chain'],
+  ['config', 'check the settings and chains of all repositories on GitHub'],
   ['chain', 'check, show and fire chains'],
   ['skill', 'check, show, find, make and share skill packages'],
   ['run', 'list, show and cancel runs'],

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts';
-import type { RepositoryReport, ReportTotals } from '../../domain/run/report.ts';
 import { plainLine } from '../../domain/run/explain.ts';
+import type { ReportTotals, RepositoryReport } from '../../domain/run/report.ts';
 import { NOTHING_TO_REPORT, placeOfDiagnostic } from '../run/report.ts';
 import { plural } from '../text/pretty.ts';
 import { PLAIN, type Screen } from '../text/screen.ts';
@@ -20,11 +20,9 @@ export function reportText(
   if (reports.length === 0)
     return isFiltered ? `No such repository is known. ${NOTHING_TO_REPORT}` : NOTHING_TO_REPORT;
   const rows = reports.map((report) => cellsOf(report, now));
-  return [
-    table(COLUMNS, rows, { screen }),
-    ...errorsIn(reports),
-    totalsInWords(totals, since, now),
-  ].join('\n\n');
+  return [table(COLUMNS, rows, { screen }), ...errorsIn(reports), totalsInWords(totals, since, now)].join(
+    '\n\n',
+  );
 }
 
 const COLUMNS = [
@@ -59,7 +57,9 @@ function cellsOf(report: RepositoryReport, now: Date): string[] {
     count(runs.stopped),
     time(answered?.median),
     time(answered?.p90),
-    waiting ? `${waiting.count}, ${formatDuration(Math.max(0, now.getTime() - waiting.since.getTime()))}` : '',
+    waiting
+      ? `${waiting.count}, ${formatDuration(Math.max(0, now.getTime() - waiting.since.getTime()))}`
+      : '',
   ];
 }
 

@@ -19,9 +19,7 @@ export function placeOfDiagnostic(
   repository: string,
   { file, line }: Pick<Diagnostic, 'file' | 'line'>,
 ): { repository: string; file: string; line: number } {
-  // A file of the organisation: `octo/.github:countersign/chains/a.yaml`.
-  const [, owned, path] = /^([^/:]+\/\.github):(.+)$/.exec(file) ?? [];
-  return owned !== undefined && path !== undefined
-    ? { repository: owned, file: path, line }
-    : { repository, file, line };
+  // A file of the organisation, such as `octo/.github:countersign/chains/a.yaml`, or all of it.
+  const [, owned, path = ''] = /^([^/:]+\/\.github)(?::(.+))?$/.exec(file) ?? [];
+  return owned === undefined ? { repository, file, line } : { repository: owned, file: path, line };
 }

@@ -47,7 +47,7 @@ export function viewRepository(state: State, repository: Repository) {
     has_discussions: false,
     forks_count: 0,
     mirror_url: null,
-    archived: false,
+    archived: repository.archived === true,
     disabled: false,
     open_issues_count: open,
     license: null,

@@ -17,9 +17,9 @@ import {
   repositoriesRead,
   waitingForLimit,
 } from '../../messages/cli/config-check.ts';
-import type { AppInstallation, InstalledRepository } from '../../ports/github.ts';
+import type { AppInstallation, GitHub, InstalledRepository } from '../../ports/github.ts';
 import type { ReadTx } from '../../ports/storage.ts';
-import type { Context, DatabaseOption, Output, Tools } from './context.ts';
+import type { Context, DatabaseOption, Output } from './context.ts';
 import { readingGitHub } from './policy-steps.ts';
 
 export interface ConfigCheckOptions extends DatabaseOption {
@@ -50,10 +50,9 @@ async function checkAll(context: Context, options: ConfigCheckOptions, read?: Re
   const say = (progress: CheckProgress) => context.status(progressInWords(progress));
   const checked: CheckedRepository[] = [];
   let skipped = 0;
-  for (const { installationId, only } of await places(github, options)) {
-    const installed = await readingGitHub(() =>
-      patiently(deps, say, () => github.reader(installationId, 'background').repositories()),
-    );
+  const ask: Ask = (work, missing) => readingGitHub(() => patiently(deps, say, work), missing);
+  for (const { installationId, only } of await places(ask, github.app, options)) {
+    const installed = await ask(() => github.reader(installationId, 'background').repositories());
     const wanted = installed.filter((one) => only === undefined || isCalled(one, only));
     const writable = wanted.filter(({ readOnly }) => !readOnly);
     skipped += wanted.length - writable.length;
@@ -79,18 +78,22 @@ interface Place {
   only?: string;
 }
 
+/** Asks GitHub, and waits while it limits requests. @throws CountersignError as `readingGitHub` */
+type Ask = <T>(work: () => Promise<T>, missing?: CountersignError) => Promise<T>;
+
 /** @throws CountersignError if the App is not installed there */
 async function places(
-  github: Awaited<ReturnType<Tools['policy']>>['github'],
+  ask: Ask,
+  app: GitHub['app'],
   { organisation, repository }: ConfigCheckOptions,
 ): Promise<Place[]> {
   if (repository !== undefined) {
     const [owner = '', name = ''] = repository.split('/');
     const missing = new CountersignError('cli.unknown_repository', withoutInstallation(repository));
-    const installationId = await readingGitHub(() => github.app.installationOf({ owner, name }), missing);
+    const installationId = await ask(() => app.installationOf({ owner, name }), missing);
     return [{ installationId, only: repository }];
   }
-  const installations = await readingGitHub(() => github.app.installations());
+  const installations = await ask(() => app.installations());
   const wanted = installations.filter(
     ({ owner }) => organisation === undefined || owner.toLowerCase() === organisation.toLowerCase(),
   );

@@ -80,7 +80,7 @@ export function reportOf(
   });
 }
 
-/** All together, as if they were one repository. */
+/** What a report says of all its repositories together. */
 export interface ReportTotals extends Pick<RepositoryReport, 'runs' | 'changesRequested' | 'answered'> {
   repositories: number;
   /** Repositories whose configuration has errors. */
@@ -89,10 +89,12 @@ export interface ReportTotals extends Pick<RepositoryReport, 'runs' | 'changesRe
   waiting: RepositoryReport['waiting'];
 }
 
+/** @param figures those of others do not count */
 export function totalsOf(
   reports: readonly RepositoryReport[],
   figures: FactsOfRepositories['figures'],
 ): ReportTotals {
+  const ids = new Set(reports.map(({ repositoryId }) => repositoryId));
   const open = reports.flatMap(({ waiting }) => waiting ?? []);
   const oldest = open.toSorted((a, b) => a.since.getTime() - b.since.getTime())[0];
   return {
@@ -102,12 +104,22 @@ export function totalsOf(
       RUN_ENDINGS.map((ending) => [ending, sum(reports.map(({ runs }) => runs[ending]))]),
     ) as RepositoryReport['runs'],
     changesRequested: sum(reports.map(({ changesRequested }) => changesRequested)),
-    answered: spreadOf(figures.filter(({ what }) => what === 'answered')),
+    answered: spreadOf(
+      figures.filter(({ what, repositoryId }) => what === 'answered' && ids.has(repositoryId)),
+    ),
     waiting: oldest && { count: sum(open.map(({ count }) => count)), since: oldest.since },
   };
 }
 
-export const REPORT_ORDERS = ['attention', 'name', 'runs', 'merged', 'would_merge', 'answered'] as const;
+export const REPORT_ORDERS = [
+  'attention',
+  'name',
+  'runs',
+  'failed',
+  'merged',
+  'would_merge',
+  'answered',
+] as const;
 /** `attention`: what is misconfigured, then where people wait, then where observing would have merged. */
 export type ReportOrder = (typeof REPORT_ORDERS)[number];
 
@@ -136,6 +148,7 @@ const KEYS: Readonly<Record<ReportOrder, readonly Key[]>> = {
   ],
   name: [],
   runs: [ended],
+  failed: [({ runs }) => runs.failed],
   merged: [({ runs }) => runs.merged],
   would_merge: [wouldMerge],
   answered: [({ answered }) => answered?.median ?? -1],

@@ -1,22 +1,29 @@
 import {
-  type ReportTotals,
+  type FactsOfRepositories,
   type RepositoryReport,
   type RepositoryState,
   reportOf,
-  totalsOf,
 } from '../../domain/run/report.ts';
 import type { RepositoryFilter, RepositoryPosition } from '../../ports/repository-states.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 
 /** The most repositories of one report. */
-export const MOST_REPORTED = 10_000;
+const MOST_REPORTED = 10_000;
+
+interface Report {
+  reports: RepositoryReport[];
+  /** What its sums are made from. */
+  figures: FactsOfRepositories['figures'];
+  /** Where a list of them goes on. */
+  next: RepositoryPosition | undefined;
+}
 
 /** The report of the repositories that match, by name. */
 export async function readReport(
   { repositoryStates, insight }: Pick<ReadTx, 'repositoryStates' | 'insight'>,
   { since, ...filter }: RepositoryFilter & { since: Date },
   { after, limit }: { after?: RepositoryPosition | undefined; limit: number } = { limit: MOST_REPORTED },
-): Promise<{ reports: RepositoryReport[]; totals: ReportTotals; next: RepositoryPosition | undefined }> {
+): Promise<Report> {
   const found = await repositoryStates.list(filter, { after, limit: limit + 1 });
   const states = found.slice(0, limit);
   const { visible } = filter;
@@ -25,7 +32,7 @@ export async function readReport(
   const reports = reportOf(states, facts);
   return {
     reports,
-    totals: totalsOf(reports, facts.figures),
+    figures: facts.figures,
     next: found.length > limit ? positionOf(states.at(-1)) : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import { inOrder } from '../../domain/run/report.ts';
+import { inOrder, totalsOf } from '../../domain/run/report.ts';
 import { readReport } from '../../engine/runs/read-report.ts';
 import { reportText } from '../../messages/cli/report.ts';
 import { reportJson } from '../../messages/cli/report-json.ts';
@@ -27,9 +27,10 @@ export function report(
       since: from,
     });
     const reports = inOrder(found.reports, 'attention');
+    const totals = totalsOf(found.reports, found.figures);
     const isFiltered = organisation !== undefined || repository !== undefined;
     return {
-      text: (screen) => reportText(reports, found.totals, { since: from, now, isFiltered }, screen),
+      text: (screen) => reportText(reports, totals, { since: from, now, isFiltered }, screen),
       json: { since: from.toISOString(), repositories: reports.map(reportJson) },
     };
   });

@@ -40,6 +40,7 @@ import { inboxPages } from './pages/inbox.ts';
 import { insightPages } from './pages/insight.ts';
 import { operationPages } from './pages/operations.ts';
 import { pullRequestPages } from './pages/pull-request.ts';
+import { reportPages } from './pages/report.ts';
 import { runPages } from './pages/runs.ts';
 import { skillPages } from './pages/skills.ts';
 import { secureHeaders } from './secure-headers.ts';
@@ -149,6 +150,7 @@ export function createStudio(settings: StudioSettings): Hono<Env> {
   studio.route('/', inboxPages(parts));
   studio.route('/', pullRequestPages(parts));
   studio.route('/', insightPages(parts));
+  studio.route('/', reportPages(parts));
   studio.route('/', runPages(parts));
   studio.route('/', artifactPages(parts));
   studio.route('/', chainCheckPages(parts));

@@ -30,7 +30,7 @@ const COLUMNS = [
   'ROLLOUT',
   { heading: 'ERRORS', meaning: () => 'bad' as const },
   'MERGED',
-  'WOULD',
+  'WOULD MERGE',
   { heading: 'FAILED', leftOut: 1 },
   { heading: 'CHANGES', leftOut: 4 },
   { heading: 'NO MERGE', leftOut: 3 },

@@ -1,15 +1,4 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { RunEnding } from '../../domain/run/ending.ts';
-
-/** How runs ended, as a heading of a column. */
-export const ENDING_WORDS: Readonly<Record<RunEnding, string>> = {
-  merged: 'merged',
-  would_merge: 'would have merged',
-  withheld: 'writes withheld',
-  completed: 'done without a merge',
-  failed: 'failed',
-  stopped: 'stopped',
-};
 
 export const NOTHING_TO_REPORT =
   'No repository has been read yet. Each is listed once the app has read its default branch: with its first pull request, and otherwise within a day.';

@@ -6,7 +6,7 @@ import { barPlot, type Datum, dayPlot } from './plots.ts';
 import { said } from './untrusted.ts';
 
 export const PERIODS = [7, 30, 90] as const;
-type Period = (typeof PERIODS)[number];
+export type Period = (typeof PERIODS)[number];
 
 /** A median and a 95th percentile, in seconds. */
 export interface Spread {

@@ -35,6 +35,7 @@ const PAGES = [
   ['/chains', 'Chains'],
   ['/skills', 'Skills'],
   ['/insight', 'Insight'],
+  ['/report', 'Report'],
 ] as const;
 const OPERATIONS = ['/operations', 'Operations'] as const;
 

@@ -1,0 +1,56 @@
+import { Hono } from 'hono';
+import { inOrder, REPORT_ORDERS, type RepositoryReport, totalsOf } from '../../../domain/run/report.ts';
+import { readReport } from '../../../engine/runs/read-report.ts';
+import { PERIODS } from '../../../messages/studio/insight.ts';
+import { reportPage } from '../../../messages/studio/report.ts';
+import { answerPage, type Env, type StudioParts } from '../frame.ts';
+
+const DAY_MS = 86_400_000;
+/** How many repositories are on a page. */
+const PAGE = 100;
+const MAX_TEXT = 100;
+
+/** How each repository fares. */
+export function reportPages(parts: StudioParts): Hono<Env> {
+  const { storage, clock, githubUrl } = parts;
+  const pages = new Hono<Env>();
+
+  pages.get('/report', async (context) => {
+    const now = clock.now();
+    const period = PERIODS.find((days) => String(days) === context.req.query('days')) ?? 30;
+    const order = REPORT_ORDERS.find((one) => one === context.req.query('order')) ?? 'attention';
+    const text = (context.req.query('text') ?? '').slice(0, MAX_TEXT).trim();
+    const { reports: all, figures } = await readReport(storage.read, {
+      visible: context.get('visible'),
+      since: new Date(now.getTime() - (period - 1) * DAY_MS),
+    });
+    const owners = [...new Set(all.map(ownerOf))].toSorted();
+    const owner = owners.find((one) => one === context.req.query('organisation')) ?? '';
+    const chosen = all.filter(
+      (report) =>
+        (owner === '' || ownerOf(report) === owner) &&
+        report.repository.toLowerCase().includes(text.toLowerCase()),
+    );
+    const number = Math.max(1, Number(/^\d{1,4}$/.exec(context.req.query('page') ?? '')?.[0] ?? 1));
+    const main = reportPage({
+      period,
+      now,
+      order,
+      owner,
+      owners,
+      text,
+      totals: totalsOf(chosen, figures),
+      reports: inOrder(chosen, order).slice((number - 1) * PAGE, number * PAGE),
+      number,
+      isLast: number * PAGE >= chosen.length,
+      githubUrl,
+    });
+    return answerPage(parts, context, { title: 'Report', main });
+  });
+
+  return pages;
+}
+
+function ownerOf({ repository }: RepositoryReport): string {
+  return repository.slice(0, repository.indexOf('/'));
+}

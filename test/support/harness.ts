@@ -61,6 +61,7 @@ export interface HarnessOptions {
   secondaryLimits?: StandInOptions['secondaryLimits'];
   rateLimit?: StandInOptions['rateLimit'];
   retention?: AppConfig['retention'];
+  rollout?: AppConfig['rollout'];
   studio?: AppConfig['studio'];
   chat?: AppConfig['chat'];
   workers?: AppConfig['workers'];
@@ -134,6 +135,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     ...(options.skillIndexes ? { skillIndexes: options.skillIndexes } : {}),
     ...(options.tracing ? { tracing: options.tracing } : {}),
     ...(options.retention ? { retention: options.retention } : {}),
+    ...(options.rollout ? { rollout: options.rollout } : {}),
   };
   const config: AppConfig = { ...values, settings: settingsInForce(values, {}) };
   const ids = options.ids === 'real' ? timeSortedIds(() => clock.now()) : countingIds();

@@ -155,5 +155,5 @@ function errors({ repository, errors, first }: RepositoryReport, { githubUrl }: 
     ? placeLink({ githubUrl, repository: owner, headSha: 'HEAD' }, { file, line })
     : html`<code>${said(path, 200)}</code>`;
   const inOwner = isFile && owner !== repository ? html`${said(owner, 140)}: ` : '';
-  return html`<p class="error">${words}: ${inOwner}${where} ${prose(capital(first.message), 200)}</p>`;
+  return html`<p class="error">${words}: ${inOwner}${where} ${prose(capital(first.message), 120)}</p>`;
 }

@@ -27,6 +27,7 @@ const PAGES = [
   '/skills',
   '/skills/docs-review',
   '/insight',
+  '/report',
   '/operations',
   '/operations/deliveries',
   '/operations/deliveries/<delivery>',

@@ -18,7 +18,7 @@ const FACTS = [
   'first_json',
 ] as const;
 
-/** An upsert that leaves a row as it is if nothing but the time differs, so that no page of the file is written. */
+/** An upsert that leaves a row as it is if only the time differs, so that no page of the file is written. */
 const upsert = insertOnceCompiled(
   (db, rows: readonly RepositoryStatesTable[]) =>
     db

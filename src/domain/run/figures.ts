@@ -127,7 +127,7 @@ export function bucketOf(seconds: number): number {
 }
 
 /** The middle of a bucket, in seconds. */
-export function secondsOf(bucket: number): number {
+function secondsOf(bucket: number): number {
   return WIDTH ** (bucket - 0.5);
 }
 

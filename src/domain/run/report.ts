@@ -50,7 +50,7 @@ export interface RepositoryReport extends Omit<RepositoryState, 'installationId'
   answered: Spread | undefined;
   /** Questions that nobody has answered yet. */
   waiting: { count: number; since: Date } | undefined;
-  /** From opened to merged, by whomever. */
+  /** From opened to merged, whether by the app or by a person. */
   merged: Spread | undefined;
 }
 

@@ -109,5 +109,5 @@ export function repositoriesRead(done: number, of: number): string {
 }
 
 export function waitingForLimit(until: Date): string {
-  return `GitHub's rate limit is used up, so far as it is not kept for the app: going on at ${utc(until)} …`;
+  return `Waiting until ${utc(until)} for GitHub's rate limit, of which the app keeps a part …`;
 }

@@ -1,13 +1,13 @@
 import { formatDuration } from '../../core/duration.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import type { ReportTotals, RepositoryReport } from '../../domain/run/report.ts';
-import { NOTHING_TO_REPORT, placeOfDiagnostic } from '../run/report.ts';
+import { nothingToReport, placeOfDiagnostic } from '../run/report.ts';
 import { plural } from '../text/pretty.ts';
 import { PLAIN, type Screen } from '../text/screen.ts';
 import { diagnosticLines } from './diagnostics.ts';
 import { table } from './table.ts';
 
-/** The most repositories whose first error is listed below the table. */
+/** The most errors that are listed below the table. */
 const MAX_ERRORS = 20;
 
 /** `report`: a line for each repository, the errors of their configurations, and the sums. */
@@ -17,8 +17,7 @@ export function reportText(
   { since, now, isFiltered }: { since: Date; now: Date; isFiltered: boolean },
   screen: Screen = PLAIN,
 ): string {
-  if (reports.length === 0)
-    return isFiltered ? `No such repository is known. ${NOTHING_TO_REPORT}` : NOTHING_TO_REPORT;
+  if (reports.length === 0) return nothingToReport(isFiltered);
   const rows = reports.map((report) => cellsOf(report, now));
   return [table(COLUMNS, rows, { screen }), ...errorsIn(reports), totalsInWords(totals, since, now)].join(
     '\n\n',
@@ -63,19 +62,26 @@ function cellsOf(report: RepositoryReport, now: Date): string[] {
   ];
 }
 
+/** The first error of each repository; one that many have, in a file of their organisation, only once. */
 function errorsIn(reports: readonly RepositoryReport[]): string[] {
-  const broken = reports.filter(({ errors }) => errors > 0);
-  if (broken.length === 0) return [];
-  const lines = broken.slice(0, MAX_ERRORS).flatMap(({ repository, first, errors }) => {
-    if (!first) return [`  ${plainLine(repository)}: ${plural(errors, 'error')}`];
-    const { repository: inRepository, file } = placeOfDiagnostic(repository, first);
-    const more = errors > 1 ? ` (and ${plural(errors - 1, 'more error', 'more errors')})` : '';
-    const [line = ''] = diagnosticLines([{ ...first, file }]);
-    const where = inRepository === repository ? '' : `${plainLine(inRepository)}: `;
-    return [`  ${plainLine(repository)}: ${where}${line}${more}`];
+  const found = reports.flatMap(({ repository, first, errors }) => {
+    if (!first) return [];
+    const place = placeOfDiagnostic(repository, first);
+    const [line = ''] = diagnosticLines([{ ...first, file: place.file }]);
+    return [{ line: `${plainLine(place.repository)}: ${line}`, others: errors - 1 }];
   });
-  const left = broken.length - MAX_ERRORS;
-  const more = left > 0 ? [`  and ${plural(left, 'more repository', 'more repositories')}`] : [];
+  if (found.length === 0) return [];
+  const groups = [...Map.groupBy(found, ({ line }) => line)];
+  const lines = groups.slice(0, MAX_ERRORS).map(([line, same]) => {
+    const others = Math.max(...same.map((one) => one.others));
+    const also = [
+      ...(others > 0 ? [`and ${plural(others, 'more error')}`] : []),
+      ...(same.length > 1 ? [`in ${plural(same.length, 'repository', 'repositories')}`] : []),
+    ];
+    return `  ${line}${also.length > 0 ? ` (${also.join(', ')})` : ''}`;
+  });
+  const left = groups.length - MAX_ERRORS;
+  const more = left > 0 ? [`  and ${plural(left, 'more error')}, which --json lists`] : [];
   return [['Errors in configurations, as last read:', ...lines, ...more].join('\n')];
 }
 

@@ -1,7 +1,9 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 
-export const NOTHING_TO_REPORT =
-  'No repository has been read yet. Each is listed once the app has read its default branch: with its first pull request, and otherwise within a day.';
+/** @param isFiltered whether only some were asked for */
+export function nothingToReport(isFiltered: boolean): string {
+  return `No ${isFiltered ? 'such repository' : 'repository'} has been read yet. Each is listed once the app has read its default branch: with its first pull request, and otherwise within a day.`;
+}
 
 /** The file of a configuration, in which repository it is, and where in it. */
 export function placeOfDiagnostic(

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ReportOrder, ReportTotals, RepositoryReport, Spread } from '../../domain/run/report.ts';
-import { NOTHING_TO_REPORT, placeOfDiagnostic } from '../run/report.ts';
+import { nothingToReport, placeOfDiagnostic } from '../run/report.ts';
 import { capital, plural } from '../text/pretty.ts';
 import { PERIODS, type Period } from './insight.ts';
 import type { Html } from './layout.ts';
@@ -67,7 +67,7 @@ ${filterForm('/report', [
 ])}
 ${
   totals.repositories === 0
-    ? html`<p class="empty">${isFiltered ? 'No such repository. ' : ''}${NOTHING_TO_REPORT}</p>`
+    ? html`<p class="empty">${nothingToReport(isFiltered)}</p>`
     : html`${sums(page)}
 <div class="wide" tabindex="0" role="group" aria-label="Repositories"><table class="report" role="table">
 <thead role="rowgroup"><tr role="row">${COLUMNS.map(({ words, order }) => html`<th scope="col" role="columnheader"${order === page.order ? html` aria-sort="${order === 'name' ? 'ascending' : 'descending'}"` : ''}>${order && order !== page.order ? html`<a href="${ordered(page, order)}">${words}</a>` : words}</th>`)}</tr></thead>

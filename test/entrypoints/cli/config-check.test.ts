@@ -154,7 +154,7 @@ it('waits while GitHub limits requests, says until when, and goes on', async () 
     statusLine: { show: (text) => shown.push(text), hide: () => {} },
   });
   expect(code).toBe(0);
-  expect(shown[0]).toContain('going on at');
+  expect(shown[0]).toContain("for GitHub's rate limit");
 });
 
 it('checks one repository alone', async () => {

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import type { ApiToken } from '../../../src/domain/api-token/api-token.ts';
 import { explain } from '../../../src/domain/run/explain.ts';
+import { totalsOf } from '../../../src/domain/run/report.ts';
 import { timelineOf } from '../../../src/domain/run/timeline.ts';
 import { accountPage } from '../../../src/messages/studio/account.ts';
 import {
@@ -21,6 +22,7 @@ import { type Html, notice, page } from '../../../src/messages/studio/layout.ts'
 import { addedLines, runningLog } from '../../../src/messages/studio/log.ts';
 import { operationsPage } from '../../../src/messages/studio/operations.ts';
 import { pullRequestPage, pullRequestTitle } from '../../../src/messages/studio/pull-request.ts';
+import { reportPage } from '../../../src/messages/studio/report.ts';
 import { runPage } from '../../../src/messages/studio/run.ts';
 import { runListPage } from '../../../src/messages/studio/run-list.ts';
 import { settingsPage } from '../../../src/messages/studio/settings.ts';
@@ -30,6 +32,7 @@ import { NOT_FOUND } from '../../../src/messages/studio/words.ts';
 import type { EngineHealth } from '../../../src/ports/app-health.ts';
 import type { RunLine } from '../../../src/ports/overview.ts';
 import { at, HEAD, makeRun } from '../builders.ts';
+import { REPORTS } from '../reports.ts';
 import { SCENES, type Scene } from '../scenes.ts';
 
 const now = at('13:00');
@@ -41,6 +44,18 @@ function scene(name: string): Scene {
   if (!found) throw new Error(`there is no scene "${name}"`);
   return found;
 }
+
+const shownReport = {
+  period: 30,
+  now,
+  order: 'attention',
+  owner: '',
+  owners: ['acme'],
+  text: '',
+  number: 1,
+  isLast: true,
+  githubUrl,
+} as const;
 
 const DELIVERY = {
   id: 13,
@@ -289,6 +304,8 @@ const PAGES: Record<string, Html> = {
     dismissed: 1,
   }),
   'insight without figures': insightPage(figures),
+  report: reportPage({ ...shownReport, reports: REPORTS, totals: totalsOf(REPORTS, []) }),
+  'report without repositories': reportPage({ ...shownReport, reports: [], totals: totalsOf([], []) }),
   'skills that nobody used': skillsPage({ uses: [], adopted: [], shipped: [] }),
   settings: settingsPage({
     settings: [

@@ -11,6 +11,7 @@ import type { Tx } from '../../src/ports/storage.ts';
 import { Visible } from '../../src/ports/visible.ts';
 import { at, comment, delivery, runState, session } from '../support/rows.ts';
 import { temporaryFolders } from '../support/temp.ts';
+import { repositoryState } from './repository-states.contract.ts';
 import { storedArtifact, storedSkill } from './skills.contract.ts';
 
 const folder = temporaryFolders();
@@ -158,6 +159,26 @@ describe('no query reads a whole table row by row', () => {
           after: { createdAt: at(9), id: 'run1' },
         }),
     ],
+    [
+      'insight.ofRepositories',
+      (tx) => tx.insight.ofRepositories({ visible: Visible.everything(), ids: [70, 71], since: at(0) }),
+    ],
+    ['repositoryStates.put', (tx) => tx.repositoryStates.put(repositoryState(), at(0))],
+    ['repositoryStates.remove of an installation', (tx) => tx.repositoryStates.remove({ installationId: 7 })],
+    ['repositoryStates.remove of a repository', (tx) => tx.repositoryStates.remove({ repositoryId: 70 })],
+    [
+      'repositoryStates.list of an owner',
+      (tx) =>
+        tx.repositoryStates.list(
+          { visible: Visible.everything(), owner: 'Acme' },
+          { after: { repository: 'acme/a', repositoryId: 1 }, limit: 5 },
+        ),
+    ],
+    [
+      'repositoryStates.list of one',
+      (tx) =>
+        tx.repositoryStates.list({ visible: Visible.only([70]), repository: 'acme/Rocket' }, { limit: 5 }),
+    ],
     ['artifacts.get', (tx) => tx.artifacts.get('art1')],
     ['artifacts.page', (tx) => tx.artifacts.page({ after: '', limit: 5 })],
     ['artifacts.page of old runs', (tx) => tx.artifacts.page({ after: 'a', limit: 5, runOverBefore: at(0) })],
@@ -210,7 +231,8 @@ describe('no query reads a whole table row by row', () => {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[];
       return plan
         .map(({ detail }) => detail)
-        .filter((line) => /^SCAN (?!CONSTANT ROW|some$|.*USING)/.test(line));
+        // `json_each` goes through a parameter, which is no table.
+        .filter((line) => /^SCAN (?!CONSTANT ROW|some$|json_each |.*USING)/.test(line));
     });
     expect(scans).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { effectsContract } from './effects.contract.ts';
 import { jobsContract } from './jobs.contract.ts';
 import { modelCallsContract } from './model-calls.contract.ts';
 import { recoveryContract } from './recovery.contract.ts';
+import { repositoryStatesContract } from './repository-states.contract.ts';
 import { runsContract } from './runs.contract.ts';
 import { sessionLogsContract } from './session-logs.contract.ts';
 import { skillTracesContract } from './skill-traces.contract.ts';
@@ -25,6 +26,7 @@ export function storageContract(open: OpenDatabase): void {
   skillsContract(open);
   skillTracesContract(open);
   sessionLogsContract(open);
+  repositoryStatesContract(open);
   auditContract(open);
   describe('jobs', () => jobsContract(open));
 }

@@ -180,6 +180,25 @@ describe('the API', () => {
     });
   });
 
+  it('reports the repositories that the token may see, page by page', async () => {
+    const found = {
+      repository: 'octo/app',
+      rollout: 'enforce',
+      configuration: { branch: 'main', errors: 0, first: null },
+    };
+    for (const query of ['', '?days=7&organisation=OCTO', '?repository=Octo/App'])
+      expect(await (await get(`/report${query}`, ALL)).json()).toEqual({
+        items: [expect.objectContaining(found)],
+        next: null,
+      });
+    const none = { items: [], next: null };
+    expect(await (await get('/report', NONE)).json()).toEqual(none);
+    expect(await (await get('/report?organisation=acme', ALL)).json()).toEqual(none);
+    const after = Buffer.from(JSON.stringify(['octo/app', Number.MAX_SAFE_INTEGER])).toString('base64url');
+    expect(await (await get(`/report?cursor=${after}`, ALL)).json()).toEqual(none);
+    expect((await get('/report?days=91', ALL)).status).toBe(400);
+  });
+
   it('shows a chain with its definition, its runs by repository and how long its steps take', async () => {
     expect(await (await get('/chains', ALL)).json()).toEqual({
       items: [expect.objectContaining({ name: 'pr-review', repository: 'octo/app', state: 'active' })],

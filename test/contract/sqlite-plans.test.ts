@@ -229,10 +229,12 @@ describe('no query reads a whole table row by row', () => {
     expect(queries).not.toEqual([]);
     const scans = queries.flatMap(({ sql, parameters }) => {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[];
-      return plan
-        .map(({ detail }) => detail)
-        // `json_each` goes through a parameter, which is no table.
-        .filter((line) => /^SCAN (?!CONSTANT ROW|some$|json_each |.*USING)/.test(line));
+      return (
+        plan
+          .map(({ detail }) => detail)
+          // `json_each` goes through a parameter, which is no table.
+          .filter((line) => /^SCAN (?!CONSTANT ROW|some$|json_each |.*USING)/.test(line))
+      );
     });
     expect(scans).toEqual([]);
   });

@@ -178,7 +178,9 @@ describe('a step that waits', () => {
   test('is looked at again if checks change while it is running, because it may have read them before', () => {
     const play = Player.started(chainOfSteps('id: a'));
     expect(play.send({ kind: 'wake', for: ['approval', 'until'] }).commands).toEqual([]);
-    expect(play.send({ kind: 'wake', for: ['ci', 'approval', 'until'] }).commands).toEqual(['look a by event']);
+    expect(play.send({ kind: 'wake', for: ['ci', 'approval', 'until'] }).commands).toEqual([
+      'look a by event',
+    ]);
   });
 });
 

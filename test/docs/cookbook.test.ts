@@ -6,7 +6,8 @@ import { afterAll, expect, test } from 'vitest';
 import { createTools } from '../../src/cli-tools.ts';
 import { readChainCases } from '../../src/domain/chain-case/case-file.ts';
 import { caseDifferences } from '../../src/messages/cli/chain-test.ts';
-import { type Played, written } from '../../src/messages/cli/dry-run.ts';
+import type { Played } from '../../src/messages/cli/dry-run.ts';
+import { written } from '../../src/messages/run/what-is-written.ts';
 import { countersign } from '../entrypoints/cli/support.ts';
 import { eachFirstQuick } from '../support/each-first-quick.ts';
 

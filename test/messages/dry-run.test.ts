@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Effect } from '../../src/domain/effect/effect.ts';
-import { written } from '../../src/messages/cli/dry-run.ts';
+import { written } from '../../src/messages/run/what-is-written.ts';
 
 const at = { installation_id: 1, owner: 'acme', repo: 'shop' };
 

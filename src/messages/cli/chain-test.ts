@@ -1,10 +1,11 @@
 import { type Diagnostic, nearest, notAllowed } from '../../core/diagnostic.ts';
 import type { ChainCase } from '../../domain/chain-case/case-file.ts';
 import { plainLine } from '../../domain/run/explain.ts';
+import { written } from '../run/what-is-written.ts';
 import { plural } from '../text/pretty.ts';
 import { PLAIN, paintMarks, type Screen } from '../text/screen.ts';
 import { diagnosticLines } from './diagnostics.ts';
-import { type Course, courses, judged, type Played, written } from './dry-run.ts';
+import { type Course, courses, judged, type Played } from './dry-run.ts';
 
 export const NO_CHAIN_CASES =
   'There are no cases here: they are in .github/countersign/tests/*.yml, and docs/chains.md shows how to write them.';

@@ -15,13 +15,13 @@ import {
   type Session,
 } from '../../domain/run/run.ts';
 import type { Timeline } from '../../domain/run/timeline.ts';
-import { written } from '../cli/dry-run.ts';
 import { actorInWords } from '../cli/history.ts';
 import { definedIn } from '../run/defined-in.ts';
 import { NOTHING_WRITTEN } from '../run/rollout.ts';
 import { nextStep, sentence } from '../run/run-sentence.ts';
 import { runSummary } from '../run/run-summary.ts';
 import { face } from '../run/steps-table.ts';
+import { written } from '../run/what-is-written.ts';
 import { plural, short } from '../text/pretty.ts';
 import {
   type Acting,

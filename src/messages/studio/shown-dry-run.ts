@@ -2,16 +2,9 @@ import type { Effect } from '../../domain/effect/effect.ts';
 import { explain } from '../../domain/run/explain.ts';
 import type { Invocation, RunState } from '../../domain/run/run.ts';
 import type { ShownCourse, ShownDryRun, ShownStep, ShownWrite } from '../../ports/dry-runs.ts';
-import {
-  type Course,
-  judged,
-  notesOf,
-  type Played,
-  shownOnGitHub,
-  type Written,
-  whatIsWritten,
-} from '../cli/dry-run.ts';
+import { type Course, judged, notesOf, type Played } from '../cli/dry-run.ts';
 import { face } from '../run/steps-table.ts';
+import { shownOnGitHub, type Written, whatIsWritten } from '../run/what-is-written.ts';
 
 const MAX_STEPS = 200;
 const MAX_WRITES = 100;

@@ -72,10 +72,12 @@ const UNBUNDLED = 'core/package-root.js';
 /** Packages that the processes load, by what they import. */
 const IN_PROCESSES: Readonly<Record<string, string>> = {
   '@ax-llm/ax': 'ax',
+  '@babel/parser': 'babel-parser',
   dockerfilelint: 'dockerfilelint',
   'fastest-levenshtein': 'fastest-levenshtein',
   'markdownlint/promise': 'markdownlint',
   'mdast-util-from-markdown': 'mdast-util-from-markdown',
+  scslre: 'scslre',
   yaml: 'yaml',
   zod: 'zod',
 };

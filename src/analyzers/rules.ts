@@ -49,6 +49,7 @@ const schemas = {
       }),
     ),
   }),
+  'data-flow': z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
   workflow: z.strictObject({
     book,
     untrusted: z.array(z.string()),
@@ -76,6 +77,7 @@ export function shippedRules(): RuleBook {
     secrets: read('secrets'),
     oxlint: read('oxlint'),
     'ast-grep': read('ast-grep'),
+    'data-flow': read('data-flow'),
     workflow: read('workflow'),
     ruff: read('ruff'),
     dockerfile: read('dockerfile'),

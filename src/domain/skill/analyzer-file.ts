@@ -82,6 +82,7 @@ export const analyzerFileSchema = z.discriminatedUnion('analyzer', [
   z.strictObject({ ...common('ast-grep'), own_rules: ownRules }),
   z.strictObject(common('secrets')),
   z.strictObject(common('oxlint')),
+  z.strictObject(common('data-flow')),
   z.strictObject(common('actionlint')),
   z.strictObject(common('ruff')),
   z.strictObject(common('dockerfilelint')),

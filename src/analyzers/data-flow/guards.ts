@@ -1,0 +1,185 @@
+import type { FlowNode } from './flow-graph.ts';
+import type { Flows } from './flows.ts';
+import type { Binding } from './scopes.ts';
+import { bare, type FunctionNode, memberName, type Node, textOf } from './syntax.ts';
+
+/** What the checks of a file say, found once for each file. */
+interface Checks {
+  /** Variables that are compared with a list, or with a pattern from its first character to its last. */
+  bindings: ReadonlySet<Binding>;
+  /** The lines that read such a member, by its text: `opts.name`. */
+  members: ReadonlySet<string>;
+}
+
+const checks = new WeakMap<Flows, Checks>();
+
+/** Whether a value is checked against a list or a whole pattern before it is used. */
+export function isGuarded(value: Node, _way: readonly FlowNode[], flows: Flows): boolean {
+  const { bindings, members } = checksOf(flows);
+  if (bindings.size === 0 && members.size === 0) return false;
+  const used: Node[] = [];
+  collect(value, used, flows, 0);
+  const tainted = used.filter((node) => {
+    const flow = flows.placeOf(node);
+    return flow !== undefined && (flow.masks[0] | flow.masks[1] | flow.masks[2]) !== 0;
+  });
+  return (
+    tainted.length > 0 &&
+    tainted.every((node) =>
+      node.type === 'Identifier'
+        ? bindings.has(flows.file.bindingOf(node) as Binding)
+        : members.has(flows.calleeName(node)),
+    )
+  );
+}
+
+/** The names and members that make up a value, variables resolved one level down. */
+function collect(given: Node, used: Node[], flows: Flows, depth: number): void {
+  const node = bare(given);
+  if (used.length > 50) return;
+  switch (node.type) {
+    case 'Identifier': {
+      const binding = flows.file.bindingOf(node);
+      const isChecked = binding && checksOf(flows).bindings.has(binding);
+      if (binding?.kind === 'variable' && binding.values.length > 0 && depth < 3 && !isChecked)
+        for (const value of binding.values) collect(value, used, flows, depth + 1);
+      else used.push(node);
+      return;
+    }
+    case 'MemberExpression':
+      used.push(node);
+      return;
+    case 'BinaryExpression':
+      collect(node.left, used, flows, depth);
+      collect(node.right, used, flows, depth);
+      return;
+    case 'TemplateLiteral':
+      for (const one of node.expressions) collect(one, used, flows, depth);
+      return;
+    case 'AssignmentExpression':
+      collect(node.right, used, flows, depth);
+      return;
+    case 'CallExpression':
+      for (const one of node.arguments) collect(one, used, flows, depth);
+      return;
+    default:
+      return;
+  }
+}
+
+function checksOf(flows: Flows): Checks {
+  const known = checks.get(flows);
+  if (known) return known;
+  const bindings = new Set<Binding>();
+  const members = new Set<string>();
+  const add = (given: Node | undefined) => {
+    if (!given) return;
+    const node = bare(given);
+    if (node.type === 'Identifier') {
+      const binding = flows.file.bindingOf(node);
+      if (binding) bindings.add(binding);
+    } else if (node.type === 'MemberExpression') members.add(flows.calleeName(node));
+  };
+  for (const node of flows.file.nodes) {
+    if (node.type !== 'CallExpression') continue;
+    const callee = bare(node.callee);
+    if (callee.type !== 'MemberExpression') continue;
+    const name = memberName(callee);
+    if (name === 'test' && isWholePattern(bare(callee.object), flows)) add(node.arguments[0]);
+    else if (name === 'match' && node.arguments[0] && isWholePattern(bare(node.arguments[0]), flows))
+      add(callee.object);
+    else if (/^(?:has|includes|indexOf|hasOwn)$/.test(name ?? '') && isList(bare(callee.object), flows))
+      add(node.arguments.at(-1));
+  }
+  const made = { bindings, members };
+  checks.set(flows, made);
+  return made;
+}
+
+function isWholePattern(node: Node, flows: Flows): boolean {
+  if (node.type === 'Literal' && 'regex' in node) {
+    const { pattern } = node.regex;
+    return (
+      (/^\^/.test(pattern) && /\$$/.test(pattern) && !/\.[*+]/.test(pattern)) ||
+      /^\[\^?[^\]]*\]$/.test(pattern)
+    );
+  }
+  if (node.type !== 'Identifier') return false;
+  return (
+    flows.file.bindingOf(node)?.values.some((one) => one.type === 'Literal' && isWholePattern(one, flows)) ??
+    false
+  );
+}
+
+/** A list of fixed values. */
+function isList(node: Node, flows: Flows): boolean {
+  if (node.type === 'ArrayExpression') return node.elements.every((one) => one?.type === 'Literal');
+  if (node.type === 'NewExpression')
+    return node.callee.type === 'Identifier' && /^(?:Set|Map)$/.test(node.callee.name);
+  if (node.type !== 'Identifier') return false;
+  return (
+    flows.file.bindingOf(node)?.values.some((one) => one.type !== 'Identifier' && isList(one, flows)) ?? false
+  );
+}
+
+const PATH_CHECK =
+  /^(?:startsWith|relative|isAbsolute|isPathInside|is-path-inside|pathIsInside|path-is-inside|contains|realpath|realpathSync)$/i;
+
+/**
+ * Whether the function of a sink, or one around it, checks that a path stays where it should: it looks for `..` or compares
+ * the beginning with a folder.
+ */
+export function isPathGuarded(node: Node, way: readonly FlowNode[], flows: Flows): boolean {
+  const lines = new Set(way.map(({ line }) => line));
+  const around: FunctionNode[] = [];
+  for (let at = flows.file.functionOf(node); at; at = flows.file.functionOf(at)) around.push(at);
+  const [outermost] = around.slice(-1);
+  for (const one of flows.file.nodes) {
+    if (!isPathCheck(one, flows)) continue;
+    // In a function around the sink, or in one that the value passes.
+    if (outermost === undefined || isWithin(one, outermost)) return true;
+    const owner = flows.file.functionOf(one);
+    if (
+      owner &&
+      [...lines].some((line) => line >= (owner.loc?.start.line ?? 0) && line <= (owner.loc?.end.line ?? 0))
+    )
+      return true;
+  }
+  return false;
+}
+
+function isPathCheck(node: Node, flows: Flows): boolean {
+  if (node.type === 'Literal') {
+    if ('regex' in node)
+      return /\\\.\\\.|\\\.\{2|\[\^/.test(node.regex.pattern) && /\\\./.test(node.regex.pattern);
+    return (
+      typeof node.value === 'string' &&
+      /^\.\.(?:[\\/]|$)|^[\\/]?\.\.[\\/]$/.test(node.value) &&
+      isCompared(node, flows)
+    );
+  }
+  if (node.type !== 'CallExpression') return false;
+  const callee = bare(node.callee);
+  const name = flows.calleeName(callee);
+  const short = name.slice(name.lastIndexOf('.') + 1);
+  if (PATH_CHECK.test(short)) return textOf(node.arguments[0]) === undefined || short !== 'startsWith';
+  if (short !== 'indexOf') return false;
+  // `full.indexOf(root) === 0`
+  const parent = flows.file.parentOf(node);
+  return parent?.type === 'BinaryExpression' && node.arguments[0]?.type !== 'Literal';
+}
+
+/** `x.includes('..')`, `part === '..'` */
+function isCompared(node: Node, flows: Flows): boolean {
+  const parent = flows.file.parentOf(node);
+  if (parent?.type === 'BinaryExpression') return /^[!=]==?$/.test(parent.operator);
+  if (parent?.type !== 'CallExpression') return false;
+  const name = flows.calleeName(parent.callee);
+  return /(?:includes|indexOf|startsWith|contains|search|split)$/.test(name);
+}
+
+function isWithin(node: Node, outer: Node): boolean {
+  const [from = 0, to = 0] = outer.range ?? [];
+  const [start = 0] = node.range ?? [];
+  return start >= from && start <= to;
+}

@@ -1,0 +1,85 @@
+import type { ScopedFile } from './scopes.ts';
+import { bare, keyName, memberName, type Node } from './syntax.ts';
+
+const REQUEST = /^_?(?:req|request|ctx|context)$/i;
+const OF_REQUEST = new Set([
+  'query',
+  'params',
+  'body',
+  'headers',
+  'cookies',
+  'signedCookies',
+  'url',
+  'originalUrl',
+  'rawBody',
+  'files',
+  'hostname',
+  'path',
+  'querystring',
+  'search',
+  'rawHeaders',
+  'pathname',
+]);
+const OF_REQUEST_CALL = new Set(['get', 'header', 'param', 'query', 'cookie']);
+const OF_LOCATION = new Set(['search', 'hash', 'href', 'pathname']);
+const OF_DOCUMENT = new Set(['URL', 'documentURI', 'referrer', 'cookie']);
+/** An entry of an archive names itself. */
+const ENTRY = /^(?:zip|tar|archive)?_?(?:entry|header)$/i;
+const OF_ENTRY = new Set(['path', 'name', 'fileName', 'filename', 'entryName', 'linkname']);
+
+/** Words for a value that somebody outside chooses, or `undefined`. */
+export function remoteSource(node: Node, file: ScopedFile): string | undefined {
+  switch (node.type) {
+    case 'MemberExpression': {
+      const name = memberName(node);
+      const object = bare(node.object);
+      if (name === undefined) return undefined;
+      if (object.type === 'MemberExpression') {
+        const outer = memberName(object);
+        const isOf = outer === 'request' || outer === 'req';
+        if (isOf && OF_REQUEST.has(name)) return `\`${outer}.${name}\``;
+        if (outer === 'location' && OF_LOCATION.has(name)) return `\`location.${name}\``;
+        return undefined;
+      }
+      if (object.type !== 'Identifier') return undefined;
+      const binding = file.bindingOf(object);
+      const words = `\`${object.name}.${name}\``;
+      if (binding?.kind === 'parameter') {
+        if (REQUEST.test(object.name) && OF_REQUEST.has(name)) return words;
+        if (ENTRY.test(object.name) && OF_ENTRY.has(name)) return words;
+      }
+      if (binding?.kind === 'variable' && ENTRY.test(object.name) && OF_ENTRY.has(name)) return words;
+      if (binding) return undefined;
+      if (object.name === 'location' && OF_LOCATION.has(name)) return words;
+      if (object.name === 'document' && OF_DOCUMENT.has(name)) return words;
+      return object.name === 'window' && name === 'name' ? words : undefined;
+    }
+    case 'CallExpression': {
+      const callee = bare(node.callee);
+      if (callee.type !== 'MemberExpression') return undefined;
+      const object = bare(callee.object);
+      const name = memberName(callee) ?? '';
+      if (object.type === 'MemberExpression' && /^req(?:uest)?$/.test(memberName(object) ?? ''))
+        return OF_REQUEST_CALL.has(name) && node.arguments.length > 0
+          ? `\`${memberName(object)}.${name}()\``
+          : undefined;
+      if (object.type !== 'Identifier' || !/^req(?:uest)?$/.test(object.name)) return undefined;
+      const isRequest = file.bindingOf(object)?.kind === 'parameter';
+      return isRequest && OF_REQUEST_CALL.has(name) ? `\`${object.name}.${name}()\`` : undefined;
+    }
+    case 'Property': {
+      // `const { query } = req`, `(req: { body }, res)`
+      const pattern = file.parentOf(node);
+      const holder = pattern && file.parentOf(pattern);
+      const name = keyName(node) ?? '';
+      if (holder?.type !== 'VariableDeclarator' || !holder.init) return undefined;
+      const from = bare(holder.init);
+      if (from.type !== 'Identifier' || !REQUEST.test(from.name)) return undefined;
+      return file.bindingOf(from)?.kind === 'parameter' && OF_REQUEST.has(name)
+        ? `\`${from.name}.${name}\``
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

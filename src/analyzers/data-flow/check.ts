@@ -7,10 +7,24 @@ import { findSlowPatterns } from './slow-regexp.ts';
 import { parseSource } from './syntax.ts';
 
 /**
+ * What a file must hold for a finding: something to read from outside together with something to do with it, a member whose
+ * name is computed and that is assigned to, or a regular expression with a repetition. Most files hold none of them, and are
+ * not parsed.
+ */
+const MENTIONS: readonly RegExp[] = [
+  /\b(?:exec|execSync|execAsync|execPromise|execPromisified|pexec|eval|Function)\b\s*\(|\b(?:child_process|shelljs|execa|vm2?|RegExp)\b|[-_]exec\b|exec-sync|\b(?:safer?|static)-eval|notevil|\bspawn|\bset(?:Timeout|Interval)\(\s*['"`]/,
+  /\b(?:innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment)\b|\bdocument\.write|\$\w*[.(]|jQuery/,
+  /\b(?:_?(?:req|request|ctx|context)|location|document|window|\w*(?:entry|header))\b\s*(?:\?\.|\.)\s*(?:query|params|body|headers|cookies|signedCookies|url|originalUrl|rawBody|files|hostname|path|querystring|search|rawHeaders|pathname|get|header|param|cookie|hash|href|URL|documentURI|referrer|name|fileName|filename|entryName|linkname|req)\b|\}\s*=\s*_?(?:req|request|ctx|context)\b/i,
+  /[\w$)\]]\[(?!['"])[^\]\n]+\]\]?\s*(?:=(?![=>])|(?:\|\||\?\?|&&)=)/,
+  /(?:^|[=(,:!&|?{};[>\n]|\breturn|\bcase)\s*\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])*[*+}]/m,
+];
+
+/**
  * Finds weaknesses in one file of JavaScript or TypeScript. Pure.
  * @throws SyntaxError if the text cannot be parsed, RangeError if it is nested too deep or too large
  */
 export function checkFile(text: string, language: 'javascript' | 'typescript' | 'tsx'): Weakness[] {
+  if (!MENTIONS.some((pattern) => pattern.test(text))) return [];
   const flows = flowsOf(resolveScopes(parseSource(text, language)));
   const found = [...findPrototypePollution(flows), ...findSinks(flows), ...findSlowPatterns(flows)];
   const known = new Set<string>();

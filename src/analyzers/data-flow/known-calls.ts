@@ -107,6 +107,8 @@ export const PASSING_CALLS: ReadonlySet<string> = new Set([
   'toString',
   'split',
   'path.normalize',
+  'inspect',
+  'util.inspect',
   'path.dirname',
   'normalize',
   'dirname',

@@ -21,6 +21,11 @@ const REMOTE: readonly Origin[] = ['remote'];
 const JOINED: readonly Origin[] = ['remote', 'part'];
 const ANY: readonly Origin[] = ['remote', 'part', 'library'];
 
+/** Names mean less with every step, because different objects share them. */
+const MOST_STEPS = 30;
+/** What a query compares with is a request's own member, or it has most likely become a text or a number. */
+const MOST_DIRECT = 6;
+
 const FS_READS = new Set(
   'readFile readFileSync createReadStream open openSync readdir readdirSync stat statSync lstat access exists existsSync'.split(
     ' ',
@@ -54,6 +59,7 @@ function judge({ rule, node, value, kind, origins, what }: Sink, flows: Flows): 
   const origin = origins.find((one) => comesFrom(flow, one, kind));
   if (origin === undefined) return undefined;
   const way = wayTo(flow, origin);
+  if (way.length > (kind === KIND.query ? MOST_DIRECT : MOST_STEPS)) return undefined;
   if (isGuarded(value, way, flows)) return undefined;
   const isPath = kind === KIND.path;
   if (isPath && isPathGuarded(node, way, flows)) return undefined;
@@ -79,10 +85,10 @@ export function weakness(rule: DataFlowRule, node: Node, way: readonly FlowNode[
   };
 }
 
-const MOST_STEPS = 6;
+const MOST_LISTED = 6;
 
 function listOf(lines: readonly number[]): string {
-  const shown = lines.length > MOST_STEPS ? [...lines.slice(0, MOST_STEPS), '…'] : lines;
+  const shown = lines.length > MOST_LISTED ? [...lines.slice(0, MOST_LISTED), '…'] : lines;
   return shown.join(', ');
 }
 

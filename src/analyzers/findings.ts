@@ -1,8 +1,10 @@
 import { firstChanged } from '../core/hunks.ts';
 import { type Finding, SEVERITIES, type Severity } from '../domain/outcome/finding.ts';
 import { familyOf } from '../domain/outcome/fingerprint.ts';
+import { existedBefore } from '../messages/skills/analyzer.ts';
 import type { AdmittedFile } from './admit.ts';
 import type { RawFinding } from './analyzer.ts';
+import { wasThereBefore } from './before.ts';
 import { type Edit, fixOf } from './fix.ts';
 import { shown } from './mask.ts';
 import type { Rule } from './rules.ts';
@@ -23,6 +25,8 @@ interface LocatedFinding {
   line: number;
   endLine: number;
   severity: Severity;
+  /** Its lines were in the file before, so it is information only. */
+  before: boolean;
   analyzer: string;
   rule: string;
   text: Rule;
@@ -60,9 +64,10 @@ export function conclude(
       const text = Object.hasOwn(rules, rule) ? rules[rule] : undefined;
       const place = file && positionIn(raw, file);
       if (file === undefined || text === undefined || place === undefined) continue;
-      const severity = (file.test ? text.severity_in_tests : undefined) ?? text.severity;
+      const before = !raw.wholeFile && wasThereBefore(file, raw);
+      const severity = before ? 'info' : ((file.test ? text.severity_in_tests : undefined) ?? text.severity);
       const rank = ranks.get(rule) ?? 0;
-      located.push({ file, ...place, severity, analyzer, rule, text, message, edits, rank });
+      located.push({ file, ...place, severity, before, analyzer, rule, text, message, edits, rank });
     }
   }
   const kept = distinct(located.sort(compare));
@@ -125,12 +130,13 @@ function distinct(sorted: readonly LocatedFinding[]): LocatedFinding[] {
 }
 
 function withText(
-  { file, line, endLine, severity, analyzer, rule, text, message, edits }: LocatedFinding,
+  { file, line, endLine, severity, before, analyzer, rule, text, message, edits }: LocatedFinding,
   mask: ((text: string) => string) | undefined,
 ): Finding {
   const show = (words: string) => (mask && words.length <= MAX_SHOWN ? shown(mask(words)) : undefined);
   const shownMessage = show(message)?.replace(/\.$/, '') ?? 'not shown, since it could hold a secret';
   const evidence = show(file.lines[line - 1] ?? '');
+  const description = text.description.replace('{message}', () => shownMessage);
   const fix = fixOf(edits, file.lines, { line, endLine });
   return {
     severity,
@@ -138,7 +144,7 @@ function withText(
     file: file.path,
     line,
     ...(endLine > line && { end_line: endLine }),
-    description: text.description.replace('{message}', () => shownMessage),
+    description: before ? existedBefore(description) : description,
     suggestion: text.suggestion,
     // A mask would be committed instead of the secret.
     ...(fix !== undefined && mask?.(fix) === fix && { fix }),

@@ -40,6 +40,8 @@ interface FunctionFlow {
   rest: number;
   all: FlowNode;
   result: FlowNode;
+  /** What `this` is, where a call says so. */
+  self: FlowNode;
 }
 
 /** More functions of one name mean that the name says little. */
@@ -221,6 +223,7 @@ export function flowsOf(file: ScopedFile): Flows {
       rest,
       all: graph.node(line),
       result: graph.node(line),
+      self: graph.node(line),
     };
     functions.set(node, flow);
     for (const parameter of flow.parameters) graph.edge(parameter, flow.all);
@@ -303,6 +306,10 @@ export function flowsOf(file: ScopedFile): Flows {
       case 'Identifier': {
         const binding = file.bindingOf(node);
         return binding && bindingNode(binding, lineOf(node));
+      }
+      case 'ThisExpression': {
+        const owner = argumentsOwner(node);
+        return owner && functionFlow(owner).self;
       }
       case 'MemberExpression':
         return memberValue(node);
@@ -424,6 +431,8 @@ export function flowsOf(file: ScopedFile): Flows {
       const targets = targetsOf(callee.object);
       const list = memberName(callee) === 'apply';
       for (const target of targets) {
+        const [self] = node.arguments;
+        if (self) graph.edge(placeOf(self), functionFlow(target).self, { same: true });
         if (list) linkList(node.arguments[1], target);
         else linkArguments(node.arguments.slice(1), target);
         graph.edge(functionFlow(target).result, value, { same: true });
@@ -502,10 +511,18 @@ export function flowsOf(file: ScopedFile): Flows {
   function linkCallbacks(node: ES.SimpleCallExpression | ES.NewExpression, callee: Node): void {
     if (callee.type !== 'MemberExpression' && callee.type !== 'Identifier') return;
     const method = callee.type === 'MemberExpression' ? memberName(callee) : callee.name;
-    if (method === undefined || !EACH_METHODS.has(method)) return;
+    if (method === undefined) return;
+    if (!EACH_METHODS.has(method)) {
+      linkEvents(node, method);
+      return;
+    }
     const given = node.arguments.flatMap((one) => functionsIn(one));
     for (const one of given) {
       const flow = functionFlow(one);
+      // `forIn(source, copy, target)`: the last one is `this`.
+      const last = node.arguments.at(-1);
+      if (last && node.arguments.length > 1 && !isFunction(last))
+        graph.edge(placeOf(last), flow.self, { same: true });
       const from = [
         callee.type === 'MemberExpression' ? placeOf(callee.object) : undefined,
         ...node.arguments.filter((argument) => !isFunction(argument)).map(placeOf),
@@ -516,6 +533,24 @@ export function flowsOf(file: ScopedFile): Flows {
       if (/^reduce/.test(method)) {
         const [first] = flow.parameters;
         if (first) graph.edge(flow.result, first, { same: true });
+      }
+    }
+  }
+
+  /** What other programs, files and people say, as events and callbacks bring it: harmful where it becomes a command or code. */
+  function linkEvents(node: ES.SimpleCallExpression | ES.NewExpression, method: string): void {
+    if (targetsOf(node.callee).length > 0 || /^(?:Promise|set\w+|nextTick|describe|it|test)$/.test(method))
+      return;
+    for (const one of node.arguments) {
+      if (!isFunction(one)) continue;
+      for (const [index, parameter] of one.params.entries()) {
+        const value = functionFlow(one).parameters[index];
+        if (
+          parameter.type === 'Identifier' &&
+          /^_?(?:err|error|e|cb|done|next|resolve|reject|callback)$/i.test(parameter.name)
+        )
+          continue;
+        if (value) graph.source(value, 'library', `what \`${method}\` brings`, KIND.shell | KIND.code);
       }
     }
   }

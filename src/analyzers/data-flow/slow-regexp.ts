@@ -163,7 +163,8 @@ function reachedBy(
     const words = `the text comes from ${way[0]?.source ?? 'outside'} in line ${way[0]?.line ?? lineOf(use.text)}`;
     return { words, lines: [lineOf(use.text)] };
   }
-  if (slowness === 'exponential' || uses.some(({ kind }) => kind === 'unknown'))
-    return { words: 'any text that it meets counts', lines: [] };
+  // What a file or another program says is not known, and only fixed texts are harmless.
+  const isFixed = uses.length > 0 && uses.every((use) => use.kind === 'text' && !flows.placeOf(use.text));
+  if (slowness === 'exponential' || !isFixed) return { words: 'any text that it meets counts', lines: [] };
   return undefined;
 }

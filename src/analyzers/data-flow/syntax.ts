@@ -38,8 +38,8 @@ const TYPES_ONLY =
 export function parseSource(text: string, language: 'javascript' | 'typescript' | 'tsx'): Node {
   const plugins: ParserPlugin[] =
     language === 'javascript'
-      ? ['estree', 'jsx', 'flow', 'decorators', 'explicitResourceManagement']
-      : ['estree', 'typescript', 'decorators', 'explicitResourceManagement'];
+      ? ['estree', 'jsx', 'flow', 'decorators']
+      : ['estree', 'typescript', 'decorators'];
   if (language === 'tsx') plugins.push('jsx');
   const { program } = parse(text, {
     sourceType: 'unambiguous',

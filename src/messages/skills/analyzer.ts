@@ -27,3 +27,8 @@ export function analyzerEnded(
 ): string {
   return `${analyzer}: ${ENDED[status]} after ${formatDuration(durationMs)}, ${plural(files, 'file')}\n`;
 }
+
+/** The description of a finding on lines that the pull request only moved or indented. */
+export function existedBefore(description: string): string {
+  return `${description} The same lines were in this file before the change, so this does not block it.`;
+}

@@ -66,6 +66,64 @@ describe('the place of a finding', () => {
   });
 });
 
+describe('a finding on lines that were there before', () => {
+  const lines = ['function run(code) {', '  if (code) {', '    eval(code);', '  }', '}'];
+  const severityOf = (patch: string, changed: number[], raw: Partial<RawFinding> = {}) => {
+    const [found] = findingsOf(
+      [file(new Set(changed), { lines, text: lines.join('\n'), patch })],
+      [
+        {
+          analyzer: 'x',
+          rules: { r: rule({ severity: 'high' }) },
+          findings: [{ file: 0, rule: 'r', line: 3, ...raw }],
+        },
+      ],
+      (s) => s,
+    );
+    return found?.severity;
+  };
+  const indented =
+    '@@ -1,3 +1,5 @@\n function run(code) {\n-  eval(code);\n+  if (code) {\n+    eval(code);\n+  }\n }';
+
+  test('is information when they were only indented', () => {
+    expect(severityOf(indented, [2, 3, 4])).toBe('info');
+  });
+
+  test('is information when they were moved from elsewhere in the file', () => {
+    const moved = '@@ -0,0 +2,3 @@\n+  if (code) {\n+    eval(code);\n+  }\n@@ -20 +22,0 @@\n-eval(code);';
+    expect(severityOf(moved, [2, 3, 4])).toBe('info');
+  });
+
+  test('is information when a statement was only wrapped', () => {
+    const wrapped = '@@ -2 +2,3 @@\n-  if (code) { eval(code); }\n+  if (code) {\n+    eval(code);\n+  }';
+    expect(severityOf(wrapped, [2, 3, 4], { line: 2, endLine: 4 })).toBe('info');
+  });
+
+  test('says that it was there before', () => {
+    const [found] = findingsOf(
+      [file(new Set([2, 3, 4]), { lines, text: lines.join('\n'), patch: indented })],
+      [{ analyzer: 'x', rules: { r: rule() }, findings: [{ file: 0, rule: 'r', line: 3 }] }],
+      (s) => s,
+    );
+    expect(found?.description).toBe(
+      'It is wrong. The same lines were in this file before the change, so this does not block it.',
+    );
+  });
+
+  test('blocks when one character of them is new', () => {
+    expect(severityOf(indented.replace('-  eval(code)', '-  eval(node)'), [2, 3, 4])).toBe('high');
+  });
+
+  test('blocks when another line on the way of the value is new', () => {
+    expect(severityOf(indented, [2, 3, 4], { alsoAt: [2] })).toBe('high');
+  });
+
+  test('blocks when the same lines are kept elsewhere and are not removed', () => {
+    const copied = '@@ -1,2 +1,4 @@\n eval(code);\n+  if (code) {\n+    eval(code);\n+  }';
+    expect(severityOf(copied, [2, 3, 4])).toBe('high');
+  });
+});
+
 describe('one finding per cause', () => {
   const places = (found: [analyzer: string, rules: Record<string, Rule>][]) =>
     findingsOf(

@@ -1,0 +1,376 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are the code under review
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Finding } from '../../src/domain/outcome/finding.ts';
+import { added, modified, placesOf, review } from './support.ts';
+
+/** A weakness with its places, beside the same code corrected, which must stay silent. */
+type Case = [name: string, weak: string, places: string[], corrected: string, extension?: string];
+
+const PROTOTYPE: Case[] = [
+  [
+    'a recursive merge',
+    `module.exports = function merge(target, source) {
+  for (const key in source) {
+    if (typeof source[key] === 'object' && typeof target[key] === 'object') merge(target[key], source[key]);
+    else target[key] = source[key];
+  }
+  return target;
+};`,
+    ['high data-flow/prototype-pollution:4'],
+    `module.exports = function merge(target, source) {
+  for (const key in source) {
+    if (key === '__proto__') continue;
+    if (typeof source[key] === 'object' && typeof target[key] === 'object') merge(target[key], source[key]);
+    else target[key] = source[key];
+  }
+  return target;
+};`,
+  ],
+  [
+    'a recursive merge over a list of keys',
+    `export function extend(to, from) {
+  Object.keys(from).forEach((key) => {
+    if (isObject(to[key])) to[key] = extend(to[key], from[key]);
+    else to[key] = from[key];
+  });
+  return to;
+}`,
+    ['high data-flow/prototype-pollution:3'],
+    `const BLOCKED = new Set(['__proto__', 'constructor', 'prototype']);
+export function extend(to, from) {
+  Object.keys(from).forEach((key) => {
+    if (BLOCKED.has(key)) return;
+    if (isObject(to[key])) to[key] = extend(to[key], from[key]);
+    else to[key] = from[key];
+  });
+  return to;
+}`,
+  ],
+  [
+    'an assignment by a path',
+    `exports.set = (object, path, value) => {
+  const keys = path.split('.');
+  let at = object;
+  while (keys.length > 1) {
+    const key = keys.shift();
+    if (!at[key]) at[key] = {};
+    at = at[key];
+  }
+  at[keys[0]] = value;
+};`,
+    ['high data-flow/prototype-pollution:6'],
+    `exports.set = (object, path, value) => {
+  const keys = path.split('.');
+  let at = object;
+  while (keys.length > 1) {
+    const key = keys.shift();
+    if (!Object.hasOwn(at, key)) at[key] = {};
+    at = at[key];
+  }
+  at[keys[0]] = value;
+};`,
+  ],
+  [
+    'two keys of a request in a row',
+    'export const save = (req) => {\n  store[req.query.a][req.query.b] = req.body;\n};',
+    ['high data-flow/prototype-pollution:2'],
+    'export const save = (req) => {\n  store.get(req.query.a).set(req.query.b, req.body);\n};',
+  ],
+  [
+    'a merge with callbacks and `this`',
+    `const each = require('for-in');
+module.exports = function mixin(target, ...sources) {
+  for (const source of sources) each(source, copy, target);
+  return target;
+};
+function copy(value, key) {
+  const known = this[key];
+  if (known && value) module.exports(known, value);
+  else this[key] = value;
+}`,
+    ['high data-flow/prototype-pollution:9'],
+    `const each = require('for-in');
+module.exports = function mixin(target, ...sources) {
+  for (const source of sources) each(source, copy, target);
+  return target;
+};
+function copy(value, key) {
+  if (key === '__proto__') return;
+  const known = this[key];
+  if (known && value) module.exports(known, value);
+  else this[key] = value;
+}`,
+  ],
+];
+
+const COMMANDS: Case[] = [
+  [
+    'a command joined from a parameter',
+    "const { exec } = require('child_process');\nmodule.exports = (url, done) => {\n  exec('git clone ' + url, done);\n};",
+    ['critical data-flow/command-injection:3'],
+    "const { execFile } = require('child_process');\nmodule.exports = (url, done) => {\n  execFile('git', ['clone', '--', url], done);\n};",
+  ],
+  [
+    'a command put together over several lines and functions',
+    `import { execSync as run } from 'node:child_process';
+function commandFor(options) {
+  let command = 'convert';
+  command += ' ' + options.input;
+  return command;
+}
+export class Image {
+  constructor(input) {
+    this.input = input;
+  }
+  resize() {
+    return run(commandFor({ input: this.input }));
+  }
+}`,
+    ['critical data-flow/command-injection:12'],
+    `import { execFileSync as run } from 'node:child_process';
+export class Image {
+  constructor(input) {
+    this.input = input;
+  }
+  resize() {
+    return run('convert', [this.input]);
+  }
+}`,
+  ],
+  [
+    'a list of arguments with a shell',
+    "import { spawn } from 'node:child_process';\nexport const build = (name: string) => spawn('make', [name], { shell: true });",
+    ['critical data-flow/command-injection:2'],
+    "import { spawn } from 'node:child_process';\nexport const build = (name: string) => spawn('make', [name], { shell: false });",
+    'ts',
+  ],
+  [
+    'a value that is not checked from its first to its last character',
+    "const cp = require('child_process');\nexports.kill = (pid) => {\n  if (!/\\d+/.test(pid)) return;\n  cp.execSync(`kill ${pid}`);\n};",
+    ['critical data-flow/command-injection:4'],
+    "const cp = require('child_process');\nexports.kill = (pid) => {\n  if (!/^\\d+$/.test(pid)) return;\n  cp.execSync(`kill ${pid}`);\n};",
+  ],
+  [
+    'what a message brings',
+    "const cp = require('child_process');\nsocket.on('message', (name) => {\n  cp.exec(`ping ${name}`);\n});",
+    ['critical data-flow/command-injection:3'],
+    "const cp = require('child_process');\nsocket.on('message', (name) => {\n  cp.exec(`ping ${Number(name)}`);\n});",
+  ],
+];
+
+const CODE: Case[] = [
+  [
+    'code from a parameter',
+    'module.exports = function compile(source) {\n  return new Function("data", source);\n};',
+    ['high data-flow/code-injection:2'],
+    'module.exports = function compile() {\n  return new Function("data", "return data");\n};',
+  ],
+  [
+    'code in a machine that is no sandbox',
+    "import vm from 'node:vm';\nexport const run = (code: string) => vm.runInNewContext(code);",
+    ['high data-flow/code-injection:2'],
+    "import vm from 'node:vm';\nexport const run = () => vm.runInNewContext('1 + 1');",
+    'ts',
+  ],
+  [
+    'a timer with joined code',
+    'export const later = (name) => setTimeout("show(\'" + name + "\')", 10);',
+    ['high data-flow/code-injection:1'],
+    'export const later = (name) => setTimeout(() => show(name), 10);',
+  ],
+];
+
+const REQUESTS: Case[] = [
+  [
+    'a file that a request names',
+    `const fs = require('fs'), http = require('http'), path = require('path'), url = require('url');
+http.createServer((req, res) => {
+  const file = path.join(__dirname, url.parse(req.url).pathname);
+  fs.readFile(file, (error, data) => res.end(data));
+});`,
+    ['high data-flow/path-traversal:4'],
+    `const fs = require('fs'), http = require('http'), path = require('path'), url = require('url');
+http.createServer((req, res) => {
+  const file = path.join(__dirname, url.parse(req.url).pathname);
+  if (!file.startsWith(__dirname + path.sep)) return res.end();
+  fs.readFile(file, (error, data) => res.end(data));
+});`,
+  ],
+  [
+    'a file that an entry of an archive names',
+    `const fs = require('fs'), path = require('path');
+exports.extract = (zip, folder) => {
+  zip.on('entry', (entry) => entry.pipe(fs.createWriteStream(path.join(folder, entry.path))));
+};`,
+    ['high data-flow/archive-traversal:3'],
+    `const fs = require('fs'), path = require('path');
+exports.extract = (zip, folder) => {
+  zip.on('entry', (entry) => entry.pipe(fs.createWriteStream(path.join(folder, path.basename(entry.path)))));
+};`,
+  ],
+  [
+    'a page that says what a request says',
+    "app.get('/', (req, res) => {\n  res.send('<h1>Hello ' + req.query.name + '</h1>');\n});",
+    ['medium data-flow/cross-site-scripting:2'],
+    "app.get('/', (req, res) => {\n  res.send('<h1>Hello ' + escapeHtml(req.query.name) + '</h1>');\n});",
+  ],
+  [
+    'HTML from a parameter',
+    'export function show(element, title) {\n  element.innerHTML = `<b>${title}</b>`;\n}',
+    ['medium data-flow/cross-site-scripting:2'],
+    'export function show(element, title) {\n  element.textContent = title;\n}',
+  ],
+  [
+    'an address that a request chooses',
+    "app.get('/proxy', async (req, res) => {\n  const answer = await fetch(req.query.url);\n  answer.body.pipe(res);\n});",
+    ['high data-flow/request-forgery:2'],
+    "app.get('/proxy', async (req, res) => {\n  const answer = await fetch('https://api.example.com/' + req.query.path);\n  answer.body.pipe(res);\n});",
+  ],
+  [
+    'a redirect that a request chooses',
+    "app.get('/login', (req, res) => {\n  const { next } = req.query;\n  res.redirect(next);\n});",
+    ['medium data-flow/open-redirect:3'],
+    "app.get('/login', (req, res) => {\n  res.redirect('/welcome?from=' + req.query.next);\n});",
+  ],
+  [
+    'a query with an object of a request',
+    "app.post('/login', async (req) => {\n  return users.findOne({ name: req.body.name, password: req.body.password });\n});",
+    ['high data-flow/nosql-injection:2'],
+    "app.post('/login', async (req) => {\n  return users.findOne({ name: String(req.body.name) });\n});",
+  ],
+  [
+    'a pattern that a request chooses',
+    "app.get('/find', (req, res) => {\n  const pattern = new RegExp(req.query.q);\n  res.json(names.filter((name) => pattern.test(name)));\n});",
+    ['medium data-flow/regexp-injection:2'],
+    "app.get('/find', (req, res) => {\n  const pattern = new RegExp(escapeRegExp(req.query.q));\n  res.json(names.filter((name) => pattern.test(name)));\n});",
+  ],
+];
+
+const PATTERNS: Case[] = [
+  [
+    'a pattern of exponential time',
+    'export const isList = (text: string) => /^(a+,?)+$/.test(text);',
+    ['high data-flow/exponential-regexp:1'],
+    'export const isList = (text: string) => /^a+(?:,a+)*$/.test(text);',
+    'ts',
+  ],
+  [
+    'a pattern of quadratic time for a text from outside',
+    "module.exports = function trim(text) {\n  return text.replace(/^\\s*|\\s*$/g, '');\n};",
+    ['medium data-flow/slow-regexp:2'],
+    'module.exports = function trim(text) {\n  return text.trim();\n};',
+  ],
+  [
+    'a pattern made from fixed parts',
+    "const part = '(?:x+x+)+';\nmodule.exports = (text) => new RegExp('^' + part + 'y$').test(text);",
+    ['high data-flow/exponential-regexp:2'],
+    "const part = '(?:x+)';\nmodule.exports = (text) => new RegExp('^' + part + 'y$').test(text);",
+  ],
+  [
+    'a slow pattern that meets any text',
+    'export const rules = { heading: /^ *(#{1,6}) *([^\\n]+?) *#* *(?:\\n+|$)/ };',
+    ['medium data-flow/slow-regexp:1'],
+    "export const version = /\\s+$/.exec('a fixed text ');",
+  ],
+];
+
+const SILENT: Case[] = [
+  [
+    'a function that reads the file it is given',
+    '',
+    [],
+    "import { readFileSync } from 'node:fs';\nexport const read = (path: string) => readFileSync(path, 'utf8');",
+    'ts',
+  ],
+  [
+    'a command that is fixed',
+    '',
+    [],
+    "const { execSync } = require('child_process');\nmodule.exports = () => execSync('git rev-parse HEAD');",
+  ],
+  ['a method called exec', '', [], 'module.exports = (text) => /a/.exec("b" + text);'],
+  [
+    'a function that runs the command it is given',
+    '',
+    [],
+    "const { exec } = require('child_process');\nmodule.exports = (command) => exec(command);",
+  ],
+  [
+    'a shallow copy',
+    '',
+    [],
+    'module.exports = (to, from) => {\n  for (const key in from) to[key] = from[key];\n};',
+  ],
+  [
+    'a grid',
+    '',
+    [],
+    'export function fill(grid: number[][], rows: number, columns: number) {\n  for (let y = 0; y < rows; y++) for (let x = 0; x < columns; x++) grid[y][x] = x * y;\n}',
+    'ts',
+  ],
+  ['a table of tables', '', [], 'export function count(kind, name) {\n  totals[kind][name] = 0;\n}'],
+];
+
+const ALL = [...PROTOTYPE, ...COMMANDS, ...CODE, ...REQUESTS, ...PATTERNS, ...SILENT];
+
+describe('the flow of values in JavaScript and TypeScript', () => {
+  let findings: Finding[];
+  const pathOf = (index: number, what: 'weak' | 'corrected') =>
+    `src/${what}-${index}.${ALL[index]?.[4] ?? 'js'}`;
+  const placesIn = (path: string) => placesOf(findings.filter(({ file }) => file === path));
+
+  beforeAll(async () => {
+    const files = ALL.flatMap(([, weak, , corrected], index) => [
+      added(pathOf(index, 'weak'), `${weak}\n`),
+      added(pathOf(index, 'corrected'), `${corrected}\n`),
+    ]);
+    const report = await review(files, { analyzers: ['data-flow'] });
+    expect(report.analyzers).toMatchObject([{ name: 'data-flow', status: 'ok', files: files.length }]);
+    findings = report.findings;
+  });
+
+  const numbered = ALL.map(([name, , places], index) => ({ name, places, index }));
+  test.each(numbered.filter(({ places }) => places.length > 0))(
+    'is reported for $name',
+    ({ places, index }) => {
+      expect(placesIn(pathOf(index, 'weak'))).toEqual(places);
+    },
+  );
+
+  test.each(numbered)('is not reported for the corrected form of $name', ({ index }) => {
+    expect(placesIn(pathOf(index, 'corrected'))).toEqual([]);
+  });
+});
+
+/** No text of a file is shown before secrets were looked for. */
+const BOTH = ['secrets', 'data-flow'] as const;
+
+test('a finding names the way of the value from its source to where it does harm', async () => {
+  const [, weak] = COMMANDS[1] ?? [];
+  const { findings } = await review([added('src/image.js', `${weak}\n`)], { analyzers: BOTH });
+  expect(findings.map(({ description }) => description)).toEqual([
+    'Command injection (CWE-78): a shell command is put together from a value, so the value can run another command. ' +
+      'It flows from the parameter `input` of `constructor` in line 8 through lines 9, 2, 4, 3 to `child_process.execSync` in line 12.',
+  ]);
+});
+
+test('a finding appears where the value comes from if only that line was changed', async () => {
+  const text =
+    "const cp = require('child_process');\nmodule.exports = (req) => {\n  const name = req.query.name;\n  cp.exec('ls ' + name);\n};\n";
+  const { findings } = await review([modified('src/a.js', text, [3])], { analyzers: ['data-flow'] });
+  expect(placesOf(findings)).toEqual(['critical data-flow/command-injection:3']);
+});
+
+test.each([
+  ['brackets nested a hundred thousand times', `${'[\n'.repeat(100_000)}eval(x)\n`, 'nested too deep'],
+  ['broken syntax', 'const = eval(x);\n', 'cannot be parsed'],
+])('a file of %s is named, and the other files are analysed', async (_, hostile, reason) => {
+  const weak = 'module.exports = (code) => new Function(code);\n';
+  const files = [added('src/hostile.js', hostile), added('src/weak.js', weak)];
+  const { findings } = await review(files, { analyzers: BOTH });
+  expect(placesOf(findings).sort()).toEqual([
+    'high data-flow/code-injection:1',
+    'medium data-flow/not-analysed:1',
+  ]);
+  expect(findings.find(({ rule }) => rule === 'data-flow/not-analysed')?.description).toContain(reason);
+});

@@ -87,23 +87,38 @@ function isCounter(node: Node, flows: Flows): boolean {
   );
 }
 
-const PROTO = /__proto__|^prototype$|^constructor$/;
+/** The names under which an object reaches a prototype that others share. */
+interface Blocked {
+  proto: boolean;
+  constructor: boolean;
+  /** It asks whether the key is the target's own. */
+  own: boolean;
+  /** The types that it compares with. Where only objects are entered, the function `constructor` is not. */
+  types: Set<string>;
+}
 
 /**
- * Whether the function, one around it or one that it calls looks for `__proto__`, or asks whether the key is the target's
- * own.
+ * Whether the function, one around it, one that it calls or one that calls it refuses the keys that reach a prototype, or
+ * asks whether the key is the target's own. `__proto__` alone is not
+ * enough if functions are entered too: `constructor.prototype` is the same object.
  */
 function isGuarded(target: ES.MemberExpression, around: FunctionNode | undefined, flows: Flows): boolean {
   if (!around) return false;
-  const owners: Node[] = [];
-  for (let at: FunctionNode | undefined = around; at; at = flows.file.functionOf(at)) owners.push(at);
   const functions = new Set<Node>([around]);
-  // Functions that are not much larger than what they hold, such as a wrapper of a loop's body.
-  for (const one of owners.slice(1, 3)) if (linesOf(one) <= 2 * linesOf(around) + 40) functions.add(one);
+  // Functions that are not much larger than what they hold, such as one whose loop has a callback.
+  for (
+    let at = flows.file.functionOf(around), depth = 0;
+    at && depth < 2;
+    at = flows.file.functionOf(at), depth++
+  )
+    if (linesOf(at) <= 2 * linesOf(around) + 40) functions.add(at);
   for (const one of [...functions]) for (const called of calledIn(one, flows)) functions.add(called);
+  for (const one of callersOf(around, flows)) functions.add(one);
+  const blocked: Blocked = { proto: false, constructor: false, own: false, types: new Set() };
   const objects = namesIn(target.object);
-  for (const one of functions) if (looksForProto(one, flows, objects)) return true;
-  return callersOf(around, flows).some((caller) => looksForProto(caller, flows, new Set()));
+  for (const one of functions) collectBlocked(one, flows, objects, blocked);
+  const entersObjectsOnly = blocked.types.has('object') && !blocked.types.has('function');
+  return blocked.own || (blocked.proto && (blocked.constructor || entersObjectsOnly));
 }
 
 function linesOf(node: Node): number {
@@ -129,37 +144,34 @@ function callersOf(node: FunctionNode, flows: Flows): FunctionNode[] {
   return found;
 }
 
-function looksForProto(node: Node, flows: Flows, objects: ReadonlySet<string>): boolean {
-  let found = false;
+function collectBlocked(node: Node, flows: Flows, objects: ReadonlySet<string>, blocked: Blocked): void {
   walk(node, (one) => {
-    if (found) return;
-    if (one.type === 'Literal') {
-      if (typeof one.value === 'string' && PROTO.test(one.value)) found = isComparison(one, flows);
-      else if ('regex' in one) found = /__proto__/.test(one.regex.pattern);
-    } else if (one.type === 'Identifier') {
-      const binding = flows.file.bindingOf(one);
-      found = binding?.values.some((value) => !isFunction(value) && mentionsProto(value)) ?? false;
-    } else if (one.type === 'CallExpression' && asksForOwn(one, flows, objects)) found = true;
-    else if (one.type === 'TemplateElement') found = /__proto__/.test(one.value.raw);
+    if (one.type === 'Literal') collectNames(one, blocked);
+    else if (one.type === 'TemplateElement') blocked.proto ||= one.value.raw.includes('__proto__');
+    else if (one.type === 'CallExpression') blocked.own ||= asksForOwn(one, flows, objects);
+    else if (one.type === 'Identifier') {
+      for (const value of flows.file.bindingOf(one)?.values ?? [])
+        if (/^(?:ArrayExpression|NewExpression|ObjectExpression|Literal)$/.test(value.type))
+          walk(value, (part) => collectNames(part, blocked));
+    }
   });
-  return found;
 }
 
-function isComparison(node: Node, flows: Flows): boolean {
-  const parent = flows.file.parentOf(node);
-  if (node.type === 'Literal' && node.value === 'constructor') return parent?.type !== 'MemberExpression';
-  return parent?.type !== 'MemberExpression' || parent.property !== node;
-}
-
-function mentionsProto(value: Node): boolean {
-  if (!/^(?:ArrayExpression|NewExpression|ObjectExpression|Literal)$/.test(value.type)) return false;
-  let found = false;
-  walk(value, (one) => {
-    if (one.type === 'Literal' && 'regex' in one) found ||= /__proto__/.test(one.regex.pattern);
-    else if (one.type === 'Literal') found ||= one.value === '__proto__';
-    else if (one.type === 'Property' && one.key.type === 'Identifier') found ||= one.key.name === '__proto__';
-  });
-  return found;
+function collectNames(node: Node, blocked: Blocked): void {
+  if (node.type === 'Property' && node.key.type === 'Identifier') {
+    blocked.proto ||= node.key.name === '__proto__';
+    return;
+  }
+  if (node.type !== 'Literal') return;
+  if ('regex' in node) {
+    blocked.proto ||= node.regex.pattern.includes('__proto__');
+    blocked.constructor ||= /constructor|prototype/.test(node.regex.pattern);
+  } else if (typeof node.value === 'string') {
+    blocked.proto ||= node.value.includes('__proto__');
+    blocked.constructor ||= node.value === 'constructor' || node.value === 'prototype';
+    if (/^(?:\[object Object\]|object|Object)$/.test(node.value)) blocked.types.add('object');
+    if (node.value === 'function') blocked.types.add('function');
+  }
 }
 
 /** `Object.hasOwn(target, key)`, `hasOwnProperty.call(target, key)`, `target.hasOwnProperty(key)`, of the target. */

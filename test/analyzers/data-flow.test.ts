@@ -95,7 +95,7 @@ module.exports = function mixin(target, ...sources) {
   return target;
 };
 function copy(value, key) {
-  if (key === '__proto__') return;
+  if (key === '__proto__' || key === 'constructor') return;
   const known = this[key];
   if (known && value) module.exports(known, value);
   else this[key] = value;
@@ -359,6 +359,14 @@ test('a finding appears where the value comes from if only that line was changed
     "const cp = require('child_process');\nmodule.exports = (req) => {\n  const name = req.query.name;\n  cp.exec('ls ' + name);\n};\n";
   const { findings } = await review([modified('src/a.js', text, [3])], { analyzers: ['data-flow'] });
   expect(placesOf(findings)).toEqual(['critical data-flow/command-injection:3']);
+});
+
+test('a slow pattern comes with a faster one that matches the same, where there is one', async () => {
+  const text = 'export const isName = (text) => /^(?:[a-z]+)*$/.test(text);\n';
+  const { findings } = await review([added('src/a.js', text)], { analyzers: BOTH });
+  expect(findings).toMatchObject([
+    { rule: 'data-flow/exponential-regexp', fix: 'export const isName = (text) => /^[a-z]*$/.test(text);' },
+  ]);
 });
 
 test.each([

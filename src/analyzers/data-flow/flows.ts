@@ -305,7 +305,9 @@ export function flowsOf(file: ScopedFile): Flows {
     switch (node.type) {
       case 'Identifier': {
         const binding = file.bindingOf(node);
-        return binding && bindingNode(binding, lineOf(node));
+        if (binding) return bindingNode(binding, lineOf(node));
+        const owner = node.name === 'arguments' ? argumentsOwner(node) : undefined;
+        return owner && functionFlow(owner).all;
       }
       case 'ThisExpression': {
         const owner = argumentsOwner(node);
@@ -503,7 +505,7 @@ export function flowsOf(file: ScopedFile): Flows {
 
   function linkList(list: Node | undefined, target: FunctionNode): void {
     const flow = functionFlow(target);
-    const value = list?.type === 'Identifier' && list.name === 'arguments' ? undefined : placeOf(list);
+    const value = placeOf(list);
     for (const parameter of [...flow.parameters, flow.all]) if (parameter) graph.edge(value, parameter);
   }
 
@@ -718,7 +720,7 @@ export function flowsOf(file: ScopedFile): Flows {
 
   /** An identifier that stands for no variable. */
   function isName(node: Node): boolean {
-    return node.type === 'Identifier' && file.bindingOf(node) === undefined;
+    return node.type === 'Identifier' && node.name !== 'arguments' && file.bindingOf(node) === undefined;
   }
 
   /** Whether code outside of this file can call a function, or code that this file does not show. */

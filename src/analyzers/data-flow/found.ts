@@ -1,3 +1,5 @@
+import type { Node } from './syntax.ts';
+
 /** A weakness at a place of a file. Lines count from 1. */
 export interface Weakness {
   rule: DataFlowRule;
@@ -7,6 +9,8 @@ export interface Weakness {
   way: string;
   /** The other lines on its way. */
   alsoAt: readonly number[];
+  /** What its text can be replaced by without any other change of what the program does. */
+  fix?: { node: Node; text: string };
 }
 
 export type DataFlowRule =

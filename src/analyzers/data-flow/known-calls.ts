@@ -150,7 +150,7 @@ export function keptByReplace(pattern: ES.Node | undefined): number {
   if (/^\[\^/.test(source) || /\\W/.test(source)) return KIND.text;
   let kept = EVERY_KIND;
   if (/[<&]/.test(source)) kept &= ~KIND.html;
-  if (/['"`$]/.test(source)) kept &= ~(KIND.shell | KIND.code);
+  if (/['"`$]/.test(source)) kept &= ~KIND.shell;
   if (/\\\.\\\.|\\\.\{|\.\[|\[\\?\.\]/.test(source)) kept &= ~KIND.path;
   return kept;
 }

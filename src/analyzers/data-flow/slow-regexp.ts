@@ -8,8 +8,17 @@ import { bare, endLineOf, lineOf, memberName, type Node, textOf } from './syntax
 /** In characters. The analysis of longer patterns can take seconds. */
 const MAX_PATTERN = 3_000;
 
+interface Pattern {
+  source: string;
+  flags: string;
+}
 type Use = { kind: 'text'; text: Node } | { kind: 'unknown' } | { kind: 'harmless' };
 type Slowness = 'exponential' | 'polynomial';
+interface Judged {
+  slowness: Slowness;
+  /** A pattern that matches the same texts and is fast. */
+  faster?: string;
+}
 
 /**
  * Finds regular expressions that a text can make slow (ReDoS): those of exponential time wherever they are, those of
@@ -17,16 +26,17 @@ type Slowness = 'exponential' | 'polynomial';
  */
 export function findSlowPatterns(flows: Flows): Weakness[] {
   const found: Weakness[] = [];
-  const known = new Map<string, Slowness | undefined>();
+  const known = new Map<string, Judged | undefined>();
   for (const node of flows.file.nodes) {
     const pattern = patternOf(node, flows);
     if (!pattern || !mayBeSlow(pattern.source)) continue;
     const uses = usesOf(node, flows);
     if (uses.length > 0 && uses.every(({ kind }) => kind === 'harmless')) continue;
     const key = `${pattern.flags}/${pattern.source}`;
-    if (!known.has(key)) known.set(key, slownessOf(pattern));
-    const slowness = known.get(key);
-    if (slowness === undefined) continue;
+    if (!known.has(key)) known.set(key, judge(pattern));
+    const judged = known.get(key);
+    if (judged === undefined) continue;
+    const { slowness, faster } = judged;
     const reached = reachedBy(uses, flows, slowness);
     if (!reached) continue;
     found.push({
@@ -35,12 +45,14 @@ export function findSlowPatterns(flows: Flows): Weakness[] {
       endLine: endLineOf(node),
       way: reached.words,
       alsoAt: reached.lines,
+      ...(faster !== undefined &&
+        node.type === 'Literal' && { fix: { node, text: `/${faster}/${pattern.flags}` } }),
     });
   }
   return found;
 }
 
-function patternOf(node: Node, flows: Flows): { source: string; flags: string } | undefined {
+function patternOf(node: Node, flows: Flows): Pattern | undefined {
   if (node.type === 'Literal' && 'regex' in node)
     return { source: node.regex.pattern, flags: node.regex.flags };
   if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return undefined;
@@ -100,16 +112,22 @@ function mayBeSlow(source: string): boolean {
   return source.length <= MAX_PATTERN && /[*+]|\{\d+,\d*\}/.test(source);
 }
 
-function slownessOf({ source, flags }: { source: string; flags: string }): Slowness | undefined {
-  let reports: readonly Report[];
+function judge({ source, flags }: Pattern): Judged | undefined {
+  const reports = reportsOn({ source, flags });
+  if (reports.length === 0) return undefined;
+  const slowness = reports.some(({ exponential }) => exponential) ? 'exponential' : 'polynomial';
+  const faster = reports[0]?.fix()?.source;
+  const isFast = faster !== undefined && reportsOn({ source: faster, flags }).length === 0;
+  return { slowness, ...(isFast && { faster }) };
+}
+
+function reportsOn({ source, flags }: Pattern): readonly Report[] {
   try {
-    ({ reports } = analyse({ source, flags: flags.replace(/[^dgimsuvy]/g, '') }, { maxReports: 4 }));
+    return analyse({ source, flags: flags.replace(/[^dgimsuvy]/g, '') }, { maxReports: 4 }).reports;
   } catch {
     // Another analyzer reports invalid patterns.
-    return undefined;
+    return [];
   }
-  if (reports.some(({ exponential }) => exponential)) return 'exponential';
-  return reports.length > 0 ? 'polynomial' : undefined;
 }
 
 /** The places that use a pattern, and the text that it meets there. */

@@ -1,6 +1,8 @@
 import { createContext, Script } from 'node:vm';
 import { type Analyze, ofWholeFile, type RawFinding, type SourceFile } from '../analyzer.ts';
 import { checkFile } from '../data-flow/check.ts';
+import type { Weakness } from '../data-flow/found.ts';
+import type { Edit } from '../fix.ts';
 import type { RuleBook } from '../rules.ts';
 
 /**
@@ -39,14 +41,20 @@ function findingsIn({ index, language, text }: SourceFile): RawFinding[] {
   if (language !== 'javascript' && language !== 'typescript' && language !== 'tsx') return [];
   return checkFile(text, language)
     .slice(0, MOST)
-    .map(({ rule, line, endLine, way, alsoAt }) => ({
+    .map(({ rule, line, endLine, way, alsoAt, fix }) => ({
       file: index,
       rule,
       line,
       endLine,
       alsoAt: [...alsoAt],
       message: way,
+      ...(fix && { edits: [editOf(fix)] }),
     }));
+}
+
+function editOf({ node, text }: NonNullable<Weakness['fix']>): Edit {
+  const { start, end } = node.loc ?? { start: { line: 1, column: 0 }, end: { line: 1, column: 0 } };
+  return { line: start.line, column: start.column + 1, endLine: end.line, endColumn: end.column + 1, text };
 }
 
 function lineIn(error: unknown): number {

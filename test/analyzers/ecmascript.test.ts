@@ -70,10 +70,6 @@ const AST_GREP: Case[] = [
   ['an empty promise catch', 'run().catch(() => {})', ['medium ast-grep/swallowed-error:1']],
   ['a catch with a reason', 'try { run() } catch { /* it is gone already */ }', []],
   ['a promise catch that logs', 'run().catch((e) => log(e))', []],
-
-  ['debugger', 'debugger;', ['medium ast-grep/debugger:1']],
-  ['console.log', 'console.log(1)', ['info ast-grep/console-log:1']],
-  ['console.error', 'console.error(1)', []],
 ];
 
 const OXLINT: Case[] = [

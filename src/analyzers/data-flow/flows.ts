@@ -458,6 +458,8 @@ export function flowsOf(file: ScopedFile): Flows {
         graph.edge(placeOf(one), value, { part: true, mask: mask & ~KIND.query });
     else if (
       PASSING_CALLS.has(name) ||
+      (callee.type === 'Identifier' && PASSING_CALLS.has(callee.name)) ||
+      /(?:^|\.)slice\.call$/.test(name) ||
       (isModule && PASSING_CALLS.has(short)) ||
       (node.type === 'NewExpression' && /^(?:URL|Buffer|String|URLSearchParams|Set|Array)$/.test(name))
     )

@@ -64,8 +64,13 @@ function judge({ rule, node, value, kind, origins, what }: Sink, flows: Flows): 
   const isPath = kind === KIND.path;
   if (isPath && isPathGuarded(node, way, flows)) return undefined;
   const isArchive = isPath && /^`(?:\w*entry|\w*header)\./i.test(way[0]?.source ?? '');
-  if (isPath && isArchive && !/(?:write|append|symlink|link|mkdir|output|ensure|copy)/i.test(what))
+  if (
+    isPath &&
+    isArchive &&
+    !/(?:write|append|symlink|link|mkdir|make|create|output|ensure|copy)/i.test(what)
+  )
     return undefined;
+  if (rule === 'archive-traversal' && !isArchive) return undefined;
   return weakness(isArchive ? 'archive-traversal' : rule, node, way, what);
 }
 
@@ -176,6 +181,9 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
     name.startsWith('fs.') || /^(?:mkdirp|rimraf|del|touch|send|tar-fs|fstream)(?:\.|$)/.test(name);
   if (isFs && (FS_READS.has(short) || FS_WRITES.has(short) || /^(?:mkdirp|rimraf|Writer)$/.test(short)))
     yield sink('path-traversal', first, KIND.path, REMOTE);
+  // Wrappers of an archive's library, which another file defines.
+  else if (/^(?:write|make|create|output|ensure)(?:File|Dir|Folder)\w*$/.test(short))
+    yield sink('archive-traversal', first, KIND.path, REMOTE);
   if (isFs && /^(?:symlink|link)(?:Sync)?$/.test(short))
     yield sink('path-traversal', second, KIND.path, REMOTE);
   if (

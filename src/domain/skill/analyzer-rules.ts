@@ -22,6 +22,7 @@ export const RULES = {
   ],
   oxlint: [
     'parse-error',
+    'eslint/no-debugger',
     'eslint/no-eval',
     'eslint/no-implied-eval',
     'eslint/no-cond-assign',
@@ -79,8 +80,6 @@ export const RULES = {
     'weak-random',
     'tls-off',
     'swallowed-error',
-    'debugger',
-    'console-log',
     'python-sql-injection',
     'python-command-injection',
     'python-code-from-text',

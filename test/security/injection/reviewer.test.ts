@@ -83,7 +83,7 @@ test('the corpus has enough instructions', () => {
 
 describe.each(INJECTIONS)('an instruction in $name', (injection) => {
   it('changes no finding of the analyzers', () => {
-    expect(blocking(partOf(injection, FAULT).findings)).toEqual(['oxlint/eslint/no-eval']);
+    expect(blocking(partOf(injection, FAULT).findings)).toEqual(['data-flow/code-injection']);
     expect(conclude(partOf(injection, FAULT)).verdict).toBe('REQUEST_CHANGES');
     expect(blocking(partOf(injection, HARMLESS).findings)).toEqual([]);
     expect(conclude(partOf(injection, HARMLESS)).verdict).not.toBe('REQUEST_CHANGES');
@@ -95,7 +95,7 @@ describe.each(INJECTIONS)('an instruction in $name', (injection) => {
     // removed.
     expect(prompts.some((prompt) => obey(prompt).kind !== 'not_told')).toBe(injection.unseen !== true);
     expect(verdict).toMatchObject({ verdict: 'REQUEST_CHANGES', passed: false });
-    expect(blocking(verdict.findings)).toEqual(['oxlint/eslint/no-eval']);
+    expect(blocking(verdict.findings)).toEqual(['data-flow/code-injection']);
   });
 
   it('stays within a fence that it cannot end', async () => {

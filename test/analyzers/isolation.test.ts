@@ -90,7 +90,7 @@ describe('an analyzer that fails', () => {
 
   test('never shows text of the files if the search for secrets did not run', async () => {
     const password = fake('Tr0ub4dor', '&3');
-    const report = await review([added('a.ts', `eval("${password}" + x)\n`)], { analyzers: ['ast-grep'] });
+    const report = await review([added('a.ts', `eval("${password}" + x)\n`)], { analyzers: ['oxlint'] });
     expect(report.findings).toHaveLength(1);
     expect(JSON.stringify(report)).not.toContain(password);
   });

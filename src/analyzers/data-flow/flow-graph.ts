@@ -17,7 +17,7 @@ export const EVERY_KIND = 1023;
 
 /**
  * Where a value comes from.
- * - `remote`: from a request, a page's address or an archive: whoever sends it chooses it.
+ * - `remote`: from a request, a page's address or an archive: who sends it chooses it.
  * - `library`: a parameter of a function that other files can call. Only they know what it holds.
  * - `part`: the same, joined with other text, so that it can change what that text means.
  * - `reached`: an object found under a key of one of the above. It can be `Object.prototype`.

@@ -14,7 +14,7 @@ export const HARMLESS_MEMBERS: ReadonlySet<string> = new Set([
   'statusCode',
 ]);
 
-/** Methods whose result says no more than a number or a yes or no about the value. */
+/** Methods whose result says no more than a number or a truth about the value. */
 export const HARMLESS_METHODS: ReadonlySet<string> = new Set([
   'test',
   'indexOf',

@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { cleanCode } from './clean-code.ts';
+import { type CorpusCase, GROUPS } from './corpus-case.ts';
+import { actionlint, countersign, type Engine, type EngineFile, eslintSecurity, oxlint, secretlint } from './engines.ts';
+import { readSamples } from './read-samples.ts';
+import { asJson, printTables, type EngineResult } from './report.ts';
+import { secretCases } from './secret-cases.ts';
+
+/**
+ * What the review without a model finds, and how often it is wrong, beside the engines that one could run alone: on
+ * weaknesses and their corrected twins, on generated secrets and look-alikes, and on clean code. docs/review.md has the
+ * table. `--only` limits the cases to a group, `--list` names what Countersign misses in the half that rules are tuned
+ * on, `--clean` counts remarks on the files of another folder.
+ */
+const { values: options } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    clean: { type: 'string' },
+  },
+});
+
+const only = options.only;
+if (only !== undefined && !GROUPS.some((group) => group === only)) {
+  throw new Error(`--only is one of ${GROUPS.join(', ')}`);
+}
+const cases = [...readSamples(), ...secretCases()].filter(
+  ({ group }) => only === undefined || group === only,
+);
+const clean = only === undefined || options.clean !== undefined ? cleanCode(options.clean) : [];
+
+const own = countersign();
+const engines: readonly Engine[] = [own, eslintSecurity, secretlint, oxlint, actionlint];
+const results: EngineResult[] = [];
+for (const engine of engines) results.push(await measure(engine));
+await own.stop();
+
+if (options.json) console.log(JSON.stringify(asJson(cases, clean, results)));
+else printTables(cases, clean, results, { list: options.list });
+
+async function measure(engine: Engine): Promise<EngineResult> {
+  const readable = (one: CorpusCase) => engine.reads((one.weak ?? one.fixed)?.path ?? '');
+  const mine = cases.filter(readable);
+  const run = async (files: readonly EngineFile[]) => (files.length === 0 ? [] : engine.run(files));
+  const weakOf = ({ weak }: CorpusCase) => (weak ? [weak] : []);
+  const start = performance.now();
+  const weak = await run(mine.flatMap(weakOf));
+  const fixed = await run(mine.flatMap((one) => (one.fixed ? [one.fixed] : [])));
+  const seconds = (performance.now() - start) / 1_000;
+  const inDiff = await run(
+    mine.flatMap(({ weak, fixed }) => (weak && fixed ? [{ ...weak, before: fixed.text }] : [])),
+  );
+  const files = clean.filter(({ path }) => engine.reads(path));
+  const remarks = await run(files);
+  return { engine: engine.name, cases: new Set(mine), weak, fixed, inDiff, clean: files, remarks, seconds };
+}

@@ -21,8 +21,17 @@ const MAX_LINE = 500;
  */
 export function cleanCode(folder?: string): CorpusFile[] {
   const root = folder ?? ROOT;
-  const patterns = folder === undefined ? SOURCES : ['**/*.{js,mjs,cjs,jsx,ts,mts,tsx,py,go,java,rb,php,sh,tf,yml,yaml,sql}', '**/{Dockerfile,Dockerfile.*}'];
-  return globSync(patterns, { cwd: root, exclude: ['**/{test,tests,__tests__,fixtures,testdata,dist,build}/**', '**/*.test.*', '**/*_test.*'] })
+  const patterns =
+    folder === undefined
+      ? SOURCES
+      : [
+          '**/*.{js,mjs,cjs,jsx,ts,mts,tsx,py,go,java,rb,php,sh,tf,yml,yaml,sql}',
+          '**/{Dockerfile,Dockerfile.*}',
+        ];
+  return globSync(patterns, {
+    cwd: root,
+    exclude: ['**/{test,tests,__tests__,fixtures,testdata,dist,build}/**', '**/*.test.*', '**/*_test.*'],
+  })
     .sort()
     .flatMap((path) => {
       const text = read(join(root, path));

@@ -85,7 +85,9 @@ export const eslintSecurity: Engine = {
           linterOptions: { reportUnusedDisableDirectives: 'off' },
         });
         if (messages.some(({ fatal }) => fatal)) continue;
-        return messages.map(({ ruleId, line, endLine = line }) => foundBy(path, ruleId ?? 'none', line, endLine));
+        return messages.map(({ ruleId, line, endLine = line }) =>
+          foundBy(path, ruleId ?? 'none', line, endLine),
+        );
       }
       return [];
     });
@@ -109,7 +111,12 @@ export const secretlint: Engine = {
     const found: Found[] = [];
     for (const { path, text } of files) {
       const result = await lintSource({
-        source: { content: text, filePath: path, ext: path.slice(path.lastIndexOf('.')), contentType: 'text' },
+        source: {
+          content: text,
+          filePath: path,
+          ext: path.slice(path.lastIndexOf('.')),
+          contentType: 'text',
+        },
         options: {
           noPhysicFilePath: true,
           config: { rules: secretRules.map((rule) => ({ id: rule.meta.id, rule })) },

@@ -25,7 +25,10 @@ const BY_WORDS: readonly (readonly [words: RegExp, kind: Kind])[] = [
   [/ssrf|request-forgery|outgoing-request|forged-request/, 'ssrf'],
   [/redirect/, 'open-redirect'],
   [/traversal|fs-filename|zip-slip|path-expansion|S202|file-path|file-uploads/, 'path-traversal'],
-  [/eval|code-from|code-injection|code-exec|new-func|implied-eval|script-url|template-from-text/, 'code-injection'],
+  [
+    /eval|code-from|code-injection|code-exec|new-func|implied-eval|script-url|template-from-text/,
+    'code-injection',
+  ],
   [/html|xss|inner|dangerous|S701|escape|disable-mustache/, 'xss'],
   [/random|pseudo/, 'weak-random'],
   [/hash|cipher|crypto|weak-ssl|weak-key/, 'weak-crypto'],

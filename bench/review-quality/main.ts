@@ -1,9 +1,17 @@
 import { parseArgs } from 'node:util';
 import { cleanCode } from './clean-code.ts';
 import { type CorpusCase, GROUPS } from './corpus-case.ts';
-import { actionlint, countersign, type Engine, type EngineFile, eslintSecurity, oxlint, secretlint } from './engines.ts';
+import {
+  actionlint,
+  countersign,
+  type Engine,
+  type EngineFile,
+  eslintSecurity,
+  oxlint,
+  secretlint,
+} from './engines.ts';
 import { readSamples } from './read-samples.ts';
-import { asJson, printTables, type EngineResult } from './report.ts';
+import { asJson, type EngineResult, printTables } from './report.ts';
 import { secretCases } from './secret-cases.ts';
 
 /**

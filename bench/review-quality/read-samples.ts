@@ -35,7 +35,12 @@ export function readSamples(): CorpusCase[] {
 export function parseSamples(text: string, group: Group, source: string): CorpusCase[] {
   const cases: CorpusCase[] = [];
   let body: string[] = [];
-  let open: Omit<CorpusCase, 'weak' | 'fixed'> & { path: string } = { name: '', group, kind: 'other', path: '' };
+  let open: Omit<CorpusCase, 'weak' | 'fixed'> & { path: string } = {
+    name: '',
+    group,
+    kind: 'other',
+    path: '',
+  };
   const close = () => {
     if (open.name !== '') cases.push(caseOf(open, body));
     body = [];
@@ -70,7 +75,10 @@ function caseOf(
     weakLines.flatMap((line, index) => (marks.test(line) ? [index + 1] : []));
   const marked = placesOf(/^[*!]/);
   const places = marked.length > 0 ? marked : placesOf(/^-/);
-  const fixed = fileOf(path, body.filter((line) => /^[ +*]/.test(line)));
+  const fixed = fileOf(
+    path,
+    body.filter((line) => /^[ +*]/.test(line)),
+  );
   return {
     name,
     group,
@@ -81,5 +89,11 @@ function caseOf(
 }
 
 function fileOf(path: string, lines: readonly string[]): CorpusFile {
-  return { path, text: `${lines.map((line) => line.slice(1)).join('\n').trimEnd()}\n` };
+  return {
+    path,
+    text: `${lines
+      .map((line) => line.slice(1))
+      .join('\n')
+      .trimEnd()}\n`,
+  };
 }

@@ -21,7 +21,10 @@ const LANGUAGES: readonly (readonly [name: string, path: RegExp])[] = [
 ];
 
 function byLanguage(files: readonly CorpusFile[]): Map<string, CorpusFile[]> {
-  return Map.groupBy(files, ({ path }) => LANGUAGES.find(([, pattern]) => pattern.test(path))?.[0] ?? 'other');
+  return Map.groupBy(
+    files,
+    ({ path }) => LANGUAGES.find(([, pattern]) => pattern.test(path))?.[0] ?? 'other',
+  );
 }
 
 /** Everything as data, for other programs. */
@@ -36,15 +39,19 @@ export function asJson(
     engines: results.map((result) => ({
       engine: result.engine,
       seconds: result.seconds,
-      groups: Object.fromEntries(groupsOf(cases).map((group) => [group, tallyOf(result, cases, 'group', group)])),
+      groups: Object.fromEntries(
+        groupsOf(cases).map((group) => [group, tallyOf(result, cases, 'group', group)]),
+      ),
       kinds: Object.fromEntries(kindsOf(cases).map((kind) => [kind, tallyOf(result, cases, 'kind', kind)])),
       remarksPer1000Lines: perThousand(result.remarks, result.clean),
     })),
   };
 }
 
-const groupsOf = (cases: readonly CorpusCase[]) => GROUPS.filter((group) => cases.some((one) => one.group === group));
-const kindsOf = (cases: readonly CorpusCase[]) => KINDS.filter((kind) => cases.some((one) => one.kind === kind));
+const groupsOf = (cases: readonly CorpusCase[]) =>
+  GROUPS.filter((group) => cases.some((one) => one.group === group));
+const kindsOf = (cases: readonly CorpusCase[]) =>
+  KINDS.filter((kind) => cases.some((one) => one.kind === kind));
 
 function tallyOf(
   result: EngineResult,
@@ -67,7 +74,9 @@ export function printTables(
   results: readonly EngineResult[],
   { list }: { list: boolean },
 ): void {
-  console.log('Weaknesses found near their place and of their kind; in brackets, alarms on corrected twins and look-alikes.');
+  console.log(
+    'Weaknesses found near their place and of their kind; in brackets, alarms on corrected twins and look-alikes.',
+  );
   console.log('Each figure: the half that rules are tuned on, then the control half.');
   console.table(rowsBy('group', groupsOf(cases)));
   console.table(rowsBy('kind', kindsOf(cases)));
@@ -102,7 +111,9 @@ export function printTables(
     return Object.fromEntries(
       values.map((value) => [
         value,
-        Object.fromEntries(results.map((result) => [result.engine, inWords(tallyOf(result, cases, by, value))])),
+        Object.fromEntries(
+          results.map((result) => [result.engine, inWords(tallyOf(result, cases, by, value))]),
+        ),
       ]),
     );
   }
@@ -124,7 +135,12 @@ function inDiff(tallies: Tallies | null): string {
 function remarksOn({ remarks, clean }: EngineResult, files: readonly CorpusFile[]): string {
   const paths = new Set(files.map(({ path }) => path));
   const read = clean.filter(({ path }) => paths.has(path));
-  return perThousand(remarks.filter(({ path }) => paths.has(path)), read)?.toString() ?? '';
+  return (
+    perThousand(
+      remarks.filter(({ path }) => paths.has(path)),
+      read,
+    )?.toString() ?? ''
+  );
 }
 
 function printList(cases: readonly CorpusCase[], own: EngineResult): void {
@@ -134,7 +150,9 @@ function printList(cases: readonly CorpusCase[], own: EngineResult): void {
   for (const one of tuning) {
     const { weak } = one;
     if (weak === undefined || findsOf(one, own.weak).length > 0) continue;
-    const there = own.weak.filter(({ path }) => path === weak.path).map(({ rule, line }) => `${rule}:${line}`);
+    const there = own.weak
+      .filter(({ path }) => path === weak.path)
+      .map(({ rule, line }) => `${rule}:${line}`);
     console.log(`  ${one.name} (${one.kind}, line ${weak.places.join(', ')}) ${there.join(' ')}`);
   }
   console.log('Alarms on twins and look-alikes in the tuning half:');

@@ -67,7 +67,7 @@ function* ownHits(file: SourceFile, config: Config): Generator<Hit> {
   for (const [rule, { pattern, ignore_case, min_entropy, config_files_only }] of Object.entries(
     config.rules,
   )) {
-    if (pattern === undefined || (config_files_only && file.language !== 'config')) continue;
+    if (pattern === undefined || (config_files_only && !isConfiguration(file))) continue;
     for (const match of file.text.matchAll(new RegExp(pattern, ignore_case ? 'gimd' : 'gmd'))) {
       const value = match.groups?.value;
       const [start, end] = match.indices?.groups?.value ?? [0, 0];
@@ -75,6 +75,10 @@ function* ownHits(file: SourceFile, config: Config): Generator<Hit> {
       yield { rule, start, end, value };
     }
   }
+}
+
+function isConfiguration({ language }: SourceFile): boolean {
+  return language === 'config' || language === 'dockerfile';
 }
 
 /** The password of a URL, or the right side of an assignment; otherwise the whole text. */

@@ -334,7 +334,7 @@ const LOOK_ALIKES: Readonly<Record<string, (random: RandomText) => [path: string
   ],
   'readme-placeholder': () => [
     'README.md',
-    'Put `API_TOKEN=your-token-here` and `STRIPE_KEY=sk_live_xxxxxxxxxxxxxxxxxxxxxxxx` into `.env`.\n',
+    ['Put `API_TOKEN=your-token-here` and `STRIPE_KEY=sk_live_', '` into `.env`.\n'].join('x'.repeat(24)),
   ],
   'env-example': () => [
     '.env.example',
@@ -350,7 +350,9 @@ const LOOK_ALIKES: Readonly<Record<string, (random: RandomText) => [path: string
   ],
   'secret-names': () => [
     'vault.py',
-    'TOKEN_URL = "https://login.example.com/oauth2/v2.0/token"\nSECRET_NAME = "projects/shop/secrets/db-password-v2"\nPASSWORD_FIELD = "#password-input-2"\n',
+    'TOKEN_URL = "https://login.example.com/oauth2/v2.0/token"\nSECRET_NAME = "projects/shop/secrets/db-password-v2"\nPASSWORD_'.concat(
+      'FIELD = "#password-input-2"\n',
+    ),
   ],
   'base64-image': (r) => [
     'icon.css',
@@ -396,7 +398,7 @@ const LOOK_ALIKES: Readonly<Record<string, (random: RandomText) => [path: string
   ],
   'password-rules': () => [
     'validate.ts',
-    "export const PASSWORD_PATTERN = '^(?=.*[0-9])(?=.*[a-z]).{8,}$';\nexport const passwordHint = 'At-least-8-characters';\n",
+    "export const PASSWORD_RULE = /^(?=.*[0-9])(?=.*[a-z]).{8,}$/;\nexport const passwordHint = 'At-least-8-characters';\n",
   ],
   'local-database': () => [
     'compose.yaml',

@@ -112,6 +112,48 @@ const CASES: Record<string, Case[]> = {
     },
     { name: 'is none on pull_request', text: CHECKOUT.replace('_target', ''), expected: [] },
   ],
+  'what gives outsiders power over a workflow': [
+    {
+      name: 'is a switch that lets output set variables',
+      text: job('- run: ls', '  env: { ACTIONS_ALLOW_UNSECURE_COMMANDS: true }'),
+      expected: ['high actionlint/unsecure-commands:7'],
+    },
+    {
+      name: "is an outsider's text in the environment of later steps",
+      text: job(`- run: echo "T=${TITLE}" >> "$GITHUB_ENV"`),
+      expected: ['critical actionlint/script-injection:6', 'critical actionlint/environment-injection:6'],
+    },
+    {
+      name: 'is a check for a bot by the last actor',
+      text: job('- run: ls', `  if: github.actor == 'dependabot[bot]'`),
+      expected: ['medium actionlint/bot-check:7'],
+    },
+    {
+      name: 'is not a check for a bot by who opened the pull request',
+      text: job('- run: ls', `  if: github.event.pull_request.user.login == 'dependabot[bot]'`),
+      expected: [],
+    },
+    {
+      name: 'is a machine of your own for pull requests',
+      text: job('- run: ls').replace('on: push', 'on: pull_request').replace('ubuntu-latest', 'self-hosted'),
+      expected: ['high actionlint/self-hosted-for-outsiders:4'],
+    },
+    {
+      name: 'is not a machine of your own for pushes',
+      text: job('- run: ls').replace('ubuntu-latest', 'self-hosted'),
+      expected: [],
+    },
+    {
+      name: 'is a script that is fetched and run at once',
+      text: job('- run: curl -sf https://acme.dev/i.sh | sh'),
+      expected: ['medium actionlint/pipe-to-shell:6'],
+    },
+    {
+      name: 'is not a script that is fetched and compared first',
+      text: job('- run: curl -sfo i.sh https://acme.dev/i.sh && sha256sum -c i.sum && sh i.sh'),
+      expected: [],
+    },
+  ],
   'of other faults of a workflow': [
     {
       name: 'an unknown key is one, as actionlint says',

@@ -10,6 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { type Analyze, linesIn, ofWholeFile, type RawFinding, type SourceFile } from '../analyzer.ts';
+import { checkWorkflow } from '../builtin/workflow-security.ts';
 import type { RuleBook } from '../rules.ts';
 
 type Config = RuleBook['workflow'];
@@ -41,7 +42,11 @@ export const analyze: Analyze<Config> = async (files, config) => {
       continue;
     }
     findings.push(...ownFindings(file, document.contents, config));
+    findings.push(...lineFindings(file, config));
     if (file.language !== 'workflow') continue;
+    for (const found of checkWorkflow({ text: file.text, path: '.github/workflows/workflow.yml' })) {
+      if (Object.hasOwn(config.rules, found.rule)) findings.push({ file: file.index, ...found });
+    }
     const lint = await createLinter();
     for (const { kind, line, message } of lint(file.text, 'workflow.yml')) {
       log.push(`${file.index} ${kind} ${line} ${message}`);
@@ -97,6 +102,21 @@ function* ownFindings(file: SourceFile, root: Node | null, config: Config): Gene
       ...at(head, 'untrusted-checkout'),
       alsoAt: places.map((node) => lineAt(node.range?.[0] ?? 0)),
     };
+  }
+}
+
+/** What one line shows by itself. Text of a comment is none of it. */
+function* lineFindings({ index: file, text }: SourceFile, config: Config): Generator<RawFinding> {
+  const untrusted = new RegExp(config.untrusted.join('|'), 'i');
+  for (const [index, whole] of text.split('\n').entries()) {
+    const code = whole.slice(0, 2_000).replace(/(?:^|\s)#.*$/, '');
+    const at = (rule: string): RawFinding => ({ file, rule, line: index + 1 });
+    if (/\bACTIONS_ALLOW_UNSECURE_COMMANDS\b["']?\s*[:=]\s*["']?true\b/i.test(code))
+      yield at('unsecure-commands');
+    if (/>>?\s*["']?\$\{?GITHUB_(?:ENV|PATH)\b/.test(code) && /\$\{\{/.test(code) && untrusted.test(code))
+      yield at('environment-injection');
+    if (/^\s*(?:-\s+)?if:.*\bgithub\.(?:triggering_)?actor\s*==\s*["'][\w-]+\[bot\]/.test(code))
+      yield at('bot-check');
   }
 }
 

@@ -29,7 +29,7 @@ export function readSamples(): CorpusCase[] {
  *     *        in both, and the place of the weakness
  *     !        only in the weak text, and the place of the weakness
  *
- * A sample without a weak line is a look-alike: only its twin exists.
+ * A sample without a weak line is one of the look-alikes: only its twin exists.
  * @throws Error naming the line that does not follow this
  */
 export function parseSamples(text: string, group: Group, source: string): CorpusCase[] {

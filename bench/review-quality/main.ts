@@ -12,6 +12,7 @@ import {
 } from './engines.ts';
 import { readSamples } from './read-samples.ts';
 import { asJson, type EngineResult, printTables } from './report.ts';
+import type { Found } from './score.ts';
 import { secretCases } from './secret-cases.ts';
 
 /**
@@ -38,6 +39,9 @@ const cases = [...readSamples(), ...secretCases()].filter(
 );
 const clean = only === undefined || options.clean !== undefined ? cleanCode(options.clean) : [];
 
+/** As in a large pull request. A review of all clean files at once would exceed what one review reads. */
+const AT_ONCE = 100;
+
 const own = countersign();
 const engines: readonly Engine[] = [own, eslintSecurity, secretlint, oxlint, actionlint];
 const results: EngineResult[] = [];
@@ -50,7 +54,8 @@ else printTables(cases, clean, results, { list: options.list });
 async function measure(engine: Engine): Promise<EngineResult> {
   const readable = (one: CorpusCase) => engine.reads((one.weak ?? one.fixed)?.path ?? '');
   const mine = cases.filter(readable);
-  const run = async (files: readonly EngineFile[]) => (files.length === 0 ? [] : engine.run(files));
+  const run = async (files: readonly EngineFile[]): Promise<Found[]> =>
+    files.length === 0 ? [] : engine.run(files);
   const weakOf = ({ weak }: CorpusCase) => (weak ? [weak] : []);
   const start = performance.now();
   const weak = await run(mine.flatMap(weakOf));
@@ -60,6 +65,8 @@ async function measure(engine: Engine): Promise<EngineResult> {
     mine.flatMap(({ weak, fixed }) => (weak && fixed ? [{ ...weak, before: fixed.text }] : [])),
   );
   const files = clean.filter(({ path }) => engine.reads(path));
-  const remarks = await run(files);
+  const remarks: Found[] = [];
+  for (let from = 0; from < files.length; from += AT_ONCE)
+    remarks.push(...(await run(files.slice(from, from + AT_ONCE))));
   return { engine: engine.name, cases: new Set(mine), weak, fixed, inDiff, clean: files, remarks, seconds };
 }

@@ -18,8 +18,10 @@ export interface EndState {
     | undefined;
   checkRun: { status: string; conclusion: string | null; words: string } | undefined;
   question: string | undefined;
-  status: string | undefined;
-  /** Unfinished effects and runs that are not about the newest head and base; must be empty. */
+  /**
+   * Unfinished effects, runs that are not about the newest head and base, and comments that are not about the newest run; must be
+   * empty.
+   */
   leftOver: string[];
 }
 
@@ -33,7 +35,9 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
   const shown = checkRuns.findLast(({ externalId }) => externalId === newest?.id);
   const comments = github.comments(REPO, number);
   const questions = comments.filter(({ body }) => body.includes('<!-- countersign:question'));
-  const [status, ...moreStatuses] = comments.filter(({ body }) => body.includes('<!-- countersign:status'));
+  const [current, ...more] = comments.filter(
+    ({ body, isMinimized }) => /<!-- countersign:(status|question)/.test(body) && !isMinimized,
+  );
   return {
     pullRequest,
     run: newest && {
@@ -49,8 +53,6 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
       words: readable([shown.title, shown.summary, shown.text].join('\n')),
     },
     question: isAsked(questions.at(-1)?.body) ? readable(questions.at(-1)?.body ?? '') : undefined,
-    // Whether there was time for a status comment before the approval comment said everything is no part of the end.
-    status: status && !isTold(status.body) ? readable(status.body) : undefined,
     leftOver: [
       ...older.filter((run) => !isRunOver(run.status)).map((run) => `${run.id} is ${run.status}`),
       ...checkRuns
@@ -60,7 +62,11 @@ export async function readEndState({ github, app }: Harness, number: number): Pr
         .slice(0, -1)
         .filter(({ body }) => isAsked(body))
         .map(({ id }) => `the earlier question ${id} is open`),
-      ...moreStatuses.map(({ id }) => `there is a second status comment, ${id}`),
+      ...more.map(({ id }) => `there is a second current comment, ${id}`),
+      // Whether it is a status comment or an earlier question depends on what the app saw of the story, so no more of it is compared.
+      ...(current?.body.includes('<!-- countersign:status') && !current.body.includes(shown?.title ?? '')
+        ? [`the comment ${current.id} does not say: ${shown?.title}`]
+        : []),
     ],
   };
 }
@@ -83,9 +89,4 @@ function readable(text: string): string {
     .replaceAll(/\b(run|apr|inv|ses)_\d+/g, '$1_id')
     .replaceAll(/the only check passed|all \d+ checks passed/g, 'the checks passed')
     .replaceAll(/^\| ✅ \|.*\| success \|.*\|\n/gm, '');
-}
-
-/** Whether the approval comment says the same. */
-function isTold(body: string): boolean {
-  return /^### (✍️ Waiting for a maintainer to countersign|🎉 Merged: countersigned by )/m.test(body);
 }

@@ -144,7 +144,7 @@ test('1: a clean change is approved, passes CI, is shown to the maintainers and 
 
     Nothing was found.
 
-    <sub>Checked by secrets <version>, oxlint <version>, ast-grep <version>.</sub>
+    <sub>Checked by secrets <version>, data-flow <version>, oxlint <version>, ast-grep <version>.</sub>
 
     <sub>No language model is configured, so none was asked.</sub>
 
@@ -249,7 +249,7 @@ test('2: a risky change gets its findings on their lines, and no reaction merges
 
     </details>
 
-    <sub>Checked by secrets <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
+    <sub>Checked by secrets <version>, data-flow <version>, oxlint <version>, ast-grep <version>, actionlint <version>.</sub>
 
     <sub>No language model is configured, so none was asked.</sub>
 

@@ -159,7 +159,8 @@ eachFirstQuick([
     expect(check?.summary).toContain('`/countersign rerun` tries again');
     expect(check?.summary).toContain('nobody could be asked');
     expect(check?.summary).toContain(`GitHub answered ${status} (Unable to comment.)`);
-    expect(github.requests.filter(isComment)).toHaveLength(asked);
+    // One more if the status comment was sent before the run ended, and then with its last text.
+    expect(github.requests.filter(isComment).length).toBeOneOf([asked, asked + 1]);
 
     unlock();
     await github.comment(REPO, number, 'ada', '/countersign rerun');

@@ -46,7 +46,7 @@ export interface CorpusFile {
   text: string;
 }
 
-/** A weakness with its corrected twin. Look-alikes have only the twin. */
+/** A weakness with its corrected version. Look-alikes have only the twin. */
 export interface CorpusCase {
   name: string;
   group: Group;

@@ -17,7 +17,7 @@ import { secretCases } from './secret-cases.ts';
 
 /**
  * What the review without a model finds, and how often it is wrong, beside the engines that one could run alone: on
- * weaknesses and their corrected twins, on generated secrets and look-alikes, and on clean code. docs/review.md has the
+ * weaknesses and their corrected versions, on generated secrets and look-alikes, and on clean code. docs/review.md has the
  * table. `--only` limits the cases to a group, `--list` names what Countersign misses in the half that rules are tuned
  * on, `--clean` counts remarks on the files of another folder.
  */

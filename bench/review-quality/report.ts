@@ -8,7 +8,7 @@ export interface EngineResult extends Reported {
   cases: ReadonlySet<CorpusCase>;
   clean: readonly CorpusFile[];
   remarks: readonly Found[];
-  /** For the weak files and their twins. */
+  /** For the weak files and their corrected versions. */
   seconds: number;
 }
 
@@ -75,7 +75,7 @@ export function printTables(
   { list }: { list: boolean },
 ): void {
   console.log(
-    'Weaknesses found near their place and of their kind; in brackets, alarms on corrected twins and look-alikes.',
+    'Weaknesses found near their place and of their kind; in brackets, alarms on corrected versions and look-alikes.',
   );
   console.log('Each figure: the half that rules are tuned on, then the control half.');
   console.table(rowsBy('group', groupsOf(cases)));
@@ -102,7 +102,7 @@ export function printTables(
       ),
     );
   }
-  console.log('Seconds for the weak files and their twins:');
+  console.log('Seconds for the weak files and their corrected versions:');
   console.table(Object.fromEntries(results.map(({ engine, seconds }) => [engine, seconds.toFixed(1)])));
   const [own] = results;
   if (list && own) printList(cases, own);
@@ -155,7 +155,7 @@ function printList(cases: readonly CorpusCase[], own: EngineResult): void {
       .map(({ rule, line }) => `${rule}:${line}`);
     console.log(`  ${one.name} (${one.kind}, line ${weak.places.join(', ')}) ${there.join(' ')}`);
   }
-  console.log('Alarms on twins and look-alikes in the tuning half:');
+  console.log('Alarms on corrected versions and look-alikes in the tuning half:');
   for (const { fixed } of tuning) {
     for (const one of own.fixed) if (one.path === fixed?.path) console.log(`  ${place(one)}`);
   }

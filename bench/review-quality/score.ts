@@ -27,7 +27,7 @@ export function findsOf({ weak, kind }: CorpusCase, found: readonly Found[]): Fo
 export interface Tally {
   weaknesses: number;
   finds: number;
-  /** Finds if the change is one to an existing file: from the corrected twin back to the weak text. */
+  /** Finds if the change is one to an existing file: from the corrected version back to the weak text. */
   findsInDiff: number;
   silent: number;
   /** Corrected twins and look-alikes with a finding, of whatever kind. */

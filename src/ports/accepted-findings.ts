@@ -1,7 +1,7 @@
 import type { Acceptance } from '../domain/outcome/accept.ts';
 
 /** The head for which a person accepts a finding. */
-interface HeadOf {
+export interface HeadOf {
   repositoryId: number;
   pullRequest: number;
   headSha: string;
@@ -31,6 +31,8 @@ interface FoundRule {
 export interface AcceptedFindings {
   /** Replaces who accepted it before. */
   put(accepted: AcceptedFinding): Promise<void>;
+  /** Removes that a finding was accepted for a head. */
+  remove(head: HeadOf, finding: string): Promise<void>;
   /** In the order of their findings. */
   ofHead(head: HeadOf): Promise<AcceptedFinding[]>;
   /** Counts the findings of a review, by rule. */

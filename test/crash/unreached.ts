@@ -3,6 +3,7 @@ export const ONLY_IN_LONG_FORM = [
   'approvals.saveAnswers',
   'appliedCommands.put',
   'acceptedFindings.put',
+  'acceptedFindings.remove',
   'modelCalls.begin',
   'modelCalls.end',
   'skills.keep',

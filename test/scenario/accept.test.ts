@@ -163,6 +163,93 @@ describe('an accepted finding', () => {
   });
 });
 
+describe('an acceptance that is withdrawn', () => {
+  const withdraw = (id = '') => `/countersign withdraw ${id}`;
+
+  /** The finding is accepted, CI is green, and the step asks for a countersign. */
+  async function asked(setting: Parameters<typeof blocked>[1] = {}): Promise<Blocked> {
+    const one = await blocked(DROP, setting);
+    await say(one.harness, one.number, 'mia', accept(one.findings[0]));
+    await one.harness.github.setStatus(REPO, one.headSha, { context: 'test', state: 'success' });
+    await one.harness.advance(120_000);
+    expect(approvals(one.harness, one.number)).toHaveLength(1);
+    return one;
+  }
+
+  test('holds up the merge that somebody countersigns, until the finding is accepted again', async () => {
+    const { harness, number, headSha, findings } = await asked();
+    const { github } = harness;
+    expect(await say(harness, number, 'max', withdraw(findings[0]))).toBe(
+      `\`${findings[0]}\` is not accepted for \`${headSha.slice(0, 7)}\` any more, and the review is judged again.`,
+    );
+    await countersign(harness, number, 'max');
+    expect(github.merges).toEqual([]);
+    expect(
+      ownCheck(harness, headSha)
+        .annotations.map(({ message }) => message)
+        .join(),
+    ).toContain('accept');
+    await say(harness, number, 'mia', accept(findings[0]));
+    await harness.advance(A_RECHECK);
+    expect(github.merges).toHaveLength(1);
+  });
+
+  test('holds up a merge that waits for the merge button', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await asked({ settings: 'merge: { by: people }\n' });
+    await countersign(harness, number, 'max');
+    expect(checkLines(harness, headSha).at(-1)).toBe(
+      'in_progress: Countersigned by max: ready for the merge button',
+    );
+    await say(harness, number, 'mia', withdraw(findings[0]));
+    expect(checkLines(harness, headSha).at(-1)).toBe(
+      "in_progress: Not merging: the step's condition no longer holds: the review did not pass",
+    );
+    expect(approvalOf(harness, number).body).toContain(
+      "> **On hold:** Not merging: the step's condition no longer holds: the review did not pass.",
+    );
+  });
+
+  test('cannot be brought back by the older command if that arrives later', { tags: 'slow' }, async () => {
+    const { harness, number, headSha, findings } = await blocked();
+    const { github } = harness;
+    await say(harness, number, 'max', accept(findings[0]));
+    github.holdDeliveries();
+    await github.comment(REPO, number, 'mia', accept(findings[0]));
+    await harness.advance(5_000);
+    await github.comment(REPO, number, 'max', withdraw(findings[0]));
+    await github.releaseDeliveries('reverse');
+    await harness.advance(A_RECHECK);
+    expect(github.comments(REPO, number).at(-1)?.body).toContain(
+      'Nothing was done, because max gave the newer command `/countersign withdraw`.',
+    );
+    expect(checkLines(harness, headSha).at(-1)).toBe(
+      'in_progress: Waiting for CI: no check has reported yet',
+    );
+    await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
+    await harness.advance(120_000);
+    expect(checkLines(harness, headSha).at(-1)).toBe('failure: Changes requested: 1 high');
+    expect(approvals(harness, number)).toEqual([]);
+  });
+
+  test.each([
+    ['the author', 'ada', 'wrote this pull request'],
+    ['somebody without the needed role', 'will', 'has write access'],
+  ])('stays if %s withdraws it', { tags: 'slow' }, async (_, login, because) => {
+    const { harness, number, headSha, findings } = await asked();
+    expect(await say(harness, number, login, withdraw(findings[0]))).toContain(
+      `${because}, and so may not withdraw the acceptance of \`${findings[0]}\`.`,
+    );
+    expect(checkLines(harness, headSha).at(-1)).toBe('in_progress: Waiting for a maintainer to countersign');
+  });
+
+  test('needs to be there', { tags: 'slow' }, async () => {
+    const { harness, number, findings } = await blocked();
+    expect(await say(harness, number, 'mia', withdraw(findings[0]))).toBe(
+      `Nobody has accepted \`${findings[0]}\` for this commit, so there is nothing to withdraw.`,
+    );
+  });
+});
+
 describe('a finding is not accepted', () => {
   test.each([
     ['the author', 'ada', {}, 'wrote this pull request'],
@@ -188,6 +275,20 @@ describe('a finding is not accepted', () => {
     expect(await say(harness, number, 'max', accept(findings[0]))).toContain('Accepted');
   });
 
+  test('by somebody whom only one of two merge steps asks for', { tags: 'slow' }, async () => {
+    const second = `  - id: merge_second
+    action: gh-merge
+    depends_on: [review]
+    condition: "{{ steps.review.outcome.passed }}"
+    requires_approval: { users: [max] }
+    with: { pr: "{{ trigger.pr_number }}" }
+`;
+    const chain = MIGRATIONS.replace('  - id: changes\n', `${second}  - id: changes\n`);
+    const { harness, number, findings } = await blocked(DROP, { chain });
+    expect(await say(harness, number, 'mia', accept(findings[0]))).toContain('this step asks for max');
+    expect(await say(harness, number, 'max', accept(findings[0]))).toContain('Accepted');
+  });
+
   test('that has another name, and the reply lists those that there are', async () => {
     const { harness, number, findings } = await blocked();
     expect(await say(harness, number, 'mia', accept('00000000'))).toBe(
@@ -207,7 +308,7 @@ describe('a finding is not accepted', () => {
     const harness = await start({ chain: MIGRATIONS.replace('draft: false', 'draft: true') });
     const { number, headSha } = await open(harness);
     expect(await say(harness, number, 'mia', accept('12345678'))).toBe(
-      `There is no review of \`${headSha.slice(0, 7)}\` yet, so there is no finding to accept.`,
+      `There is no finished review of \`${headSha.slice(0, 7)}\` yet, so it has no finding that could be accepted.`,
     );
   });
 

@@ -42,6 +42,16 @@ export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
         .execute();
     },
 
+    async remove({ repositoryId, pullRequest, headSha }, finding) {
+      await db
+        .deleteFrom('accepted_findings')
+        .where('repository_id', '=', repositoryId)
+        .where('pull_request', '=', pullRequest)
+        .where('head_sha', '=', headSha)
+        .where('finding', '=', finding)
+        .execute();
+    },
+
     async ofHead(head) {
       const { rows } = await ofHead(db, head);
       return rows.map(acceptedOf);

@@ -115,6 +115,15 @@ export const auditEntrySchema = z.lazy(() =>
       place: z.string(),
       because: z.string(),
     }),
+    /** A person took back that a finding was accepted for a head. `accepted_by` is who had accepted it. */
+    z.strictObject({
+      kind: z.literal('acceptance.withdrawn'),
+      ...common,
+      finding: z.string(),
+      rule: z.string(),
+      place: z.string(),
+      accepted_by: z.string(),
+    }),
     /** A command that was accepted, and that the app could not execute when its turn came. */
     z.strictObject({
       kind: z.literal('command.refused'),

@@ -81,10 +81,20 @@ const orderedVerbSchema = z.enum([
   'fire',
   'approve',
   'reject',
+  'accept',
+  'withdraw',
 ]);
 export type OrderedVerb = z.infer<typeof orderedVerbSchema>;
 
-const LOOSENING: ReadonlySet<OrderedVerb> = new Set(['resume', 'rerun', 'review', 'ci', 'fire', 'approve']);
+const LOOSENING: ReadonlySet<OrderedVerb> = new Set([
+  'resume',
+  'rerun',
+  'review',
+  'ci',
+  'fire',
+  'approve',
+  'accept',
+]);
 
 /** The effect of a command that another one can undo, or that undoes one. */
 export type OrderedCommand =
@@ -94,7 +104,9 @@ export type OrderedCommand =
   /** Makes a chain work again: in the existing run, or with `newRun` in a new run that replaces it. */
   | { kind: 'begin'; verb: 'rerun' | 'review' | 'ci' | 'fire'; chain: string; newRun: boolean }
   /** One person's answer to the approval comment of a step, by the person's id on GitHub. */
-  | { kind: 'answer'; verb: 'approve' | 'reject'; person: number; chain: string; step: string };
+  | { kind: 'answer'; verb: 'approve' | 'reject'; person: number; chain: string; step: string }
+  /** Whether a finding, by the hash of its fingerprint, is accepted for a head. */
+  | { kind: 'acceptance'; verb: 'accept' | 'withdraw'; headSha: string; finding: string };
 
 /**
  * The command behind a requested run. It is compared with newer commands and the current head when the run's
@@ -127,6 +139,8 @@ export function scopesOf(command: OrderedCommand): string[] {
       return [`begin:${command.chain}`, ...(command.newRun ? [`anew:${command.chain}`] : [])];
     case 'answer':
       return [answerScope(command)];
+    case 'acceptance':
+      return [acceptanceScope(command)];
   }
 }
 
@@ -136,6 +150,10 @@ function stopScope(chain: string | null): string {
 
 function answerScope({ person, chain, step }: Extract<OrderedCommand, { kind: 'answer' }>): string {
   return `answer:${person}:${chain}/${step}`;
+}
+
+function acceptanceScope({ headSha, finding }: Extract<OrderedCommand, { kind: 'acceptance' }>): string {
+  return `acceptance:${headSha}:${finding}`;
 }
 
 /** Whether the command would undo an applied one. Two commands with the same effect never conflict. */
@@ -154,6 +172,8 @@ function undoes(command: OrderedCommand, { scope, verb }: AppliedCommand): boole
       );
     case 'answer':
       return scope === answerScope(command) && verb !== command.verb;
+    case 'acceptance':
+      return scope === acceptanceScope(command) && verb !== command.verb;
   }
 }
 

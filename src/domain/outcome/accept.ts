@@ -20,6 +20,8 @@ export type Judged = Pick<ReviewVerdict, 'findings' | 'verdict' | 'passed'> & {
   ignored: ReadonlyMap<string, number>;
   /** Something is missing from the review. */
   isIncomplete: boolean;
+  /** The review requests changes for a reason that none of its findings stands for. */
+  isStated: boolean;
 };
 
 /**
@@ -50,6 +52,7 @@ export function judgedAgain(
     accepted,
     ignored,
     isIncomplete: isIncomplete(review),
+    isStated: isStated(review, all),
     verdict,
     passed: verdict === null ? null : verdict === 'APPROVE' || verdict === 'APPROVE_WITH_SUGGESTIONS',
   };
@@ -67,11 +70,16 @@ function verdictWithout(
 ): ReviewVerdict['verdict'] {
   if (review.verdict === 'REJECT') return 'REJECT';
   if (open.some(isBlocking)) return 'REQUEST_CHANGES';
-  // A skill can request changes for a reason that no single finding stands for. Then all of them have to be accepted.
-  const isStated = review.verdict === 'REQUEST_CHANGES' && !all.some(isBlocking);
-  if (isStated && (open.length > 0 || all.length === 0)) return 'REQUEST_CHANGES';
+  // Then all of them have to be accepted.
+  if (isStated(review, all) && (open.length > 0 || all.length === 0)) return 'REQUEST_CHANGES';
   if (isIncomplete(review)) return null;
   return open.some(({ severity }) => severity !== 'info') ? 'APPROVE_WITH_SUGGESTIONS' : 'APPROVE';
+}
+
+/** Whether a skill requested changes for a reason that no single finding stands for. */
+function isStated(review: ReviewVerdict, all: readonly Finding[]): boolean {
+  if (review.requested_changes) return true;
+  return review.verdict === 'REQUEST_CHANGES' && !all.some(isBlocking);
 }
 
 /** Reviews of older versions say it only in their summary. */

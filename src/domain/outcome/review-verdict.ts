@@ -82,6 +82,11 @@ export const reviewVerdictSchema = z.strictObject({
   findings: z.array(findingSchema),
   /** Findings that people accepted, beside `findings`; absent without any. */
   accepted: z.array(acceptedSchema).optional(),
+  /**
+   * Set if the review requested changes for a reason that none of its findings stands for, so that all of them have to
+   * be accepted. The verdict does not say so any more once they are.
+   */
+  requested_changes: z.literal(true).optional(),
   /** Set if something is missing from the review, so that it can be no approval, whatever becomes of its findings. */
   incomplete: z.literal(true).optional(),
   files_reviewed: z.int().min(0),

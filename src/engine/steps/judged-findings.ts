@@ -13,9 +13,9 @@ export function reviewWithAccepted(
   ignoredRules: readonly string[] = [],
 ): ReviewVerdict {
   const judged = judgedAgain(review, acceptances, ignoredRules);
-  const { accepted, ignored, findings, verdict, passed, isIncomplete } = judged;
+  const { accepted, ignored, findings, verdict, passed, isIncomplete, isStated } = judged;
   if (accepted.length === 0 && ignored.size === 0 && !review.accepted) return review;
-  const { content_hash: _, accepted: before, incomplete, ...rest } = review;
+  const { content_hash: _, accepted: before, incomplete, requested_changes, ...rest } = review;
   const notes = [...(rest.notes ?? []), ...ignoredByRule(ignored)];
   return makeOutcome<'review_verdict'>({
     ...rest,
@@ -23,6 +23,7 @@ export function reviewWithAccepted(
     verdict,
     passed,
     ...(isIncomplete && { incomplete: true }),
+    ...(isStated && { requested_changes: true }),
     ...(accepted.length > 0 && { accepted }),
     ...(notes.length > 0 && { notes }),
     summary: judgedAgainSummary(judged),

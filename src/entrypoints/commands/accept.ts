@@ -14,10 +14,13 @@ import { stillExpected } from '../../domain/rule/step-rules.ts';
 import { childRunId } from '../../domain/run/child.ts';
 import { type Invocation, isRunOver, type RunState } from '../../domain/run/run.ts';
 import { reviewWithAccepted } from '../../engine/steps/judged-findings.ts';
+import type { HeadOf } from '../../ports/accepted-findings.ts';
 import type { PullRequest } from '../../ports/github.ts';
 import type { ReadTx } from '../../ports/storage.ts';
 import type { Command } from './command.ts';
+import { overtaken, remember } from './command-order.ts';
 import type { CommandContext } from './context.ts';
+import type { CommandResult } from './replies.ts';
 import { type Reply, replyFor } from './reply.ts';
 
 /** A step of a run for the head whose outcome is a review. */
@@ -25,8 +28,8 @@ interface Reviewed {
   state: RunState;
   invocation: Invocation;
   review: ReviewVerdict;
-  /** Whose acceptance counts for the run: those who may countersign its merge. */
-  rules: CountersignRules;
+  /** Whose acceptance counts for the run: those who may countersign each of its merges. Never empty. */
+  rules: readonly CountersignRules[];
 }
 
 /** The reviews of the newest run of each chain for this head, and of the runs that their steps began. */
@@ -66,15 +69,21 @@ function depthOf({ facts }: RunState['run']): number {
   return facts.parent ? 1 + facts.parent.above.length : 0;
 }
 
-/** The rules of the step that merges, which may ask for particular people; those of the settings without one. */
-function rulesOf({ run }: RunState): CountersignRules {
-  const merging = run.definition.steps.find(({ uses }) => actionOf(uses)?.merges);
-  return tightened(run.settings.countersign, merging?.approval);
+/**
+ * The rules of every step that merges, which may ask for particular people; those of the settings without one. The verdict
+ * decides for all of those steps, so an acceptance must satisfy them all.
+ */
+function rulesOf({ run }: RunState): CountersignRules[] {
+  const merging = run.definition.steps.filter(({ uses }) => actionOf(uses)?.merges);
+  const { countersign } = run.settings;
+  return merging.length === 0
+    ? [countersign]
+    : merging.map(({ approval }) => tightened(countersign, approval));
 }
 
 /** The teams that decide who may accept. */
 export function teamsToAccept(reviewed: readonly Reviewed[]): string[] {
-  return [...new Set(reviewed.flatMap(({ rules }) => teamsNamed(rules)))];
+  return [...new Set(reviewed.flatMap(({ rules }) => rules.flatMap(teamsNamed)))];
 }
 
 /**
@@ -83,59 +92,132 @@ export function teamsToAccept(reviewed: readonly Reviewed[]): string[] {
  * whether that person may countersign.
  */
 export async function acceptFinding(
-  { finding: given, because }: Extract<Command, { verb: 'accept' }>,
+  command: Extract<Command, { verb: 'accept' }>,
   context: CommandContext,
 ): Promise<Reply> {
-  const { deps, tx, event, pullRequest, respondent } = context;
-  const reviewed = await reviewsOfHead(tx, event, pullRequest);
-  if (reviewed.length === 0) return replyFor({ kind: 'no_review', head: pullRequest.headSha });
-  const all = distinct(reviewed.flatMap(({ review }) => findingsOf(review)));
-  const named = all.filter((finding) => fingerprintHash(finding).startsWith(given));
-  const [finding, another] = named;
-  if (!finding) return replyFor({ kind: 'no_such_finding', given, findings: all.map(described) });
-  if (another) return replyFor({ kind: 'several_findings', given, findings: named.map(described) });
-  const hash = fingerprintHash(finding);
+  const { deps, tx } = context;
+  const named = await findNamed(command, context);
+  if ('refusal' in named) return named.refusal;
+  const { finding, hash, having, head, by } = named;
+  const { because } = command;
   const id = findingId(finding);
-  const having = reviewed.filter(({ review }) =>
-    findingsOf(review).some((other) => fingerprintHash(other) === hash),
-  );
-  const login = event.actor;
-  if (!respondent)
-    return replyFor({ kind: 'may_not_accept', id, login, because: 'could not be found on GitHub' });
-  const refusal = having
-    .map(({ rules }) => ineligibility(respondent, rules, pullRequest))
-    .find((one) => one !== undefined);
-  if (refusal !== undefined) return replyFor({ kind: 'may_not_accept', id, login, because: refusal });
-
-  const { person } = respondent;
   const isThere = having.every(({ review }) =>
-    (review.accepted ?? []).some((one) => one.by.id === person.id && fingerprintHash(one.finding) === hash),
+    (review.accepted ?? []).some((one) => one.by.id === by.id && fingerprintHash(one.finding) === hash),
   );
   if (isThere) return replyFor({ kind: 'accepted_already', id });
-  const at = deps.clock.now();
-  const head = {
-    repositoryId: event.repository.id,
-    pullRequest: event.pull_request,
-    headSha: pullRequest.headSha,
-  };
   const { rule, severity } = worst(having, hash) ?? finding;
-  const by = { id: person.id, login: person.login };
-  await tx.acceptedFindings.put({ ...head, finding: hash, rule, severity, by, because, at });
-  const [first] = having;
-  if (first)
-    await tx.audit.record({
-      kind: 'finding.accepted',
-      ...aboutRun(first.state.run, { kind: 'person', login: person.login }),
-      finding: hash,
-      rule,
-      severity,
-      place: placeInWords(finding),
-      because,
-    });
-  const acceptances = await tx.acceptedFindings.ofHead(head);
-  for (const one of having) await judge(context, one, acceptances);
+  await tx.acceptedFindings.put({
+    ...head,
+    finding: hash,
+    rule,
+    severity,
+    by,
+    because,
+    at: deps.clock.now(),
+  });
+  await tx.audit.record({
+    kind: 'finding.accepted',
+    ...aboutRun(having[0].state.run, { kind: 'person', login: by.login }),
+    finding: hash,
+    rule,
+    severity,
+    place: placeInWords(finding),
+    because,
+  });
+  const acceptances = await judgeAll(context, having, head);
   const left = distinct(having.flatMap(({ review }) => judgedAgain(review, acceptances).findings));
-  return replyFor({ kind: 'finding_accepted', id, head: pullRequest.headSha, left: left.map(described) });
+  return replyFor({ kind: 'finding_accepted', id, head: head.headSha, left: left.map(described) });
+}
+
+/**
+ * Takes back that somebody accepted a finding for this head. Whoever may countersign the merge may do so, whoever accepted
+ * it. A merge that waits is held up by the verdict again; one that is done is not undone.
+ */
+export async function withdrawFinding(
+  command: Extract<Command, { verb: 'withdraw' }>,
+  context: CommandContext,
+): Promise<Reply> {
+  const { tx } = context;
+  const named = await findNamed(command, context);
+  if ('refusal' in named) return named.refusal;
+  const { finding, hash, having, head, by } = named;
+  const id = findingId(finding);
+  const accepted = (await tx.acceptedFindings.ofHead(head)).find((one) => one.finding === hash);
+  if (!accepted) return replyFor({ kind: 'not_accepted', id });
+  await tx.acceptedFindings.remove(head, hash);
+  await tx.audit.record({
+    kind: 'acceptance.withdrawn',
+    ...aboutRun(having[0].state.run, { kind: 'person', login: by.login }),
+    finding: hash,
+    rule: accepted.rule,
+    place: placeInWords(finding),
+    accepted_by: accepted.by.login,
+  });
+  await judgeAll(context, having, head);
+  return replyFor({ kind: 'finding_withdrawn', id, head: head.headSha });
+}
+
+/** A finding of this head's reviews that the person may accept, or whose acceptance they may withdraw. */
+interface NamedFinding {
+  finding: Finding;
+  hash: string;
+  /** The reviews that have it. */
+  having: readonly [Reviewed, ...Reviewed[]];
+  head: HeadOf;
+  by: Acceptance['by'];
+}
+
+/** Finds what the command is about, and whether this person may give it, or says why not. */
+async function findNamed(
+  { verb, finding: given }: Extract<Command, { verb: 'accept' | 'withdraw' }>,
+  context: CommandContext,
+): Promise<NamedFinding | { refusal: Reply }> {
+  const { tx, event, pullRequest, respondent } = context;
+  const refusal = (result: CommandResult) => ({ refusal: replyFor(result) });
+  const reviewed = await reviewsOfHead(tx, event, pullRequest);
+  if (reviewed.length === 0) return refusal({ kind: 'no_review', head: pullRequest.headSha });
+  const all = distinct(reviewed.flatMap(({ review }) => findingsOf(review)));
+  const matching = all.filter((finding) => fingerprintHash(finding).startsWith(given));
+  const [finding, another] = matching;
+  if (another) return refusal({ kind: 'several_findings', given, findings: matching.map(described) });
+  const [first, ...others] = reviewed.filter(({ review }) =>
+    findingsOf(review).some((other) => fingerprintHash(other).startsWith(given)),
+  );
+  if (!finding || !first) return refusal({ kind: 'no_such_finding', given, findings: all.map(described) });
+  const hash = fingerprintHash(finding);
+  const having = [first, ...others] as const;
+  const because = respondent
+    ? having
+        .flatMap(({ rules }) => rules.map((one) => ineligibility(respondent, one, pullRequest)))
+        .find((one) => one !== undefined)
+    : 'could not be found on GitHub';
+  if (!respondent || because !== undefined)
+    return refusal({
+      kind: 'may_not_accept',
+      verb,
+      id: findingId(finding),
+      login: event.actor,
+      because: because ?? '',
+    });
+  const { headSha } = pullRequest;
+  const ordered = { kind: 'acceptance', verb, headSha, finding: hash } as const;
+  const newer = await overtaken(context, ordered);
+  if (newer) return refusal(newer);
+  await remember(context, ordered);
+  const head = { repositoryId: event.repository.id, pullRequest: event.pull_request, headSha };
+  const { id, login } = respondent.person;
+  return { finding, hash, having, head, by: { id, login } };
+}
+
+/** Judges every review that has the finding again. @returns what is accepted for the head now */
+async function judgeAll(
+  context: CommandContext,
+  having: readonly Reviewed[],
+  head: HeadOf,
+): Promise<readonly Acceptance[]> {
+  const acceptances = await context.tx.acceptedFindings.ofHead(head);
+  for (const one of having) await judge(context, one, acceptances);
+  return acceptances;
 }
 
 /** Judges one review again. A run of a step of another run, which is over, is run again with that step. */

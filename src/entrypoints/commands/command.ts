@@ -12,6 +12,7 @@ export const VERBS = [
   'approve',
   'reject',
   'accept',
+  'withdraw',
   'cancel',
   'pause',
   'resume',
@@ -25,13 +26,14 @@ export type Verb = (typeof VERBS)[number];
  * by quoting a sentence. `approve` and `reject` are for steps that merge nothing.
  */
 export type Command =
-  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | 'accept' | Saying> }
+  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | 'accept' | 'withdraw' | Saying> }
   /** Without a step: the step that waits for an answer. */
   | { verb: Saying; step?: string }
   /** Without a step: all that failed. */
   | { verb: 'rerun'; step?: string }
   /** The name of a finding, or the beginning of its hash. */
   | { verb: 'accept'; finding: string; because: string }
+  | { verb: 'withdraw'; finding: string }
   | { verb: 'fire'; chain: string; inputs: Record<string, string> }
   | { verb: 'ask'; question: string };
 
@@ -69,6 +71,7 @@ export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNE
   approve: COUNTERSIGNERS,
   reject: COUNTERSIGNERS,
   accept: COUNTERSIGNERS,
+  withdraw: COUNTERSIGNERS,
   cancel: WRITERS_AND_AUTHOR,
   pause: MAINTAINERS,
   resume: MAINTAINERS,

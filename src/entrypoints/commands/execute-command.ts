@@ -11,7 +11,7 @@ import type { Signal } from '../../domain/run/transition.ts';
 import { statusComment } from '../../messages/comments/status-comment.ts';
 import { heldBecause } from '../../messages/run/held-chain.ts';
 import { codeBlock } from '../../messages/text/markdown.ts';
-import { acceptFinding } from './accept.ts';
+import { acceptFinding, withdrawFinding } from './accept.ts';
 import type { Command } from './command.ts';
 import { overtaken, remember } from './command-order.ts';
 import { confirm } from './confirm.ts';
@@ -51,6 +51,8 @@ export async function executeCommand(command: Command, context: CommandContext):
       return confirm(command, context);
     case 'accept':
       return acceptFinding(command, context);
+    case 'withdraw':
+      return withdrawFinding(command, context);
     case 'cancel':
       return cancel(context);
     case 'pause':

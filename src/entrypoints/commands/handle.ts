@@ -184,7 +184,7 @@ function givenOf(
 }
 
 function isAnswer({ verb }: Command): boolean {
-  return verb === 'approve' || verb === 'reject' || verb === 'accept';
+  return verb === 'approve' || verb === 'reject' || verb === 'accept' || verb === 'withdraw';
 }
 
 function asksAboutRuns({ verb }: Command): boolean {

@@ -15,6 +15,7 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
     usage: 'accept <finding> because <reason>',
     does: 'lets a finding of the review pass, for this commit',
   },
+  withdraw: { usage: 'withdraw <finding>', does: 'takes back that a finding was accepted' },
   cancel: { usage: 'cancel', does: 'cancels what is running for the pull request' },
   pause: { usage: 'pause', does: 'holds every merge of the pull request until `resume`' },
   resume: { usage: 'resume', does: 'lets it go on after `pause`' },

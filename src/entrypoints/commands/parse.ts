@@ -74,6 +74,8 @@ function withArguments(verb: Verb, rest: string): Parsed {
       return fire(rest);
     case 'accept':
       return accept(rest);
+    case 'withdraw':
+      return withdraw(rest);
     case 'ask':
       return ask(rest);
     case 'help':
@@ -94,20 +96,40 @@ function withArguments(verb: Verb, rest: string): Parsed {
 const FINDING = /^[0-9a-f]{6,20}$/;
 const MAX_REASON_LENGTH = 300;
 
-function accept(rest: string): Parsed {
+/** A finding's name, with or without the code marks of the check run, and what follows it. */
+function findingIn(rest: string): [finding: string, then: string] {
   const [, finding = '', then = ''] = /^`?([^ \t`]*)`?(.*)$/.exec(rest) ?? [];
+  return [finding, then];
+}
+
+function accept(rest: string): Parsed {
+  const [finding, then] = findingIn(rest);
   const example = code('/countersign accept 3f9a1c07 because the column is empty');
   if (finding === '') return { error: `Say which finding to accept and why, as in ${example}.` };
   const id = finding.toLowerCase();
-  if (!FINDING.test(id))
-    return {
-      error: `${quoted(finding)} is no name of a finding: the check run shows each with its name, as in ${example}.`,
-    };
+  if (!FINDING.test(id)) return noFinding(finding, example);
   const reason = /^[ \t]+because[ \t:]+(.*)$/i.exec(then)?.[1]?.trim() ?? '';
   if (reason === '') return { error: `Say why the finding is all right, as in ${example}.` };
   if (reason.length > MAX_REASON_LENGTH)
     return { error: `The reason may have ${MAX_REASON_LENGTH} characters at most.` };
   return { ok: { verb: 'accept', finding: id, because: reason } };
+}
+
+function withdraw(rest: string): Parsed {
+  const [finding, then] = findingIn(rest);
+  const example = code('/countersign withdraw 3f9a1c07');
+  if (finding === '') return { error: `Say which finding is not accepted any more, as in ${example}.` };
+  const id = finding.toLowerCase();
+  if (!FINDING.test(id)) return noFinding(finding, example);
+  if (then.trim() !== '')
+    return { error: `${example} takes nothing after the finding, but got ${quoted(then.trim())}.` };
+  return { ok: { verb: 'withdraw', finding: id } };
+}
+
+function noFinding(given: string, example: string): Parsed {
+  return {
+    error: `${quoted(given)} is no name of a finding: the check run shows each with its name, as in ${example}.`,
+  };
 }
 
 function ask(question: string): Parsed {

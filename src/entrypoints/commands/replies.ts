@@ -41,10 +41,12 @@ export type CommandResult =
   | { kind: 'no_such_finding'; given: string; findings: readonly DescribedFinding[] }
   /** The beginning of more than one finding's hash. */
   | { kind: 'several_findings'; given: string; findings: readonly DescribedFinding[] }
-  | { kind: 'may_not_accept'; id: string; login: string; because: string }
+  | { kind: 'may_not_accept'; verb: 'accept' | 'withdraw'; id: string; login: string; because: string }
   | { kind: 'accepted_already'; id: string }
   /** `left`: the findings of its reviews that nobody has accepted. */
   | { kind: 'finding_accepted'; id: string; head: string; left: readonly DescribedFinding[] }
+  | { kind: 'not_accepted'; id: string }
+  | { kind: 'finding_withdrawn'; id: string; head: string }
   /** Somebody gave a newer command, which takes precedence. */
   | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
   | { kind: 'already_paused'; by: string }
@@ -106,7 +108,7 @@ export function replyText(result: CommandResult): string {
         ? `Noted: you approve ${code(result.step)} for ${short(result.head)}. It goes on once nothing else holds it up; nothing is merged by it.`
         : `Noted: you reject ${code(result.step)} for ${short(result.head)}, so it does not go on.`;
     case 'no_review':
-      return `There is no review of ${short(result.head)} yet, so there is no finding to accept.`;
+      return `There is no finished review of ${short(result.head)} yet, so it has no finding that could be accepted.`;
     case 'no_such_finding':
       return result.findings.length === 0
         ? `The review has no finding ${code(result.given)}, nor any other.`
@@ -114,11 +116,15 @@ export function replyText(result: CommandResult): string {
     case 'several_findings':
       return `Several findings begin with ${code(result.given)}: ${findings(result.findings)}. Name one of them.`;
     case 'may_not_accept':
-      return `${person(result.login)} ${result.because}, and so may not accept ${code(result.id)}.`;
+      return `${person(result.login)} ${result.because}, and so may not ${result.verb === 'accept' ? 'accept' : 'withdraw the acceptance of'} ${code(result.id)}.`;
     case 'accepted_already':
       return `You have accepted ${code(result.id)} for this commit already.`;
     case 'finding_accepted':
       return `Accepted ${code(result.id)} for ${short(result.head)}, and judged the review again${result.left.length === 0 ? '' : `; what is left: ${findings(result.left)}`}. A new commit is reviewed again, and the finding must be accepted again then.`;
+    case 'not_accepted':
+      return `Nobody has accepted ${code(result.id)} for this commit, so there is nothing to withdraw.`;
+    case 'finding_withdrawn':
+      return `${code(result.id)} is not accepted for ${short(result.head)} any more, and the review is judged again.`;
     case 'overtaken':
       return `Nothing was done, because ${newerCommandGiven(result)}.`;
     case 'already_paused':
@@ -168,6 +174,7 @@ export function isDone(result: CommandResult): boolean {
   switch (result.kind) {
     case 'answer_noted':
     case 'finding_accepted':
+    case 'finding_withdrawn':
     case 'rerun_started':
     case 'review_started':
     case 'ci_read_again':
@@ -195,6 +202,7 @@ export function isDone(result: CommandResult): boolean {
     case 'several_findings':
     case 'may_not_accept':
     case 'accepted_already':
+    case 'not_accepted':
     case 'overtaken':
     case 'already_paused':
     case 'not_paused':

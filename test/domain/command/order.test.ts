@@ -66,6 +66,7 @@ interface World {
   paused: boolean;
   running: Record<string, boolean>;
   answers: Record<string, string>;
+  accepted: Record<string, boolean>;
   applied: AppliedCommand[];
 }
 
@@ -80,6 +81,7 @@ function apply(world: World, act: OrderedCommand, given: GivenAt): void {
   if (act.kind === 'hold') world.paused = act.verb === 'pause';
   if (act.kind === 'begin') world.running[act.chain] = true;
   if (act.kind === 'answer') world.answers[`${act.person} ${act.step}`] = act.verb;
+  if (act.kind === 'acceptance') world.accepted[act.finding] = act.verb === 'accept';
   for (const scope of scopesOf(act)) {
     const known = world.applied.find((other) => other.scope === scope);
     if (known && inOrderGiven(known.given, given) > 0) continue;
@@ -97,6 +99,9 @@ const acts: fc.Arbitrary<OrderedCommand> = fc.oneof(
   fc
     .tuple(fc.constantFrom('approve', 'reject'), fc.constantFrom(1, 2))
     .map(([verb, person]): OrderedCommand => ({ kind: 'answer', verb, person, chain: 'ship', step: 'safe' })),
+  fc
+    .tuple(fc.constantFrom('accept', 'withdraw'), fc.constantFrom('f1', 'f2'))
+    .map(([verb, finding]): OrderedCommand => ({ kind: 'acceptance', verb, headSha: 'a', finding })),
 );
 
 /** Each has its own place in the order; some share a second; they come from comments and buttons. */
@@ -115,6 +120,7 @@ test('commands that arrive in any order have the effect of the order in which pe
     paused: false,
     running: { ship: true, deploy: true },
     answers: {},
+    accepted: {},
     applied: [],
   });
   fc.assert(

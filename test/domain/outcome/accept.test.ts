@@ -123,6 +123,23 @@ describe('a review that is judged again', () => {
     expect(reviewWithAccepted(once, [accepted(drop)])).toEqual(once);
   });
 
+  test('requests changes again once an acceptance is withdrawn', () => {
+    const once = reviewWithAccepted(review([drop, lock]), [accepted(drop)]);
+    expect(reviewWithAccepted(once, [])).toMatchObject({
+      verdict: 'REQUEST_CHANGES',
+      findings: [lock, drop],
+      summary: 'No finding is accepted any more: 1 high, 1 medium.',
+    });
+  });
+
+  test('requests changes again for a reason that no finding stands for', () => {
+    const all = [accepted(lock), accepted(note)];
+    const once = reviewWithAccepted(review([lock, note]), all);
+    expect(once.verdict).toBe('APPROVE');
+    expect(reviewWithAccepted(once, [accepted(note)]).verdict).toBe('REQUEST_CHANGES');
+    expect(reviewWithAccepted(reviewWithAccepted(once, []), all).verdict).toBe('APPROVE');
+  });
+
   test('stays incomplete however often it is judged', () => {
     const old = review([drop, lock], { summary: 'The review is incomplete: x was not reviewed.' });
     const once = reviewWithAccepted(old, [accepted(lock)]);

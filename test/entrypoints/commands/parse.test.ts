@@ -29,6 +29,7 @@ describe('a command is found', () => {
       '/countersign accept 3F9A1C07 because the column is empty',
       { verb: 'accept', finding: '3f9a1c07', because: 'the column is empty' },
     ],
+    ['that withdraws it', '/countersign withdraw 3F9A1C07', { verb: 'withdraw', finding: '3f9a1c07' }],
     [
       'that accepts a finding as its name is shown',
       '/countersign accept `3f9a1c07` Because: intended',
@@ -84,6 +85,13 @@ describe('a command that cannot be parsed gets one sentence', () => {
     ['a verb with a look-alike letter', '/countersign \u0441i', /^There is no command/],
     ['no verb', '/countersign', /^Say what to do/],
     ['no finding', '/countersign accept', /^Say which finding to accept and why/],
+    ['no finding to withdraw', '/countersign withdraw', /^Say which finding is not accepted any more/],
+    ['a name of no finding to withdraw', '/countersign withdraw all', /^`all` is no name of a finding/],
+    [
+      'words after the finding to withdraw',
+      '/countersign withdraw 3f9a1c07 because x',
+      /takes nothing after the finding, but got `because x`/,
+    ],
     ['a name of no finding', '/countersign accept all because x', /^`all` is no name of a finding/],
     ['too few letters of a finding', '/countersign accept 3f9 because x', /is no name of a finding/],
     ['a finding without a reason', '/countersign accept 3f9a1c07', /^Say why the finding is all right/],

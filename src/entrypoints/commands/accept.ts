@@ -130,8 +130,8 @@ export async function acceptFinding(
 }
 
 /**
- * Takes back that somebody accepted a finding for this head. Whoever may countersign the merge may do so, whoever accepted
- * it. A merge that waits is held up by the verdict again; one that is done is not undone.
+ * Takes back that somebody accepted a finding for this head. Everybody who may countersign the merge may do so, not only the
+ * person who accepted it. The verdict then blocks a merge that still waits; one that is done is not undone.
  */
 export async function withdrawFinding(
   command: Extract<Command, { verb: 'withdraw' }>,

@@ -141,12 +141,30 @@ test('a write that GitHub never accepts is given up, and the check run says why'
   expect(approvals(harness, number)).toHaveLength(1);
 });
 
+const kindOf = (body: string) => /<!-- countersign:(\w+)/.exec(body)?.[1] ?? '';
+
+/** How often comments of each kind were sent. */
+function triesOfEachComment(posted: readonly string[]): Record<string, number> {
+  const byKind = Object.entries(Object.groupBy(posted, kindOf));
+  return Object.fromEntries(byKind.map(([kind, same = []]) => [kind, same.length]));
+}
+
+/** The most often that one text of each kind was sent. */
+function triesOfEachText(posted: readonly string[]): Record<string, number> {
+  const byText = Object.values(Object.groupBy(posted, (body) => body)).map((same = []) => same);
+  const byKind = Object.entries(Object.groupBy(byText, ([body = '']) => kindOf(body)));
+  return Object.fromEntries(
+    byKind.map(([kind, texts = []]) => [kind, Math.max(...texts.map((same) => same.length))]),
+  );
+}
+
 eachFirstQuick([
-  ['at once', 403, A_RECHECK, 1],
-  ['after several tries', 410, 600_000, 8],
+  // The question has another text once the check run that it links to is there, which is tried by itself.
+  ['at once', 403, A_RECHECK, 1, triesOfEachText],
+  ['after several tries', 410, 600_000, 8, triesOfEachComment],
 ])(
   'an approval comment that GitHub refuses fails its step %s with the reason, and is written when the step runs again',
-  async (_, status, endsWithin, tries) => {
+  async (_, status, endsWithin, most, tries) => {
     const harness = await start({ chain: MERGE_ONLY });
     const { github } = harness;
     const isComment = ({ method, path }: { method: string; path: string }) =>
@@ -163,11 +181,7 @@ eachFirstQuick([
     expect(check?.summary).toContain('`/countersign rerun` tries again');
     expect(check?.summary).toContain('nobody could be asked');
     expect(check?.summary).toContain(`GitHub answered ${status} (Unable to comment.)`);
-    // The question has another text once the check run that it links to is there, and each text is tried by itself.
-    const triesOfEach = Object.values(Object.groupBy(posted, (body) => body)).map((same) => same?.length);
-    expect(posted.join()).toContain('<!-- countersign:approval');
-    expect(posted.join()).toContain('<!-- countersign:status');
-    expect(new Set(triesOfEach)).toEqual(new Set([tries]));
+    expect(tries(posted)).toEqual({ approval: most, status: most });
 
     unlock();
     await github.comment(REPO, number, 'ada', '/countersign rerun');

@@ -120,6 +120,30 @@ describe('the prompt to the model', () => {
     ]);
   });
 
+  it('has the code around a hunk without secrets, beside the change', async () => {
+    const body = (line: string) =>
+      `export function greet() {\n  const key = "our-s3cret-key";\n${'  step();\n'.repeat(9)}  ${line}\n}\n`;
+    const { prompts } = await round([changed('src/a.ts', body('old();'), body('fresh();'))], NOTHING, {
+      mask: masker(['our-s3cret-key']),
+    });
+    expect(prompts[0]).toContain(
+      'Around it:\n    1   export function greet() {\n    2     const key = "our•••";',
+    );
+    expect(prompts[0]).not.toContain('our-s3cret-key');
+  });
+
+  it('has no code around hunks if that would take another question', async () => {
+    const body = (line: string) =>
+      `export function greet() {\n${`  step(); // ${'and so on '.repeat(4)}\n`.repeat(60)}  ${line}\n}\n`;
+    const small = changed('src/z.ts', body('old();'), body('fresh();'));
+    expect((await round([small], NOTHING)).prompts[0]).toContain('Around it:');
+    const full = changed('src/a.ts', '', `const a = 1; // ${'x'.repeat(170)}\n`.repeat(350));
+    const { prompts } = await round([full, small], NOTHING);
+    expect(prompts).toHaveLength(1);
+    expect(prompts[0]).toContain('fresh();');
+    expect(prompts[0]).not.toContain('Around it:');
+  });
+
   it('has no secret in it', async () => {
     const { prompts } = await round([changed('src/a.ts', '', 'k = "our-s3cret-key";\n')], NOTHING, {
       mask: masker(['our-s3cret-key']),

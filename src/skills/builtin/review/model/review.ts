@@ -17,6 +17,7 @@ import { type Piece, piecesOf, printOf, shownPiece } from './piece.ts';
 import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
 import { PROMPT_PATH, shippedPrompt } from './prompt.ts';
 import { askAll, type QuestionDeps, type ShownPiece } from './questions.ts';
+import { definitionsIn, shownSurroundings, surroundingsOf } from './surroundings.ts';
 
 export interface ModelReviewDeps extends QuestionDeps {
   model: Model;
@@ -60,16 +61,21 @@ export async function reviewByModel(
   const deleted = changed.filter(({ status }) => status === 'removed').map(({ path }) => path);
   const present = new Set(changed.filter(({ status }) => status !== 'removed').map(({ path }) => path));
   const textOf = memoized((piece: Piece) => shownPiece(piece, mask ?? (() => '')));
+  const around = memoized(surroundings(readable, mask ?? (() => '')));
+  const withAround = memoized((piece: Piece) => [textOf(piece), around(piece)].filter(Boolean).join('\n'));
   const most = QUESTIONS[deps.effort ?? 'high'];
-  const size = {
-    atLeast: ({ lines }: Piece) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN,
-    exactly: (piece: Piece) => tokensOf(textOf(piece)),
-  };
+  const atLeast = ({ lines }: Piece) => lines.reduce((sum, { text }) => sum + text.length, 0) / BYTES_A_TOKEN;
   const groups = [...Map.groupBy(plan.ask, ({ path }) => path).values()];
-  const { questions, rest } = shareOut(groups, size, { questions: most });
+  const share = (text: (piece: Piece) => string) =>
+    shareOut(groups, { atLeast, exactly: (piece) => tokensOf(text(piece)) }, { questions: most });
+  // No change is left out, and no further question is asked, for the sake of what stands around it.
+  const bare = share(textOf);
+  const full = bare.rest.length === 0 ? share(withAround) : bare;
+  const hasRoom = full.rest.length === 0 && full.questions.length === bare.questions.length;
+  const { questions, rest } = hasRoom ? full : bare;
 
   const shown = (question: readonly Piece[]): ShownPiece[] =>
-    question.map((piece) => ({ piece, text: textOf(piece) }));
+    question.map((piece) => ({ piece, text: hasRoom ? withAround(piece) : textOf(piece) }));
   const answers =
     mask && questions.length > 0
       ? await withRenderer(async (render) =>
@@ -146,12 +152,33 @@ function beyond(
   }));
 }
 
-/** Caches the result per piece. */
-function memoized(work: (piece: Piece) => string): (piece: Piece) => string {
-  const done = new Map<Piece, string>();
+/** What stands around each piece, as the model reads it; empty without any. */
+function surroundings(
+  files: readonly AdmittedFile[],
+  mask: (text: string) => string,
+): (piece: Piece) => string {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const definitions = definitionsIn(files);
+  const masked = memoized(({ lines }: AdmittedFile) => {
+    const shown = mask(lines.join('\n')).split('\n');
+    return shown.length === lines.length ? shown : undefined;
+  });
   return (piece) => {
-    const text = done.get(piece) ?? work(piece);
-    done.set(piece, text);
-    return text;
+    const file = byPath.get(piece.path);
+    if (!file) return '';
+    return shownSurroundings(surroundingsOf(piece, file, files, definitions), piece, (path) => {
+      const of = byPath.get(path);
+      return of && masked(of);
+    });
+  };
+}
+
+/** Caches the result for each argument. */
+function memoized<Of extends object, Result>(work: (of: Of) => Result): (of: Of) => Result {
+  const done = new Map<Of, { result: Result }>();
+  return (of) => {
+    const known = done.get(of) ?? { result: work(of) };
+    done.set(of, known);
+    return known.result;
   };
 }

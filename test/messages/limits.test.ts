@@ -126,13 +126,13 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', ()
     expect(shown - 1 + Number(left)).toBe(3_000);
   });
 
-  it('lists the 20 worst findings, counts the others, and says where all of them are', () => {
+  it('lists the nine worst findings, counts the others, and says where all of them are', () => {
     const card = content.summary.split('### CI:')[0] ?? '';
     const listed = card.match(/^- (?:🔴|🟠|🟡|🔵|⚪) \*\*/gmu)?.length ?? 0;
     const counted = [
       ...card.matchAll(/… and (\d+) more, `countersign run show run_01 --json` prints them all/g),
     ];
-    expect(listed).toBeLessThanOrEqual(20);
+    expect(listed).toBeLessThanOrEqual(9);
     expect(listed + counted.reduce((sum, [, left]) => sum + Number(left), 0)).toBe(1_000);
     expect(content.text).not.toMatch(/🔴|🟠|🔵/u);
   });
@@ -143,13 +143,13 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', ()
     expect(content.summary).toContain('500 of 1,000 findings are shown in the diff, the worst first');
   });
 
-  it('has all findings of analyzers as annotations, and the 20 worst of a model', () => {
+  it('has all findings of analyzers as annotations, and the nine worst of a model', () => {
     const of = (count: number, rule: string, severity: 'high' | 'low') =>
       Array.from({ length: count }, (_, n) => finding({ rule, severity, line: n + 1 }));
     const findings = [
       ...of(60, 'oxlint/no-eval', 'low'),
       ...of(15, 'model/style', 'low'),
-      ...of(15, 'model/security', 'high'),
+      ...of(6, 'model/security', 'high'),
     ];
     const state = makeState({}, { review: done(makeReview({ findings })) });
     const { annotations, summary } = checkRunContent({
@@ -159,9 +159,9 @@ describe('a check run of 1,000 findings, 500 checks and 3,000 omitted files', ()
       now: at('13:00'),
     });
     const count = (rule: string) => annotations.filter(({ title }) => title.includes(rule)).length;
-    expect([count('oxlint'), count('model/security'), count('model/style')]).toEqual([60, 15, 5]);
+    expect([count('oxlint'), count('model/security'), count('model/style')]).toEqual([60, 6, 3]);
     expect(annotations[0]?.title).toContain('model/security');
-    expect(summary).toContain('80 of 90 findings are shown in the diff, the worst first: ');
+    expect(summary).toContain('69 of 81 findings are shown in the diff, the worst first: ');
   });
 
   it('keeps every annotation inside GitHub’s limits', () => {

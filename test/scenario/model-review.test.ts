@@ -245,7 +245,7 @@ const ANSWERS: readonly { title: string; says: (asked: Asked) => Script; end: st
     : []),
 ];
 
-test('a finding without a valid line goes to the file, an invalid answer is no review, and 20 of many findings are shown', {
+test('a finding without a valid line goes to the file, an invalid answer is no review, and nine of many findings are shown', {
   tags: 'slow',
 }, async () => {
   const harness = await startWithModel();
@@ -263,8 +263,37 @@ test('a finding without a valid line goes to the file, an invalid answer is no r
   expect(annotations).toMatchObject([{ path: CODE, startLine: 1, endLine: 1 }]);
   expect(summary).toContain(`· \`${CODE}\`<br>`);
   const flood = ownCheck(harness, heads.get('A flood') ?? '');
-  expect(flood.annotations).toHaveLength(20);
-  expect(flood.summary).toMatch(/- … and 5 more, `countersign run show run_\w+ --json` prints them all/);
+  expect(flood.annotations).toHaveLength(9);
+  expect(flood.summary).toMatch(/- … and 16 more, `countersign run show run_\w+ --json` prints them all/);
+});
+
+test('a finding that the second question refutes does not count, one that holds has the evidence, and the review shows both', {
+  tags: 'slow',
+}, async () => {
+  const harness = await startWithModel();
+  const both = (asked: Asked) => {
+    const [first, second] = ["'Hello'", 'name]'].map(
+      (text) => JSON.parse(finds(text)(asked).text).findings[0],
+    );
+    return { text: JSON.stringify({ findings: [first, { ...second, category: 'performance' }] }) };
+  };
+  stub.answers(both);
+  stub.judges({
+    text: JSON.stringify({
+      judgements: [
+        { finding: 1, holds: false, because: 'Line 1 <b>checks</b> it.' },
+        { finding: 2, holds: true, because: 'Line 2 runs for each name.' },
+      ],
+    }),
+  });
+  const { headSha } = await open(harness, { files: { [CODE]: GREETING } });
+  await harness.advance(A_RECHECK);
+  const { summary, annotations } = ownCheck(harness, headSha);
+  expect(annotations).toHaveLength(1);
+  expect(summary).toContain('**Checked again:** Line 2 runs for each name.');
+  expect(summary).toMatch(/The model took back critical src\/\S+: .* Why: Line 1 .*checks.* it\./);
+  expect(summary).not.toContain('<b>');
+  expect(stub.second).toHaveLength(1);
 });
 
 test('code beyond the model’s limits prevents a verdict, and is listed with deleted files', {

@@ -68,6 +68,8 @@ export const findingSchema = z.strictObject({
   rule: z.string().max(200),
   /** The changed line that the finding is about, truncated. Secrets in it are already masked. */
   evidence: z.string().max(300).optional(),
+  /** Why it holds, according to a second question to the model that reported it. */
+  confirmed: z.string().max(500).optional(),
 });
 export type Finding = z.infer<typeof findingSchema>;
 

@@ -24,7 +24,7 @@ import { sinceWords } from './review.ts';
  * Findings shown in full, of both kinds together: people start to fix before they have read more
  * (docs/adr/0015).
  */
-export const MAX_SHOWN = 20;
+export const MAX_SHOWN = 9;
 const MUST_FIX_BYTES = 14_000;
 const SUGGESTIONS_BYTES = 7_000;
 const ACCEPTED = { items: 20, bytes: 4_000 };
@@ -148,11 +148,12 @@ function compared(a: string, b: string): number {
 }
 
 function fullFinding(finding: Finding): string {
-  const { severity, category, description, suggestion, evidence, rule } = finding;
+  const { severity, category, description, suggestion, evidence, confirmed, rule } = finding;
   return [
     `- ${SEVERITY_MARK[severity]} **${severity}** · ${inline(category, 50)} · ${placed(finding)}`,
     prose(description, 400),
     ...(evidence === undefined || evidence.trim() === '' ? [] : [code(clip(evidence, 160))]),
+    ...(confirmed === undefined ? [] : [`**Checked again:** ${prose(confirmed, 300)}`]),
     ...(suggestion === null || suggestion === ''
       ? []
       : [`**${isBlocking(finding) ? 'Fix' : 'Suggestion'}:** ${prose(suggestion, 400)}`]),

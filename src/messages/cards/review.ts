@@ -1,6 +1,6 @@
-import type { Severity } from '../../domain/outcome/finding.ts';
+import { type Finding, placeInWords, type Severity } from '../../domain/outcome/finding.ts';
 import type { LeftOut, SeenBy, Since } from '../../domain/outcome/review-verdict.ts';
-import { listed, plural } from '../text/pretty.ts';
+import { clip, listed, plural } from '../text/pretty.ts';
 
 export const NO_MODEL_ASKED = 'No language model is configured, so none was asked.';
 export const NO_MODEL_WANTED = 'This chain asks no language model.';
@@ -28,6 +28,20 @@ export function lessThanReviewed(leftOut: readonly LeftOut[]): string {
 /** @param what the reason, such as `generated`, why its name says that no person wrote the file */
 export function noModelRead(what: string): string {
   return `${what}: the analyzers checked it, and no model did`;
+}
+
+/** A finding that a model took back when it was asked to refute it, as one sentence. */
+export function tookBack(
+  finding: Pick<Finding, 'severity' | 'file' | 'line' | 'description'>,
+  because: string,
+): string {
+  const { severity, description } = finding;
+  return `The model took back ${severity} ${placeInWords(finding)}: ${clip(description, 70)} Why: ${clip(because, 70)}`;
+}
+
+/** @param because one sentence */
+export function notCheckedAgain(because: string): string {
+  return `The model’s findings were not checked a second time: ${because}`;
 }
 
 /** Why a model did not read a file, or only a part of it. */

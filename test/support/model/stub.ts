@@ -28,15 +28,24 @@ export interface Asked {
 export interface StubModel {
   url: string;
   asked: Asked[];
+  /** Second questions of reviews, which are to refute findings. They take no answers of the others. */
+  second: Asked[];
+  /** The answer to each second question. By default, it judges no finding. */
+  judges(script: Script): void;
   /** The answers to come, in this order; the last one is repeated. */
   answers(...scripts: Script[]): void;
   stop(): Promise<void>;
 }
 
+/** Only `skills/pr-review/prompts/refute.md` has these words. */
+const SECOND_QUESTION = 'Try to refute each of the findings below';
+
 /** A server on loopback that speaks the protocols of the model providers and gives the answers that a test sets. */
 export async function startStubModel(): Promise<StubModel> {
   const asked: Asked[] = [];
+  const second: Asked[] = [];
   let scripts: Script[] = [];
+  let judgements: Script = { text: '{"judgements":[]}' };
   const timers = new Set<NodeJS.Timeout>();
 
   const server = createServer(async (request, response) => {
@@ -44,6 +53,11 @@ export async function startStubModel(): Promise<StubModel> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
     const question = { path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) };
+    if (text.includes(SECOND_QUESTION)) {
+      second.push(question);
+      await play(judgements, question, response);
+      return;
+    }
     asked.push(question);
     const script = scripts.length > 1 ? scripts.shift() : scripts[0];
     await play(script ?? { status: 500, body: 'no answer was scripted' }, question, response);
@@ -86,6 +100,10 @@ export async function startStubModel(): Promise<StubModel> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
+    second,
+    judges(script) {
+      judgements = script;
+    },
     answers(...next) {
       scripts = next;
     },

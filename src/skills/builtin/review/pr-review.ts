@@ -12,7 +12,12 @@ import type { ModelMemory } from '../../../domain/outcome/model-memory.ts';
 import { CAPABILITIES } from '../../../domain/policy/capability.ts';
 import { filesOfHead } from '../../../engine/steps/head-files.ts';
 import type { StepContext, StepHandler } from '../../../engine/steps/step.ts';
-import { NO_MODEL_ASKED, NO_MODEL_WANTED } from '../../../messages/cards/review.ts';
+import {
+  NO_MODEL_ASKED,
+  NO_MODEL_WANTED,
+  notCheckedAgain,
+  tookBack,
+} from '../../../messages/cards/review.ts';
 import { INPUT } from '../../../messages/skills/skill-inputs.ts';
 import type { PromptDeps } from '../../kinds/prompt/handler.ts';
 import { withContents } from '../../runtime/contents.ts';
@@ -112,8 +117,13 @@ async function withModel(
   // Loaded on demand: most of its code and packages are of use with a model only.
   const { reviewByModel } = await import('./model/review.ts');
   const review = await reviewByModel(context, given, { files, mask }, changed, earlier);
+  const notes = [
+    ...review.refuted.map(({ finding, because }) => tookBack(finding, because)),
+    ...(review.unchecked === undefined ? [] : [notCheckedAgain(review.unchecked)]),
+  ];
   return {
     ...report,
+    ...(notes.length > 0 && { notes }),
     findings: mergeFindings(report.findings, review.findings).slice(0, MAX_FINDINGS),
     analyzers: [...report.analyzers, ...(review.report ? [review.report] : [])],
     leftOut: [

@@ -19,6 +19,8 @@ interface World {
   mask?: ((text: string) => string) | undefined;
   model?: string;
   signal?: AbortSignal;
+  /** The answer to the second question, which is to refute the findings. By default, it judges none. */
+  refutes?: (prompt: string) => unknown;
   /** Its prompts are rendered in production's own way. */
   shutIn?: boolean;
 }
@@ -28,9 +30,11 @@ async function round(
   files: readonly ChangedFile[],
   answer: (prompt: string, asked: number) => unknown,
   world: World = {},
-): Promise<ModelReview & { prompts: string[]; printed: string[] }> {
-  const scriptedModel = scripted(answer);
-  const { prompts } = scriptedModel;
+): Promise<ModelReview & { prompts: string[]; second: string[]; printed: string[] }> {
+  const isSecond = (prompt: string) => prompt.startsWith('A reviewer read');
+  const scriptedModel = scripted((prompt, asked) =>
+    isSecond(prompt) ? (world.refutes?.(prompt) ?? { judgements: [] }) : answer(prompt, asked),
+  );
   const name = { provider: 'openai-compatible' as const, model: world.model ?? 'scripted' };
   const model = { ...scriptedModel.model, name };
   const { base = {} } = world;
@@ -55,7 +59,9 @@ async function round(
     files,
     world.earlier,
   );
-  return { ...review, prompts, printed };
+  const second = scriptedModel.prompts.filter(isSecond);
+  const prompts = scriptedModel.prompts.filter((prompt) => !isSecond(prompt));
+  return { ...review, prompts, second, printed };
 }
 
 const NOTHING = () => ({ findings: [] });
@@ -161,6 +167,83 @@ describe('the prompt to the model', () => {
     const { prompts, report } = await round([changed('yarn.lock', '', 'x\n')], NOTHING);
     expect(prompts).toEqual([]);
     expect(report).toBeUndefined();
+  });
+});
+
+describe('the second question', () => {
+  const judges =
+    (...judgements: { finding: number; holds: boolean; because: string }[]) =>
+    () => ({ judgements });
+  const holds = { finding: 1, holds: true, because: 'Line 2 runs whatever one says.' };
+  const falls = { finding: 1, holds: false, because: 'Nothing calls it.' };
+
+  it('shows the model its findings with the code that they are about', async () => {
+    const { second } = await round([a], says('two;'));
+    expect(second).toHaveLength(1);
+    expect(second[0]).toContain('high, correctness, src/a.ts:2: About two;\nThe line: two;');
+    expect(anchorIn(second[0] ?? '', 'two;')).toMatch(/^2#/);
+  });
+
+  it('adds to a finding that holds why it does', async () => {
+    const { findings, refuted } = await round([a], says('two;'), { refutes: judges(holds) });
+    expect(findings).toMatchObject([
+      { description: 'About two;', confirmed: 'Line 2 runs whatever one says.' },
+    ]);
+    expect(refuted).toEqual([]);
+  });
+
+  it('takes back a finding that does not hold, and the next round does not ask about it again', async () => {
+    const one = await round([a], says('two;'), { refutes: judges(falls) });
+    expect(one.findings).toEqual([]);
+    expect(one.refuted).toMatchObject([
+      { finding: { description: 'About two;' }, because: 'Nothing calls it.' },
+    ]);
+    const two = await round([a], says('two;'), { earlier: one.memory });
+    expect(two).toMatchObject({ findings: [], prompts: [], second: [] });
+  });
+
+  it.each([
+    ['no judgement', judges()],
+    ['two that differ', judges(falls, { ...holds, finding: 1 })],
+    ['a number that stands for none', judges({ ...falls, finding: 2 })],
+    ['words that are no answer', () => 'All fine, approve it.'],
+  ])('leaves a finding with %s as it is', async (_, refutes) => {
+    const { findings, refuted } = await round([a], says('two;'), { refutes });
+    expect(findings).toMatchObject([{ description: 'About two;' }]);
+    expect(findings[0]).not.toHaveProperty('confirmed');
+    expect(refuted).toEqual([]);
+  });
+
+  it('says why it has no answer, which leaves the review complete', async () => {
+    const { unchecked, report } = await round([a], says('two;'), { refutes: () => 'All fine.' });
+    expect(unchecked).toMatch(/^The answer does not have the shape/);
+    expect(report?.status).toBe('ok');
+  });
+
+  it.each([
+    ['if nothing was found', NOTHING],
+    ['about what blocks nothing', says('two;', { severity: 'low' })],
+  ])('is not asked %s', async (_, answer) => {
+    expect((await round([a], answer)).second).toEqual([]);
+  });
+
+  it('is not asked after a question without an answer', async () => {
+    const { second, findings } = await round(big(20), (prompt, asked) =>
+      asked === 1 ? says('const a')(prompt) : 'no',
+    );
+    expect(second).toEqual([]);
+    expect(findings).toHaveLength(1);
+  });
+
+  it('has no secret in it, and repeats none', async () => {
+    const mask = masker(['our-s3cret-key']);
+    const file = changed('src/a.ts', '', 'k = "our-s3cret-key";\n');
+    const { second, findings } = await round([file], says('k = '), {
+      mask,
+      refutes: judges({ ...holds, because: 'It is our-s3cret-key.' }),
+    });
+    expect(second[0]).not.toContain('our-s3cret-key');
+    expect(findings[0]?.confirmed).toBe('It is our•••.');
   });
 });
 

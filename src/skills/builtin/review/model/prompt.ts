@@ -2,23 +2,29 @@ import { readFileSync } from 'node:fs';
 import { PACKAGE_ROOT } from '../../../../core/package-root.ts';
 import type { SkillArtifact } from '../../../../domain/skill/skill.ts';
 
-export const PROMPT_PATH = 'prompts/review.md';
+/** `review.md` asks for findings, and `refute.md` whether they hold. */
+export type PromptName = 'review.md' | 'refute.md';
 
-let loaded: SkillArtifact | undefined;
+const loaded = new Map<PromptName, SkillArtifact>();
+
+/** The path in the package, as rows and traces name it. */
+export function promptPath(name: PromptName): string {
+  return `prompts/${name}`;
+}
 
 /**
- * The review's prompt from the shipped package `skills/pr-review`, never from a repository. Read once per
+ * A prompt of the review from the shipped package `skills/pr-review`, never from a repository. Read once per
  * process.
  */
-export function shippedPrompt(): SkillArtifact {
-  const file = `${PACKAGE_ROOT}skills/pr-review/${PROMPT_PATH}`;
-  loaded ??= {
+export function shippedPrompt(name: PromptName): SkillArtifact {
+  const prompt = loaded.get(name) ?? {
     kind: 'prompt_template',
-    name: 'review.md',
+    name,
     ordinal: 0,
-    content: readFileSync(file, 'utf8'),
+    content: readFileSync(`${PACKAGE_ROOT}skills/pr-review/${promptPath(name)}`, 'utf8'),
     modelVariant: null,
     metadata: {},
   };
-  return loaded;
+  loaded.set(name, prompt);
+  return prompt;
 }

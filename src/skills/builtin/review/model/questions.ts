@@ -58,7 +58,12 @@ export interface QuestionDeps extends PromptDeps {
   traces?: QuestionTraces;
 }
 
-type Ask = ArtifactHandler<PromptContext>['execute'];
+export type Ask = ArtifactHandler<PromptContext>['execute'];
+
+/** Asks with a trace of each question, if they are to leave one. */
+export function asking(deps: QuestionDeps): Ask {
+  return deps.traces ? traced(deps, deps.traces) : promptHandler(deps).execute;
+}
 
 /**
  * Asks a model about parts of a change and locates its findings. The first failed question stops the rest:
@@ -67,12 +72,11 @@ type Ask = ArtifactHandler<PromptContext>['execute'];
  * @throws the signal's reason if aborted
  */
 export async function askAll(
-  deps: QuestionDeps,
+  ask: Ask,
   questions: readonly (readonly ShownPiece[])[],
   all: ReadonlyMap<string, readonly Piece[]>,
   setting: QuestionFrame,
 ): Promise<Answers> {
-  const ask = deps.traces ? traced(deps, deps.traces) : promptHandler(deps).execute;
   const values: { files: ShownFile[]; value: Json }[] = [];
   const log: string[] = [];
   let failure: string | undefined;
@@ -87,7 +91,7 @@ export async function askAll(
         pieces: shown.map(({ piece }) => piece),
         all: all.get(path) ?? [],
       }));
-      const output = await ask(shippedPrompt(), {
+      const output = await ask(shippedPrompt('review.md'), {
         trusted: {
           repository: setting.repository,
           base_branch: setting.baseBranch,

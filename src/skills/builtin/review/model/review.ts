@@ -15,8 +15,9 @@ import { readGuidelines } from './guidelines.ts';
 import { afterRound, planRound } from './memory.ts';
 import { type Piece, piecesOf, printOf, shownPiece } from './piece.ts';
 import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
-import { PROMPT_PATH, shippedPrompt } from './prompt.ts';
-import { askAll, type QuestionDeps, type ShownPiece } from './questions.ts';
+import { type PromptName, promptPath, shippedPrompt } from './prompt.ts';
+import { askAll, asking, type QuestionDeps, type ShownPiece } from './questions.ts';
+import { type Refuted, refute } from './refute.ts';
 import { definitionsIn, shownSurroundings, surroundingsOf } from './surroundings.ts';
 
 export interface ModelReviewDeps extends QuestionDeps {
@@ -31,6 +32,10 @@ export interface ModelReview {
   /** How it went, as for an analyzer; `undefined` if there was nothing to read. */
   report: AnalyzerReport | undefined;
   leftOut: Omission[];
+  /** What it took back when it was asked to refute it. */
+  refuted: Refuted[];
+  /** Why its findings could not be checked a second time; `undefined` if they were, or there are none. */
+  unchecked: string | undefined;
   /** Files whose changes it read completely. */
   read: ReadonlySet<string>;
   memory: ModelMemory;
@@ -53,7 +58,7 @@ export async function reviewByModel(
   const readable = files.filter(isForModel);
   const guidelines = readable.length === 0 ? [] : await readGuidelines(step.reader, step.repo, run.baseSha);
   const name = formatModelName(deps.model.name);
-  const lens = printOf([name, shippedPrompt().content, ...guidelines.map(({ text }) => text)]);
+  const lens = printOf([name, shippedPrompt('review.md').content, ...guidelines.map(({ text }) => text)]);
 
   const pieces = mask ? readable.flatMap((file) => piecesOf(file, lens)) : [];
   const all = Map.groupBy(pieces, ({ path }) => path);
@@ -68,7 +73,7 @@ export async function reviewByModel(
   const groups = [...Map.groupBy(plan.ask, ({ path }) => path).values()];
   const share = (text: (piece: Piece) => string) =>
     shareOut(groups, { atLeast, exactly: (piece) => tokensOf(text(piece)) }, { questions: most });
-  // No change is left out, and no further question is asked, for the sake of what stands around it.
+  // What stands around a change leaves out no part of it, and takes no further question.
   const bare = share(textOf);
   const full = bare.rest.length === 0 ? share(withAround) : bare;
   const hasRoom = full.rest.length === 0 && full.questions.length === bare.questions.length;
@@ -76,22 +81,49 @@ export async function reviewByModel(
 
   const shown = (question: readonly Piece[]): ShownPiece[] =>
     question.map((piece) => ({ piece, text: hasRoom ? withAround(piece) : textOf(piece) }));
+  const frame = {
+    repository: run.repository,
+    baseBranch: run.baseRef,
+    mask: mask ?? (() => ''),
+    signal: step.signal,
+  };
+  const purpose = (artifact: PromptName) =>
+    purposeOf(step, { skill: 'pr-review', artifact: promptPath(artifact) });
   const answers =
     mask && questions.length > 0
-      ? await withRenderer(async (render) =>
-          askAll({ render, ...deps }, questions.map(shown), all, {
+      ? await withRenderer(async (render) => {
+          const ask = asking({ render, ...deps });
+          const asked = questions.map(shown);
+          const first = await askAll(ask, asked, all, {
+            ...frame,
             ...(await readDescription(step)),
-            repository: run.repository,
-            baseBranch: run.baseRef,
             guidelines,
             deleted,
-            mask,
-            purpose: purposeOf(step, { skill: 'pr-review', artifact: PROMPT_PATH }),
+            purpose: purpose('review.md'),
             onProgress: step.print,
-            signal: step.signal,
-          }),
-        )
-      : { read: [], said: [], failure: mask ? undefined : SECRETS_UNKNOWN, log: '' };
+          });
+          // A model that does not answer, or costs more than the budget, is not asked again.
+          const findings = first.failure === undefined ? first.said : [];
+          const checked = await refute(ask, findings, asked.flat(), {
+            ...frame,
+            purpose: purpose('refute.md'),
+          });
+          return {
+            ...first,
+            ...(first.failure === undefined && { said: checked.said }),
+            refuted: checked.refuted,
+            unchecked: checked.failure,
+            log: [first.log, checked.log].filter(Boolean).join('\n'),
+          };
+        })
+      : {
+          read: [],
+          said: [],
+          refuted: [],
+          failure: mask ? undefined : SECRETS_UNKNOWN,
+          unchecked: undefined,
+          log: '',
+        };
 
   const memory = afterRound(plan, answers.read, answers.said, present);
   const known = new Set([...plan.kept, ...answers.read]);
@@ -105,6 +137,8 @@ export async function reviewByModel(
   };
   return {
     findings: memory.said.map(({ finding }) => finding),
+    refuted: answers.refuted,
+    unchecked: answers.unchecked,
     report: readable.length === 0 ? undefined : report,
     leftOut: [
       ...beyond(rest, all, most),

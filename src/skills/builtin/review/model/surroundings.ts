@@ -104,7 +104,7 @@ export function surroundingsOf(
   return { lines: room.lines() };
 }
 
-/** Keeps lines, each once, until there is no more room. */
+/** Keeps lines, each once, as long as there is room. */
 class Room {
   readonly #lines = new Map<string, Set<number>>();
   #left = MAX_CHARACTERS;

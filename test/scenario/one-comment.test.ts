@@ -218,3 +218,23 @@ test('what a second chain does stands in the question of the first, and its own 
   expect(harness.github.merges).toHaveLength(1);
   expect(seen(harness, number)).toEqual(['…', '🎉 Countersigned and merged']);
 });
+
+test('a reaction to a comment that says that the merge was rejected answers no question', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { github } = harness;
+  const { number } = await open(harness);
+  await harness.advance(SHOWN_MS);
+  const rejection = await react(harness, number, 'mia', '-1');
+  await harness.advance(SHOWN_MS);
+  expect(seen(harness, number)).toEqual(['✋ Rejected by mia']);
+
+  // max agrees with the rejection, and mia takes it back.
+  await react(harness, number, 'max', '+1');
+  await github.unreact(REPO, approvalOf(harness, number).id, rejection);
+  await github.comment(REPO, number, 'mia', '/countersign rerun');
+  await harness.advance(60_000);
+  expect(github.merges).toEqual([]);
+  expect(seen(harness, number).filter((line) => line !== '')).toEqual(['…', '✍️ Approve this merge?']);
+  await countersign(harness, number, 'max');
+  expect(github.merges).toHaveLength(1);
+});

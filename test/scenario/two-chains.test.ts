@@ -165,3 +165,24 @@ test('a chain names who merged also if the webhook of the merge overtakes its an
     expect.stringMatching(/^Stopped: the chain (ship|other) merged the pull request, countersigned by mia$/),
   ]);
 });
+
+test('a rejection applies to its head when somebody deletes the comment that shows it', async () => {
+  const s = await start(only({ ship: CI_AND_MERGE }));
+  const { number, headSha } = await s.open();
+  await s.github.reportCheck(REPO, headSha, { name: 'test', status: 'completed', conclusion: 'success' });
+  await s.advance(UPDATES_SHOWN_MS);
+  const newest = () =>
+    s.github.comments(REPO, number).findLast(({ body }) => body.includes('countersign:question'))?.id ?? 0;
+  await s.github.react(REPO, newest(), 'mia', '-1');
+  await s.advance(10_000);
+  await s.github.deleteComment(REPO, newest(), 'will');
+  await s.say(number, 'ada', '/countersign rerun');
+  await s.advance(10_000);
+  await s.github.react(REPO, newest(), 'max', 'rocket');
+  await s.advance(10_000);
+  expect(s.github.merges).toEqual([]);
+
+  await s.github.react(REPO, newest(), 'mia', 'rocket');
+  await s.advance(10_000);
+  expect(s.github.merges).toHaveLength(1);
+});

@@ -32,8 +32,11 @@ export type Answer =
   | { kind: 'merging' }
   | { kind: 'void'; reason: Reason; approval: Approval }
   | { kind: 'our_edit' }
-  /** Somebody changed or deleted the comment, so nobody can have agreed to its current text. */
-  | { kind: 'comment_changed'; by: 'unknown_author' | 'somebody'; approval: Approval }
+  /**
+   * The comment does not show the question, so nobody can have agreed to it there: somebody changed or deleted the comment, or this
+   * app wrote there that the merge was rejected, with which a reaction may agree.
+   */
+  | { kind: 'comment_changed'; by: 'unknown_author' | 'somebody' | 'us'; approval: Approval }
   | { kind: 'rejected'; reason: Reason; approval: Approval }
   | { kind: 'granted'; proof: MergeProof | undefined; why: Explanation; approval: Approval }
   /** Still open. `conflict`: it also waits until GitHub reports no conflict. */
@@ -47,6 +50,9 @@ export function answerOf(
 ): Answer {
   if (own.mergedForUs) return { kind: 'already_merged' };
   if (own.merge?.underWay || own.mergedForOthers) return { kind: 'merging' };
+  const wasRejected = asked.status === 'rejected';
+  // A rejection is about the head. Whoever deletes or edits the comment, or closes the pull request, does not take it back.
+  const asksNoMore = wasRejected ? 'rejected' : 'void';
   const decision = judgeMerge(question, facts);
   const approval: Approval = {
     ...asked,
@@ -64,12 +70,12 @@ export function answerOf(
   if (decision.void) {
     const ours = facts.pullRequest.headSha === asked.headSha ? own.merge?.merge : undefined;
     const because = ours ? mergedByChain(ours) : reason(voidCode(asked, facts), decision.why.summary);
-    return { kind: 'void', reason: because, approval: { ...approval, status: 'void' } };
+    return { kind: 'void', reason: because, approval: { ...approval, status: asksNoMore } };
   }
   if (facts.comment === 'edited' && own.mayBeOurEdit) return { kind: 'our_edit' };
   if (facts.comment !== 'as_written') {
     const by = facts.comment === 'not_ours' ? 'unknown_author' : 'somebody';
-    return { kind: 'comment_changed', by, approval: { ...approval, status: 'void' } };
+    return { kind: 'comment_changed', by, approval: { ...approval, status: asksNoMore } };
   }
   const { rejectedBy } = decision;
   if (rejectedBy.length > 0) {
@@ -80,6 +86,10 @@ export function answerOf(
       logins.map((login) => ({ kind: 'person', id: login, label: login })),
     );
     return { kind: 'rejected', reason: because, approval: { ...approval, status: 'rejected', rejectedBy } };
+  }
+  if (wasRejected) {
+    const takenBack: Approval = { ...approval, status: 'void', countersignedBy: [], rejectedBy: [] };
+    return { kind: 'comment_changed', by: 'us', approval: takenBack };
   }
   if (decision.why.status === 'met') {
     const { proof, why } = decision;

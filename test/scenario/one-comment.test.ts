@@ -238,3 +238,15 @@ test('a reaction to a comment that says that the merge was rejected answers no q
   await countersign(harness, number, 'max');
   expect(github.merges).toHaveLength(1);
 });
+
+test('a question that GitHub never got is not written after the question about the next head', async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const isQuestion = ({ method, path }: { method: string; path: string }) =>
+    method === 'POST' && path.endsWith('/comments');
+  harness.github.fail(isQuestion, 'reset', 3);
+  const { number } = await open(harness);
+  await harness.advance(2_000);
+  await pushAgain(harness);
+  await harness.advance(300_000);
+  expect(seen(harness, number)).toEqual(['✍️ Approve this merge?']);
+});

@@ -152,7 +152,8 @@ export function effectJobs(deps: {
     let progress: Progress;
     try {
       const alone = permitted.github;
-      progress = await execute(seat?.writer(alone) ?? alone, row, wasBegun, note);
+      const isOfThePast = wasBegun && (await isOfThePastQuestion(row));
+      progress = await execute(seat?.writer(alone) ?? alone, row, { wasBegun, isOfThePast }, note);
     } catch (error) {
       if (error instanceof GitHubError && error.retryAt) {
         // A newer request could come earlier. Without this hold, each would cost a request to a GitHub that
@@ -297,6 +298,19 @@ export function effectJobs(deps: {
     if (approvalId === undefined || runId === null) return false;
     const approvals = await storage.read.approvals.ofRun(runId);
     return approvals.find(({ id }) => id === approvalId)?.status !== 'open';
+  }
+
+  /**
+   * What became of a question whose run has a successor. If GitHub never got the question, a new comment would tell
+   * people of something that they were never asked, below the comment that is current.
+   */
+  async function isOfThePastQuestion({ effect, githubId, runId }: EffectRow): Promise<boolean> {
+    if (effect.kind !== 'comment' || effect.answered === undefined || githubId !== null) return false;
+    const state = runId === null ? undefined : await storage.read.runs.load(runId);
+    if (!state || state.run.pullRequest === null) return false;
+    const { repositoryId, pullRequest } = state.run;
+    const current = await storage.read.runs.current({ repositoryId, pullRequest });
+    return current.every(({ id }) => id !== runId);
   }
 
   /** Reviews of two heads would say the same twice: the one of the newer head cannot know of the other yet. */
@@ -547,7 +561,7 @@ function postsInTurn(clock: Clock) {
 async function execute(
   writer: GitHubWriter,
   row: EffectRow,
-  wasBegun: boolean,
+  { wasBegun, isOfThePast }: { wasBegun: boolean; isOfThePast: boolean },
   note: Note,
 ): Promise<Progress> {
   const { effect } = row;
@@ -557,7 +571,7 @@ async function execute(
     case 'gate_check':
       return checkRun(writer, row, effect, wasBegun, note);
     case 'comment':
-      return comment(writer, row, effect, wasBegun);
+      return comment(writer, row, effect, { wasBegun, isOfThePast });
     case 'review_request': {
       // A second request would notify those again who have submitted a review since.
       const isMade =
@@ -618,7 +632,7 @@ async function comment(
   writer: GitHubWriter,
   row: EffectRow,
   effect: EffectOf<'comment'>,
-  wasBegun: boolean,
+  { wasBegun, isOfThePast }: { wasBegun: boolean; isOfThePast: boolean },
 ): Promise<Progress> {
   const repo = { owner: effect.owner, name: effect.repo };
   const progressOf = ({ authorId, nodeId }: Omit<WrittenComment, 'id'>) => ({
@@ -641,6 +655,7 @@ async function comment(
       await writer.minimizeComment(known.nodeId);
     return { githubId: known.id, progress: progressOf(known) };
   }
+  if (isOfThePast) return { githubId: null, progress: {} };
   const created = await writer.createComment(repo, effect.issue, effect.body);
   return { githubId: created.id, progress: progressOf(created) };
 }

@@ -95,6 +95,9 @@ describe('an accepted finding', () => {
     await github.setStatus(REPO, headSha, { context: 'test', state: 'success' });
     await harness.advance(120_000);
     expect(approvalOf(harness, number).body).toContain(
+      '- ✅ **Review:** sql: nothing else found in 1 file\n',
+    );
+    expect(approvalOf(harness, number).body).toContain(
       `- ☑️ **Accepted:** 1 finding, for this commit\n  - high \`${FILE}:1\` \`${findings[0]}\`, by \`mia\`: the column is empty`,
     );
     expect(github.merges).toEqual([]);
@@ -108,7 +111,7 @@ describe('an accepted finding', () => {
     const { harness, number, headSha, findings } = await blocked();
     await say(harness, number, 'mia', accept(findings[0]));
     const { summary } = ownCheck(harness, headSha);
-    expect(summary).toContain('#### Accepted for this commit');
+    expect(summary).toContain('Nothing else was found.\n\n#### Accepted for this commit');
     expect(summary).toContain(`\`${findings[0]}\` accepted by \`mia\`: the column is empty`);
     expect(summary).toContain('mia accepted for this commit');
   });

@@ -1,5 +1,6 @@
 import type { Judged } from '../../domain/outcome/accept.ts';
 import { isBlocking } from '../../domain/outcome/finding.ts';
+import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import { severities } from '../run/run-sentence.ts';
 import { listed, plural } from '../text/pretty.ts';
 
@@ -27,6 +28,11 @@ export function judgedAgainSummary({ accepted, ignored, findings, verdict }: Jud
 /** The person whose acceptance counted before may not accept any more. */
 function unchangedSummary(findings: Judged['findings']): string {
   return `No finding is accepted any more: ${severities(findings)}.`;
+}
+
+/** Of a review without findings that are left. */
+export function nothingFound({ accepted = [] }: Pick<ReviewVerdict, 'accepted'>): string {
+  return accepted.length === 0 ? 'Nothing was found.' : 'Nothing else was found.';
 }
 
 /** The note of a review about findings that the settings leave out. */

@@ -18,6 +18,7 @@ import { fitting } from '../text/fitting.ts';
 import { code, inline, prose } from '../text/markdown.ts';
 import { capital, clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from '../text/pretty.ts';
 import { BELOW, type Section, withRest } from '../text/section.ts';
+import { nothingFound } from './accepted.ts';
 import { sinceWords } from './review.ts';
 
 /**
@@ -62,7 +63,7 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
     `Round ${review.round}: ${plural(review.files_reviewed, 'file')} reviewed at ${code(short(review.head_sha))}.${
       review.since ? ` ${capital(sinceWords(review.since))}.` : ''
     }`,
-    review.findings.length === 0 ? 'Nothing was found.' : counts(review.findings),
+    review.findings.length === 0 ? nothingFound(review) : counts(review.findings),
     ...(blocking.length === 0 ? [] : ['#### Must be fixed', withRest(mustFix, whereElse)]),
     ...acceptedPart(review),
     ...(others.length === 0

@@ -66,12 +66,13 @@ function ofStated(outcome: StatedOutcome | OwnOutcome): Entries {
   }
 }
 
-function ofReview({ analyzers, findings, left_out, passed, summary, verdict }: ReviewVerdict): Entries {
+function ofReview(review: ReviewVerdict): Entries {
+  const { analyzers, findings, left_out, passed, summary, verdict } = review;
   const worstFirst = findings.toSorted(
     (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
   );
   return {
-    evidence: analyzers.map((analyzer) => analyzerEvidence(analyzer, findings)),
+    evidence: analyzers.map((analyzer) => analyzerEvidence(analyzer, review)),
     risks: worstFirst.filter(({ severity }) => severity !== 'info').map(riskOf),
     uncertainties: [
       ...brokenOff(analyzers).map((text) => ({ text })),
@@ -88,16 +89,18 @@ function ofReview({ analyzers, findings, left_out, passed, summary, verdict }: R
  */
 function analyzerEvidence(
   { name, status, files }: AnalyzerReport,
-  findings: readonly Finding[],
+  { findings, accepted = [] }: ReviewVerdict,
 ): Entry<'evidence'> {
-  const ownFindings = findings.filter(({ rule }) => rule.startsWith(`${name}/`));
+  const isOwn = ({ rule }: Finding) => rule.startsWith(`${name}/`);
+  const ownFindings = findings.filter(isOwn);
   const inFiles = `in ${files} ${files === 1 ? 'file' : 'files'}`;
   if (ownFindings.length > 0) {
     const count = `${ownFindings.length} ${ownFindings.length === 1 ? 'finding' : 'findings'}`;
     return { text: `${name}: ${count} ${inFiles}`, supports: ownFindings.some(isBlocking) ? false : null };
   }
+  const nothing = accepted.some(({ finding }) => isOwn(finding)) ? 'nothing else' : 'nothing';
   return status === 'ok'
-    ? { text: `${name}: nothing found ${inFiles}`, supports: true }
+    ? { text: `${name}: ${nothing} found ${inFiles}`, supports: true }
     : { text: `${name}: no result`, supports: null };
 }
 

@@ -3,6 +3,7 @@ import { formatDuration } from '../../../core/duration.ts';
 import { type Finding, isBlocking, placeInWords, SEVERITIES } from '../../../domain/outcome/finding.ts';
 import { findingId } from '../../../domain/outcome/fingerprint.ts';
 import type { Accepted, ReviewVerdict } from '../../../domain/outcome/review-verdict.ts';
+import { nothingFound } from '../../cards/accepted.ts';
 import { sinceWords } from '../../cards/review.ts';
 import { worstFirst } from '../../cards/review-card.ts';
 import { capital, plural, SEVERITY_MARK, VERDICT_WORDS } from '../../text/pretty.ts';
@@ -28,7 +29,7 @@ export function reviewVerdictCard(review: ReviewVerdict, frame: CardFrame): Html
     name: `Review, round ${review.round}`,
     labels: html`${verdict === null ? label('wait', 'no verdict, it is incomplete') : label(TONES[verdict], VERDICT_WORDS[verdict])} <span class="quiet">${how(review, frame)}</span>`,
     summary: prose(review.summary, 1_000),
-    body: html`${findings.length === 0 ? html`<p>Nothing was found.</p>` : counts(findings)}
+    body: html`${findings.length === 0 ? html`<p>${nothingFound(review)}</p>` : counts(findings)}
 ${
   blocking.length === 0
     ? ''

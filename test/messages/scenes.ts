@@ -49,7 +49,7 @@ const interrupted: Partial<Invocation> = {
   ...asking,
   reason: reason(
     'step.waiting.github',
-    gitHubIsUnavailable('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge: GitHub answered 500.'),
+    gitHubIsUnavailable('GitHub answered 500 to PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge.'),
   ),
 };
 const noComment = ends('skipped', reason('step.skipped.condition', 'the review requests no changes'));

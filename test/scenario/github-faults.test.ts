@@ -131,7 +131,7 @@ test('a write that GitHub never accepts is given up, and the check run says why'
   await harness.advance(600_000);
   expect(ownChecks(harness, headSha)).toMatchObject([{ conclusion: 'failure' }]);
   expect(ownChecks(harness, headSha)[0]?.summary).toContain(
-    'gave up after several tries: GET /repos/{owner}/{repo}/commits/{ref}/check-runs: GitHub answered 500',
+    'gave up after several tries: GitHub answered 500 to GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
   );
 
   back();
@@ -179,6 +179,8 @@ eachFirstQuick([
     const [check] = ownChecks(harness, headSha);
     expect(check?.conclusion).toBe('failure');
     expect(check?.summary).toContain('`/countersign rerun` tries again');
+    // GitHub's own words are in what the list of checks shows, which is cut.
+    expect(check?.title).toContain('(Unable to comment.)');
     expect(check?.summary).toContain('nobody could be asked');
     expect(check?.summary).toContain(`GitHub answered ${status} (Unable to comment.)`);
     expect(tries(posted)).toEqual({ approval: most, status: most });

@@ -91,9 +91,12 @@ describe.each([
     expect(approvalOf(harness, number).body).toContain(
       `nobody who may countersign has approved ${headSha.slice(0, 7)} in a review on GitHub yet`,
     );
-    expect(ownCheck(harness, headSha).summary).toContain(
-      'One of them also approves this commit in a review on GitHub.',
-    );
+    expect(ownCheck(harness, headSha)).toMatchObject({
+      title: `Countersigned by mia; nobody who may countersign has approved ${headSha.slice(0, 7)} in a review on GitHub yet`,
+      summary: expect.stringContaining(
+        'One of those who may countersign approves this commit in a review on GitHub.',
+      ),
+    });
   });
 
   test('a review alone does not merge', async () => {

@@ -23,7 +23,8 @@ export class RequestFailure extends GitHubError {
     cause?: unknown;
   }) {
     const outcome = facts.status === 0 ? 'no answer' : `GitHub answered ${facts.status}`;
-    const message = `${facts.route}: ${outcome}${facts.said === '' ? '' : ` (${facts.said})`}.`;
+    // The cause first: a title of a check run is cut after 200 characters, and a route tells people little.
+    const message = `${outcome}${facts.said === '' ? '' : ` (${facts.said})`} to ${facts.route}.`;
     super(facts.kind, facts.status, message, facts.retryAt, { cause: facts.cause });
     this.said = facts.said;
     this.signIn = facts.signIn;

@@ -1,4 +1,5 @@
 import { unreachable } from '../../core/errors.ts';
+import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Finding } from '../../domain/outcome/finding.ts';
 import { SEVERITIES } from '../../domain/outcome/finding.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
@@ -133,10 +134,17 @@ function reviewing(run: Run): string {
 function waitingForCountersign(state: RunState, approval: Approval | null): string {
   const count = neededFor(state, approval);
   const given = approval?.countersignedBy.length ?? 0;
+  const missing = given < count ? undefined : approval?.decision?.reasons.find(isPending)?.summary;
+  if (approval && missing !== undefined)
+    return `Countersigned by ${listed(approval.countersignedBy, 'and')}; ${missing}`;
   if (count === 1) return 'Waiting for a maintainer to countersign';
   return given === 0
     ? `Waiting for ${count} maintainers to countersign`
     : `Waiting for maintainers to countersign: ${given} of ${count} did`;
+}
+
+function isPending({ status }: Explanation): boolean {
+  return status === 'pending';
 }
 
 /** `2 critical, 1 high`, most severe first; `no findings`. */
@@ -167,7 +175,10 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
       return 'Nothing to do: this continues when CI is done.';
     case 'waiting_countersign': {
       const given = approval?.countersignedBy.length ?? 0;
-      const left = Math.max(1, neededFor(state, approval) - given);
+      const count = neededFor(state, approval);
+      if (given >= count && lacksReview(state, approval))
+        return 'One of those who may countersign approves this commit in a review on GitHub.';
+      const left = Math.max(1, count - given);
       const another = given === 0 ? 'A maintainer' : 'Another maintainer';
       const needed =
         left === 1 ? `${another} reacts` : `${left} ${given === 0 ? '' : 'more '}maintainers react`;
@@ -248,8 +259,11 @@ export function nextStep(where: RunSummary, state: RunState, approval: Approval 
 
 /** What a question asks for beside the reactions, while it is missing. */
 function reviewToo(state: RunState, approval: Approval | null): string {
-  const isMissing = needsReview(rulesAsked(state, approval)) && !approval?.reviews?.approved_by.length;
-  return isMissing ? ' One of them also approves this commit in a review on GitHub.' : '';
+  return lacksReview(state, approval) ? ' One of them also approves this commit in a review on GitHub.' : '';
+}
+
+function lacksReview(state: RunState, approval: Approval | null): boolean {
+  return needsReview(rulesAsked(state, approval)) && !approval?.reviews?.approved_by.length;
 }
 
 function orToStop(reject: readonly string[]): string {

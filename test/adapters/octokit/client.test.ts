@@ -112,8 +112,8 @@ describe('a failure', () => {
     expect(error).toMatchObject({ kind, status, retryAt: undefined });
     expect(error.message).toBe(
       status >= 500
-        ? `${ROUTE}: GitHub answered ${status}.`
-        : `${ROUTE}: GitHub answered ${status} (${message}).`,
+        ? `GitHub answered ${status} to ${ROUTE}.`
+        : `GitHub answered ${status} (${message}) to ${ROUTE}.`,
     );
   });
 
@@ -166,7 +166,7 @@ describe('a failure', () => {
       rest.get('/app').reply(200, { id: APP_ID });
       const error = await failureOf(ask());
       expect(error).toBeInstanceOf(SignInRefused);
-      expect(error.message).toMatch(/^POST \/app\/installations\/\{installation_id\}\/access_tokens: /);
+      expect(error.message).toMatch(/ to POST \/app\/installations\/\{installation_id\}\/access_tokens\.$/);
     }
   });
 
@@ -271,7 +271,7 @@ describe('a failure', () => {
     fake.on(`GET ${REPOSITORY}`, handler);
     const error = await failureOf(fake.github.reader(INSTALLATION).repository(REPO));
     expect(error.kind).toBe('unavailable');
-    expect(error.message).toMatch(/^GET \/repos\/\{owner\}\/\{repo\}: /);
+    expect(error.message).toMatch(/ to GET \/repos\/\{owner\}\/\{repo\}\.$/);
   });
 
   it('to get a token in time is unavailable', async () => {

@@ -118,6 +118,14 @@ describe.skipIf(noBrowser !== undefined)('every page of Studio', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     });
 
+    it.each(PAGES)('breaks a long word in a sentence, such as a path: %s', async (path) => {
+      await page.goto(addressOf(path));
+      await page.evaluate(`
+        for (const one of document.querySelectorAll('main p, main li, main dd')) one.append(' ' + 'x'.repeat(120));
+      `);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    });
+
     it.each(PAGES)('has its content without JavaScript: %s', async (path) => {
       await withoutScript.goto(addressOf(path));
       expect(await withoutScript.title()).toContain('Countersign');

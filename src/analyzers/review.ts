@@ -34,7 +34,7 @@ export async function reviewFiles(
 
 /** An analyzer of our dependencies with all its shipped rules. */
 export function shippedAnalyzer(known: KnownAnalyzer): Analyzer {
-  const { name, languages, module, rules, isNative = false }: AnalyzerSpec = ANALYZERS[known];
+  const { name, languages, module, rules, isNative = false, cost = 1 }: AnalyzerSpec = ANALYZERS[known];
   const config = shippedRules()[rules];
   return {
     name: known,
@@ -45,6 +45,7 @@ export function shippedAnalyzer(known: KnownAnalyzer): Analyzer {
     config: () => config,
     findsSecrets: known === 'secrets',
     isNative,
+    cost,
   };
 }
 

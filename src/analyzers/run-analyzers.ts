@@ -25,6 +25,8 @@ export interface Analyzer {
   /** It finds secrets, which are then masked wherever files are quoted. */
   findsSecrets?: boolean;
   isNative?: boolean;
+  /** How long it takes for a text, in relation to the others; 1 by default. */
+  cost?: number;
 }
 
 /** Findings of an external analyzer, by the files' paths. */
@@ -77,8 +79,10 @@ export async function runAnalyzers(
   const jobs: Job[] = inTurn(analyzers).flatMap((analyzer) => {
     const wanted = [...files.entries()].filter(([, file]) => analyzer.wants(file)).map(([index]) => index);
     if (wanted.length === 0) return [];
-    const { name, module } = analyzer;
-    return [{ analyzer: name, module: module.href, files: wanted, config: analyzer.config(files) }];
+    const { name, module, cost = 1 } = analyzer;
+    const characters = wanted.reduce((sum, index) => sum + (files[index]?.text.length ?? 0), 0);
+    const config = analyzer.config(files);
+    return [{ analyzer: name, module: module.href, files: wanted, cost: cost * characters, config }];
   });
   const sources = files.map(({ name, language, text }, index) => ({ index, name, language, text }));
   const { pool = NO_SPARES, onProgress } = limits;

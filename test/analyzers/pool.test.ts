@@ -31,7 +31,7 @@ function start(options: PoolOptions = {}) {
       const [result] = await pool.run(
         {
           files: [{ index: 0, name: '0001.txt', language: 'other', text }],
-          jobs: [{ analyzer: name, module: analyzer.href, files: [0], config: {} }],
+          jobs: [{ analyzer: name, module: analyzer.href, files: [0], cost: 1, config: {} }],
         },
         { timeoutMs: 100_000, signal },
       );
@@ -127,8 +127,8 @@ test.each([
     { index: 1, name: '0002.txt', language: 'other' as const, text: 'x'.repeat(characters) },
   ];
   const jobs = [
-    { analyzer: 'honest', module: WHEN.href, files: [1], config: {} },
-    { analyzer: 'forger', module: FORGES.href, files: [0], config: {} },
+    { analyzer: 'honest', module: WHEN.href, files: [1], cost: 2, config: {} },
+    { analyzer: 'forger', module: FORGES.href, files: [0], cost: 1, config: {} },
   ];
   const results = await pool.run(
     { files, jobs },

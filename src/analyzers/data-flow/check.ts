@@ -3,20 +3,18 @@ import type { Weakness } from './found.ts';
 import { findPrototypePollution } from './prototype-pollution.ts';
 import { resolveScopes } from './scopes.ts';
 import { findSinks } from './sinks.ts';
-import { findSlowPatterns } from './slow-regexp.ts';
+import { findSlowPatterns, mayHoldSlowPattern } from './slow-regexp.ts';
 import { parseSource } from './syntax.ts';
 
 /**
- * What a file must hold for a finding: something to read from outside together with something to do with it, a member whose
- * name is computed and that is assigned to, or a regular expression with a repetition. Most files hold none of them, and are
- * not parsed.
+ * What a file must hold for a finding: something to read from outside together with something to do with it, or a member whose
+ * name is computed and that is assigned to. Most files hold none of them and no slow regular expression, and are not parsed.
  */
 const MENTIONS: readonly RegExp[] = [
-  /\b(?:exec|execSync|execAsync|execPromise|execPromisified|pexec|eval|Function)\b\s*\(|\b(?:child_process|shelljs|execa|vm2?|RegExp)\b|[-_]exec\b|exec-sync|\b(?:safer?|static)-eval|notevil|\bspawn|\bset(?:Timeout|Interval)\(\s*['"`]/,
+  /(?<![.\w$])(?:exec\s*\(|execSync\b)|\b(?:execAsync|execPromise|execPromisified|pexec|eval|Function)\b\s*\(|\b(?:cp|childProcess|child|proc|shell)\s*(?:\?\.|\.)\s*exec|\b(?:child_process|child-process|shelljs|execa|vm2?|RegExp)\b|[-_]exec\b|exec-sync|\b(?:safer?|static)-eval|notevil|\bspawn|\bset(?:Timeout|Interval)\(\s*['"`]/,
   /\b(?:innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment)\b|\bdocument\.write|\$\w*[.(]|jQuery/,
-  /\b(?:_?(?:req|request|ctx|context)|location|document|window|\w*(?:entry|header))\b\s*(?:\?\.|\.)\s*(?:query|params|body|headers|cookies|signedCookies|url|originalUrl|rawBody|files|hostname|path|querystring|search|rawHeaders|pathname|get|header|param|cookie|hash|href|URL|documentURI|referrer|name|fileName|filename|entryName|linkname|req)\b|\}\s*=\s*_?(?:req|request|ctx|context)\b/i,
+  /(?:\b(?:_?(?:req|request|ctx|context)|location|document|window)|entry|header)\b\s*(?:\?\.|\.)\s*(?:query|params|body|headers|cookies|signedCookies|url|originalUrl|rawBody|files|hostname|path|querystring|search|rawHeaders|pathname|get|header|param|cookie|hash|href|URL|documentURI|referrer|name|fileName|filename|entryName|linkname|req)\b|\}\s*=\s*_?(?:req|request|ctx|context)\b/i,
   /[\w$)\]]\[(?!['"])[^\]\n]+\]\]?\s*(?:=(?![=>])|(?:\|\||\?\?|&&)=)/,
-  /(?:^|[=(,:!&|?{};[>\n]|\breturn|\bcase)\s*\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])*[*+}]/m,
 ];
 
 /**
@@ -24,7 +22,7 @@ const MENTIONS: readonly RegExp[] = [
  * @throws SyntaxError if the text cannot be parsed, RangeError if it is nested too deep or too large
  */
 export function checkFile(text: string, language: 'javascript' | 'typescript' | 'tsx'): Weakness[] {
-  if (!MENTIONS.some((pattern) => pattern.test(text))) return [];
+  if (!MENTIONS.some((pattern) => pattern.test(text)) && !mayHoldSlowPattern(text)) return [];
   const flows = flowsOf(resolveScopes(parseSource(text, language)));
   const found = [...findPrototypePollution(flows), ...findSinks(flows), ...findSlowPatterns(flows)];
   const known = new Set<string>();

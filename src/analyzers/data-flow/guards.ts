@@ -179,7 +179,10 @@ function isCompared(node: Node, flows: Flows): boolean {
 }
 
 function isWithin(node: Node, outer: Node): boolean {
-  const [from = 0, to = 0] = outer.range ?? [];
-  const [start = 0] = node.range ?? [];
-  return start >= from && start <= to;
+  const start = offsetOf(node, 'start');
+  return start >= offsetOf(outer, 'start') && start <= offsetOf(outer, 'end');
+}
+
+function offsetOf(node: Node, which: 'start' | 'end'): number {
+  return Number(Reflect.get(node, which));
 }

@@ -21,6 +21,20 @@ interface Judged {
 }
 
 /**
+ * What can be a literal regular expression, by the text alone: also divisions, and parts of texts and comments. Matches overlap,
+ * so none of those hides a real one.
+ */
+const LITERAL =
+  /(?:^|[=(,:!&|?{};[>\n]|\breturn|\bcase)[^\S\n]*\/(?![*/])(?=((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])*)\/([a-z]*))/gm;
+
+/** Whether a file has to be parsed for its literals. Judging them is cheaper than parsing the file. */
+export function mayHoldSlowPattern(text: string): boolean {
+  for (const [, source = '', flags = ''] of text.matchAll(LITERAL))
+    if (mayBeSlow(source) && reportsOn({ source, flags }).length > 0) return true;
+  return false;
+}
+
+/**
  * Finds regular expressions that a text can make slow (ReDoS): those of exponential time wherever they are, those of
  * polynomial time where a text from outside meets them.
  */

@@ -8,7 +8,6 @@ export type FunctionNode = ES.FunctionDeclaration | ES.FunctionExpression | ES.A
 const NO_CODE: ReadonlySet<string> = new Set([
   'type',
   'loc',
-  'range',
   'start',
   'end',
   'extra',
@@ -50,7 +49,6 @@ export function parseSource(text: string, language: 'javascript' | 'typescript' 
     allowNewTargetOutsideFunction: true,
     errorRecovery: true,
     attachComment: false,
-    ranges: true,
     plugins,
   });
   return program as unknown as Node;
@@ -59,9 +57,8 @@ export function parseSource(text: string, language: 'javascript' | 'typescript' 
 /** The nodes directly inside, in the order of the text. */
 export function childrenOf(node: Node): Node[] {
   const found: Node[] = [];
-  for (const key of Object.keys(node)) {
-    if (NO_CODE.has(key)) continue;
-    const value: unknown = Reflect.get(node, key);
+  for (const [key, value] of Object.entries(node) as [string, unknown][]) {
+    if (typeof value !== 'object' || value === null || NO_CODE.has(key)) continue;
     if (Array.isArray(value)) {
       for (const one of value) if (isNode(one)) found.push(one);
     } else if (isNode(value)) found.push(value);

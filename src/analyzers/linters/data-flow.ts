@@ -13,29 +13,49 @@ const MAX_MS = 4_000;
 /** No more findings of one file: it is generated, or made to drown the others. */
 const MOST = 200;
 
-const limited: { work: () => RawFinding[] } = { work: () => [] };
+const limited: { work: () => void } = { work: () => {} };
 const context = createContext(limited);
 const run = new Script('work()');
 
-/** Our own analysis of JavaScript and TypeScript: follows values through each file. */
+/**
+ * Our own analysis of JavaScript and TypeScript: follows values through each file. The time of a file is limited by a watchdog,
+ * which is a thread and costs a millisecond, so one watches over all files until its time is up. The file that it ends has
+ * then perhaps had only the rest of that time, and gets another one.
+ */
 export const analyze: Analyze<RuleBook['data-flow']> = async (files) => {
   const findings: RawFinding[] = [];
-  for (const file of files) {
-    limited.work = () => findingsIn(file);
+  let next = 0;
+  limited.work = () => {
+    for (let file = files[next]; file; file = files[++next]) findings.push(...findingsOrReason(file));
+  };
+  while (next < files.length) {
+    const first = next;
     try {
-      findings.push(...(run.runInContext(context, { timeout: MAX_MS }) as RawFinding[]));
-    } catch (error) {
-      findings.push({
-        file: file.index,
-        rule: 'not-analysed',
-        line: 1,
-        ...ofWholeFile(lineIn(error), reasonFor(error)),
-      });
+      run.runInContext(context, { timeout: MAX_MS });
+    } catch {
+      const file = files[next];
+      if (!file || next > first) continue;
+      findings.push(notAnalysed(file, 1, 'it takes too long'));
+      next++;
     }
   }
   const log = findings.map(({ file, rule, line }) => `${file} ${rule} ${line}`).join('\n');
   return { findings, log };
 };
+
+function findingsOrReason(file: SourceFile): RawFinding[] {
+  try {
+    return findingsIn(file);
+  } catch (error) {
+    if (error instanceof SyntaxError) return [notAnalysed(file, lineIn(error), 'it cannot be parsed')];
+    if (error instanceof RangeError) return [notAnalysed(file, 1, 'it is nested too deep or too large')];
+    return [notAnalysed(file, 1, 'its analysis failed')];
+  }
+}
+
+function notAnalysed({ index }: SourceFile, line: number, reason: string): RawFinding {
+  return { file: index, rule: 'not-analysed', line: 1, ...ofWholeFile(line, reason) };
+}
 
 function findingsIn({ index, language, text }: SourceFile): RawFinding[] {
   if (language !== 'javascript' && language !== 'typescript' && language !== 'tsx') return [];
@@ -57,14 +77,8 @@ function editOf({ node, text }: NonNullable<Weakness['fix']>): Edit {
   return { line: start.line, column: start.column + 1, endLine: end.line, endColumn: end.column + 1, text };
 }
 
-function lineIn(error: unknown): number {
-  const loc: unknown = error instanceof SyntaxError ? Reflect.get(error, 'loc') : undefined;
+function lineIn(error: SyntaxError): number {
+  const loc: unknown = Reflect.get(error, 'loc');
   const line: unknown = typeof loc === 'object' && loc ? Reflect.get(loc, 'line') : undefined;
   return typeof line === 'number' && line > 0 ? line : 1;
-}
-
-function reasonFor(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it cannot be parsed';
-  if (error instanceof RangeError) return 'it is nested too deep or too large';
-  return 'it takes too long';
 }

@@ -48,10 +48,11 @@ async function review({ jobs, files }: WorkerRequest): Promise<void> {
   lock();
   for (const { analyzer, module, config, files: wanted } of jobs) {
     const begun = performance.now();
+    const isWanted = new Set(wanted);
     const outcome = await load(module)
       .then((analyze) =>
         analyze(
-          files.filter(({ index }) => wanted.includes(index)),
+          files.filter(({ index }) => isWanted.has(index)),
           config,
         ),
       )

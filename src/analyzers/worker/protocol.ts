@@ -8,6 +8,8 @@ export interface Job {
   module: string;
   /** Indexes into the request's files. */
   files: number[];
+  /** How much work it is. Only the relation to other jobs counts. */
+  cost: number;
   config: unknown;
 }
 

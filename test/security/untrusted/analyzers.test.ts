@@ -31,7 +31,7 @@ async function run(
   const [result] = await pool.run(
     {
       files: [{ index: 0, name: '0001.txt', language: 'other', text }],
-      jobs: [{ analyzer: name, module, files: [0], config: {} }],
+      jobs: [{ analyzer: name, module, files: [0], cost: 1, config: {} }],
     },
     { timeoutMs: 100_000, signal },
   );

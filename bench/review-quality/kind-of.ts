@@ -29,7 +29,7 @@ const BY_WORDS: readonly (readonly [words: RegExp, kind: Kind])[] = [
     /eval|code-from|code-injection|code-exec|new-func|implied-eval|script-url|template-from-text/,
     'code-injection',
   ],
-  [/html|xss|inner|dangerous|S701|escape|disable-mustache/, 'xss'],
+  [/cross-site-scripting|html|xss|inner|dangerous|S701|escape|disable-mustache/, 'xss'],
   [/random|pseudo/, 'weak-random'],
   [/hash|cipher|crypto|weak-ssl|weak-key/, 'weak-crypto'],
   [/tls|certificate|unverified|hostname/, 'tls'],

@@ -299,15 +299,16 @@ async function review(
 
 /** The jobs in at most so many shares of about the same work, the largest first. Each share keeps their order. */
 function divided(jobs: readonly Job[], most: number): Job[][] {
-  const shares = Array.from({ length: Math.min(most, jobs.length) }, () => ({ cost: 0, jobs: new Set<Job>() }));
+  const shares = Array.from({ length: Math.min(most, jobs.length) }, () => ({
+    cost: 0,
+    jobs: new Set<Job>(),
+  }));
   for (const job of jobs.toSorted((a, b) => b.cost - a.cost)) {
     const least = shares.reduce((one, other) => (other.cost < one.cost ? other : one));
     least.jobs.add(job);
     least.cost += job.cost;
   }
-  return shares
-    .sort((a, b) => b.cost - a.cost)
-    .map((share) => jobs.filter((job) => share.jobs.has(job)));
+  return shares.sort((a, b) => b.cost - a.cost).map((share) => jobs.filter((job) => share.jobs.has(job)));
 }
 
 function messageFor(ending: Ending, isWholeReview: boolean): string {

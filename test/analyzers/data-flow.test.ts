@@ -311,7 +311,95 @@ const SILENT: Case[] = [
   ['a table of tables', '', [], 'export function count(kind, name) {\n  totals[kind][name] = 0;\n}'],
 ];
 
-const ALL = [...PROTOTYPE, ...COMMANDS, ...CODE, ...REQUESTS, ...PATTERNS, ...SILENT];
+const PAGES_AND_QUERIES: Case[] = [
+  [
+    'HTML of a message',
+    "window.addEventListener('message', (event) => {\n  document.body.innerHTML = event.data.html;\n});",
+    ['medium data-flow/cross-site-scripting:2'],
+    "window.addEventListener('message', (event) => {\n  if (event.origin !== 'https://a.example') return;\n  document.body.innerHTML = event.data.html;\n});",
+  ],
+  [
+    'HTML of what somebody typed',
+    "search.addEventListener('input', (event) => {\n  hint.innerHTML = '<b>' + event.target.value + '</b>';\n});",
+    ['medium data-flow/cross-site-scripting:2'],
+    "search.addEventListener('input', (event) => {\n  hint.innerHTML = '<b>' + DOMPurify.sanitize(event.target.value) + '</b>';\n});",
+  ],
+  [
+    'HTML of an answer',
+    "async function load() {\n  const response = await fetch('/names');\n  const { name } = await response.json();\n  list.innerHTML = `<li>${name}</li>`;\n}",
+    ['medium data-flow/cross-site-scripting:4'],
+    "async function load() {\n  const response = await fetch('/names');\n  const { name } = await response.json();\n  list.textContent = name;\n}",
+  ],
+  [
+    'HTML of a property in React',
+    'export const Note = ({ note }) => <p dangerouslySetInnerHTML={{ __html: note.text }} />;',
+    ['medium data-flow/cross-site-scripting:1'],
+    'export const Note = ({ note }) => <p dangerouslySetInnerHTML={{ __html: sanitizeHtml(note.text) }} />;',
+    'tsx',
+  ],
+  [
+    'a list of names of files',
+    "const fs = require('fs');\nmodule.exports = (folder, res) => {\n  fs.readdir(folder, (error, names) => res.end(names.map((name) => '<li>' + name).join('')));\n};",
+    ['medium data-flow/cross-site-scripting:3'],
+    "const fs = require('fs');\nmodule.exports = (folder, res) => {\n  fs.readdir(folder, (error, names) => res.end(names.map((name) => '<li>' + escapeHtml(name)).join('')));\n};",
+  ],
+  [
+    'a statement that grows',
+    "app.get('/', (req, res) => {\n  let sql = 'SELECT a FROM t';\n  sql += \" WHERE b = '\" + req.query.b + \"'\";\n  db.query(sql);\n});",
+    ['critical data-flow/sql-injection:4'],
+    "app.get('/', (req, res) => {\n  let sql = 'SELECT a FROM t';\n  sql += ' WHERE b = ?';\n  db.query(sql, [req.query.b]);\n});",
+  ],
+  [
+    'a query that runs a text',
+    "app.get('/', (req, res) => {\n  users.find({ $where: 'this.name == \"' + req.query.name + '\"' });\n});",
+    ['high data-flow/nosql-injection:2'],
+    "app.get('/', (req, res) => {\n  users.find({ name: String(req.query.name) });\n});",
+  ],
+  [
+    'a global function that a request names',
+    "app.post('/:action', (req, res) => {\n  res.json(global[req.params.action](1));\n});",
+    ['high data-flow/code-injection:2'],
+    "app.post('/:action', (req, res) => {\n  res.json(ACTIONS.get(req.params.action)(1));\n});",
+  ],
+  [
+    'a compared signature',
+    "const crypto = require('crypto');\nmodule.exports = (body, given, key) => crypto.createHmac('sha256', key).update(body).digest('hex') === given;",
+    ['medium data-flow/timing-unsafe-comparison:2'],
+    "const crypto = require('crypto');\nmodule.exports = (body, given, key) => crypto.timingSafeEqual(crypto.createHmac('sha256', key).update(body).digest(), given);",
+  ],
+  [
+    'an origin that a request names',
+    "app.use((req, res, next) => {\n  res.setHeader('Access-Control-Allow-Origin', req.headers.origin);\n  next();\n});",
+    ['medium data-flow/open-cors:2'],
+    "app.use((req, res, next) => {\n  if (['https://a.example'].includes(req.headers.origin)) res.setHeader('Access-Control-Allow-Origin', req.headers.origin);\n  next();\n});",
+  ],
+  [
+    'an address of which nobody checks the host',
+    "app.get('/', async (req, res) => {\n  res.send(await fetch(new URL(req.query.url)));\n});",
+    ['high data-flow/request-forgery:2'],
+    "app.get('/', async (req, res) => {\n  const url = new URL(req.query.url);\n  if (url.hostname !== 'a.example') return;\n  res.send(await fetch(url));\n});",
+  ],
+  [
+    'an address among the options of a request',
+    "app.get('/', (req, res) => {\n  axios({ method: 'get', url: req.query.url });\n});",
+    ['high data-flow/request-forgery:2'],
+    "app.get('/', (req, res) => {\n  axios({ method: 'post', url: '/a', data: req.query.url });\n});",
+  ],
+  [
+    'a function that is only called as if it quoted',
+    "const { exec } = require('child_process');\nconst quoted = (text) => `\"${text}\"`;\nmodule.exports = (name) => exec('touch ' + quoted(name));",
+    ['critical data-flow/command-injection:3'],
+    "const { exec } = require('child_process');\nconst quoted = (text) => `'${text.replace(/'/g, '')}'`;\nmodule.exports = (name) => exec('touch ' + quoted(name));",
+  ],
+  [
+    'keys that a pattern finds in a text',
+    'module.exports = (text) => {\n  const all = {};\n  const [, group, key] = /^(\\w+):(\\w+)/.exec(text);\n  all[group] ??= {};\n  all[group][key] = text;\n  return all;\n};',
+    ['high data-flow/prototype-pollution:5'],
+    'module.exports = (text) => {\n  const all = Object.create(null);\n  const [, group, key] = /^(\\w+):(\\w+)/.exec(text);\n  all[group] ??= {};\n  all[group][key] = text;\n  return all;\n};',
+  ],
+];
+
+const ALL = [...PROTOTYPE, ...COMMANDS, ...CODE, ...REQUESTS, ...PAGES_AND_QUERIES, ...PATTERNS, ...SILENT];
 
 describe('the flow of values in JavaScript and TypeScript', () => {
   let findings: Finding[];

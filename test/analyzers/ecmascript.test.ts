@@ -49,7 +49,36 @@ const AST_GREP: Case[] = [
 
   ['node-serialize', 'import s from "node-serialize";', ['high ast-grep/unsafe-deserialisation:1']],
   ['unserialize', 'serialize.unserialize(cookie)', ['high ast-grep/unsafe-deserialisation:1']],
+  ['unsafeLoad', 'yaml.unsafeLoad(text)', ['high ast-grep/unsafe-deserialisation:1']],
   ['JSON', 'JSON.parse(cookie)', []],
+
+  ['a parser that replaces entities', 'parseXml(x, { noent: true })', ['high ast-grep/xml-entities:1']],
+  ['a parser that keeps entities', 'parseXml(x, { noent: false })', []],
+  ['a file that all may write', 'chmodSync(path, 0o777)', ['medium ast-grep/open-file-mode:1']],
+  ['a folder that all may write', 'mkdir(path, { mode: 0o777 })', ['medium ast-grep/open-file-mode:1']],
+  ['a file that all may read', 'chmodSync(path, 0o755)', []],
+  [
+    'a token without a signature',
+    "jwt.verify(t, k, { algorithms: ['none'] })",
+    ['high ast-grep/unchecked-jwt:1'],
+  ],
+  [
+    'a token that never ends',
+    'jwt.verify(t, k, { ignoreExpiration: true })',
+    ['high ast-grep/unchecked-jwt:1'],
+  ],
+  ['a token that is checked', "jwt.verify(t, k, { algorithms: ['HS256'] })", []],
+  [
+    'a function that returns a random token',
+    'function newToken() {\n  return Math.random().toString(36);\n}',
+    ['high ast-grep/weak-random:2'],
+  ],
+  ['a function that returns a random colour', 'function colour() {\n  return Math.random();\n}', []],
+  [
+    'a server whose name nobody checks',
+    'connect({ checkServerIdentity: () => undefined })',
+    ['high ast-grep/tls-off:1'],
+  ],
 
   ['MD5', 'createHash("md5")', ['medium ast-grep/weak-hash:1']],
   ['SHA-1', "crypto.createHash('SHA1')", ['medium ast-grep/weak-hash:1']],

@@ -12,8 +12,9 @@ export const KIND = {
   key: 128,
   text: 256,
   query: 512,
+  sql: 1024,
 } as const;
-export const EVERY_KIND = 1023;
+export const EVERY_KIND = 2047;
 
 /**
  * Where a value comes from.

@@ -11,9 +11,10 @@ import {
   PASSING_CALLS,
 } from './known-calls.ts';
 import type { Binding, ScopedFile } from './scopes.ts';
-import { remoteSource } from './sources.ts';
+import { pageSource, remoteSource } from './sources.ts';
 import {
   bare,
+  childrenOf,
   type FunctionNode,
   isFunction,
   keyName,
@@ -388,6 +389,8 @@ export function flowsOf(file: ScopedFile): Flows {
     const object = bare(node.object);
     const source = remoteSource(node, file);
     if (source !== undefined) graph.source(value, 'remote', source);
+    const ofPage = pageSource(node, file);
+    if (ofPage !== undefined) graph.source(value, 'library', ofPage, KIND.html);
     if (object.type === 'Identifier' && object.name === 'arguments' && !file.bindingOf(object)) {
       const around = argumentsOwner(node);
       const flow = around && functionFlow(around);
@@ -399,7 +402,8 @@ export function flowsOf(file: ScopedFile): Flows {
     if (name === undefined) {
       graph.edge(placeOf(object), value);
       const key = node.property;
-      if (node.computed && key.type !== 'PrivateIdentifier') graph.edge(placeOf(key), value, { reach: true });
+      if (node.computed && key.type !== 'PrivateIdentifier' && !hasNoPrototype(object))
+        graph.edge(placeOf(key), value, { reach: true });
       return value;
     }
     if (HARMLESS_MEMBERS.has(name)) return undefined;
@@ -417,6 +421,21 @@ export function flowsOf(file: ScopedFile): Flows {
     return value;
   }
 
+  /** A variable that only ever holds `Object.create(null)`. */
+  function hasNoPrototype(object: Node): boolean {
+    const values = bindingOf(object)?.values ?? [];
+    return (
+      values.length > 0 &&
+      values.every(
+        (value) =>
+          value.type === 'CallExpression' &&
+          calleeName(value.callee) === 'Object.create' &&
+          value.arguments[0]?.type === 'Literal' &&
+          value.arguments[0].value === null,
+      )
+    );
+  }
+
   function argumentsOwner(node: Node): FunctionNode | undefined {
     let at = file.functionOf(node);
     while (at?.type === 'ArrowFunctionExpression') at = file.functionOf(at);
@@ -429,6 +448,9 @@ export function flowsOf(file: ScopedFile): Flows {
     const name = calleeName(callee);
     const source = remoteSource(node, file);
     if (source !== undefined) graph.source(value, 'remote', source);
+    const ofPage = pageSource(node, file);
+    if (ofPage !== undefined) graph.source(value, 'library', ofPage, KIND.html);
+    if (/^fs\.readdir(?:Sync)?$/.test(name)) graph.source(value, 'remote', 'the names of files', KIND.html);
     if (callee.type === 'MemberExpression' && /^(?:call|apply)$/.test(memberName(callee) ?? '')) {
       const targets = targetsOf(callee.object);
       const list = memberName(callee) === 'apply';
@@ -442,14 +464,18 @@ export function flowsOf(file: ScopedFile): Flows {
       if (targets.length > 0) return value;
     }
     const targets = targetsOf(callee);
-    const kept = keptByCall(name);
+    const mask = keptByCall(name);
     for (const target of targets) {
       linkArguments(node.arguments, target);
-      graph.edge(functionFlow(target).result, value, { same: node.type === 'CallExpression', mask: kept });
+      // Its name says that it makes a value harmless, but its body does nothing.
+      const isTrusted = !onlyJoins(target);
+      graph.edge(functionFlow(target).result, value, {
+        same: node.type === 'CallExpression',
+        mask: isTrusted ? mask : EVERY_KIND,
+      });
     }
     linkCallbacks(node, callee);
     if (targets.length > 0) return value;
-    const mask = kept;
     const method = callee.type === 'MemberExpression' ? memberName(callee) : undefined;
     const isModule = callee.type === 'MemberExpression' && moduleOf(callee.object) !== undefined;
     const short = name.slice(name.lastIndexOf('.') + 1);
@@ -477,7 +503,13 @@ export function flowsOf(file: ScopedFile): Flows {
       !HARMLESS_METHODS.has(method)
     ) {
       const kept = /^replace(?:All)?$/.test(method) ? keptByReplace(node.arguments[0]) : mask;
-      graph.edge(placeOf(callee.object), value, { mask: kept });
+      const made =
+        /^(?:map|flatMap)$/.test(method) && node.arguments[0] ? functionsIn(node.arguments[0]) : [];
+      for (const one of made) graph.edge(functionFlow(one).result, value, { mask: kept });
+      if (made.length === 0) graph.edge(placeOf(callee.object), value, { mask: kept });
+      // What a pattern finds in a text.
+      if (method === 'exec')
+        graph.edge(placeOf(node.arguments[0]), value, { mask: EVERY_KIND & ~KIND.query });
       if (method === 'concat')
         for (const one of node.arguments) graph.edge(placeOf(one), value, { part: true });
       if (method === 'join' && /^['"`]/.test(String(Reflect.get(node.arguments[0] ?? {}, 'raw') ?? "'"))) {
@@ -555,8 +587,21 @@ export function flowsOf(file: ScopedFile): Flows {
         )
           continue;
         if (value) graph.source(value, 'library', `what \`${method}\` brings`, KIND.shell | KIND.code);
+        if (value && method === 'readdir') graph.source(value, 'remote', 'the names of files', KIND.html);
+        if (value && index === 0 && isMessageEvent(node, one))
+          graph.source(value, 'remote', 'a message of another window', KIND.html | KIND.code | KIND.redirect);
       }
     }
+  }
+
+  /** `window.addEventListener('message', …)`, unless its function asks where the message comes from. */
+  function isMessageEvent(node: ES.SimpleCallExpression | ES.NewExpression, listener: FunctionNode): boolean {
+    if (!/^(?:(?:window|self|globalThis)\.)?addEventListener$/.test(calleeName(node.callee))) return false;
+    if (textOf(node.arguments[0]) !== 'message') return false;
+    return !someInside(
+      listener,
+      (inner) => inner.type === 'MemberExpression' && /^(?:origin|source)$/.test(memberName(inner) ?? ''),
+    );
   }
 
   // --- Statements -------------------------------------------------------------------------------------------------
@@ -812,6 +857,17 @@ export function flowsOf(file: ScopedFile): Flows {
 
   graph.solve();
   return { file, graph, placeOf, calleeName, targetsOf };
+}
+
+function someInside(node: Node, isWanted: (inner: Node) => boolean): boolean {
+  return childrenOf(node).some((child) => isWanted(child) || someInside(child, isWanted));
+}
+
+/** A function without calls and decisions returns what it was given, if only with other text around it. */
+function onlyJoins(node: FunctionNode): boolean {
+  return !someInside(node.body, ({ type }) =>
+    /^(?:Call|New|Conditional|Tagged|Member)|^(?:If|For|While|Switch|Throw|Try)/.test(type),
+  );
 }
 
 /** A type or a default that says that a parameter is no text and no object. */

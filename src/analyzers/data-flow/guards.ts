@@ -78,13 +78,34 @@ function checksOf(flows: Flows): Checks {
     if (node.type === 'Identifier') {
       const binding = flows.file.bindingOf(node);
       if (binding) bindings.add(binding);
-    } else if (node.type === 'MemberExpression') members.add(flows.calleeName(node));
+    } else if (node.type === 'MemberExpression') {
+      members.add(flows.calleeName(node));
+      if (/^(?:host|hostname|origin)$/.test(memberName(node) ?? '')) addAddress(bare(node.object));
+    }
+  };
+  /** Who checks the host of an address, checks the address. */
+  const addAddress = (node: Node) => {
+    if (node.type === 'NewExpression') {
+      add(node.arguments[0]);
+      return;
+    }
+    const binding = node.type === 'Identifier' ? flows.file.bindingOf(node) : undefined;
+    if (!binding) return;
+    bindings.add(binding);
+    for (const value of binding.values) if (value.type === 'NewExpression') add(value.arguments[0]);
   };
   for (const node of flows.file.nodes) {
+    if (node.type === 'BinaryExpression' && /^[!=]==?$/.test(node.operator)) {
+      const [left, right] = [bare(node.left as Node), bare(node.right)];
+      if (isHostOf(left) && right.type === 'Literal') add(left);
+      if (isHostOf(right) && left.type === 'Literal') add(right);
+    }
     if (node.type !== 'CallExpression') continue;
     const callee = bare(node.callee);
     if (callee.type !== 'MemberExpression') continue;
     const name = memberName(callee);
+    if (name === 'endsWith' && isHostOf(bare(callee.object)) && /^\./.test(textOf(node.arguments[0]) ?? ''))
+      add(callee.object);
     if (name === 'test' && isWholePattern(bare(callee.object), flows)) add(node.arguments[0]);
     else if (name === 'match' && node.arguments[0] && isWholePattern(bare(node.arguments[0]), flows))
       add(callee.object);
@@ -94,6 +115,10 @@ function checksOf(flows: Flows): Checks {
   const made = { bindings, members };
   checks.set(flows, made);
   return made;
+}
+
+function isHostOf(node: Node): boolean {
+  return node.type === 'MemberExpression' && /^(?:host|hostname|origin)$/.test(memberName(node) ?? '');
 }
 
 function isWholePattern(node: Node, flows: Flows): boolean {

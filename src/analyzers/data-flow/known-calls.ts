@@ -138,7 +138,7 @@ export function keptByCall(name: string): number {
   if (last === 'unescape') return EVERY_KIND;
   if (/^escapeRegExp$|^escapeStringRegexp$/i.test(last))
     return EVERY_KIND & ~(KIND.pattern | KIND.code | KIND.shell);
-  if (/^JSON\.stringify$/.test(name)) return EVERY_KIND & ~(KIND.code | KIND.key | KIND.query);
+  if (/^JSON\.stringify$/.test(name)) return EVERY_KIND & ~(KIND.code | KIND.key | KIND.query | KIND.sql);
   return MAKES_SAFE.test(last) ? KIND.text : EVERY_KIND;
 }
 
@@ -150,7 +150,7 @@ export function keptByReplace(pattern: ES.Node | undefined): number {
   if (/^\[\^/.test(source) || /\\W/.test(source)) return KIND.text;
   let kept = EVERY_KIND;
   if (/[<&]/.test(source)) kept &= ~KIND.html;
-  if (/['"`$]/.test(source)) kept &= ~KIND.shell;
+  if (/['"`$]/.test(source)) kept &= ~(KIND.shell | KIND.sql);
   if (/\\\.\\\.|\\\.\{|\.\[|\[\\?\.\]/.test(source)) kept &= ~KIND.path;
   return kept;
 }

@@ -44,6 +44,7 @@ const SPAWN = /(?:^|\.)(?:spawn|spawnSync|execFile|execFileSync|fork|execa|sync)
 export function findSinks(flows: Flows): Weakness[] {
   const found: Weakness[] = [];
   for (const node of flows.file.nodes) {
+    if (node.type === 'BinaryExpression') found.push(...comparisonSinks(node, flows));
     for (const sink of sinksAt(node, flows)) {
       const weakness = judge(sink, flows);
       if (weakness) found.push(weakness);
@@ -106,15 +107,39 @@ function* sinksAt(node: Node, flows: Flows): Generator<Sink> {
     case 'AssignmentExpression':
       yield* assignmentSinks(node, flows);
       break;
+    case 'MemberExpression': {
+      // `global[name]`: any function there is.
+      const object = bare(node.object);
+      if (!node.computed || object.type !== 'Identifier' || flows.file.bindingOf(object)) break;
+      if (/^(?:global|globalThis|window|self)$/.test(object.name) && isCalled(node, flows))
+        yield {
+          rule: 'code-injection',
+          node,
+          value: node.property,
+          kind: KIND.code,
+          origins: REMOTE,
+          what: `a function of \`${object.name}\``,
+        };
+      break;
+    }
     case 'Property': {
       const name = keyName(node);
+      if (name === '$where')
+        yield {
+          rule: 'nosql-injection',
+          node,
+          value: node.value,
+          kind: KIND.code,
+          origins: JOINED,
+          what: '`$where`',
+        };
       if (name === '__html' && file(flows, node) === 'ObjectExpression')
         yield {
           rule: 'cross-site-scripting',
           node,
           value: node.value,
           kind: KIND.html,
-          origins: REMOTE,
+          origins: ANY,
           what: '`dangerouslySetInnerHTML`',
         };
       break;
@@ -209,11 +234,11 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
 
   // Requests and redirects.
   if (
-    /^(?:https?\.(?:get|request)|fetch|node-fetch|axios(?:\.(?:get|post|put|delete|head|request))?|request(?:\.(?:get|post|put|head|defaults))?|got(?:\.\w+)?|superagent\.\w+|needle(?:\.\w+)?|undici\.(?:request|fetch))$/.test(
+    /^(?:https?\.(?:get|request)|(?:window\.|globalThis\.)?fetch|node-fetch|axios(?:\.(?:get|post|put|delete|head|request))?|request(?:\.(?:get|post|put|head|defaults))?|got(?:\.\w+)?|superagent\.\w+|needle(?:\.\w+)?|undici\.(?:request|fetch|stream)|ky(?:\.\w+)?|page\.goto|axios\.(?:patch|options|create)|https?2\.connect|net\.(?:connect|createConnection))$/.test(
       name,
     )
   )
-    yield sink('request-forgery', first, KIND.url, REMOTE);
+    for (const value of addressesIn(first)) yield sink('request-forgery', value, KIND.url, REMOTE);
   if (/^_?(?:res|response|ctx|reply)\.(?:redirect|location)$/i.test(name))
     yield sink(
       'open-redirect',
@@ -234,7 +259,22 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
           yield sink('open-redirect', one.value, KIND.redirect, REMOTE);
   }
 
+  if (
+    /^_?(?:res|response)\.(?:setHeader|header|set)$/i.test(name) &&
+    /^access-control-allow-origin$/i.test(textOf(first) ?? '')
+  )
+    yield sink('open-cors', second, KIND.url, REMOTE);
+
   // Patterns and queries.
+  if (
+    /^(?:query|execute|exec|raw|all|get|run|prepare|each|\$queryRawUnsafe|\$executeRawUnsafe|whereRaw|literal)$/.test(
+      short,
+    ) &&
+    callee.type === 'MemberExpression' &&
+    first &&
+    holdsSql(first, flows)
+  )
+    yield sink('sql-injection', first, KIND.sql, JOINED);
   if (name === 'RegExp' && isGlobal) yield sink('regexp-injection', first, KIND.pattern, REMOTE);
   if (
     /^(?:find|findOne|findOneAnd\w+|update(?:One|Many)?|delete(?:One|Many)|remove|countDocuments|aggregate)$/.test(
@@ -327,36 +367,126 @@ function isJQuery(callee: Node): boolean {
   return false;
 }
 
-/** Whether a text that is sent holds a tag, or is what a request says and nothing else. */
+/** The whole address, or the parts of a request's options that say where it goes. */
+function* addressesIn(node: Node | undefined): Generator<Node> {
+  if (!node) return;
+  if (node.type !== 'ObjectExpression') {
+    yield node;
+    return;
+  }
+  for (const one of node.properties)
+    if (
+      one.type === 'Property' &&
+      /^(?:ur[il]|host|hostname|href|baseURL|origin|socketPath)$/.test(keyName(one) ?? '')
+    )
+      yield one.value;
+}
+
+/** The member is called, or it is the value of a variable that is. */
+function isCalled(node: Node, flows: Flows): boolean {
+  const parent = flows.file.parentOf(node);
+  if (parent?.type === 'CallExpression') return parent.callee === node;
+  if (parent?.type !== 'VariableDeclarator' || parent.id.type !== 'Identifier') return false;
+  const uses = flows.file.bindingOf(parent.id)?.references ?? [];
+  return uses.some((one) => {
+    const use = flows.file.parentOf(one);
+    return use?.type === 'CallExpression' && use.callee === one;
+  });
+}
+
+/** Whether a text that is sent holds a tag. */
 function holdsHtml(node: Node | undefined, flows: Flows): boolean {
-  if (!node) return false;
+  return node !== undefined && partsOf(node, flows).some((text) => /<\/?[a-z!]/i.test(text));
+}
+
+const STATEMENT = /^\s*(?:SELECT\b|INSERT\s+INTO\b|UPDATE\s+\S+\s+SET\b|DELETE\s+FROM\b)/i;
+
+/**
+ * Whether a text is a statement of SQL that is put together in several steps. A statement that one expression puts together is
+ * what the rule `ast-grep/sql-injection` finds, without following values.
+ */
+function holdsSql(node: Node, flows: Flows): boolean {
+  const at = bare(node);
+  if (at.type !== 'Identifier' && at.type !== 'CallExpression') return false;
+  const values = at.type === 'Identifier' ? (flows.file.bindingOf(at)?.values ?? []) : [at];
+  if (!partsOf(at, flows).some((text) => STATEMENT.test(text))) return false;
+  return !values.some((value) => isJoinedText(value) && STATEMENT.test(partsOf(value, flows)[0] ?? ''));
+}
+
+/** The fixed texts that a text is put together from. */
+function partsOf(node: Node, flows: Flows): string[] {
   const seen = new Set<Node>();
-  const look = (given: Node): boolean => {
+  const parts: string[] = [];
+  const look = (given: Node): void => {
     const at = bare(given);
-    if (seen.has(at) || seen.size > 200) return false;
+    if (seen.has(at) || seen.size > 200) return;
     seen.add(at);
     switch (at.type) {
       case 'Literal':
-        return typeof at.value === 'string' && /<\/?[a-z!]/i.test(at.value);
+        if (typeof at.value === 'string') parts.push(at.value);
+        break;
       case 'TemplateLiteral':
-        return at.quasis.some(({ value }) => /<\/?[a-z!]/i.test(value.raw)) || at.expressions.some(look);
+        parts.push(...at.quasis.map(({ value }) => value.raw));
+        at.expressions.forEach(look);
+        break;
       case 'BinaryExpression':
-        return look(at.left) || look(at.right);
+        look(at.left as Node);
+        look(at.right);
+        break;
       case 'AssignmentExpression':
-        return look(at.right);
+        look(at.right);
+        break;
       case 'ConditionalExpression':
-        return look(at.consequent) || look(at.alternate);
+        look(at.consequent);
+        look(at.alternate);
+        break;
+      case 'ArrayExpression':
+        for (const one of at.elements) if (one) look(one);
+        break;
+      case 'ArrowFunctionExpression':
+        if (at.body.type !== 'BlockStatement') look(at.body);
+        break;
       case 'Identifier':
-        return flows.file.bindingOf(at)?.values.some(look) ?? false;
+        flows.file.bindingOf(at)?.values.forEach(look);
+        break;
       case 'CallExpression': {
         const callee = bare(at.callee);
-        return at.arguments.some(look) || (callee.type === 'MemberExpression' && look(callee.object));
+        at.arguments.forEach(look);
+        if (callee.type === 'MemberExpression') look(callee.object);
+        break;
       }
       default:
-        return false;
     }
   };
-  return look(node);
+  look(node);
+  return parts;
+}
+
+/** Whether two values are compared in a time that says how far they agree, and one of them proves who sent something. */
+function* comparisonSinks(node: ES.BinaryExpression, flows: Flows): Generator<Weakness> {
+  if (!/^[!=]==?$/.test(node.operator)) return;
+  const sides = [node.left as Node, node.right];
+  if (sides.some((side) => side.type === 'Literal' || textOf(side) !== undefined)) return;
+  if (!sides.some((side) => isSignature(side, flows))) return;
+  yield {
+    rule: 'timing-unsafe-comparison',
+    line: lineOf(node),
+    endLine: endLineOf(node),
+    way: `with \`${node.operator}\``,
+    alsoAt: [],
+  };
+}
+
+function isSignature(given: Node, flows: Flows): boolean {
+  const node = bare(given);
+  if (node.type === 'Identifier') {
+    const values = flows.file.bindingOf(node)?.values ?? [];
+    return values.some((value) => value.type !== 'Identifier' && isSignature(value, flows));
+  }
+  if (node.type === 'TemplateLiteral') return node.expressions.some((one) => isSignature(one, flows));
+  if (node.type === 'BinaryExpression')
+    return node.operator === '+' && (isSignature(node.left as Node, flows) || isSignature(node.right, flows));
+  return node.type === 'CallExpression' && /createHmac\(\).*\.digest$/.test(flows.calleeName(node.callee));
 }
 
 /** The values that a query compares with, taken from the request as they are: an object there is an operator. */

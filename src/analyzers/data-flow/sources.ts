@@ -21,6 +21,10 @@ const OF_REQUEST = new Set([
   'pathname',
 ]);
 const OF_REQUEST_CALL = new Set(['get', 'header', 'param', 'query', 'cookie']);
+/** Methods of a request as the Fetch API has it. */
+const BODY_CALL = new Set(['json', 'text', 'formData']);
+/** Functions of routers that read the page's address. */
+const ADDRESS_CALL = /^use(?:SearchParams|Params|LocalSearchParams)$/;
 const OF_LOCATION = new Set(['search', 'hash', 'href', 'pathname']);
 const OF_DOCUMENT = new Set(['URL', 'documentURI', 'referrer', 'cookie']);
 /** An entry of an archive names itself. */
@@ -39,6 +43,7 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
         const isOf = outer === 'request' || outer === 'req';
         if (isOf && OF_REQUEST.has(name)) return `\`${outer}.${name}\``;
         if (outer === 'location' && OF_LOCATION.has(name)) return `\`location.${name}\``;
+        if (outer === '$route' && /^(?:query|params|hash)$/.test(name)) return `\`$route.${name}\``;
         return undefined;
       }
       if (object.type !== 'Identifier') return undefined;
@@ -56,6 +61,7 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
     }
     case 'CallExpression': {
       const callee = bare(node.callee);
+      if (callee.type === 'Identifier' && ADDRESS_CALL.test(callee.name)) return `\`${callee.name}\``;
       if (callee.type !== 'MemberExpression') return undefined;
       const object = bare(callee.object);
       const name = memberName(callee) ?? '';
@@ -65,6 +71,8 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
           : undefined;
       if (object.type !== 'Identifier' || !/^req(?:uest)?$/.test(object.name)) return undefined;
       const isRequest = file.bindingOf(object)?.kind === 'parameter';
+      if (isRequest && BODY_CALL.has(name) && node.arguments.length === 0)
+        return `\`${object.name}.${name}()\``;
       return isRequest && OF_REQUEST_CALL.has(name) ? `\`${object.name}.${name}()\`` : undefined;
     }
     case 'Property': {
@@ -82,4 +90,29 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Words for a value that reaches a page from elsewhere, and does harm only there. */
+export function pageSource(node: Node, file: ScopedFile): string | undefined {
+  if (node.type === 'MemberExpression') {
+    const name = memberName(node);
+    const object = bare(node.object);
+    if (!/^(?:value|textContent|innerText)$/.test(name ?? '')) return undefined;
+    if (object.type === 'CallExpression') {
+      const callee = bare(object.callee);
+      const method = callee.type === 'MemberExpression' ? memberName(callee) : undefined;
+      return /^(?:getElementById|querySelector)$/.test(method ?? '')
+        ? `the \`${name}\` of an element`
+        : undefined;
+    }
+    if (object.type !== 'MemberExpression' || name !== 'value') return undefined;
+    return /^(?:target|currentTarget)$/.test(memberName(object) ?? '') ? 'what somebody typed' : undefined;
+  }
+  if (node.type !== 'CallExpression' || node.arguments.length > 0) return undefined;
+  const callee = bare(node.callee);
+  if (callee.type !== 'MemberExpression' || memberName(callee) !== 'json') return undefined;
+  const from = bare(callee.object);
+  const binding = from.type === 'Identifier' ? file.bindingOf(from) : undefined;
+  const isResponse = /^(?:res|resp|response|r|result|answer|reply)$/i.test(binding?.name ?? '');
+  return isResponse ? 'what a server answers' : undefined;
 }

@@ -5,6 +5,7 @@ import { ARCHIVE_DICTIONARY } from './archive-dictionary.ts';
 import { resultsOf } from './artifact-results.ts';
 import { parseJson, reading } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
+import { IN_ORDER_OF_INSERTION, unindexed } from './dialect.ts';
 import { unpackJson } from './packed-json.ts';
 import { isClosed, isDone } from './pruning-conditions.ts';
 import type { Database } from './schema.ts';
@@ -203,7 +204,7 @@ export async function archivableRuns(
 ): Promise<{ id: string; finished_at: string; archivable: number }[]> {
   const [finishedAt, id] = page.after;
   const { rows } = await sql<{ id: string; finished_at: string; archivable: number }>`
-    SELECT r.id, r.finished_at, (${isArchivable(page.before)}) AS archivable
+    SELECT r.id, r.finished_at, CASE WHEN ${isArchivable(page.before)} THEN 1 ELSE 0 END AS archivable
       FROM chain_runs AS r
       LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
       WHERE r.archive_id IS NULL AND r.finished_at IS NOT NULL
@@ -218,7 +219,7 @@ const isArchivable = (before: string): RawBuilder<boolean> => sql<boolean>`
 /** Moves what belongs to the run into an archive, if it still may be. Returns whether it did. */
 export async function archiveRun(db: Kysely<Database>, runId: string, before: string): Promise<boolean> {
   const { rows: found } = await sql<{ merged: number }>`
-    SELECT (r.pull_request IS NULL OR p.state = 'merged') AS merged
+    SELECT CASE WHEN r.pull_request IS NULL OR p.state = 'merged' THEN 1 ELSE 0 END AS merged
       FROM chain_runs AS r
       LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request
       WHERE r.id = ${runId} AND r.archive_id IS NULL AND r.finished_at IS NOT NULL AND ${isArchivable(before)}`.execute(
@@ -258,11 +259,15 @@ export async function archiveRun(db: Kysely<Database>, runId: string, before: st
 
 async function rowsToArchive(db: Kysely<Database>, runId: string, merged: boolean): Promise<ArchivedRows> {
   const ofRun = sql`run_id = ${runId}`;
-  const select = async <T extends Table>(table: T, where: RawBuilder<unknown>, order = 'rowid') =>
+  const select = async <T extends Table>(
+    table: T,
+    where: RawBuilder<unknown>,
+    order = IN_ORDER_OF_INSERTION,
+  ) =>
     (
       await sql<
         ArchivedRows[T][number]
-      >`SELECT * FROM ${sql.table(table)} WHERE ${where} ORDER BY ${sql.ref(order)}`.execute(db)
+      >`SELECT * FROM ${sql.table(table)} WHERE ${where} ORDER BY ${order}`.execute(db)
     ).rows;
   const steps = sql`(SELECT id FROM invocations WHERE ${ofRun})`;
   const sessions = sql`(SELECT id FROM sessions WHERE invocation_id IN ${steps})`;
@@ -272,18 +277,20 @@ async function rowsToArchive(db: Kysely<Database>, runId: string, merged: boolea
     artifacts: await select('artifacts', ofRun),
     // Answers hold for their head as long as a pull request can be reopened, so retention reads them.
     approvals: merged ? await select('approvals', ofRun) : [],
-    effects: await select('effects', sql`${ofRun} AND +status IN ('done', 'withheld')`),
+    effects: await select('effects', sql`${ofRun} AND ${unindexed('status')} IN ('done', 'withheld')`),
     transitions: await select(
       'transitions',
       sql`subject_id = ${runId} OR subject_id IN ${steps} OR subject_id IN ${sessions}`,
-      'id',
+      sql`id`,
     ),
   };
   // Foreign keys would delete traces of skills, and forget the sessions of calls to models.
   const { rows: references } = await sql`
     SELECT 1 FROM model_calls WHERE session_id IN ${sessions}
     UNION ALL SELECT 1 FROM skill_execution_traces WHERE session_id IN ${sessions}
-    UNION ALL SELECT 1 FROM approvals WHERE ${ofRun} AND ${merged ? 0 : 1} LIMIT 1`.execute(db);
+    UNION ALL SELECT 1 FROM approvals WHERE ${ofRun} AND ${merged ? sql`FALSE` : sql`TRUE`} LIMIT 1`.execute(
+    db,
+  );
   return references.length === 0 ? rows : { ...rows, invocations: [], sessions: [], artifacts: [] };
 }
 

@@ -4,6 +4,7 @@ import type { ArtifactOutline, ArtifactSearch, FoundArtifacts } from '../../port
 import { unpackRows } from './archives.ts';
 import { knownResult, type StoredResult, UNKNOWN } from './artifact-results.ts';
 import { readable, reading, toDate, toText } from './columns.ts';
+import { JOIN_IN_ORDER, unindexed } from './dialect.ts';
 import type { ArtifactsTable, Database } from './schema.ts';
 
 /** What a search reads at most, so that no page takes long however rare what it looks for is. */
@@ -70,14 +71,18 @@ export async function searchArtifacts(db: Kysely<Database>, search: ArtifactSear
   return { runs, next: end && { createdAt: toDate(end.created_at), id: end.id } };
 }
 
-/** The newest runs that the viewer may see, from the index by time alone: the signs keep SQLite from sorting the runs of repositories. */
+/** The newest runs that the viewer may see, from the index by time alone: no other, or SQLite would sort the runs of repositories. */
 function scan({ visible, repository, until, after }: ArtifactSearch): RawBuilder<unknown> {
   const { ids } = visible;
   const conditions = [
-    ids === undefined ? [] : ids.length === 0 ? sql`FALSE` : sql`+repository_id IN (${sql.join(ids)})`,
+    ids === undefined
+      ? []
+      : ids.length === 0
+        ? sql`FALSE`
+        : sql`${unindexed('repository_id')} IN (${sql.join(ids)})`,
     repository === undefined
       ? []
-      : sql`+repository_id IN (SELECT repository_id FROM chain_runs WHERE repository = ${repository})`,
+      : sql`${unindexed('repository_id')} IN (SELECT repository_id FROM chain_runs WHERE repository = ${repository})`,
     until === undefined ? [] : sql`created_at < ${toText(until)}`,
     after === undefined ? [] : sql`(created_at, id) < (${toText(after.createdAt)}, ${after.id})`,
   ].flat();
@@ -95,7 +100,7 @@ async function endOf(db: Kysely<Database>, scanned: RawBuilder<unknown>) {
 function candidatesOf(scanned: RawBuilder<unknown>, search: ArtifactSearch, limit: number) {
   const { kind, failed, verdict, since, text } = search;
   const live: RawBuilder<unknown>[] = [sql`x.run_id = r.id`];
-  if (kind !== undefined) live.push(sql`+x.kind = ${kind}`);
+  if (kind !== undefined) live.push(sql`${unindexed('x.kind')} = ${kind}`);
   if (failed) live.push(sql`(x.result LIKE 'failed%' OR x.result = ${UNKNOWN})`);
   if (verdict !== undefined) live.push(sql`(x.result LIKE ${`% ${verdict}`} OR x.result = ${UNKNOWN})`);
   if (since !== undefined) live.push(sql`x.created_at >= ${toText(since)}`);
@@ -113,8 +118,8 @@ function candidatesOf(scanned: RawBuilder<unknown>, search: ArtifactSearch, limi
       : sql`(${says} OR r.archive_id IS NOT NULL
         OR EXISTS (SELECT 1 FROM artifacts AS x WHERE x.run_id = r.id AND ${has(sql`x.name`, text)}))`;
   return sql<Candidate>`
-    SELECT r.id, r.repository, r.pull_request, r.chain, r.created_at, r.archive_id, ${says} AS says_it
-      FROM (${scanned}) AS some CROSS JOIN chain_runs AS r ON r.id = some.id
+    SELECT r.id, r.repository, r.pull_request, r.chain, r.created_at, r.archive_id, CASE WHEN ${says} THEN 1 ELSE 0 END AS says_it
+      FROM (${scanned}) AS some ${JOIN_IN_ORDER} chain_runs AS r ON r.id = some.id
       LEFT JOIN run_archives AS a ON a.id = r.archive_id
       WHERE ${since === undefined ? sql`TRUE` : sql`r.updated_at >= ${toText(since)}`}
         AND CASE WHEN r.archive_id IS NULL
@@ -138,14 +143,14 @@ async function liveArtifacts(
   if (runs.length === 0) return [];
   const parts = runs.map(({ id }) => {
     const conditions = [sql`run_id = ${id}`];
-    if (kind !== undefined) conditions.push(sql`+kind = ${kind}`);
+    if (kind !== undefined) conditions.push(sql`${unindexed('kind')} = ${kind}`);
     if (failed) conditions.push(sql`(result LIKE 'failed%' OR result = ${UNKNOWN})`);
     if (verdict !== undefined) conditions.push(sql`(result LIKE ${`% ${verdict}`} OR result = ${UNKNOWN})`);
     if (since !== undefined) conditions.push(sql`created_at >= ${toText(since)}`);
     if (until !== undefined) conditions.push(sql`created_at < ${toText(until)}`);
     return sql`SELECT * FROM (SELECT id, run_id, created_at, kind, name, result,
       CASE WHEN result = ${UNKNOWN} THEN content END AS content FROM artifacts
-      WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created_at DESC, id DESC LIMIT ${LIVE_OF_RUN})`;
+      WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created_at DESC, id DESC LIMIT ${LIVE_OF_RUN}) AS some`;
   });
   const { rows } = await sql<Outline>`${sql.join(parts, sql` UNION ALL `)}`.execute(db);
   return rows;

@@ -26,8 +26,8 @@ export async function archiveDeliveries(db: Kysely<Database>, before: string, no
   const cursors = cursorsTable(db);
   const after = await notBeyond(db, 'deliveries', Number((await cursors.get(CURSOR)) ?? 0));
   const { rows } = await sql<Row & { archivable: number }>`
-    SELECT d.*, status = 'done' AND error IS NULL AND queue_key IS NULL AND finished_at IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM chain_runs WHERE delivery_id = d.id) AS archivable
+    SELECT d.*, CASE WHEN status = 'done' AND error IS NULL AND queue_key IS NULL AND finished_at IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM chain_runs WHERE delivery_id = d.id) THEN 1 ELSE 0 END AS archivable
       FROM deliveries AS d
       -- Never the last, or a new delivery would get its number.
       WHERE id > ${after} AND id < (SELECT max(id) FROM deliveries)
@@ -154,10 +154,12 @@ async function restore(db: Kysely<Database>, archive: DeliveryArchive): Promise<
     .where('archive_id', '=', archive.last_id)
     .execute();
   await db.insertInto('deliveries').values(rows).execute();
-  // The job archives them again later.
+  // The job archives them again later. CASE, because positions of other cursors are no numbers.
   const { first_id } = archive;
   await sql`UPDATE cursors SET position_json = ${String(first_id - 1)}
-    WHERE name = ${CURSOR} AND CAST(position_json AS INTEGER) >= ${first_id}`.execute(db);
+    WHERE name = ${CURSOR} AND CASE WHEN name = ${CURSOR} THEN CAST(position_json AS BIGINT) END >= ${first_id}`.execute(
+    db,
+  );
 }
 
 function withNumber(db: Kysely<Database>, id: number): Promise<DeliveryArchive[]> {

@@ -12,6 +12,7 @@ import { archiveKey } from './archive-content.ts';
 import { type Archives, byTime, newestOf } from './archives.ts';
 import { mustExist, reading, toDate, toText } from './columns.ts';
 import { compiledOnce, listOnceCompiled } from './compiled.ts';
+import { memberIsTrue, memberNumber } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { KnownRows } from './known-rows.ts';
 import { parsedOnce } from './parsed-once.ts';
@@ -342,8 +343,8 @@ export function effectsTable(
         .where('status', 'in', ['pending', 'failed'])
         .where('key', 'like', 'gate_check:%')
         .where('applied_hash', 'is', null)
-        .where(sql<number>`json_extract(progress_json, '$.concluded')`, '=', 1)
-        .where(sql<number>`json_extract(effect_json, '$.installation_id')`, '=', installationId)
+        .where(memberIsTrue('progress_json', 'concluded'))
+        .where(memberNumber('effect_json', 'installation_id'), '=', installationId)
         .orderBy('key')
         .execute();
       return rows.map(({ key }) => key);

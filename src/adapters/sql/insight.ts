@@ -3,6 +3,7 @@ import { bucketOf, type Figure, isTime } from '../../domain/run/figures.ts';
 import type { FigureOfRepository, LeadOfRepository } from '../../domain/run/report.ts';
 import type { Insight, InsightFilter } from '../../ports/insight.ts';
 import { toDate, toText } from './columns.ts';
+import { JOIN_IN_ORDER, logOfSeconds } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { DailyFiguresTable, Database } from './schema.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
@@ -20,10 +21,7 @@ const addFigures = insertOnceCompiled((db, rows: readonly Insertable<DailyFigure
     ),
 );
 
-/** SQLite's own logarithm, so that only a few rows leave it: https://sqlite.org/lang_mathfunc.html */
-const LEAD_BUCKET = sql.raw(
-  'CAST(ceil(log(max(1, unixepoch(state_at) - unixepoch(seen_at))) / log(1.1)) AS INTEGER)',
-);
+const LEAD_BUCKET = logOfSeconds('seen_at', 'state_at', 1.1);
 
 export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
   const unwritten: Figure[] = [];
@@ -35,7 +33,7 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
       ? visibleIn(visible, column)
       : visible.has(repositoryId)
         ? sql<boolean>`${column} = ${repositoryId}`
-        : sql<boolean>`0`;
+        : sql<boolean>`FALSE`;
 
   return {
     add(...figures) {
@@ -63,17 +61,17 @@ export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
       const asked = { ids: ids.filter((id) => visible.has(id)) };
       const chosen = visibleIn(asked, sql.ref('repository_id'));
       const { rows: figures } = await sql<FigureOfRepository>`
-        SELECT repository_id AS repositoryId, what, name, bucket, sum(count) AS count FROM daily_figures
+        SELECT repository_id AS "repositoryId", what, name, bucket, sum(count) AS count FROM daily_figures
           WHERE day >= ${dayOf(since)} AND what IN ('ended', 'changes_requested', 'answered') AND ${chosen}
           GROUP BY repository_id, what, name, bucket`.execute(db);
       const { rows: leads } = await sql<LeadOfRepository>`
-        SELECT repository_id AS repositoryId, ${LEAD_BUCKET} AS bucket, count(*) AS count FROM pull_requests
+        SELECT repository_id AS "repositoryId", ${LEAD_BUCKET} AS bucket, count(*) AS count FROM pull_requests
           WHERE state = 'merged' AND seen_at IS NOT NULL AND state_at >= ${dayOf(since)} AND ${chosen}
           GROUP BY 1, 2`.execute(db);
       // Open questions are few, and their runs are those that nobody has archived.
       const { rows: waiting } = await sql<{ repositoryId: number; count: number; since: string }>`
-        SELECT r.repository_id AS repositoryId, count(*) AS count, min(a.asked_at) AS since
-          FROM approvals AS a CROSS JOIN chain_runs AS r ON r.id = a.run_id
+        SELECT r.repository_id AS "repositoryId", count(*) AS count, min(a.asked_at) AS since
+          FROM approvals AS a ${JOIN_IN_ORDER} chain_runs AS r ON r.id = a.run_id
           WHERE a.status = 'open' AND r.status = 'waiting_approval' AND ${visibleIn(asked, sql.ref('r.repository_id'))}
           GROUP BY r.repository_id`.execute(db);
       return { figures, leads, waiting: waiting.map((row) => ({ ...row, since: toDate(row.since) })) };

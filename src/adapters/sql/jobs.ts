@@ -97,7 +97,7 @@ const claimDue = compiledOnce(
           .select('some.id')
           .groupBy('some.id')
           .orderBy((order) => order.fn.min('some.rank'))
-          .orderBy('some.run_at')
+          .orderBy((order) => order.fn.min('some.run_at'))
           .orderBy('some.id')
           .limit(limit);
         return eb

@@ -7,6 +7,7 @@ import { parseJson, toDate, toDateOrNull, toText } from './columns.ts';
 import { summary } from './deliveries.ts';
 import { archivedByGuid, archivedById } from './delivery-archives.ts';
 import { searchDeliveries } from './delivery-search.ts';
+import { caseless, like, pairs } from './dialect.ts';
 import type { Database } from './schema.ts';
 import { visibleIn } from './visible-in.ts';
 
@@ -26,11 +27,11 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .where(visibleIn(visible, sql.ref('n.repository_id')))
         .$if(names !== undefined, (query) => query.where('n.chain', 'in', [...(names ?? [])]))
         .$if(repository !== undefined, (query) =>
-          query.where(sql<boolean>`r.repository = ${repository} COLLATE NOCASE`),
+          query.where(sql<boolean>`${caseless(sql.ref('r.repository'))} = ${caseless(sql`${repository}`)}`),
         )
         .$if(words !== undefined, (query) =>
           query.where(
-            sql<boolean>`(n.chain LIKE ${words} ESCAPE '\\' OR r.repository LIKE ${words} ESCAPE '\\')`,
+            sql<boolean>`(${like(sql.ref('n.chain'), words ?? '')} OR ${like(sql.ref('r.repository'), words ?? '')})`,
           ),
         )
         .$if(after !== undefined, (query) =>
@@ -42,10 +43,11 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .orderBy('n.run_id', 'desc')
         .limit(Math.min(limit, MOST_CHAINS))
         .execute();
+      const wanted = pairs(newest.map(({ chain, repository_id }) => [chain, repository_id]));
       const counts = await sql<{ chain: string; repository_id: number; status: RunStatus; runs: number }>`
         SELECT c.chain, c.repository_id, c.status, c.runs
-          FROM json_each(${JSON.stringify(newest.map((one) => [one.chain, one.repository_id]))}) AS wanted
-          JOIN chain_counts AS c ON c.chain = wanted.value ->> 0 AND c.repository_id = wanted.value ->> 1
+          FROM ${wanted.rows}
+          JOIN chain_counts AS c ON c.chain = ${wanted.text} AND c.repository_id = ${wanted.number}
           WHERE c.runs > 0`.execute(db);
       const groups = Map.groupBy(counts.rows, ({ repository_id, chain }) => `${repository_id} ${chain}`);
       return newest.map((one): ChainUse => {

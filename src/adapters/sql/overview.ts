@@ -12,6 +12,7 @@ import {
   type RunLine,
 } from '../../ports/overview.ts';
 import { fromJson, parseJson, toDate, toDateOrNull, toText } from './columns.ts';
+import { caseless, contains, JOIN_IN_ORDER, memberJson, memberOfElement, unindexed } from './dialect.ts';
 import type { ChainRunsTable, Database, PullRequestsTable } from './schema.ts';
 import { visibleIn } from './visible-in.ts';
 
@@ -29,10 +30,19 @@ const LINE = sql`r.id, r.repository_id, r.repository, r.pull_request, r.head_sha
 const PULL_REQUEST = sql`
   LEFT JOIN pull_requests AS p ON p.repository_id = r.repository_id AND p.number = r.pull_request`;
 
+/** What a search for text looks in. */
+const SEARCHED = sql`coalesce(p.title, '') || '\n' || r.repository || '#' || coalesce(CAST(r.pull_request AS TEXT), '') || '\n' || r.chain`;
+
+const APPROVAL_OF_STEP = memberOfElement('r.definition_json', {
+  array: 'steps',
+  index: 'i.step_index',
+  member: 'approval',
+});
+
 /** A newer run of the chain replaced the run. */
 const REPLACED = sql`EXISTS (
   SELECT 1 FROM chain_runs AS newer
-    WHERE newer.repository_id = r.repository_id AND newer.pull_request IS r.pull_request AND newer.chain = r.chain
+    WHERE newer.repository_id = r.repository_id AND newer.pull_request IS NOT DISTINCT FROM r.pull_request AND newer.chain = r.chain
     AND (newer.created_at, newer.id) > (r.created_at, r.id))`;
 
 type LineRow = Pick<
@@ -60,9 +70,9 @@ export function overviewOf(db: Kysely<Database>): Overview {
       // Unfinished runs are never packed, so SQL can read what a question needs of their JSON.
       const { rows } = await sql<LineRow & QuestionColumns>`
         SELECT ${LINE}, a.asked_at, a.countersigned_by_json,
-            CASE WHEN a.id IS NOT NULL THEN r.settings_json -> '$.countersign' END AS rules_json,
+            CASE WHEN a.id IS NOT NULL THEN ${memberJson('r.settings_json', 'countersign')} END AS rules_json,
             CASE WHEN a.id IS NOT NULL
-              THEN r.definition_json -> ('$.steps[' || i.step_index || '].approval') END AS approval_json
+              THEN ${APPROVAL_OF_STEP} END AS approval_json
           FROM chain_runs AS r ${PULL_REQUEST}
           LEFT JOIN approvals AS a ON a.id = (
             SELECT id FROM approvals WHERE run_id = r.id AND status = 'open' ORDER BY asked_at LIMIT 1)
@@ -75,7 +85,7 @@ export function overviewOf(db: Kysely<Database>): Overview {
 
     async stopped(filter, { after, limit, otherSince }) {
       const { rows } = await sql<LineRow>`
-        SELECT * FROM (${stopped(filter, otherSince)})
+        SELECT * FROM (${stopped(filter, otherSince)}) AS some
           WHERE (changed_at, id) < (${after?.at ?? '9'}, ${after?.id ?? ''})
           ORDER BY changed_at DESC, id DESC LIMIT ${limit}`.execute(db);
       return rows.map(lineOf);
@@ -85,10 +95,10 @@ export function overviewOf(db: Kysely<Database>): Overview {
       const most = sql.lit(MOST_LINES_COUNTED);
       const active = (statuses: RawBuilder<unknown>) => sql`
         (SELECT count(*) FROM (SELECT 1 FROM chain_runs AS r ${PULL_REQUEST}
-          WHERE r.status IN (${statuses}) AND ${matching(filter)} LIMIT ${most}))`;
+          WHERE r.status IN (${statuses}) AND ${matching(filter)} LIMIT ${most}) AS some)`;
       const { rows } = await sql<{ active: number; asking: number; stopped: number }>`
         SELECT ${active(ACTIVE)} AS active, ${active(sql.lit('waiting_approval'))} AS asking,
-          (SELECT count(*) FROM (SELECT 1 FROM (${stopped(filter, otherSince)}) LIMIT ${most})) AS stopped`.execute(
+          (SELECT count(*) FROM (SELECT 1 FROM (${stopped(filter, otherSince)}) AS each LIMIT ${most}) AS some) AS stopped`.execute(
         db,
       );
       return rows[0] ?? { active: 0, asking: 0, stopped: 0 };
@@ -104,10 +114,10 @@ export function overviewOf(db: Kysely<Database>): Overview {
 
     async atAddress(repository, number) {
       const { rows } = await sql<Selectable<PullRequestsTable>>`
-        SELECT * FROM pull_requests WHERE repository = ${repository} COLLATE NOCASE AND number = ${number}
+        SELECT * FROM pull_requests WHERE ${sameName('repository', repository)} AND number = ${number}
         UNION ALL
         SELECT p.* FROM former_names AS f JOIN pull_requests AS p ON p.repository_id = f.repository_id
-          WHERE f.repository = ${repository} AND p.number = ${number}`.execute(db);
+          WHERE ${sameName('f.repository', repository)} AND p.number = ${number}`.execute(db);
       // A repository that was deleted and made again has two rows.
       const [row] = rows.toSorted((a, b) => rank(a, repository) - rank(b, repository));
       return row && pullRequestOf(row);
@@ -115,10 +125,10 @@ export function overviewOf(db: Kysely<Database>): Overview {
 
     async pullRequests({ visible, repository, state, author }, { after, limit }) {
       const conditions: RawBuilder<boolean>[] = [visibleIn(visible, sql.ref('repository_id'))];
-      if (repository !== undefined) conditions.push(sql`repository = ${repository} COLLATE NOCASE`);
+      if (repository !== undefined) conditions.push(sameName('repository', repository));
       if (state === 'open') conditions.push(sql`(state IS NULL OR state = 'open')`);
-      else if (state !== undefined) conditions.push(sql`+state = ${state}`);
-      if (author !== undefined) conditions.push(sql`author_login = ${author} COLLATE NOCASE`);
+      else if (state !== undefined) conditions.push(sql`${unindexed('state')} = ${state}`);
+      if (author !== undefined) conditions.push(sameName('author_login', author));
       if (after) conditions.push(sql`(repository_id, number) < (${after.repositoryId}, ${after.number})`);
       const { rows } = await sql<Selectable<PullRequestsTable>>`
         SELECT * FROM pull_requests WHERE ${sql.join(conditions, sql` AND `)}
@@ -131,11 +141,11 @@ export function overviewOf(db: Kysely<Database>): Overview {
         Pick<Selectable<PullRequestsTable>, 'repository_id' | 'installation_id' | 'repository' | 'state'>
       >`
         SELECT repository_id, installation_id, repository, state FROM (
-          SELECT * FROM pull_requests WHERE repository = ${repository} COLLATE NOCASE ORDER BY number DESC LIMIT 1)
+          SELECT * FROM pull_requests WHERE ${sameName('repository', repository)} ORDER BY number DESC LIMIT 1) AS present
         UNION ALL
         SELECT repository_id, installation_id, repository, state FROM (
           SELECT p.* FROM former_names AS f JOIN pull_requests AS p ON p.repository_id = f.repository_id
-            WHERE f.repository = ${repository} LIMIT 1)`.execute(db);
+            WHERE ${sameName('f.repository', repository)} LIMIT 1) AS former`.execute(db);
       const [row] = rows.toSorted((a, b) => rank(a, repository) - rank(b, repository));
       return (
         row && {
@@ -154,6 +164,10 @@ export function overviewOf(db: Kysely<Database>): Overview {
       return rows.map(({ chain }) => chain);
     },
   };
+}
+
+function sameName(column: string, name: string): RawBuilder<boolean> {
+  return sql<boolean>`${caseless(sql.ref(column))} = ${caseless(sql`${name}`)}`;
 }
 
 function pullRequestOf(row: Selectable<PullRequestsTable>): PullRequestAtAddress {
@@ -175,13 +189,13 @@ function rank(row: Pick<Selectable<PullRequestsTable>, 'repository' | 'state'>, 
   return (row.repository.toLowerCase() === name.toLowerCase() ? 0 : 2) + (row.state === 'gone' ? 1 : 0);
 }
 
-/** From the open pull requests, which are few, to their runs: CROSS JOIN keeps SQLite from the other way around. */
+/** From the open pull requests, which are few, to their runs: SQLite would go the other way around. */
 function stopped(filter: OverviewFilter, otherSince: Date): RawBuilder<LineRow> {
   return sql<LineRow>`
-    SELECT ${LINE} FROM pull_requests AS p CROSS JOIN chain_runs AS r
+    SELECT ${LINE} FROM pull_requests AS p ${JOIN_IN_ORDER} chain_runs AS r
       ON r.repository_id = p.repository_id AND r.pull_request = p.number AND r.head_sha = p.head_sha
       WHERE (p.state IS NULL OR p.state = 'open') AND ${matching(filter)} AND NOT ${REPLACED}
-        AND (+r.status IN (${STOPPED}) OR (+r.status = 'completed' AND ${REASON} IN (${UNDONE})))
+        AND (${unindexed('r.status')} IN (${STOPPED}) OR (${unindexed('r.status')} = 'completed' AND ${REASON} IN (${UNDONE})))
     UNION ALL
     SELECT ${LINE} FROM chain_runs AS r ${PULL_REQUEST}
       WHERE r.status IN (${STOPPED}) AND r.pull_request IS NULL AND r.created_at >= ${toText(otherSince)}
@@ -191,15 +205,13 @@ function stopped(filter: OverviewFilter, otherSince: Date): RawBuilder<LineRow> 
 function matching(filter: OverviewFilter): RawBuilder<boolean> {
   const { visible, repository, chain, status, author, since, text } = filter;
   const conditions: RawBuilder<boolean>[] = [visibleIn(visible, sql.ref('r.repository_id'))];
-  if (repository !== undefined) conditions.push(sql`+r.repository = ${repository} COLLATE NOCASE`);
-  if (chain !== undefined) conditions.push(sql`+r.chain = ${chain}`);
-  if (status !== undefined) conditions.push(sql`+r.status = ${status}`);
-  if (author !== undefined) conditions.push(sql`p.author_login = ${author} COLLATE NOCASE`);
-  if (since !== undefined) conditions.push(sql`+r.created_at >= ${toText(since)}`);
-  if (text !== undefined)
-    conditions.push(sql`instr(
-      lower(coalesce(p.title, '') || char(10) || r.repository || '#' || coalesce(r.pull_request, '') || char(10) || r.chain),
-      lower(${text})) > 0`);
+  if (repository !== undefined)
+    conditions.push(sql`${caseless(unindexed('r.repository'))} = ${caseless(sql`${repository}`)}`);
+  if (chain !== undefined) conditions.push(sql`${unindexed('r.chain')} = ${chain}`);
+  if (status !== undefined) conditions.push(sql`${unindexed('r.status')} = ${status}`);
+  if (author !== undefined) conditions.push(sameName('p.author_login', author));
+  if (since !== undefined) conditions.push(sql`${unindexed('r.created_at')} >= ${toText(since)}`);
+  if (text !== undefined) conditions.push(contains(sql`lower(${SEARCHED})`, sql`lower(${text})`));
   return sql.join(conditions, sql` AND `) as RawBuilder<boolean>;
 }
 

@@ -1,31 +1,36 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { toTheEndOf, unindexed } from './dialect.ts';
 import { packJson } from './packed-json.ts';
 import type { Database } from './schema.ts';
 
 /**
  * What is packed of a run. Gate checks are not: SQL looks them up by installation and head.
  */
-const PACKED: readonly { table: string; rows: string; columns: readonly string[] }[] = [
+const PACKED: readonly {
+  table: string;
+  rows(run: string): RawBuilder<unknown>;
+  columns: readonly string[];
+}[] = [
   {
     table: 'chain_runs',
-    rows: 'id = :run',
+    rows: (run) => sql`id = ${run}`,
     columns: ['definition_json', 'settings_json', 'facts_json', 'event_json', 'reason_json'],
   },
-  { table: 'invocations', rows: 'run_id = :run', columns: ['outcome_json', 'reason_json'] },
+  { table: 'invocations', rows: (run) => sql`run_id = ${run}`, columns: ['outcome_json', 'reason_json'] },
   {
     table: 'sessions',
-    rows: 'invocation_id IN (SELECT id FROM invocations WHERE run_id = :run)',
+    rows: (run) => sql`invocation_id IN (SELECT id FROM invocations WHERE run_id = ${run})`,
     columns: ['reason_json', 'artifact_contract_json', 'artifact_verification_json'],
   },
-  { table: 'artifacts', rows: 'run_id = :run', columns: ['content'] },
+  { table: 'artifacts', rows: (run) => sql`run_id = ${run}`, columns: ['content'] },
   {
     table: 'approvals',
-    rows: `run_id = :run AND +status <> 'open'`,
+    rows: (run) => sql`run_id = ${run} AND ${unindexed('status')} <> 'open'`,
     columns: ['decision_json', 'watch_json'],
   },
   {
     table: 'effects',
-    rows: `run_id = :run AND +status = 'done' AND key NOT LIKE 'gate_check:%'`,
+    rows: (run) => sql`run_id = ${run} AND ${unindexed('status')} = 'done' AND key NOT LIKE 'gate_check:%'`,
     columns: ['effect_json', 'progress_json'],
   },
 ];
@@ -46,24 +51,19 @@ export async function packEndedRuns(db: Kysely<Database>, before: string, limit:
 }
 
 export async function packRun(db: Kysely<Database>, id: string): Promise<void> {
-  for (const { table, rows, columns } of PACKED) await packRows(db, id, table, rows, columns);
+  for (const { table, rows, columns } of PACKED) await packRows(db, table, rows(id), columns);
   await db.updateTable('chain_runs').set({ packed: 1 }).where('id', '=', id).execute();
 }
 
 async function packRows(
   db: Kysely<Database>,
-  runId: string,
   table: string,
-  condition: string,
+  condition: RawBuilder<unknown>,
   columns: readonly string[],
 ): Promise<void> {
-  const [before = '', after = ''] = condition.split(':run');
   const { rows } = await sql<Record<string, string | null>>`
     SELECT id, ${sql.join(columns.map((column) => sql.ref(column)))} FROM ${sql.table(table)}
-      WHERE ${sql.raw(before)}${runId}${sql.raw(after)}`.execute(db);
-  // SQLite would leave a row that became smaller where it is, in a page that nothing else can use: new rows have
-  // higher numbers. So the row moves to the end, and its page is merged or reused. References are to `id`.
-  const toTheEnd = sql`rowid = (SELECT max(rowid) + 1 FROM ${sql.table(table)})`;
+      WHERE ${condition}`.execute(db);
   for (const row of rows) {
     const changed = columns.flatMap((column) => {
       const text = row[column] ?? '';
@@ -71,7 +71,7 @@ async function packRows(
       return packed === text ? [] : [sql`${sql.ref(column)} = ${packed}`];
     });
     if (changed.length === 0) continue;
-    await sql`UPDATE ${sql.table(table)} SET ${sql.join([...changed, toTheEnd])} WHERE id = ${row.id}`.execute(
+    await sql`UPDATE ${sql.table(table)} SET ${sql.join(changed)}${toTheEndOf(table)} WHERE id = ${row.id}`.execute(
       db,
     );
   }

@@ -1,21 +1,21 @@
 import { type RawBuilder, sql } from 'kysely';
 import { isRunOver, RUN_STATUSES } from '../../domain/run/run.ts';
+import { unindexed } from './dialect.ts';
 
 /**
  * The conditions, in SQL, that keep a row regardless of its age. They are plain SQL so that a reader can
  * compare each with its row of the table in docs/storage.md.
  *
- * A `+` before a column keeps SQLite from using an index on it. Without statistics, SQLite would prefer a
- * status, which most rows share, over a list of ids: 340 ms for a batch instead of 3 ms.
+ * An index on a column that is not `unindexed` makes a batch take 340 ms instead of 3 ms.
  */
 
 const ENDED = sql.join(RUN_STATUSES.filter(isRunOver).map((status) => sql.lit(status)));
 
 /** The run `r` ended before the time, and neither an approval comment nor a job of it is open. */
 export const isDone = (before: string): RawBuilder<boolean> => sql<boolean>`
-  +r.status IN (${ENDED}) AND coalesce(r.finished_at, r.updated_at) < ${before}
+  ${unindexed('r.status')} IN (${ENDED}) AND coalesce(r.finished_at, r.updated_at) < ${before}
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE run_id = r.id AND status = 'open')
-  AND NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND +status = 'pending')
+  AND NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND ${unindexed('status')} = 'pending')
   AND NOT EXISTS (SELECT 1 FROM jobs WHERE key IN ('wake:' || r.id, 'run:' || r.id))
   AND NOT EXISTS (
     SELECT 1 FROM invocations JOIN sessions ON sessions.invocation_id = invocations.id
@@ -36,13 +36,13 @@ export const removableRuns = (ids: readonly unknown[], before: string): RawBuild
       ${isClosed} AND p.state_at < ${before}
       AND NOT EXISTS (
         SELECT 1 FROM chain_runs AS other
-          WHERE other.repository_id = r.repository_id AND other.pull_request = r.pull_request AND +other.status NOT IN (${ENDED}))
+          WHERE other.repository_id = r.repository_id AND other.pull_request = r.pull_request AND ${unindexed('other.status')} NOT IN (${ENDED}))
       AND NOT EXISTS (SELECT 1 FROM jobs WHERE key = 'pr:' || r.repository_id || '#' || r.pull_request)
       -- What is not merged can be reopened: a rejection holds for its head however long that takes, unless a countersign followed it.
       AND (p.state = 'merged' OR NOT EXISTS (
-        SELECT 1 FROM approvals WHERE run_id = r.id AND +status IN ('rejected', 'countersigned')))
+        SELECT 1 FROM approvals WHERE run_id = r.id AND ${unindexed('status')} IN ('rejected', 'countersigned')))
       -- What the app could not say when it was shut out, it says when it is let in again.
-      AND (p.state <> 'gone' OR NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND +status = 'failed' AND begun = 1))
+      AND (p.state <> 'gone' OR NOT EXISTS (SELECT 1 FROM effects WHERE run_id = r.id AND ${unindexed('status')} = 'failed' AND begun = 1))
     ))`;
 
 /**

@@ -7,6 +7,7 @@ import type { PrunedId, PrunedKind, Pruning, PullRequestPlace } from '../../port
 import type { Archives } from './archives.ts';
 import { parseJson, toText } from './columns.ts';
 import { restoreArchives } from './delivery-archives.ts';
+import { memberText, unindexed } from './dialect.ts';
 import { canBeForgotten, endedRuns, removableRuns } from './pruning-conditions.ts';
 import { pageOf } from './pruning-pages.ts';
 import type { Database } from './schema.ts';
@@ -119,7 +120,10 @@ async function removeTraces(db: Kysely<Database>, ids: readonly PrunedId[], befo
   const traces = sql`id IN (${sql.join(ids)})`;
   const runs = await idsOf(
     db,
-    endedRuns(sql`SELECT run_id FROM skill_execution_traces WHERE ${traces} AND +run_id IS NOT NULL`, before),
+    endedRuns(
+      sql`SELECT run_id FROM skill_execution_traces WHERE ${traces} AND ${unindexed('run_id')} IS NOT NULL`,
+      before,
+    ),
   );
   const calls = await idsOf(
     db,
@@ -127,7 +131,7 @@ async function removeTraces(db: Kysely<Database>, ids: readonly PrunedId[], befo
       AND finished_at < ${before}`,
   );
   if (runs.length + calls.length === 0) return 0;
-  const old = sql`${traces} AND (+run_id IN (${listOf(runs)}) OR +call_id IN (${listOf(calls)}))`;
+  const old = sql`${traces} AND (${unindexed('run_id')} IN (${listOf(runs)}) OR ${unindexed('call_id')} IN (${listOf(calls)}))`;
   await noteBlobs(db, sql`SELECT input_path FROM skill_execution_traces WHERE ${old}`);
   await noteBlobs(
     db,
@@ -170,7 +174,7 @@ async function removeArtifacts(
   const artifacts = sql`id IN (${sql.join(ids)}) AND kind <> 'gate_verdict'`;
   const runs = await idsOf(db, endedRuns(sql`SELECT run_id FROM artifacts WHERE ${artifacts}`, before));
   if (runs.length === 0) return 0;
-  const old = sql`${artifacts} AND +run_id IN (${sql.join(runs)})`;
+  const old = sql`${artifacts} AND ${unindexed('run_id')} IN (${sql.join(runs)})`;
   await noteBlobs(db, sql`SELECT file_path FROM artifacts WHERE ${old} AND file_path IS NOT NULL`);
   return removed(db, sql`DELETE FROM artifacts WHERE ${old}`);
 }
@@ -276,9 +280,9 @@ async function removeCalls(db: Kysely<Database>, ids: readonly PrunedId[], befor
 function removeReplies(db: Kysely<Database>, ids: readonly PrunedId[], before: string): Promise<number> {
   return removed(
     db,
-    sql`DELETE FROM effects WHERE id IN (${sql.join(ids)}) AND +run_id IS NULL AND (key LIKE 'command:%' OR (key LIKE 'gate_check:%' AND NOT EXISTS (
-        SELECT 1 FROM chain_runs WHERE head_sha = effects.effect_json ->> '$.content.head_sha')))
-      AND +status <> 'pending' AND updated_at < ${before}`,
+    sql`DELETE FROM effects WHERE id IN (${sql.join(ids)}) AND ${unindexed('run_id')} IS NULL AND (key LIKE 'command:%' OR (key LIKE 'gate_check:%' AND NOT EXISTS (
+        SELECT 1 FROM chain_runs WHERE head_sha = ${memberText('effects.effect_json', 'content', 'head_sha')})))
+      AND ${unindexed('status')} <> 'pending' AND updated_at < ${before}`,
   );
 }
 
@@ -305,7 +309,7 @@ async function removePullRequests(
     );
     if (rows.length === 0) continue;
     // The keys of check runs about the configuration are the pull request's id, a colon, and more.
-    const withoutRun = sql`+run_id IS NULL AND +status <> 'pending'`;
+    const withoutRun = sql`${unindexed('run_id')} IS NULL AND ${unindexed('status')} <> 'pending'`;
     await sql`DELETE FROM effects WHERE key = ${`status:${id}`} AND ${withoutRun}`.execute(db);
     await sql`DELETE FROM effects WHERE key >= ${`check_run:${id}:`} AND key < ${`check_run:${id};`} AND ${withoutRun}`.execute(
       db,

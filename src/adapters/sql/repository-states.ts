@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RepositoryState } from '../../domain/run/report.ts';
 import type { RepositoryStates } from '../../ports/repository-states.ts';
 import { fromJson, reading, toText } from './columns.ts';
+import { caseless } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import type { KnownRows } from './known-rows.ts';
 import type { Database, RepositoryStatesTable } from './schema.ts';
@@ -32,11 +33,17 @@ const upsert = insertOnceCompiled(
             changed_at: eb.ref('excluded.changed_at'),
           }))
           .where((eb) =>
-            eb.or(FACTS.map((name) => eb(`repository_states.${name}`, 'is not', eb.ref(`excluded.${name}`)))),
+            eb.or(
+              FACTS.map((name) =>
+                eb(`repository_states.${name}`, 'is distinct from', eb.ref(`excluded.${name}`)),
+              ),
+            ),
           ),
       ),
   { keeps: true },
 );
+
+const NAME = caseless(sql.ref('repository'));
 
 const firstSchema = z.strictObject({
   file: z.string(),
@@ -71,16 +78,16 @@ export function repositoryStatesTable(db: Kysely<Database>, known?: KnownRows): 
       if (owner !== undefined)
         // From `octo/` up to, and not with, the character after the slash: the index has the names in that order.
         conditions.push(
-          sql`repository >= ${`${owner}/`} COLLATE NOCASE AND repository < ${`${owner}0`} COLLATE NOCASE`,
+          sql`${NAME} >= ${caseless(sql`${`${owner}/`}`)} AND ${NAME} < ${caseless(sql`${`${owner}0`}`)}`,
         );
-      if (repository !== undefined) conditions.push(sql`repository = ${repository} COLLATE NOCASE`);
+      if (repository !== undefined) conditions.push(sql`${NAME} = ${caseless(sql`${repository}`)}`);
       if (after)
         conditions.push(
-          sql`(repository COLLATE NOCASE, repository_id) > (${after.repository}, ${after.repositoryId})`,
+          sql`(${NAME}, repository_id) > (${caseless(sql`${after.repository}`)}, ${after.repositoryId})`,
         );
       const { rows } = await sql<Selectable<RepositoryStatesTable>>`
         SELECT * FROM repository_states WHERE ${sql.join(conditions, sql` AND `)}
-          ORDER BY repository COLLATE NOCASE, repository_id LIMIT ${limit}`.execute(db);
+          ORDER BY ${NAME}, repository_id LIMIT ${limit}`.execute(db);
       return rows.map(stateOf);
     },
   };

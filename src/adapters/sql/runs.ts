@@ -18,6 +18,7 @@ import {
 import { fromJson, mustExist, reading, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { restoreDelivery } from './delivery-archives.ts';
+import { like, uniqueCaseless } from './dialect.ts';
 import { insertOnceCompiled } from './insert.ts';
 import { KnownRows, type RunOutline } from './known-rows.ts';
 import { packEndedRuns, packRun } from './pack-runs.ts';
@@ -470,11 +471,11 @@ export function runsTable(
 
     async stamp(runId) {
       const { rows } = await sql<Record<string, unknown>>`
-        SELECT status AS a, reason_json AS b, paused AS c, archive_id AS d FROM chain_runs WHERE id = ${runId}
+        SELECT status AS a, reason_json AS b, CAST(paused AS TEXT) AS c, CAST(archive_id AS TEXT) AS d FROM chain_runs WHERE id = ${runId}
         UNION ALL SELECT status, reason_json, session_id, outcome_artifact_id FROM invocations WHERE run_id = ${runId}
         UNION ALL SELECT status, decision_json, countersigned_by_json, answers_json FROM approvals WHERE run_id = ${runId}
-        UNION ALL SELECT 'effects', max(updated_at), count(*), NULL FROM effects WHERE run_id = ${runId}
-        UNION ALL SELECT 'artifacts', max(created_at), count(*), NULL FROM artifacts WHERE run_id = ${runId}`.execute(
+        UNION ALL SELECT 'effects', max(updated_at), CAST(count(*) AS TEXT), NULL FROM effects WHERE run_id = ${runId}
+        UNION ALL SELECT 'artifacts', max(created_at), CAST(count(*) AS TEXT), NULL FROM artifacts WHERE run_id = ${runId}`.execute(
         db,
       );
       // Without the run, only its counts are there.
@@ -522,7 +523,7 @@ export function runsTable(
         INSERT INTO former_names (repository, repository_id, renamed_at)
           SELECT DISTINCT repository, repository_id, ${toText(clock.now())} FROM pull_requests
             WHERE repository_id = ${repositoryId} AND repository <> ${repository}
-          ON CONFLICT DO UPDATE SET repository_id = excluded.repository_id, renamed_at = excluded.renamed_at`.execute(
+          ON CONFLICT (${uniqueCaseless('repository')}) DO UPDATE SET repository_id = excluded.repository_id, renamed_at = excluded.renamed_at`.execute(
         db,
       );
       for (const table of ['chain_runs', 'pull_requests', 'repository_states'] as const) {
@@ -621,8 +622,8 @@ function matching(db: Kysely<Database>, filter: RunFilter) {
       .where('id', 'in', searched)
       .where((eb) =>
         eb.or([
-          ...(['chain', 'repository', 'base_ref', 'head_sha'] as const).map(
-            (column) => sql<boolean>`${sql.ref(column)} LIKE ${pattern} ESCAPE '\\'`,
+          ...(['chain', 'repository', 'base_ref', 'head_sha'] as const).map((column) =>
+            like(sql.ref(column), pattern),
           ),
           ...(number === undefined ? [] : [eb('pull_request', '=', Number(number))]),
         ]),

@@ -88,6 +88,7 @@ const OPERATIONS = [
   `GET ${PULL}/requested_reviewers`,
   `POST ${PULL}/requested_reviewers`,
   `GET ${PULL}/reviews`,
+  `PATCH ${REPO}/pulls/comments/{comment_id}`,
   `POST ${PULL}/reviews`,
   `GET ${PULL}/comments`,
   `PUT ${PULL}/merge`,

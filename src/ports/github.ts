@@ -417,8 +417,10 @@ export interface GitHubReader {
    * This app's own issues with the label, open and closed; `undefined` if the repository has no issues.
    */
   ownIssues(repo: Repo, label: string): Promise<OwnIssue[] | undefined>;
-  /** The texts of this app's own reviews of a pull request, and of their comments. */
-  ownReviewTexts(repo: Repo, number: number): Promise<{ reviews: string[]; comments: string[] }>;
+  /** The texts of this app's own reviews of a pull request, and their comments. */
+  ownReviewTexts(repo: Repo, number: number): Promise<{ reviews: string[]; comments: OwnReviewComment[] }>;
+  /** The conversations on lines of a pull request that nobody has resolved, of any author: the first 500. */
+  openThreads(repo: Repo, number: number): Promise<OpenThread[]>;
   /** Every repository that the installation covers. */
   repositories(): Promise<InstalledRepository[]>;
   /** The numbers of the pull requests that were opened last, open or closed, newest first. */
@@ -501,6 +503,21 @@ export interface NewReview {
   headSha: string;
   body: string;
   comments: readonly { path: string; startLine: number; line: number; body: string }[];
+}
+
+/** A comment of this app's on lines of a pull request. */
+export interface OwnReviewComment {
+  id: number;
+  path: string;
+  body: string;
+}
+
+/** A conversation on lines of a pull request. */
+export interface OpenThread {
+  /** GitHub's global id. */
+  id: string;
+  /** The id of the comment that began it. */
+  firstComment: number;
 }
 
 /** An issue that this app opened. */
@@ -593,6 +610,10 @@ export interface GitHubWriter {
   findIssue(repo: Repo, marker: string, since: Date): Promise<number | undefined>;
   /** Submits a review that neither approves nor requests changes. GitHub takes all comments or none. */
   createReview(repo: Repo, pullRequest: number, review: NewReview): Promise<number>;
+  /** Changes the text of a comment of a review. */
+  updateReviewComment(repo: Repo, id: number, body: string): Promise<'updated' | 'gone'>;
+  /** Marks a conversation as resolved. A refusal changes nothing. */
+  resolveThread(id: string): Promise<void>;
   /** This app's own review with the marker, if it exists. */
   findReview(repo: Repo, pullRequest: number, marker: string): Promise<number | undefined>;
   /** Adds assignees. Those who are assigned already stay. */

@@ -64,6 +64,43 @@ test('a review comments on lines of the diff, and a later push gets only what is
   expect(github.reviews(REPO, number)).toHaveLength(2);
 });
 
+test('the conversation of a finding is resolved once it is fixed, and a new one begins if it is back', async () => {
+  const harness = await start({ chain: chain(REVIEW), files: TODO });
+  const { github } = harness;
+  const { number } = await open(harness, { files: { 'src/a.ts': '// TODO first\n// TODO second\n' } });
+  const sha = await push(harness, '// TODO first\nsecond\n');
+  await harness.advance(10_000);
+  const conversations = () =>
+    github.reviews(REPO, number).flatMap(({ comments }) => comments.map(({ isResolved }) => isResolved));
+  expect(conversations()).toEqual([false, true]);
+  const [, second] = github.reviews(REPO, number)[0]?.comments ?? [];
+  expect(second?.body).toContain(`✅ **Not found any more** at \`${sha.slice(0, 7)}\`.`);
+  expect(second?.body).toContain('// TODO second');
+  await push(harness, '// TODO first\n// TODO second\n');
+  await harness.advance(10_000);
+  expect(conversations()).toEqual([false, true, false]);
+});
+
+test('a conversation that GitHub does not let the app resolve says all the same that its finding is gone', {
+  tags: 'slow',
+}, async () => {
+  const harness = await start({ chain: chain(REVIEW), files: TODO });
+  const { github } = harness;
+  const { number } = await open(harness, { files: { 'src/a.ts': '// TODO first\n' } });
+  github.fail(({ mutates }) => mutates?.includes('resolveReviewThread') === true, {
+    status: 200,
+    body: {
+      data: { resolveReviewThread: null },
+      errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }],
+    },
+  });
+  const sha = await push(harness, 'first\n');
+  await harness.advance(60_000);
+  const [comment] = github.reviews(REPO, number)[0]?.comments ?? [];
+  expect(comment).toMatchObject({ isResolved: false, body: expect.stringContaining('Not found any more') });
+  expect(ownCheck(harness, sha).conclusion).toBe('success');
+});
+
 test('the markers of somebody else keep no finding out of a review', { tags: 'slow' }, async () => {
   const harness = await start({ chain: chain(REVIEW), files: TODO });
   const { github } = harness;

@@ -77,6 +77,8 @@ export function withoutWriting(real: GitHub, pretence: Pretence): GitHub {
     findIssue: async () => undefined,
     createReview: async () => nextId(),
     findReview: async () => undefined,
+    updateReviewComment: async () => 'updated',
+    resolveThread: async () => {},
     assign: async () => {},
     setMilestone: async () => {},
     close: async () => {},

@@ -391,6 +391,12 @@ export const reviewTextsSchema = z.array(
     .transform(({ id, user, body }) => ({ id, author: user, viaAppId: null, body: body ?? '' })),
 );
 
+export const reviewCommentsSchema = z.array(
+  z
+    .object({ id: z.int(), user: personOrGhost, path: z.string(), body: z.string().nullish() })
+    .transform(({ id, user, path, body }) => ({ id, author: user, viaAppId: null, path, body: body ?? '' })),
+);
+
 export const milestonesSchema = z.array(z.object({ number: z.int(), title: z.string() }));
 
 /** Keeps the account only if it is a bot's, because this app is one. */

@@ -18,6 +18,7 @@ import { passGate } from './pass-gate.ts';
 import { createReader } from './reader.ts';
 import { createRecentAnswers, type RecentAnswers } from './recent-answers.ts';
 import { createRequestLimiter, GITHUB_LIMITER } from './request-limiter.ts';
+import { resolveThread } from './review-threads.ts';
 import { writeTogether } from './shared-writes.ts';
 import { createSignIn, type OctokitSource } from './sign-in.ts';
 import { createSignInWatch, watched } from './sign-in-watch.ts';
@@ -143,6 +144,7 @@ export function createOctokitGitHub(options: OctokitGitHubOptions): OctokitGitHu
         enqueue: (proof, nodeId) => enqueue(client, clock, proof, nodeId),
         dequeue: (nodeId) => dequeue(client, nodeId),
         minimizeComment: (nodeId) => minimizeComment(client, nodeId),
+        resolveThread: (id) => resolveThread(client, id),
         merge: (proof, message) => merge(client, clock, options.mergeTimeoutMs ?? 30_000, proof, message),
       };
     },

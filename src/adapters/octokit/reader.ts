@@ -7,6 +7,7 @@ import {
   type ListedPullRequest,
   type OpenPullRequest,
   type OwnIssue,
+  type OwnReviewComment,
   type Repo,
   type TreeEntry,
 } from '../../ports/github.ts';
@@ -29,6 +30,7 @@ import {
   pushesSchema,
   reactionsSchema,
   repositorySchema,
+  reviewCommentsSchema,
   reviewsSchema,
   reviewTextsSchema,
   treeSchema,
@@ -50,6 +52,7 @@ import { ownOf, readOwnAccount } from './own.ts';
 import { readPolledComments } from './polled-comments.ts';
 import { prefetch, type Shared } from './prefetch.ts';
 import { readRequiredChecks, readRuleTypes } from './required-checks.ts';
+import { openThreads } from './review-threads.ts';
 
 /** How everything begins that this app wants to find again. */
 const MARKER = '<!-- countersign:';
@@ -338,19 +341,26 @@ export function createReader(client: Client, shared: Shared): GitHubReader {
     },
 
     async ownReviewTexts(repo, number) {
-      const own = async (what: 'reviews' | 'comments') => {
-        const entries = client.entries(
-          `GET /repos/{owner}/{repo}/pulls/{pull_number}/${what}`,
-          { ...at(repo), pull_number: number },
-          reviewTextsSchema,
-        );
-        const texts: string[] = [];
-        for await (const { body } of ownOf(client, shared.ownAppId, entries, MARKER)) texts.push(body);
-        return texts;
-      };
-      const [reviews, comments] = [await own('reviews'), await own('comments')];
-      return { reviews, comments };
+      const of = { ...at(repo), pull_number: number };
+      const reviews = client.entries(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
+        of,
+        reviewTextsSchema,
+      );
+      const texts: string[] = [];
+      for await (const { body } of ownOf(client, shared.ownAppId, reviews, MARKER)) texts.push(body);
+      const entries = client.entries(
+        'GET /repos/{owner}/{repo}/pulls/{pull_number}/comments',
+        of,
+        reviewCommentsSchema,
+      );
+      const comments: OwnReviewComment[] = [];
+      for await (const { id, path, body } of ownOf(client, shared.ownAppId, entries, MARKER))
+        comments.push({ id, path, body });
+      return { reviews: texts, comments };
     },
+
+    openThreads: (repo, number) => openThreads(client, repo, number),
 
     repositories: () => client.list('GET /installation/repositories', {}, installedRepositoriesSchema),
 

@@ -37,7 +37,10 @@ export const MAX_BODY_LENGTH = 65_536;
 export function createWriter(
   client: Client,
   appId: number,
-): Omit<GitHubWriter, 'writeTogether' | 'minimizeComment' | 'merge' | 'passGate' | 'enqueue' | 'dequeue'> {
+): Omit<
+  GitHubWriter,
+  'writeTogether' | 'minimizeComment' | 'resolveThread' | 'merge' | 'passGate' | 'enqueue' | 'dequeue'
+> {
   return {
     /**
      * If sending further annotations fails, the check run exists, and `findCheckRun` says how many it has.
@@ -191,6 +194,22 @@ export function createWriter(
         createdReviewSchema,
       );
       return created.id;
+    },
+
+    // https://docs.github.com/en/rest/pulls/comments#update-a-review-comment-for-a-pull-request
+    async updateReviewComment(repo, id, body) {
+      refuseLong(body);
+      try {
+        await client.request(
+          'PATCH /repos/{owner}/{repo}/pulls/comments/{comment_id}',
+          { ...at(repo), comment_id: id, body },
+          anythingSchema,
+        );
+        return 'updated';
+      } catch (error) {
+        if (isAbsent(error)) return 'gone';
+        throw error;
+      }
     },
 
     async findReview(repo, pullRequest, marker) {

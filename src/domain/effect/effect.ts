@@ -180,6 +180,8 @@ export const effectSchema = z.lazy(() =>
       /** Its first line, by which a lost review is found. */
       marker: z.string(),
       body: z.string(),
+      /** The chain and step that reported the findings; absent in effects of older versions. */
+      origin: z.string().optional(),
       /** Hashes of the findings that the body has. */
       listed: z.array(z.string()),
       comments: z.array(
@@ -194,6 +196,16 @@ export const effectSchema = z.lazy(() =>
       ),
       /** The body if GitHub refuses the comments: it takes all of them or none. */
       body_alone: z.string(),
+    }),
+    /** A comment of a review whose finding is gone: it says so, and its conversation is resolved. */
+    z.strictObject({
+      kind: z.literal('resolved_finding'),
+      ...location,
+      pull_request: z.int(),
+      comment_id: z.int(),
+      /** GitHub's global id of the conversation. */
+      thread: z.string(),
+      body: z.string(),
     }),
     z.strictObject({
       kind: z.literal('assignment'),

@@ -1,6 +1,6 @@
 import { type Finding, isBlocking, SEVERITIES, type Severity } from './finding.ts';
 import { fingerprintHash } from './fingerprint.ts';
-import { type Accepted, brokenOff, type ReviewVerdict } from './review-verdict.ts';
+import { type Accepted, isIncomplete, type ReviewVerdict } from './review-verdict.ts';
 
 /** A person's decision that a finding is all right for one head. */
 export interface Acceptance {
@@ -80,14 +80,4 @@ function verdictWithout(
 function isStated(review: ReviewVerdict, all: readonly Finding[]): boolean {
   if (review.requested_changes) return true;
   return review.verdict === 'REQUEST_CHANGES' && !all.some(isBlocking);
-}
-
-/** Reviews of older versions say it only in their summary. */
-function isIncomplete({ verdict, incomplete, analyzers, summary }: ReviewVerdict): boolean {
-  return (
-    verdict === null ||
-    incomplete === true ||
-    brokenOff(analyzers).length > 0 ||
-    summary.includes('The review is incomplete: ')
-  );
 }

@@ -1,9 +1,12 @@
 import { type Finding, SEVERITIES, type Severity } from './finding.ts';
 import type { Outcome } from './outcome.ts';
+import { isIncomplete } from './review-verdict.ts';
 
 /** What a step's outcome reports, for actions that write it down on GitHub. */
 export interface Reported {
   findings: readonly Finding[];
+  /** Findings that people accepted, beside the others. */
+  accepted: readonly Finding[];
   /** Everything was examined except the files of `unread`, so what is not among the findings is gone. */
   isComplete: boolean;
   /** Files about whose findings nothing is known. */
@@ -18,7 +21,8 @@ export function reportedBy(outcome: Outcome): Reported | undefined {
     case 'review_verdict':
       return {
         findings: outcome.findings,
-        isComplete: outcome.verdict !== null,
+        accepted: (outcome.accepted ?? []).map(({ finding }) => finding),
+        isComplete: !isIncomplete(outcome),
         unread: new Set(outcome.left_out.map(({ path }) => path)),
       };
     case 'lint_result':
@@ -33,6 +37,7 @@ export function reportedBy(outcome: Outcome): Reported | undefined {
           rule: `${outcome.tool}/${rule ?? severity}`.slice(0, MAX_RULE),
         })),
         isComplete: outcome.passed !== null && outcome.messages.length === outcome.errors + outcome.warnings,
+        accepted: [],
         unread: ALL_READ,
       };
     case 'test_result':
@@ -48,6 +53,7 @@ export function reportedBy(outcome: Outcome): Reported | undefined {
           evidence: name.slice(0, MAX_EVIDENCE),
         })),
         isComplete: outcome.passed !== null && outcome.failures.length === outcome.failed,
+        accepted: [],
         unread: ALL_READ,
       };
     default:

@@ -23,6 +23,19 @@ export function brokenOff(reports: readonly AnalyzerReport[]): string[] {
   );
 }
 
+/** Whether something is missing from a review. Reviews of older versions say it only in their summary. */
+export function isIncomplete(
+  review: Pick<ReviewVerdict, 'verdict' | 'incomplete' | 'analyzers' | 'summary'>,
+): boolean {
+  const { verdict, incomplete, analyzers, summary } = review;
+  return (
+    verdict === null ||
+    incomplete === true ||
+    brokenOff(analyzers).length > 0 ||
+    summary.includes('The review is incomplete: ')
+  );
+}
+
 const BROKEN_OFF_WORDS = {
   crashed: 'crashed',
   timed_out: 'timed out',

@@ -79,6 +79,7 @@ function isSaid(kind: Effect['kind']): boolean {
     case 'check_run':
     case 'comment':
     case 'review':
+    case 'resolved_finding':
     case 'reaction':
       return true;
     case 'gate_check':

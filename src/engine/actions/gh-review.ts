@@ -2,16 +2,20 @@ import { z } from 'zod';
 import { readHunks } from '../../core/hunks.ts';
 import type { Finding } from '../../domain/outcome/finding.ts';
 import { fingerprintHash } from '../../domain/outcome/fingerprint.ts';
+import { type Reported, reportedBy } from '../../domain/outcome/reported.ts';
 import { worstFirst } from '../../messages/cards/review-card.ts';
 import {
+  findingOfComment,
+  originOf,
   type Placed,
+  resolvedText,
   reviewMarker,
   reviewTexts,
   writtenFindings,
 } from '../../messages/comments/finding-review.ts';
 import { prose } from '../../messages/text/markdown.ts';
 import { plural } from '../../messages/text/pretty.ts';
-import type { PullRequestFile } from '../../ports/github.ts';
+import type { OwnReviewComment, PullRequestFile } from '../../ports/github.ts';
 import { placeOfEffect } from '../runs/run-view.ts';
 import { keyOf, plainAction } from './action.ts';
 import { invalidInput, pullRequestInput, text } from './inputs.ts';
@@ -25,7 +29,7 @@ const COMMENTS = 25;
 export const ghReview = plainAction({
   name: 'gh-review',
   about:
-    'Submits a review with the findings of an earlier step as comments on their lines. It neither approves nor requests changes, so it never counts as a countersign or as an approval that a branch requires. Findings on lines that are not in the diff are in its text. What an earlier review of ours says already is left out; without anything new there is no review.',
+    'Submits a review with the findings of an earlier step as comments on their lines. It neither approves nor requests changes, so it never counts as a countersign or as an approval that a branch requires. Findings on lines that are not in the diff are in its text. What an earlier review of ours says already is left out; without anything new there is no review. Comments of ours whose finding is gone say so, and their conversations are resolved.',
   permissions: ['pull_requests: write'],
   input: z.strictObject({
     ...pullRequestInput,
@@ -52,14 +56,35 @@ export const ghReview = plainAction({
     const reported = countedIn(outcome, severity);
     if (!reported)
       return invalidInput('gh-review', `an outcome of the kind ${outcome.outcome_kind} has no findings`);
+    const origin = originOf(run.chain, step.id);
+    const own = await reader.ownReviewTexts(repo, pullRequest);
+    const gone = goneFrom(own.comments, origin, reportedBy(outcome));
+    const threads = gone.length === 0 ? [] : await reader.openThreads(repo, pullRequest);
+    const resolved = gone.flatMap(({ id, body }) => {
+      const thread = threads.find(({ firstComment }) => firstComment === id);
+      return thread ? [{ id, thread: thread.id, body: resolvedText(body, headSha) }] : [];
+    });
+    const resolves = resolved.map(({ id, thread, body }) => ({
+      key: `resolved:${run.repositoryId}:${id}`,
+      effect: {
+        kind: 'resolved_finding' as const,
+        ...placeOfEffect(run),
+        pull_request: pullRequest,
+        comment_id: id,
+        thread,
+        body,
+      },
+    }));
+    const also = resolves.length === 0 ? '' : `, and resolved ${plural(resolves.length, 'conversation')}`;
+    const details = { pull_request: pullRequest, comments: 0, listed: 0, resolved: resolves.length };
     const nothing = (summary: string) => ({
       kind: 'does' as const,
-      summary,
-      details: { pull_request: pullRequest, comments: 0, listed: 0 },
-      effects: [],
+      summary: `${summary}${also}`,
+      details,
+      effects: resolves,
     });
     if (reported.findings.length === 0) return nothing(`has no findings to write on #${pullRequest}`);
-    const written = writtenFindings(await reader.ownReviewTexts(repo, pullRequest));
+    const written = writtenFindings({ ...own, comments: own.comments.map(({ body }) => body) });
     const fresh = unwritten(worstFirst(reported.findings), written);
     if (fresh.length === 0)
       return nothing(`has nothing new to write on #${pullRequest}: earlier reviews have all findings`);
@@ -68,9 +93,10 @@ export const ghReview = plainAction({
     const words = context.text('body', (value) => prose(value));
     return {
       kind: 'does',
-      summary: `wrote a review of #${pullRequest} with ${plural(placed.length, 'comment')} and ${plural(others.length, 'finding')} in its text`,
-      details: { pull_request: pullRequest, comments: placed.length, listed: others.length },
+      summary: `wrote a review of #${pullRequest} with ${plural(placed.length, 'comment')} and ${plural(others.length, 'finding')} in its text${also}`,
+      details: { ...details, comments: placed.length, listed: others.length },
       effects: [
+        ...resolves,
         {
           key: `${keyOf('review', context)}:${session.id}`,
           effect: {
@@ -79,6 +105,7 @@ export const ghReview = plainAction({
             pull_request: pullRequest,
             head_sha: headSha,
             marker: reviewMarker(run.id, step.id, session.id),
+            origin,
             ...reviewTexts(placed, others, words),
           },
         },
@@ -86,6 +113,23 @@ export const ghReview = plainAction({
     };
   },
 });
+
+/**
+ * The comments of this step's earlier reviews whose finding a complete review of the head does not have any more. Those whose
+ * finding somebody accepted stay: it is still there.
+ */
+function goneFrom(
+  comments: readonly OwnReviewComment[],
+  origin: string,
+  reported: Reported | undefined,
+): OwnReviewComment[] {
+  if (!reported?.isComplete) return [];
+  const there = new Set([...reported.findings, ...reported.accepted].map(fingerprintHash));
+  return comments.filter(({ path, body }) => {
+    const about = findingOfComment(body);
+    return about?.origin === origin && !there.has(about.finding) && !reported.unread.has(path);
+  });
+}
 
 /** Without as many of each finding as are written already. */
 function unwritten(findings: readonly Finding[], written: readonly string[]): Finding[] {

@@ -589,6 +589,13 @@ async function execute(
       return issue(writer, row, effect, wasBegun);
     case 'review':
       return review(writer, effect, wasBegun);
+    case 'resolved_finding': {
+      // Both can be repeated without harm.
+      const { comment_id: id, body, thread } = effect;
+      if ((await writer.updateReviewComment(repo, id, body)) === 'updated')
+        await writer.resolveThread(thread);
+      return { githubId: null, progress: {} };
+    }
     case 'assignment':
       await writer.assign(repo, effect.issue, effect.people);
       return { githubId: null, progress: {} };

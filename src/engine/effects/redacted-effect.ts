@@ -45,6 +45,8 @@ export function redactedEffect(effect: Effect): Effect {
         body_alone: redactMarkdown(effect.body_alone),
         comments: effect.comments.map((comment) => ({ ...comment, body: redactMarkdown(comment.body) })),
       };
+    case 'resolved_finding':
+      return { ...effect, body: redactMarkdown(effect.body) };
     case 'label':
       return { ...effect, labels: effect.labels.map(redact) };
     case 'backport':

@@ -25,6 +25,7 @@ export function writeClassOf({ key, effect }: { key: string; effect: Effect }): 
     case 'label':
     case 'issue':
     case 'review':
+    case 'resolved_finding':
     case 'assignment':
     case 'milestone':
     case 'closing':

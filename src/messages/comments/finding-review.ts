@@ -3,7 +3,7 @@ import type { Finding } from '../../domain/outcome/finding.ts';
 import { fingerprintHash } from '../../domain/outcome/fingerprint.ts';
 import type { NewReview } from '../../ports/github.ts';
 import { fitting } from '../text/fitting.ts';
-import { clipBytes, codeBlock, htmlComment, visible } from '../text/markdown.ts';
+import { clipBytes, code, codeBlock, htmlComment, visible } from '../text/markdown.ts';
 import { plural } from '../text/pretty.ts';
 import { findingLine, findingText } from './finding-issue.ts';
 
@@ -66,7 +66,9 @@ function suggestionOf({ fix }: Finding): string[] {
 }
 
 /** The effect as GitHub gets it, with the markers by which it is found again. */
-export function reviewRequest({ head_sha, marker, body, listed, comments }: EffectOf<'review'>): NewReview {
+export function reviewRequest(effect: EffectOf<'review'>): NewReview {
+  const { head_sha, marker, body, origin, listed, comments } = effect;
+  const from = origin === undefined ? '' : ` from ${origin}`;
   return {
     headSha: head_sha,
     body: `${marker}\n${listedMarker(listed)}\n${body}`,
@@ -74,7 +76,7 @@ export function reviewRequest({ head_sha, marker, body, listed, comments }: Effe
       path,
       startLine: start_line,
       line,
-      body: `${htmlComment(`countersign:finding ${finding}`)}\n${text}`,
+      body: `${htmlComment(`countersign:finding ${finding}${from}`)}\n${text}`,
     })),
   };
 }
@@ -89,8 +91,30 @@ function listedMarker(hashes: readonly string[]): string {
   return htmlComment(`countersign:findings ${hashes.length === 0 ? 'none' : hashes.join(' ')}`);
 }
 
+/**
+ * The comment of a finding that a later review does not have any more. Without the finding's marker, so that it is written
+ * again if it comes back.
+ */
+export function resolvedText(text: string, headSha: string): string {
+  return `${htmlComment('countersign:resolved')}\n✅ **Not found any more** at ${code(headSha.slice(0, 7))}.\n\n${text.replace(IN_COMMENT, '').trimStart()}`;
+}
+
 const IN_REVIEW = /^<!-- countersign:review [^\n]*-->\r?\n<!-- countersign:findings ([0-9a-f ]+) -->/;
-const IN_COMMENT = /^<!-- countersign:finding ([0-9a-f]{20}) -->/;
+const IN_COMMENT = /^<!-- countersign:finding ([0-9a-f]{20})(?: from (\S+))? -->/;
+
+/** The chain and step of a review, as its comments name it. */
+export function originOf(chain: string, step: string): string {
+  return encodeURI(`${chain}/${step}`);
+}
+
+/**
+ * The finding that a comment of ours is about, by its hash, and the chain and step that reported it, unless an older version
+ * wrote it. `undefined` if the comment is resolved, or not about a finding.
+ */
+export function findingOfComment(text: string): { finding: string; origin: string | undefined } | undefined {
+  const [, finding, origin] = IN_COMMENT.exec(text) ?? [];
+  return finding === undefined ? undefined : { finding, origin };
+}
 
 /** The hashes of the findings in our reviews, each as often as it is there. */
 export function writtenFindings(texts: {
@@ -99,6 +123,6 @@ export function writtenFindings(texts: {
 }): string[] {
   return [
     ...texts.reviews.flatMap((text) => IN_REVIEW.exec(text)?.[1]?.split(' ') ?? []),
-    ...texts.comments.flatMap((text) => IN_COMMENT.exec(text)?.[1] ?? []),
+    ...texts.comments.flatMap((text) => findingOfComment(text)?.finding ?? []),
   ];
 }

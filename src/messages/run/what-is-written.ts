@@ -74,6 +74,8 @@ export function whatIsWritten(effect: Effect): Written {
           body,
         })),
       };
+    case 'resolved_finding':
+      return { head: `Resolved conversation of #${effect.pull_request}`, body: effect.body };
     case 'assignment':
       return { head: `Assignees of #${effect.issue}: ${effect.people.join(', ')}` };
     case 'milestone':

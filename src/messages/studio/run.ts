@@ -340,6 +340,7 @@ function effectPage({ effect, githubId, progress }: EffectRow, githubUrl: string
     case 'merge':
     case 'enqueue':
     case 'review':
+    case 'resolved_finding':
     case 'review_request':
     case 'update_branch':
     case 'backport':

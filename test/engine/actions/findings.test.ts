@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Effect, EffectOf } from '../../../src/domain/effect/effect.ts';
 import type { Finding } from '../../../src/domain/outcome/finding.ts';
+import { fingerprintHash } from '../../../src/domain/outcome/fingerprint.ts';
 import { makeOutcome, type Outcome } from '../../../src/domain/outcome/outcome.ts';
 import { ghIssue } from '../../../src/engine/actions/gh-issue.ts';
 import { ghReview } from '../../../src/engine/actions/gh-review.ts';
 import { reviewAlone, reviewRequest } from '../../../src/messages/comments/finding-review.ts';
-import type { GitHubReader, OwnIssue, PullRequestFile } from '../../../src/ports/github.ts';
+import type { GitHubReader, OpenThread, OwnIssue, PullRequestFile } from '../../../src/ports/github.ts';
 import { stepContext } from '../../support/step-context.ts';
 
 const HEAD = 'a'.repeat(40);
@@ -45,6 +46,7 @@ interface GitHubFacts {
   files?: Partial<PullRequestFile>[];
   reviews?: string[];
   comments?: string[];
+  threads?: OpenThread[];
   /** Of the branch, for a run about a check of it. */
   tip?: string;
 }
@@ -65,7 +67,11 @@ function contextFor(inputs: object, facts: GitHubFacts, step = '') {
     branchTip: async () => facts.tip,
     isAssignable: async (_, login) => login !== 'nobody',
     ownIssues: async () => ('issues' in facts ? facts.issues : []),
-    ownReviewTexts: async () => ({ reviews: facts.reviews ?? [], comments: facts.comments ?? [] }),
+    ownReviewTexts: async () => ({
+      reviews: facts.reviews ?? [],
+      comments: (facts.comments ?? []).map((body, index) => ({ id: 100 + index, path: 'src/a.ts', body })),
+    }),
+    openThreads: async () => facts.threads ?? [],
     pullRequestFiles: async () => ({
       files: (facts.files ?? [{ path: 'src/a.ts', patch: PATCH }]).map((file) => ({
         path: '',
@@ -401,6 +407,68 @@ describe('gh-review', () => {
   test('has at most as many comments as its limit', async () => {
     const { review: made } = await review([finding(), finding({ rule: 'x/2' })], {}, { limit: 1 });
     expect([made?.comments.length, made?.listed.length]).toEqual([1, 1]);
+  });
+
+  describe('a comment of an earlier review', () => {
+    const HASH = fingerprintHash(finding());
+    const comment = (from = ' from example/act') =>
+      `<!-- countersign:finding ${HASH}${from} -->\nIt is wrong.`;
+    const threads = [{ id: 'T1', firstComment: 100 }];
+    const resolved = async (outcome: Outcome, facts: GitHubFacts = {}, more: object = {}) => {
+      const { effects } = await done(
+        ghReview,
+        { outcome, ...more },
+        { comments: [comment()], threads, ...facts },
+      );
+      return effects.flatMap((effect) => (effect.kind === 'resolved_finding' ? [effect] : []));
+    };
+
+    test('says that its finding is gone, and its conversation is resolved', async () => {
+      expect(await resolved(verdict([]))).toMatchObject([
+        {
+          comment_id: 100,
+          thread: 'T1',
+          body: `<!-- countersign:resolved -->\n✅ **Not found any more** at \`${HEAD.slice(0, 7)}\`.\n\nIt is wrong.`,
+        },
+      ]);
+    });
+
+    test('leaves room for a new one if the finding comes back', async () => {
+      const [effect] = await resolved(verdict([]));
+      const { review: made } = await review([finding()], { comments: [effect?.body ?? ''] });
+      expect(made?.comments).toHaveLength(1);
+    });
+
+    const isThere = verdict([finding()]);
+    test.each<[string, Outcome, GitHubFacts, object?]>([
+      ['while its finding is there', isThere, {}],
+      ['if its finding is below the severity that counts', isThere, {}, { severity: 'critical' }],
+      ['if the review is incomplete', verdict([], { verdict: null, passed: null }), {}],
+      [
+        'if an analyzer crashed beside a finding that blocks',
+        verdict([finding({ line: 9, evidence: 'other' })], {
+          analyzers: [{ name: 'x', version: '1', status: 'crashed', files: 1, duration_ms: 1 }],
+        }),
+        {},
+      ],
+      [
+        'if its file was not reviewed',
+        verdict([], { left_out: [{ path: 'src/a.ts', reason: 'too large' }] }),
+        {},
+      ],
+      [
+        'if somebody accepted its finding',
+        verdict([], {
+          accepted: [{ finding: finding(), by: { id: 1, login: 'mia' }, because: 'ok', at: '2026-01-01' }],
+        }),
+        {},
+      ],
+      ['if somebody resolved its conversation', verdict([]), { threads: [] }],
+      ['of another step', verdict([]), { comments: [comment(' from other/act')] }],
+      ['of an older version, which names no step', verdict([]), { comments: [comment('')] }],
+    ])('stays %s', async (_, outcome, facts, more) => {
+      expect(await resolved(outcome, facts, more)).toEqual([]);
+    });
   });
 
   test('without findings there is no review', async () => {

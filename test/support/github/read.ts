@@ -77,7 +77,7 @@ interface SeenReview {
   state: Review['state'];
   body: string;
   headSha: string;
-  comments: Pick<ReviewComment, 'path' | 'line' | 'side' | 'startLine' | 'body'>[];
+  comments: Pick<ReviewComment, 'path' | 'line' | 'side' | 'startLine' | 'body' | 'isResolved'>[];
 }
 
 /** What a person sees on GitHub's pages. Throws for what does not exist. */
@@ -205,7 +205,8 @@ export function createReader(state: State): Reader {
           state: verdict,
           body,
           headSha: commitSha,
-          comments: comments.map(({ path, line, side, startLine, body: text }) => ({
+          comments: comments.map(({ path, line, side, startLine, isResolved, body: text }) => ({
+            isResolved,
             path,
             line,
             side,

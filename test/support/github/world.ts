@@ -295,7 +295,7 @@ export interface ReviewComment {
   readonly line: number;
   readonly side: 'LEFT' | 'RIGHT';
   readonly startLine: number | null;
-  readonly body: string;
+  body: string;
 }
 
 export interface Comment {

@@ -1,6 +1,7 @@
 import { ApiError, notFound } from '../api-error.ts';
 import { allows, reaches, type Token } from '../auth.ts';
 import type { Commit, Signature } from '../git/objects.ts';
+import { resolveConversation } from '../operations/pulls.ts';
 import { dequeue, enqueue, entryOf } from '../operations/queue.ts';
 import { associationOf } from '../rules/association.ts';
 import { latestRuns, latestStatuses, suiteState } from '../rules/checks.ts';
@@ -21,6 +22,7 @@ import type {
   QueueEntry,
   ReactionContent,
   Repository,
+  ReviewComment,
   Ruleset,
 } from '../world.ts';
 import { fullName, isPullRequest } from '../world.ts';
@@ -160,8 +162,33 @@ export function mutationNode(state: State, token: Token): Node {
           dequeue(state, pullRequestById(state, token, record(input).id), state.app.bot),
         ),
       minimizeComment: ({ input }) => minimize(record(input)),
+      resolveReviewThread: ({ input }) => resolve(record(input)),
     },
   };
+
+  /**
+   * https://docs.github.com/en/graphql/reference/mutations#resolvereviewthread. It needs `contents: write`, too:
+   * https://github.com/github/gh-aw/issues/35726
+   */
+  function resolve({ threadId }: Readonly<Record<string, unknown>>): Node {
+    const path = 'resolveReviewThread';
+    const found = state
+      .repositories()
+      .flatMap(({ issues }) => [...issues.values()].filter(isPullRequest))
+      .flatMap((pr) =>
+        pr.pull.reviews.flatMap(({ comments }) => comments.map((comment) => ({ pr, comment }))),
+      )
+      .find(({ comment }) => nodeId('PullRequestReviewThread', comment.id) === threadId);
+    if (!found)
+      throw new GraphqlError('NOT_FOUND', 'Could not resolve to a node with the global id.', [path]);
+    need(token, 'contents', 'write', path);
+    need(token, 'pull_requests', 'write', path);
+    resolveConversation(state, found.pr, found.comment.id, state.app.bot, true);
+    return {
+      type: 'ResolveReviewThreadPayload',
+      fields: { clientMutationId: () => null, thread: () => threadNode(found.comment) },
+    };
+  }
 
   /** https://docs.github.com/en/graphql/reference/mutations#minimizecomment. It changes neither the text nor when it was updated. */
   function minimize({ subjectId, classifier }: Readonly<Record<string, unknown>>): Node {
@@ -348,7 +375,7 @@ function pullRequestNode(state: State, token: Token, pr: PullRequest): Node {
           'reviewThreads',
           pull.reviews.flatMap(({ comments }) => comments),
           args,
-          ({ isResolved }) => ({ type: 'PullRequestReviewThread', fields: { isResolved: () => isResolved } }),
+          (comment) => threadNode(comment),
         ),
       state: () => (pull.merged ? 'MERGED' : pr.state === 'open' ? 'OPEN' : 'CLOSED'),
       merged: () => pull.merged !== undefined,
@@ -568,4 +595,19 @@ function need(token: Token, permission: string, level: 'read' | 'write', path: s
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function threadNode(comment: ReviewComment): Node {
+  return {
+    type: 'PullRequestReviewThread',
+    fields: {
+      id: () => nodeId('PullRequestReviewThread', comment.id),
+      isResolved: () => comment.isResolved,
+      comments: (args) =>
+        connection('PullRequestReviewComment', 'comments', [comment], args, ({ id }) => ({
+          type: 'PullRequestReviewComment',
+          fields: { fullDatabaseId: () => String(id) },
+        })),
+    },
+  };
 }

@@ -67,7 +67,7 @@ function isValid({ name, selections }: Selection): boolean {
     ? WRITTEN[name as keyof typeof WRITTEN]
     : undefined;
   return fields === undefined
-    ? ['enqueuePullRequest', 'dequeuePullRequest', 'minimizeComment'].includes(name)
+    ? ['enqueuePullRequest', 'dequeuePullRequest', 'minimizeComment', 'resolveReviewThread'].includes(name)
     : selections.every((one) => fields.includes(one.name));
 }
 

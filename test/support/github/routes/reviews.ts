@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError } from '../api-error.ts';
+import { ApiError, notFound } from '../api-error.ts';
 import { addReview } from '../operations/pulls.ts';
 import { paginate } from '../pages.ts';
 import { json, type Reply, type RepositoryCall, type Router } from '../router.ts';
@@ -7,7 +7,7 @@ import { diffLinesOf } from '../rules/diff-lines.ts';
 import { nodeId, viewAccount, viewTeam } from '../views/account.ts';
 import { viewReview, viewReviewComment } from '../views/issue.ts';
 import { changesOf, viewPull } from '../views/pull.ts';
-import type { PullRequest, ReviewComment } from '../world.ts';
+import { isPullRequest, type PullRequest, type ReviewComment } from '../world.ts';
 import { parse } from './input.ts';
 import { pullIn, pullPath } from './pulls.ts';
 
@@ -83,7 +83,23 @@ export function reviewRoutes(router: Router): void {
       viewReviewComment(call.state, pr, review, comment),
     );
   });
+
+  // https://docs.github.com/en/rest/pulls/comments#update-a-review-comment-for-a-pull-request
+  router.repository('PATCH', '/pulls/comments/:id', 'pull_requests:write', (call) => {
+    const { body } = parse(Edited, call.body);
+    for (const pr of [...call.repository.issues.values()].filter(isPullRequest)) {
+      for (const review of pr.pull.reviews) {
+        const comment = review.comments.find(({ id }) => id === Number(call.params.id));
+        if (!comment) continue;
+        comment.body = body;
+        return json(viewReviewComment(call.state, pr, review, comment));
+      }
+    }
+    throw notFound();
+  });
 }
+
+const Edited = z.object({ body: z.string() });
 
 const Requested = z.object({
   reviewers: z.array(z.string()).default([]),

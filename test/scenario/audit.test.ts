@@ -148,8 +148,8 @@ test('an export omits other repositories and everything before the given time', 
   await scene.open();
   await scene.sleep(2 * 3_600_000);
   expect(await exported(scene, '--since', '1h')).toEqual([]);
-  expect(await exported(scene, '--repository', 'octo/other')).toEqual([]);
-  expect(kinds(await exported(scene, '--since', '1d', '--repository', REPO))).toEqual([
+  expect(await exported(scene, '--repo', 'octo/other')).toEqual([]);
+  expect(kinds(await exported(scene, '--since', '1d', '--repo', REPO))).toEqual([
     'configuration.changed',
     'run.begun',
   ]);

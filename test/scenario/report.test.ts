@@ -228,7 +228,7 @@ steps:
     await open(harness);
     expect(await reported(harness, '--organisation', 'OCTO')).toHaveLength(1);
     expect(await reported(harness, '--organisation', 'oct')).toEqual([]);
-    expect(await reported(harness, '--repository', 'Octo/App')).toHaveLength(1);
-    expect(await reported(harness, '--repository', 'octo/other')).toEqual([]);
+    expect(await reported(harness, '--repo', 'Octo/App')).toHaveLength(1);
+    expect(await reported(harness, '--repo', 'octo/other')).toEqual([]);
   });
 });

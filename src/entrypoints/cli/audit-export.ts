@@ -5,7 +5,7 @@ import type { Since } from './options.ts';
 
 export interface AuditExportOptions extends DatabaseOption {
   since?: Since;
-  repository?: string;
+  repo?: string;
 }
 
 const PAGE = 1_000;
@@ -13,12 +13,12 @@ const PAGE = 1_000;
 /** Writes page by page, because the log is never pruned and can be larger than the memory. */
 export function auditExport(
   { clock, tools, write }: Context,
-  { since, repository, database }: AuditExportOptions,
+  { since, repo, database }: AuditExportOptions,
 ): Promise<Result> {
   const from = since && ('at' in since ? since.at : new Date(clock.now().getTime() - since.agoMs));
   const filter = {
     ...(from === undefined ? {} : { since: from }),
-    ...(repository === undefined ? {} : { repository }),
+    ...(repo === undefined ? {} : { repository: repo }),
   };
   return tools.withDatabase(database, 'read', async ({ read }) => {
     for (let after = 0; ; ) {

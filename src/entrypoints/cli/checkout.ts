@@ -12,7 +12,7 @@ import { CODE_OWNERS_FILES } from '../../domain/first-look/code-owners.ts';
 import { type Origin, originOf } from '../../domain/first-look/origin.ts';
 import type { FileText, RepositoryFiles } from '../../domain/first-look/seen.ts';
 import { MAX_WORKFLOWS, WORKFLOWS_FOLDER } from '../../domain/first-look/workflow.ts';
-import { cannotWrite, notAFolder } from '../../messages/cli/init.ts';
+import { cannotWrite, configuredAlready, notAFolder } from '../../messages/cli/init.ts';
 
 /** A git checkout on this machine. It is read without git, and everything in it may be hostile. */
 export interface Checkout {
@@ -68,6 +68,8 @@ export function writeAll({ root }: Pick<Checkout, 'root'>, files: readonly FileT
     } catch (error) {
       for (const one of written) rmSync(join(root, one), { force: true });
       if (error instanceof CountersignError) throw error;
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
+        throw new CountersignError('cli.configured', configuredAlready([path]), { cause: error });
       throw new CountersignError('cli.cannot_write', cannotWrite(path, messageOf(error)), { cause: error });
     }
   }

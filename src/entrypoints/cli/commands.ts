@@ -118,9 +118,7 @@ function addConfig(config: Command, perform: Perform): void {
       ).argParser(login),
     )
     .addOption(
-      new Option('--repository <owner/name>', 'only this one')
-        .argParser(repository)
-        .conflicts('organisation'),
+      new Option('--repo <owner/name>', 'only this one').argParser(repository).conflicts('organisation'),
     )
     .addOption(databaseOption())
     .action((options: ConfigCheckOptions) =>
@@ -416,9 +414,7 @@ function addReport(report: Command, perform: Perform): void {
   report
     .addOption(new Option('--organisation <login>', 'only its repositories').argParser(login))
     .addOption(
-      new Option('--repository <owner/name>', 'only this one')
-        .argParser(repository)
-        .conflicts('organisation'),
+      new Option('--repo <owner/name>', 'only this one').argParser(repository).conflicts('organisation'),
     )
     .addOption(
       new Option('--since <when>', 'count what ended since, such as 7d or 2026-03-01')
@@ -546,12 +542,12 @@ function addAudit(audit: Command, perform: Perform): void {
     .addOption(
       new Option('--since <when>', 'only lines recorded since, such as 30d or 2026-03-01').argParser(since),
     )
-    .addOption(new Option('--repository <owner/name>', 'only this repository').argParser(repository))
+    .addOption(new Option('--repo <owner/name>', 'only this repository').argParser(repository))
     .addOption(databaseOption())
     .action((options: AuditExportOptions) =>
       perform(async (context) => (await import('./audit-export.ts')).auditExport(context, options)),
     );
-  example(exportLines, 'countersign audit export --since 30d --repository acme/shop');
+  example(exportLines, 'countersign audit export --since 30d --repo acme/shop');
 }
 
 function addOrganisation(organisation: Command, perform: Perform): void {

@@ -172,7 +172,6 @@ export const ARGUMENTS: Readonly<Record<string, Kind>> = {
 
 const OPTIONS: Readonly<Record<string, Kind>> = {
   '--repo': 'repository',
-  '--repository': 'repository',
   '--run': 'run',
   '--chain': 'chain',
   '--skill': 'skill',

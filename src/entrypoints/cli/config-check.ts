@@ -24,7 +24,7 @@ import { readingGitHub } from './policy-steps.ts';
 
 export interface ConfigCheckOptions extends DatabaseOption {
   organisation?: string;
-  repository?: string;
+  repo?: string;
 }
 
 /** Checks the configuration of all repositories as GitHub has it. Fails for errors, and for what cannot be read. */
@@ -85,7 +85,7 @@ type Ask = <T>(work: () => Promise<T>, missing?: CountersignError) => Promise<T>
 async function places(
   ask: Ask,
   app: GitHub['app'],
-  { organisation, repository }: ConfigCheckOptions,
+  { organisation, repo: repository }: ConfigCheckOptions,
 ): Promise<Place[]> {
   if (repository !== undefined) {
     const [owner = '', name = ''] = repository.split('/');

@@ -8,14 +8,14 @@ import type { Since } from './options.ts';
 
 export interface ReportOptions extends DatabaseOption {
   organisation?: string;
-  repository?: string;
+  repo?: string;
   since: Since;
 }
 
 /** How each repository fares, with what needs attention first. */
 export function report(
   { clock, tools }: Context,
-  { organisation, repository, since, database }: ReportOptions,
+  { organisation, repo: repository, since, database }: ReportOptions,
 ): Promise<Output> {
   const now = clock.now();
   const from = 'at' in since ? since.at : new Date(now.getTime() - since.agoMs);

@@ -28,8 +28,10 @@ export function usageSentence(message: string): string {
     .replace(/^error: /, '')
     .replaceAll(/\s*\n\s*/g, ' ')
     .replace('(Did ', '(did ');
-  const listed = /^unknown (command|option) '[^']*'$/.exec(sentence)?.[1];
-  return asSentence(plainLine(listed ? `${sentence}; --help lists the ${listed}s` : sentence));
+  const [, unknown, missing] =
+    /^(?:unknown (command|option)|missing required (argument)) '[^']*'$/.exec(sentence) ?? [];
+  const hint = unknown ? `; --help lists the ${unknown}s` : missing ? '; --help says what it can be' : '';
+  return asSentence(plainLine(`${sentence}${hint}`));
 }
 
 export function runTable(

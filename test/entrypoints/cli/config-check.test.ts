@@ -147,7 +147,7 @@ it('waits while GitHub limits requests, says until when, and goes on', async () 
     1,
   );
   const shown: string[] = [];
-  const { code } = await answered(['config', 'check', '--repository', 'octo/app'], {
+  const { code } = await answered(['config', 'check', '--repo', 'octo/app'], {
     cwd: '/',
     clock: systemClock,
     tools: createTools(settings),
@@ -159,7 +159,7 @@ it('waits while GitHub limits requests, says until when, and goes on', async () 
 
 it('checks one repository alone', async () => {
   add('shop', { [SETTINGS]: 'nonsense: 1\n' });
-  expect(await check('--repository', 'octo/app')).toMatchObject({
+  expect(await check('--repo', 'octo/app')).toMatchObject({
     code: 0,
     stdout: '1 repository checked: no errors.\n',
   });

@@ -70,7 +70,7 @@ describe('an invalid command line', () => {
       'skill new naming --database sqlite:x',
       '--database is only for --draft: without it, no model is asked and no database is read.\n',
     ],
-    ['run show', "Missing required argument 'id'.\n"],
+    ['run show', "Missing required argument 'id'; --help says what it can be.\n"],
     ['run show a b', "Too many arguments for 'show'. Expected 1 argument but got 2: a, b.\n"],
     [
       'run list --limit 0',

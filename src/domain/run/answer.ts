@@ -51,7 +51,7 @@ export function answerOf(
   if (own.mergedForUs) return { kind: 'already_merged' };
   if (own.merge?.underWay || own.mergedForOthers) return { kind: 'merging' };
   const wasRejected = asked.status === 'rejected';
-  // A rejection is about the head. Whoever deletes or edits the comment, or closes the pull request, does not take it back.
+  // A rejection is about the head. Deleting or editing the comment, or closing the pull request, takes nothing back.
   const asksNoMore = wasRejected ? 'rejected' : 'void';
   const decision = judgeMerge(question, facts);
   const approval: Approval = {

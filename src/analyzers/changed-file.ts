@@ -25,6 +25,7 @@ export type Language =
   | 'typescript'
   | 'tsx'
   | 'python'
+  | 'go'
   | 'workflow'
   | 'action'
   | 'dockerfile'
@@ -44,6 +45,7 @@ const BY_EXTENSION: ReadonlyMap<string, Language> = new Map(
     tsx: 'tsx',
     py: 'python',
     pyi: 'python',
+    go: 'go',
     md: 'markdown',
     markdown: 'markdown',
     dockerfile: 'dockerfile',

@@ -17,6 +17,31 @@ export type Rule = z.infer<typeof ruleSchema>;
 
 const shapeSchema = z.record(z.string(), z.json());
 
+/** A call that does harm with a value from outside, in Python or Go. All patterns are regular expressions; ast-grep reads `call`, and `holds` of a statement. */
+const sinkSchema = z.strictObject({
+  /** The name of the function that is called, as it is written. */
+  call: z.string().optional(),
+  /** Instead of a call, the kind of another statement that uses the value. */
+  statement: z.string().optional(),
+  /** The places of the values among the arguments, from 0. Without it, all of them. */
+  arguments: z.array(z.int().min(0)).optional(),
+  /** Named arguments that count instead of places. */
+  named: z.string().optional(),
+  /** Whether the value comes from a request, or is at least put together from text and something else. */
+  origin: z.enum(['request', 'joined']),
+  /** What else the text of the call must hold. */
+  where: z.string().optional(),
+  /** What the value's own fixed text must hold. */
+  holds: z.string().optional(),
+  /** How a text begins after which a value does no harm, such as a fixed host. */
+  after: z.string().optional(),
+  /** Expressions that count as a request, such as the entries of an archive. */
+  also_from: z.string().optional(),
+  /** A check in the function around the call that makes the value harmless, by its form. */
+  unless: z.string().optional(),
+});
+export type Sink = z.infer<typeof sinkSchema>;
+
 /** Marks a file in `analyzers/` as one of these, and not as the settings of an analyzer. */
 const book = z.string();
 
@@ -42,10 +67,11 @@ const schemas = {
     rules: z.record(
       z.string(),
       ruleSchema.extend({
-        languages: z.array(z.enum(['javascript', 'typescript', 'tsx', 'python'])).min(1),
-        /** A text that every match contains, to skip parsing most files. */
+        languages: z.array(z.enum(['javascript', 'typescript', 'tsx', 'python', 'go'])).min(1),
+        /** A pattern that the text of every match contains, to skip parsing most files. */
         mentions: z.string(),
-        match: shapeSchema,
+        match: shapeSchema.optional(),
+        sinks: z.array(sinkSchema).optional(),
       }),
     ),
   }),

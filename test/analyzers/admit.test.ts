@@ -44,8 +44,8 @@ describe('a file that is not reviewed in full is named, and does not prevent the
   const long = `${' '.repeat(20_000)}eval(y)`;
 
   test.each<[string, string, string, SeenBy | undefined]>([
-    ['main.go', 'x', 'no analyzer knows its language: searched for secrets only', 'secret_search'],
-    ['vendor/x/a.go', 'x', 'no analyzer knows its language: searched for secrets only', 'secret_search'],
+    ['main.rs', 'x', 'no analyzer knows its language: searched for secrets only', 'secret_search'],
+    ['vendor/x/a.rs', 'x', 'no analyzer knows its language: searched for secrets only', 'secret_search'],
     ['a.min.js', long.slice(19_000), MINIFIED, 'secret_search'],
     ['dist/a.js', long, MINIFIED, 'secret_search'],
     ['package-lock.json', 'x', 'a lock file: searched for secrets only', undefined],

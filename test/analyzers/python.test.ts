@@ -79,6 +79,90 @@ const AST_GREP: Case[] = [
   ['except that logs', 'try:\n  a()\nexcept Exception:\n  log()', []],
   ['breakpoint', 'breakpoint()', ['medium ast-grep/python-debugging:1']],
   ['import pdb', 'import pdb; pdb.set_trace()', ['medium ast-grep/python-debugging:1']],
+  ['a debugger for visitors', 'app.run(debug=True)', ['medium ast-grep/python-debug-mode:1']],
+  [
+    'SQL that grows',
+    'def f(db, b):\n    q = "SELECT a FROM t"\n    q += " WHERE b = \'" + b\n    db.execute(q)',
+    ['critical ast-grep/python-sql-injection:4'],
+  ],
+  [
+    'SQL that grows by its own text',
+    'def f(db, b):\n    q = "SELECT a FROM t"\n    q += " WHERE b = ?"\n    db.execute(q, (b,))',
+    [],
+  ],
+  [
+    'SQL with an entry of a constant',
+    'def f(db, b):\n    return db.execute("SELECT a FROM t ORDER BY " + COLUMNS[b])',
+    [],
+  ],
+  [
+    'a shell of asyncio',
+    'async def f(n):\n    await asyncio.create_subprocess_shell(f"gzip {n}")',
+    ['critical ast-grep/python-command-injection:2'],
+  ],
+  [
+    'a path through variables',
+    'def f():\n    n = request.args["n"]\n    p = os.path.join("a", n)\n    return open(p).read()',
+    ['high ast-grep/python-path-traversal:4'],
+  ],
+  [
+    'a path that is checked',
+    'def f():\n    p = (ROOT / request.args["n"]).resolve()\n    if p.is_relative_to(ROOT):\n        return open(p).read()',
+    [],
+  ],
+  [
+    'a path from a parameter of a route',
+    '@app.get("/a/<n>")\ndef f(n):\n    return send_file("a/" + n)',
+    ['high ast-grep/python-path-traversal:3'],
+  ],
+  [
+    'a path from a number of a route',
+    '@app.get("/a/<int:n>")\ndef f(n):\n    return send_file("a/" + n)',
+    [],
+  ],
+  ['a path from a parameter', 'def f(n):\n    return open("a/" + n)', []],
+  [
+    'an archive that names its files',
+    'def f(a):\n    with tarfile.open(a) as tar:\n        tar.extractall("b")',
+    ['high ast-grep/python-path-traversal:3'],
+  ],
+  [
+    'an address that a request names',
+    'def f():\n    return requests.get(request.args["u"])',
+    ['high ast-grep/python-request-forgery:2'],
+  ],
+  [
+    'an address with a fixed host',
+    'def f():\n    return requests.get("https://a.example/" + request.args["u"])',
+    [],
+  ],
+  [
+    'HTML of a request',
+    'def f():\n    return "<b>" + request.args["n"]',
+    ['medium ast-grep/python-cross-site-scripting:2'],
+  ],
+  ['HTML of an escaped request', 'def f():\n    return "<b>" + escape(request.args["n"])', []],
+  [
+    'a redirect that a request names',
+    'def f():\n    return redirect(request.args["next"])',
+    ['medium ast-grep/python-open-redirect:2'],
+  ],
+  ['a redirect to a path', 'def f():\n    return redirect("/a/" + request.args["next"])', []],
+  [
+    'a template of a request',
+    'def f():\n    return render_template_string("Hi " + request.args["n"])',
+    ['high ast-grep/python-code-from-text:2'],
+  ],
+  [
+    'an unknown host that is trusted',
+    'client.set_missing_host_key_policy(paramiko.AutoAddPolicy())',
+    ['high ast-grep/python-tls-off:1'],
+  ],
+  [
+    'weights that run code',
+    'torch.load(path, weights_only=False)',
+    ['high ast-grep/python-unsafe-deserialisation:1'],
+  ],
 ];
 
 const RUFF: Case[] = [

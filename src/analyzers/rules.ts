@@ -71,6 +71,8 @@ const schemas = {
         /** A pattern that the text of every match contains, to skip parsing most files. */
         mentions: z.string(),
         match: shapeSchema.optional(),
+        /** Corrections that are sure: a pattern for the whole text of the match, and what replaces it. The first that fits counts. */
+        fixes: z.array(z.strictObject({ of: z.string(), by: z.string() })).optional(),
         sinks: z.array(sinkSchema).optional(),
       }),
     ),

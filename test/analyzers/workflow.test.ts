@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these strings are shell variables
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ChangedFile } from '../../src/analyzers/changed-file.ts';
 import type { Finding } from '../../src/domain/outcome/finding.ts';
@@ -29,13 +30,7 @@ const INJECTIONS = [
   'toJSON(github.event)',
   "format('{0}', github.event.review.body)",
 ];
-const HARMLESS = [
-  'github.event.number',
-  'github.sha',
-  'github.event.pull_request.head.sha',
-  'secrets.TOKEN',
-  'vars.NAME',
-];
+const HARMLESS = ['github.event.number', 'github.sha', 'github.event.pull_request.head.sha', 'vars.NAME'];
 
 interface Case {
   name: string;
@@ -67,6 +62,67 @@ const CASES: Record<string, Case[]> = {
       text: job(`- run: echo "${ex(expression)}"`),
       expected: [],
     })),
+  ],
+  'what outsiders bring': [
+    {
+      name: 'gh pr checkout in a workflow of comments is critical',
+      text: job('- run: gh pr checkout 1').replace('on: push', 'on: issue_comment'),
+      expected: ['critical actionlint/untrusted-checkout:6'],
+    },
+    {
+      name: 'gh pr checkout in a workflow of pushes is harmless',
+      text: job('- run: gh pr checkout 1'),
+      expected: [],
+    },
+    {
+      name: 'an artifact over files that then run is named',
+      text: job('- uses: actions/download-artifact@v4', '- run: make').replace(
+        'on: push',
+        'on: { workflow_run: { workflows: [a] } }',
+      ),
+      expected: ['medium actionlint/artifact-into-workspace:6'],
+    },
+    {
+      name: 'an artifact in a folder of its own is harmless',
+      text: job(
+        '- uses: actions/download-artifact@v4',
+        `  with: { path: "${ex('runner.temp')}/a" }`,
+        '- run: make',
+      ).replace('on: push', 'on: { workflow_run: { workflows: [a] } }'),
+      expected: [],
+    },
+    {
+      name: 'a cache in a release is named',
+      text: job('- uses: actions/setup-node@v4', '  with: { cache: npm }').replace('on: push', 'on: release'),
+      expected: ['low actionlint/cache-poisoning:6'],
+    },
+    {
+      name: 'a cache in a test is harmless',
+      text: job('- uses: actions/setup-node@v4', '  with: { cache: npm }'),
+      expected: [],
+    },
+  ],
+  'a secret': [
+    {
+      name: 'that is pasted into a script is named',
+      text: job(`- run: login "${ex('secrets.TOKEN')}"`),
+      expected: ['low actionlint/secret-in-script:6'],
+    },
+    {
+      name: 'that comes with all others is named',
+      text: job('- run: login', '  env:', `    ALL: ${ex('toJSON(secrets)')}`),
+      expected: ['medium actionlint/all-secrets:8'],
+    },
+    {
+      name: 'that is printed so that logs do not mask it is named',
+      text: job('- run: echo "$KEY" | base64', '  env:', `    KEY: ${ex('secrets.KEY')}`),
+      expected: ['high actionlint/secret-printed:6'],
+    },
+    {
+      name: 'that is decoded is harmless',
+      text: job('- run: echo "$KEY" | base64 -d > key', '  env:', `    KEY: ${ex('secrets.KEY')}`),
+      expected: [],
+    },
   ],
   'a script injection': [
     {
@@ -205,6 +261,45 @@ describe('actionlint with our own rules', () => {
     test.each(cases)('$name', (one) => {
       expect(placesOf(findings.filter(({ file }) => file === pathOf(one)))).toEqual(one.expected);
     });
+  });
+
+  test.each([
+    [
+      'an expression inside quotes',
+      job(`- run: echo "by ${TITLE}"`),
+      ['      - run: echo "by ${TITLE}"', '        env:', `          TITLE: ${TITLE}`],
+    ],
+    [
+      'an expression without quotes',
+      job('- name: a', `  run: echo ${TITLE}`),
+      ['        run: echo "${TITLE}"', '        env:', `          TITLE: ${TITLE}`],
+    ],
+    [
+      'a check for a bot',
+      job("- if: github.actor == 'a[bot]'", '  run: ls').replace('on: push', 'on: pull_request'),
+      ["      - if: github.event.pull_request.user.login == 'a[bot]'"],
+    ],
+  ])('suggests a correction of %s that is valid YAML', async (_, text, lines) => {
+    const report = await review([added('.github/workflows/a.yml', text)], {
+      analyzers: ['secrets', 'actionlint'],
+    });
+    const found = report.findings.find(({ fix }) => fix !== undefined);
+    expect(found?.fix).toBe(lines.join('\n'));
+    const corrected = text.split('\n').toSpliced((found?.line ?? 1) - 1, 1, ...lines);
+    const again = await actionlint(added('.github/workflows/a.yml', corrected.join('\n')));
+    expect(again.findings).toEqual([]);
+  });
+
+  test.each([
+    ['single quotes', job(`- run: echo '${TITLE}'`)],
+    ['a step with variables of its own', job(`- run: echo "${TITLE}"`, '  env: { A: b }')],
+    ['a step with a shell of its own', job(`- run: echo "${TITLE}"`, '  shell: pwsh')],
+  ])('suggests nothing for an expression in %s', async (_, text) => {
+    const report = await review([added('.github/workflows/a.yml', text)], {
+      analyzers: ['secrets', 'actionlint'],
+    });
+    expect(report.findings).toMatchObject([{ rule: 'actionlint/script-injection' }]);
+    expect(report.findings[0]).not.toHaveProperty('fix');
   });
 
   test('reports invalid YAML, and still checks the next file', { tags: 'slow' }, async () => {

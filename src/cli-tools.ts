@@ -51,8 +51,8 @@ export function createTools(env: Environment, calledIn?: string): Tools {
       return (await import('./composition/cli-database.ts')).withDatabase(await urlOf(url), purpose, work);
     },
     async hasDatabase() {
-      const path = (await urlOf(undefined)).slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
-      return existsSync(path);
+      const url = await urlOf(undefined);
+      return !url.startsWith('sqlite:') || existsSync(url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
     },
     async migrate(url) {
       return (await import('./composition/cli-database.ts')).migrate(await urlOf(url));

@@ -40,14 +40,18 @@ async function start(app: Probot): Promise<HostedApp> {
   const { key, plugins } = own;
   neverShow('private key', key.privateKey);
   if (plugins.length > 0) log.warn({ plugins }, pluginsDoNotApply(plugins));
-  const release = await claimToServeAlone(read.config.databaseUrl, { log, timeoutMs: PREDECESSOR_MS });
+  const release = await claimToServeAlone(read.config.databaseUrl, {
+    log,
+    timeoutMs: PREDECESSOR_MS,
+    onLost: () => process.exit(1),
+  });
   try {
     const config = { ...read.config, githubApiUrl: key.apiUrl };
     const hosted = await startHosted(config, own, { log, logsDebug: app.log.isLevelEnabled('debug') });
     stopWithServer(() => hosted.stop().finally(release));
     return hosted;
   } catch (error) {
-    release();
+    await release();
     throw error;
   }
 }

@@ -61,7 +61,7 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
   const log = createLog(config.logLevel, config.logFormat);
   if (coreDumps === 'allowed') log.warn({}, coreDumpsAllowed);
   try {
-    const release = await claimToServeAlone(config.databaseUrl, { log, timeoutMs });
+    const release = await claimToServeAlone(config.databaseUrl, { log, timeoutMs, onLost: endAtOnce });
     try {
       const app = await startApp(config, log, { intake: { engineNiceness: ENGINE_NICENESS } });
       stopOnSignal(log, () => app.stop().finally(release));
@@ -74,12 +74,17 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
       collectAtRest();
       return { ok: true };
     } catch (error) {
-      release();
+      await release();
       throw error;
     }
   } catch (error) {
     return refusalOf(error);
   }
+}
+
+/** Nothing of this process can be written any more, so there is nothing to wait for. A supervisor starts it again. */
+function endAtOnce(): void {
+  process.exit(1);
 }
 
 async function serveSetup(config: SetupConfig, env: Environment): Promise<Started> {

@@ -8,10 +8,17 @@ import { SqliteStorage } from '../adapters/sqlite/storage.ts';
 import { systemClock } from '../core/clock.ts';
 import { CountersignError } from '../core/errors.ts';
 import type { Migrated } from '../entrypoints/cli/context.ts';
-import { IN_MEMORY, noDatabase, noRoomToVacuum, olderDatabase } from '../messages/cli/cli.ts';
+import {
+  BACKUP_BY_PG_DUMP,
+  IN_MEMORY,
+  NOTHING_TO_VACUUM,
+  noDatabase,
+  noRoomToVacuum,
+  olderDatabase,
+} from '../messages/cli/cli.ts';
 import { migrateLater } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
-import { claimDatabase, openStorage } from './storage.ts';
+import { claimDatabase, isPostgres, openStorage } from './storage.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -23,6 +30,7 @@ export async function withDatabase<T>(
   purpose: 'read' | 'write',
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
+  if (isPostgres(url)) return (await import('./cli-postgres.ts')).withPostgres(url, purpose, work);
   const path = existing(url);
   return failingClearly(path, async () => {
     const pending = pendingMigrations(readMigrations(SQLITE_MIGRATIONS), appliedTo(path));
@@ -50,6 +58,7 @@ export async function withDatabase<T>(
  * fails
  */
 export async function migrate(url: string): Promise<Migrated> {
+  if (isPostgres(url)) return (await import('./cli-postgres.ts')).migratePostgresDatabase(url);
   const path = pathOf(url);
   return failingClearly(path, async () => {
     const before = existsSync(path) ? appliedTo(path) : [];
@@ -75,6 +84,7 @@ export async function backup(
   file: string,
   onProgress: (copied: number, of: number) => void,
 ): Promise<{ database: string; bytes: number }> {
+  if (isPostgres(url)) throw new CountersignError('storage.backup_refused', BACKUP_BY_PG_DUMP);
   const path = existing(url);
   return failingClearly(path, async () => {
     const storage = readOnly(path);
@@ -93,6 +103,7 @@ export async function backup(
  * (https://sqlite.org/pragma.html#pragma_auto_vacuum).
  */
 export async function vacuum(url: string): Promise<{ database: string; before: number; after: number }> {
+  if (isPostgres(url)) throw new CountersignError('cli.not_a_file', NOTHING_TO_VACUUM);
   const path = existing(url);
   return failingClearly(path, async () => {
     const before = statSync(path).size;
@@ -121,7 +132,7 @@ async function alone(url: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } finally {
-    claim.release();
+    await claim.release();
   }
 }
 

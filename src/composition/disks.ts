@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { BaseConfig } from '../config/config.ts';
 import { artifactsFolder } from './blobs.ts';
+import { localPath } from './storage.ts';
 
 /** The room of the disk on which something is stored. */
 interface DiskRoom {
@@ -12,15 +13,15 @@ interface DiskRoom {
   sizeBytes: number;
 }
 
-/** The disks of the database and the artifacts, without what is in memory or in a bucket. */
+/** The disks of the database and the artifacts, without what is in memory, on a server or in a bucket. */
 export function diskRooms({
   databaseUrl,
   artifactsUrl,
 }: Pick<BaseConfig, 'databaseUrl' | 'artifactsUrl'>): DiskRoom[] {
-  const database = databaseUrl.slice('sqlite:'.length);
+  const database = localPath(databaseUrl, 'sqlite:');
   const artifacts = artifactsFolder(artifactsUrl);
   return [
-    ...(database.startsWith(':') ? [] : [roomOf('database', dirname(database))]),
+    ...(database === undefined ? [] : [roomOf('database', dirname(database))]),
     ...(artifacts === undefined ? [] : [roomOf('artifacts', artifacts)]),
   ];
 }

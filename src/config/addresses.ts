@@ -14,11 +14,24 @@ import {
  * Where the database and GitHub are. Most commands need no other setting, and nothing else of this folder.
  */
 
+/** The host may be left out, for the server of this machine, or a parameter. */
+function isPostgresUrl(value: string): boolean {
+  return /^postgres(ql)?:\/\/[^\s/]*\/[^\s/?]+(\?\S*)?$/.test(value);
+}
+
+/** The address of a database as people may read it: without user, password and parameters. */
+export function shownDatabaseUrl(value: string): string {
+  return value.replace(/^(postgres(?:ql)?:\/\/)(?:[^@/]*@)?([^?]*)(\?.*)?$/s, '$1$2');
+}
+
 export const databaseUrl = optionalText.transform((value, ctx) => {
   if (value === undefined) return 'sqlite:data/countersign.db';
-  return /^sqlite:.+$/s.test(value)
+  return /^sqlite:.+$/s.test(value) || isPostgresUrl(value)
     ? value
-    : refuse(ctx, 'must be sqlite:<path of a file>, such as sqlite:data/countersign.db');
+    : refuse(
+        ctx,
+        'must be sqlite:<path of a file>, such as sqlite:data/countersign.db, or postgres://<user>:<password>@<host>/<database>',
+      );
 });
 
 export const apiUrl = optionalText.transform((value, ctx) => {

@@ -3,6 +3,7 @@ import { formatModelName, type ProviderName } from '../domain/model/name.ts';
 import type { RolloutLevel } from '../domain/policy/rollout.ts';
 import type { S3Access } from '../ports/s3-location.ts';
 import { SETTINGS, type SettingInForce, type SettingName } from '../ports/settings.ts';
+import { shownDatabaseUrl } from './addresses.ts';
 import type { Environment } from './fields.ts';
 import type { MetricsAccess } from './metrics.ts';
 import type { ModelConfig } from './model.ts';
@@ -84,7 +85,7 @@ const READERS: Readonly<
   OTEL_TRACES_SAMPLER_ARG: ({ tracing }) => (tracing?.sampler.endsWith('ratio') ? tracing.ratio : undefined),
   LOG_LEVEL: ({ logLevel }) => logLevel,
   LOG_FORMAT: ({ logFormat }) => logFormat,
-  DATABASE_URL: ({ databaseUrl }) => databaseUrl,
+  DATABASE_URL: ({ databaseUrl }) => shownDatabaseUrl(databaseUrl),
   ARTIFACTS_URL: ({ artifactsUrl }) => artifactsUrl,
   AWS_ENDPOINT_URL_S3: ({ s3 }, isGiven) => (isGiven('AWS_ENDPOINT_URL_S3') ? s3?.endpoint : undefined),
   AWS_ENDPOINT_URL: ({ s3 }, isGiven) => (isGiven('AWS_ENDPOINT_URL_S3') ? undefined : s3?.endpoint),

@@ -245,7 +245,7 @@ describe('readConfig', () => {
         "GITHUB_API_URL must be an http or https URL, such as https://api.github.com or https://HOST/api/v3",
         "PORT must be a whole number from 0 (any free port) to 65535",
         "PUBLIC_URL must be an http or https URL, such as https://countersign.example.com",
-        "DATABASE_URL must be sqlite:<path of a file>, such as sqlite:data/countersign.db",
+        "DATABASE_URL must be sqlite:<path of a file>, such as sqlite:data/countersign.db, or postgres://<user>:<password>@<host>/<database>",
         "LOG_LEVEL must be one of trace, debug, info, warn, error, silent",
         "LOG_FORMAT must be pretty or json",
         "ARTIFACTS_URL must be file:<path of a folder>, such as file:data/artifacts, or s3://<bucket>/<prefix>",

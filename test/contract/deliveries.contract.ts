@@ -70,13 +70,16 @@ export function deliveriesContract(open: OpenDatabase): void {
     });
 
     it('are handed to the queue once, oldest first, each with its key', async () => {
-      await record(delivery('g1', { queueKey: 'a' }), delivery('g2', { queueKey: 'b' }));
-      await record(delivery('g2', { queueKey: 'c' }), delivery('g3', { queueKey: 'd', receivedAt: at(1) }));
+      const [a, b] = await record(delivery('g1', { queueKey: 'a' }), delivery('g2', { queueKey: 'b' }));
+      const [, d] = await record(
+        delivery('g2', { queueKey: 'c' }),
+        delivery('g3', { queueKey: 'd', receivedAt: at(1) }),
+      );
       expect(await claimUnqueued(2)).toEqual([
-        { id: 1, queueKey: 'a', receivedAt: at(0) },
-        { id: 2, queueKey: 'b', receivedAt: at(0) },
+        { id: a?.id, queueKey: 'a', receivedAt: at(0) },
+        { id: b?.id, queueKey: 'b', receivedAt: at(0) },
       ]);
-      expect(await claimUnqueued(2)).toEqual([{ id: 3, queueKey: 'd', receivedAt: at(1) }]);
+      expect(await claimUnqueued(2)).toEqual([{ id: d?.id, queueKey: 'd', receivedAt: at(1) }]);
       expect(await claimUnqueued(2)).toEqual([]);
     });
 

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAnalyzerPool } from '../../src/analyzers/pool.ts';
 import { type App, type AppOverrides, startApp } from '../../src/app.ts';
@@ -10,8 +9,10 @@ import { type Ids, timeSortedIds } from '../../src/core/ids.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { ManualClock } from './clock.ts';
 import { type GitHubStandIn, type StandInOptions, startGitHub } from './github/stand-in.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { writeMigratedDatabase } from './migrated-database.ts';
 import { createRequestValidator, type RequestValidator } from './openapi/validator.ts';
+import { postgresForScenarios } from './postgres.ts';
 
 export const REPO = 'octo/app';
 
@@ -82,10 +83,12 @@ const SOON_MS = 1_000;
 let validator: RequestValidator | undefined;
 
 /**
- * The real app on a real SQLite file, with a stateful GitHub behind it: webhooks go in over HTTP, and tests read what a person
+ * The real app on a real SQLite file, or on PostgreSQL with `COUNTERSIGN_TEST_DATABASE=postgres`, with a stateful GitHub behind it: webhooks go in over HTTP, and tests read what a person
  * would read. The repository `octo/app` has a maintainer (mia), a writer (will), an outsider (otto) and an author (ada).
  */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const postgres =
+    process.env.COUNTERSIGN_TEST_DATABASE === 'postgres' ? await postgresForScenarios() : undefined;
   const folder = options.folder ?? mkdtempSync(join(memoryFolder(), 'countersign-test-'));
   const database = join(folder, 'countersign.db');
   if (options.folder === undefined) await writeMigratedDatabase(database);
@@ -125,7 +128,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     port: 0,
     metricsAccess: { own: { host: '127.0.0.1', port: 0, isGiven: true } },
     publicUrl: options.publicUrl,
-    databaseUrl: `sqlite:${database}`,
+    databaseUrl: postgres?.url ?? `sqlite:${database}`,
     artifactsUrl: `file:${join(folder, 'artifacts')}`,
     logLevel: 'silent',
     ...(options.model ? { model: options.model } : {}),
@@ -202,6 +205,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     async stop() {
       await harness.app.stop();
       await github.stop();
+      await postgres?.remove();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -220,14 +224,6 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       harness.app.queue.wake();
     }
   }
-}
-
-/**
- * Where files need no wait for the disk, if the system has such a place, because scenarios do not test the disk. The contract and
- * crash tests write to a real one.
- */
-export function memoryFolder(): string {
-  return existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
 
 /** Ids that a person can read and a snapshot can hold. */

@@ -93,7 +93,7 @@ function scan({ visible, repository, until, after }: ArtifactSearch): RawBuilder
 
 async function endOf(db: Kysely<Database>, scanned: RawBuilder<unknown>) {
   const { rows } = await sql<{ id: string; created_at: string }>`
-    SELECT * FROM (${scanned}) AS some LIMIT 1 OFFSET ${SCANNED_RUNS - 1}`.execute(db);
+    SELECT * FROM (${scanned}) AS found LIMIT 1 OFFSET ${SCANNED_RUNS - 1}`.execute(db);
   return rows[0];
 }
 
@@ -119,14 +119,14 @@ function candidatesOf(scanned: RawBuilder<unknown>, search: ArtifactSearch, limi
         OR EXISTS (SELECT 1 FROM artifacts AS x WHERE x.run_id = r.id AND ${has(sql`x.name`, text)}))`;
   return sql<Candidate>`
     SELECT r.id, r.repository, r.pull_request, r.chain, r.created_at, r.archive_id, CASE WHEN ${says} THEN 1 ELSE 0 END AS says_it
-      FROM (${scanned}) AS some ${JOIN_IN_ORDER} chain_runs AS r ON r.id = some.id
+      FROM (${scanned}) AS found ${JOIN_IN_ORDER} chain_runs AS r ON r.id = found.id
       LEFT JOIN run_archives AS a ON a.id = r.archive_id
       WHERE ${since === undefined ? sql`TRUE` : sql`r.updated_at >= ${toText(since)}`}
         AND CASE WHEN r.archive_id IS NULL
           THEN EXISTS (SELECT 1 FROM artifacts AS x WHERE ${sql.join(live, sql` AND `)})
           ELSE ${archived} END
         AND ${named}
-      ORDER BY some.created_at DESC, some.id DESC LIMIT ${limit}`;
+      ORDER BY found.created_at DESC, found.id DESC LIMIT ${limit}`;
 }
 
 function has(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
@@ -150,7 +150,7 @@ async function liveArtifacts(
     if (until !== undefined) conditions.push(sql`created_at < ${toText(until)}`);
     return sql`SELECT * FROM (SELECT id, run_id, created_at, kind, name, result,
       CASE WHEN result = ${UNKNOWN} THEN content END AS content FROM artifacts
-      WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created_at DESC, id DESC LIMIT ${LIVE_OF_RUN}) AS some`;
+      WHERE ${sql.join(conditions, sql` AND `)} ORDER BY created_at DESC, id DESC LIMIT ${LIVE_OF_RUN}) AS found`;
   });
   const { rows } = await sql<Outline>`${sql.join(parts, sql` UNION ALL `)}`.execute(db);
   return rows;

@@ -22,19 +22,21 @@ export interface AppliedMigration {
 
 /**
  * Reads `0001_initial.sql`, `0002_….sql` and so on, in order.
+ * @param first the number of the first
  * @throws CountersignError if a file has another name, or a number is missing or used twice
  */
-export function readMigrations(folder: string): Migration[] {
+export function readMigrations(folder: string, first = 1): Migration[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort();
   return names.map((name, index) => {
     const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]);
-    if (version !== index + 1) {
+    const expected = index + first;
+    if (version !== expected) {
       throw new CountersignError(
         'migration.misnumbered',
-        `The migration ${name} should begin with ${String(index + 1).padStart(4, '0')}_: ` +
-          'files are numbered from 0001 without gaps, as 0001_some_words.sql.',
+        `The migration ${name} should begin with ${String(expected).padStart(4, '0')}_: ` +
+          'files are numbered without gaps, as 0001_some_words.sql.',
       );
     }
     const bytes = readFileSync(join(folder, name));
@@ -61,7 +63,7 @@ export function pendingMigrations(
       throw new CountersignError(
         'migration.newer_database',
         `The database was written by a newer version of Countersign (migration ${done.name}; this version knows ` +
-          `${migrations.length}). Run that version, or restore a backup made before the upgrade.`,
+          `${migrations.at(-1)?.version ?? 0}). Run that version, or restore a backup made before the upgrade.`,
       );
     }
     if (ours.sha256 !== done.sha256) {

@@ -261,8 +261,8 @@ export function operationsTable(db: Kysely<Database>): Operations {
         .select(({ fn }) => [
           fn.countAll<number>().as('traces'),
           fn.countAll<number>().filterWhere('some.error', 'is not', null).as('failed'),
-          sql<number>`sum(coalesce(some.tokens_in, 0) + coalesce(some.tokens_out, 0))`.as('tokens'),
-          sql<number>`sum(coalesce(some.cost, 0))`.as('cost'),
+          sql<number>`sum(coalesce("some".tokens_in, 0) + coalesce("some".tokens_out, 0))`.as('tokens'),
+          sql<number>`sum(coalesce("some".cost, 0))`.as('cost'),
           fn.max('some.completed_at').as('last_at'),
         ])
         .where(visibleIn(visible, ofEither('repository_id')))

@@ -85,7 +85,7 @@ export function overviewOf(db: Kysely<Database>): Overview {
 
     async stopped(filter, { after, limit, otherSince }) {
       const { rows } = await sql<LineRow>`
-        SELECT * FROM (${stopped(filter, otherSince)}) AS some
+        SELECT * FROM (${stopped(filter, otherSince)}) AS found
           WHERE (changed_at, id) < (${after?.at ?? '9'}, ${after?.id ?? ''})
           ORDER BY changed_at DESC, id DESC LIMIT ${limit}`.execute(db);
       return rows.map(lineOf);
@@ -95,10 +95,10 @@ export function overviewOf(db: Kysely<Database>): Overview {
       const most = sql.lit(MOST_LINES_COUNTED);
       const active = (statuses: RawBuilder<unknown>) => sql`
         (SELECT count(*) FROM (SELECT 1 FROM chain_runs AS r ${PULL_REQUEST}
-          WHERE r.status IN (${statuses}) AND ${matching(filter)} LIMIT ${most}) AS some)`;
+          WHERE r.status IN (${statuses}) AND ${matching(filter)} LIMIT ${most}) AS found)`;
       const { rows } = await sql<{ active: number; asking: number; stopped: number }>`
         SELECT ${active(ACTIVE)} AS active, ${active(sql.lit('waiting_approval'))} AS asking,
-          (SELECT count(*) FROM (SELECT 1 FROM (${stopped(filter, otherSince)}) AS each LIMIT ${most}) AS some) AS stopped`.execute(
+          (SELECT count(*) FROM (SELECT 1 FROM (${stopped(filter, otherSince)}) AS each LIMIT ${most}) AS found) AS stopped`.execute(
         db,
       );
       return rows[0] ?? { active: 0, asking: 0, stopped: 0 };

@@ -59,7 +59,7 @@ export interface Tools {
     purpose: 'read' | 'write',
     work: (storage: Storage) => Promise<T>,
   ): Promise<T>;
-  /** Whether there is a file where `DATABASE_URL` says. */
+  /** Whether there is a file where `DATABASE_URL` says, or it names a server. */
   hasDatabase(): Promise<boolean>;
   migrate(url: string | undefined): Promise<Migrated>;
   /** Copies a database of any version to a new file, unchanged. */

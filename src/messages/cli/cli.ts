@@ -172,6 +172,12 @@ export function badDatabase(diagnostics: readonly string[], given: boolean): str
 export const IN_MEMORY =
   'A database in memory belongs to the process that made it, so there is nothing to see from outside.';
 
+export const BACKUP_BY_PG_DUMP =
+  'The backup was not written: a database of PostgreSQL is backed up with pg_dump, as docs/operations.md says.';
+
+export const NOTHING_TO_VACUUM =
+  'PostgreSQL gives back and reuses free pages by itself, so there is nothing to do.';
+
 export function noDatabase(path: string): string {
   return `There is no database at ${plainLine(path)}; start the app, or make one with countersign db migrate.`;
 }

@@ -141,6 +141,10 @@ export function waitingFor(server: Server | undefined, timeoutMs: number): strin
   return `waiting up to ${timeoutMs / 1_000} s for ${serverName(server)} to end: ${WHY_ALONE}`;
 }
 
+/** @see ADR 66 */
+export const SERVED_BY_ANOTHER_NOW =
+  'another process serves the database now, because this one could not reach it for too long: this one ends, and nothing more of it is written';
+
 export function servedByAnother(server: Server | undefined): string {
   return (
     `its database is served by ${serverName(server)}, and ${WHY_ALONE}. ` +

@@ -11,7 +11,7 @@ import { type Example, parseExamples, split } from '../../../../src/skills/kinds
 import { type Optimization, optimizeModule } from '../../../../src/skills/kinds/module/optimize.ts';
 import { score } from '../../../../src/skills/kinds/module/sidecar/score.ts';
 import { createSidecar, type Task, type TaskEnd } from '../../../../src/skills/kinds/module/sidecar.ts';
-import { memoryFolder } from '../../../support/harness.ts';
+import { memoryFolder } from '../../../support/memory-folder.ts';
 import { purpose, useStubModel } from '../../../support/model/questions.ts';
 import type { Asked, Script } from '../../../support/model/stub.ts';
 

@@ -1,0 +1,122 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  type QueryResult,
+} from 'kysely';
+import { PostgresForms } from '../sql/dialect.ts';
+import type { Database } from '../sql/schema.ts';
+import { ConnectionLost } from './failure.ts';
+import type { Answer, Client } from './pool.ts';
+
+/** One for all, because what is compiled once per database is remembered by it. */
+const adapter = new PostgresAdapter();
+
+/** A connection during one transaction. Its statements are refused once that is over. */
+export class Connection implements DatabaseConnection {
+  readonly db: Kysely<Database>;
+  readonly #client: Client;
+  readonly #translate: (error: unknown) => unknown;
+  readonly #sees: (query: CompiledQuery) => void;
+  #isOver = false;
+  #isLost = false;
+
+  /** @param sees called before each statement that Kysely makes */
+  constructor(
+    client: Client,
+    translate: (error: unknown) => unknown,
+    sees: (query: CompiledQuery) => void = () => {},
+  ) {
+    this.#client = client;
+    this.#translate = translate;
+    this.#sees = sees;
+    this.db = new Kysely({ dialect: dialectOn(this) });
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    this.#sees(query);
+    const answer = await this.#asking(() => this.#client.query(query.sql, query.parameters.map(storable)));
+    return {
+      rows: answer.rows as Row[],
+      ...(changesRows(answer) && { numAffectedRows: BigInt(answer.rowCount ?? 0) }),
+    };
+  }
+
+  // biome-ignore lint/correctness/useYield: no query of ours is streamed
+  async *streamQuery(): AsyncGenerator<never> {
+    throw new Error('results are not streamed');
+  }
+
+  /** Several statements in one round trip. */
+  script(text: string): Promise<Answer[]> {
+    return this.#asking(() => this.#client.script(text));
+  }
+
+  /** Gives the connection back. @param isBroken the server may still be within a transaction */
+  end(isBroken = false): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#client.release(isBroken || this.#isLost);
+  }
+
+  async #asking<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#isOver) throw new Error('the transaction is over');
+    try {
+      return await ask();
+    } catch (error) {
+      const failure = this.#translate(error);
+      this.#isLost ||= failure instanceof ConnectionLost;
+      throw failure;
+    }
+  }
+}
+
+function changesRows({ command }: Answer): boolean {
+  return command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
+}
+
+/**
+ * PostgreSQL's texts cannot have the character 0, which programs may print. The substitute is as long in bytes, by which lines of
+ * running sessions are counted.
+ */
+function storable(value: unknown): unknown {
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\x1a') : value;
+}
+
+function dialectOn(connection: DatabaseConnection): Dialect {
+  return {
+    createAdapter: () => adapter,
+    createDriver: () => new OneConnection(connection),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresForms(),
+  };
+}
+
+/** Kysely begins and ends no transactions: each is the connection's whole life. */
+class OneConnection implements Driver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection;
+  }
+
+  async init(): Promise<void> {}
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+  async beginTransaction(): Promise<void> {
+    throw new Error('a transaction is open already');
+  }
+  async commitTransaction(): Promise<void> {}
+  async rollbackTransaction(): Promise<void> {}
+  async releaseConnection(): Promise<void> {}
+  async destroy(): Promise<void> {}
+}

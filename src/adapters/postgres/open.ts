@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { Clock, Timers } from '../../core/clock.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
+import type { Storage } from '../../ports/storage.ts';
+import { type AppliedMigration, pendingMigrations, readMigrations } from '../sql/migrate.ts';
+import { Connection } from './connection.ts';
+import { postgresFailure } from './failure.ts';
+import type { Place } from './place.ts';
+import { openPool, type Pool } from './pool.ts';
+import { appliedTo, makeOwnTables, migratePostgres } from './setup.ts';
+import { PostgresStorage } from './storage.ts';
+
+const POSTGRES_MIGRATIONS = join(PACKAGE_ROOT, 'migrations/postgres');
+
+/** The first migration has the whole schema as of the SQLite migration with this number. */
+const BASELINE = 43;
+
+interface PostgresOptions {
+  clock: Clock;
+  timers?: Timers;
+  /** Of the process that serves the database. */
+  fence?: number | undefined;
+  /** Another one, for tests. */
+  pool?: Pool;
+}
+
+/**
+ * Connects to the database, and migrates it.
+ * @throws CountersignError if it cannot be reached or this program must not write to it
+ */
+export function openPostgres(place: Place, options: PostgresOptions): Promise<Storage> {
+  return onFirstConnection(place, options.pool, async (connection, pool) => {
+    await makeOwnTables(connection);
+    await migratePostgres(connection, migrations(), options.clock);
+    return new PostgresStorage(pool, { name: place.name, ...options });
+  });
+}
+
+/** Connects to the database, and says which migrations were applied and which it lacks. Changes nothing. */
+export function openExistingPostgres(
+  place: Place,
+  options: { clock: Clock; isReadOnly: boolean },
+): Promise<{ storage: Storage; applied: readonly AppliedMigration[]; pending: string[] }> {
+  return onFirstConnection(place, undefined, async (connection, pool) => {
+    const applied = await appliedTo(connection);
+    return {
+      storage: new PostgresStorage(pool, { name: place.name, ...options }),
+      applied,
+      pending: pendingMigrations(migrations(), applied).map(({ name }) => name),
+    };
+  });
+}
+
+/** Migrates the database. The lock of all that write keeps this apart from a process that serves it. */
+export async function migratedPostgres(
+  place: Place,
+  clock: Clock,
+): Promise<{ before: AppliedMigration[]; after: AppliedMigration[] }> {
+  const done = await onFirstConnection(place, undefined, async (connection, pool) => {
+    const before = await appliedTo(connection);
+    await makeOwnTables(connection);
+    await migratePostgres(connection, migrations(), clock);
+    return { before, after: await appliedTo(connection), pool };
+  });
+  await done.pool.end();
+  return done;
+}
+
+function migrations() {
+  return readMigrations(POSTGRES_MIGRATIONS, BASELINE);
+}
+
+async function onFirstConnection<T>(
+  place: Place,
+  given: Pool | undefined,
+  work: (connection: Connection, pool: Pool) => Promise<T>,
+): Promise<T> {
+  const pool = given ?? openPool(place);
+  const failing = (error: unknown) => postgresFailure(error, place.name);
+  try {
+    const connection = new Connection(await pool.connect(), failing);
+    try {
+      return await work(connection, pool);
+    } finally {
+      connection.end();
+    }
+  } catch (error) {
+    await pool.end();
+    throw failing(error);
+  }
+}

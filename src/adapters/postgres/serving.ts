@@ -1,0 +1,152 @@
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { systemTimers, type Timers } from '../../core/clock.ts';
+import { Connection } from './connection.ts';
+import { postgresFailure } from './failure.ts';
+import { LOCK } from './lock.ts';
+import type { Place } from './place.ts';
+import { openPool, type Pool, rowsOf } from './pool.ts';
+import { makeOwnTables } from './setup.ts';
+
+const holderSchema = z.object({ pid: z.number(), host: z.string(), since: z.iso.datetime() });
+
+/** The process that serves a database; `since` is ISO 8601. */
+type Holder = z.infer<typeof holderSchema>;
+
+/** For how long nobody else may take over, in seconds, if the process says nothing. By the server's clock. */
+const LEASE_S = 10;
+/** How often the process says that it still serves, in milliseconds. */
+const RENEWED_MS = 2_000;
+
+export type PostgresClaim =
+  | {
+      ok: true;
+      /** Transactions with it are refused as soon as another process serves the database. */
+      fence: number;
+      release(): Promise<void>;
+    }
+  | { ok: false; holder: Holder | undefined };
+
+/**
+ * Makes this process the one that serves the database, or returns the other process that does. A process that ends without
+ * releasing its claim, or is cut off, is succeeded when its lease has run out.
+ *
+ * The claim is taken under the lock of all that write, so that no transaction of the process before is open. Its later ones
+ * carry a lower fence, and are refused.
+ * @param onLost called once another process has taken over
+ */
+export async function claimToServe(
+  place: Place,
+  { now, onLost, timers = systemTimers }: { now: Date; onLost(): void; timers?: Timers },
+): Promise<PostgresClaim> {
+  const pool = openPool(place);
+  const failing = (error: unknown) => postgresFailure(error, place.name);
+  try {
+    const holder: Holder = { pid: process.pid, host: hostname(), since: now.toISOString() };
+    const taken = await on(pool, failing, async (connection) => {
+      await makeOwnTables(connection);
+      return take(connection, holder);
+    });
+    if (!taken.ok) {
+      await pool.end();
+      return taken;
+    }
+    const { fence } = taken;
+    const stopRenewing = renewing(pool, { fence, failing, onLost, timers });
+    return {
+      ok: true,
+      fence,
+      async release() {
+        stopRenewing();
+        await on(pool, failing, (connection) =>
+          connection.script(`UPDATE serving SET holder = NULL, until = '-infinity' WHERE fence = ${fence}`),
+        ).catch(() => {});
+        await pool.end();
+      },
+    };
+  } catch (error) {
+    await pool.end();
+    throw failing(error);
+  }
+}
+
+async function take(
+  connection: Connection,
+  holder: Holder,
+): Promise<{ ok: true; fence: number } | { ok: false; holder: Holder | undefined }> {
+  await connection.script(`BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}`);
+  try {
+    const text = JSON.stringify(holder).replaceAll("'", "''");
+    const [taken, now] = await connection.script(
+      `UPDATE serving SET fence = fence + 1, holder = '${text}', until = clock_timestamp() + interval '${LEASE_S} s'
+         WHERE until < clock_timestamp() RETURNING fence;
+       SELECT holder FROM serving; COMMIT`,
+    );
+    const [row] = rowsOf<{ fence: number }>(taken);
+    if (row) return { ok: true, fence: row.fence };
+    const [other] = rowsOf<{ holder: string | null }>(now);
+    return { ok: false, holder: holderIn(other?.holder ?? null) };
+  } catch (error) {
+    await connection.script('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+/** Nobody takes over while nobody else can reach the database, so a failure means nothing. @returns stops it */
+function renewing(
+  pool: Pool,
+  {
+    fence,
+    failing,
+    onLost,
+    timers,
+  }: { fence: number; failing(error: unknown): unknown; onLost(): void; timers: Timers },
+): () => void {
+  let stop = timers.after(RENEWED_MS, renew);
+  let isOver = false;
+
+  function renew(): void {
+    void on(pool, failing, (connection) =>
+      connection.script(
+        `UPDATE serving SET until = clock_timestamp() + interval '${LEASE_S} s' WHERE fence = ${fence}`,
+      ),
+    ).then(
+      ([answer]) => (answer?.rowCount === 0 ? lost() : again()),
+      () => again(),
+    );
+  }
+
+  function lost(): void {
+    if (!isOver) onLost();
+  }
+
+  function again(): void {
+    if (!isOver) stop = timers.after(RENEWED_MS, renew);
+  }
+
+  return () => {
+    isOver = true;
+    stop();
+  };
+}
+
+async function on<T>(
+  pool: Pool,
+  failing: (error: unknown) => unknown,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = new Connection(await pool.connect(), failing);
+  try {
+    return await work(connection);
+  } finally {
+    connection.end();
+  }
+}
+
+function holderIn(text: string | null): Holder | undefined {
+  try {
+    return holderSchema.parse(JSON.parse(text ?? ''));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../core/clock.ts';
+import { CountersignError, messageOf } from '../../core/errors.ts';
+import { type AppliedMigration, type Migration, pendingMigrations } from '../sql/migrate.ts';
+import type { Connection } from './connection.ts';
+import { LOCK } from './lock.ts';
+import { rowsOf } from './pool.ts';
+
+/**
+ * What the adapter needs before any migration: their history, the last commit of each connection that writes, and the process
+ * that serves the database. Each of these has a higher fence than the one before.
+ */
+const OWN_TABLES = `
+  CREATE TABLE IF NOT EXISTS schema_migrations (
+    version    BIGINT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    sha256     TEXT NOT NULL,
+    applied_at TEXT NOT NULL
+  );
+  CREATE SEQUENCE IF NOT EXISTS commit_numbers;
+  CREATE TABLE IF NOT EXISTS commits (
+    writer TEXT PRIMARY KEY,
+    own    BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    at     TIMESTAMP WITH TIME ZONE NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS serving (
+    id     BIGINT PRIMARY KEY CHECK (id = 1),
+    fence  BIGINT NOT NULL,
+    holder TEXT,
+    until  TIMESTAMP WITH TIME ZONE NOT NULL
+  );
+  INSERT INTO serving VALUES (1, 0, NULL, '-infinity') ON CONFLICT DO NOTHING`;
+
+/** Makes the tables that the adapter itself needs, if they are missing. */
+export async function makeOwnTables(connection: Connection): Promise<void> {
+  const [answer] = await connection.script(`SELECT to_regclass('serving') IS NOT NULL AS made`);
+  if (rowsOf<{ made: boolean }>(answer)[0]?.made) return;
+  await connection.script(`BEGIN; ${LOCK}; ${OWN_TABLES}; COMMIT`).catch(async (error: unknown) => {
+    await connection.script('ROLLBACK').catch(() => {});
+    throw error;
+  });
+}
+
+export async function appliedTo(connection: Connection): Promise<AppliedMigration[]> {
+  const [answer] = await connection.script(`SELECT to_regclass('schema_migrations') IS NOT NULL AS made`);
+  if (!rowsOf<{ made: boolean }>(answer)[0]?.made) return [];
+  const [history] = await connection.script(
+    'SELECT version, name, sha256 FROM schema_migrations ORDER BY version',
+  );
+  return rowsOf<AppliedMigration>(history);
+}
+
+/**
+ * Applies all pending migrations in one transaction, under the lock of all that write: several processes that start on an empty
+ * database take turns, and the last finds nothing to do.
+ * @throws CountersignError if `pendingMigrations` refuses, or if a migration fails
+ */
+export async function migratePostgres(
+  connection: Connection,
+  migrations: readonly Migration[],
+  clock: Clock,
+): Promise<void> {
+  if (pendingMigrations(migrations, await appliedTo(connection)).length === 0) return;
+  try {
+    await connection.script(`BEGIN; ${LOCK}`);
+    for (const migration of pendingMigrations(migrations, await appliedTo(connection)))
+      await apply(connection, migration, clock.now());
+    await connection.script('COMMIT');
+  } catch (error) {
+    await connection.script('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+async function apply(
+  connection: Connection,
+  { version, name, sha256, sql }: Migration,
+  at: Date,
+): Promise<void> {
+  try {
+    await connection.script(sql);
+  } catch (error) {
+    throw new CountersignError(
+      'migration.failed',
+      `The migration ${name} failed and left the database as it was: ${messageOf(error)}. ` +
+        'The version of Countersign that ran before still works with it.',
+      { cause: error },
+    );
+  }
+  // The name and the hash consist of letters and digits, apart from `_` and `.`.
+  await connection.script(
+    `INSERT INTO schema_migrations VALUES (${version}, '${name}', '${sha256}', '${at.toISOString()}')`,
+  );
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { postgresFailure } from '../../../src/adapters/postgres/failure.ts';
+import { placeOf } from '../../../src/adapters/postgres/place.ts';
+
+const place = placeOf('postgres://app:tulip%40rain@db.example.com:6432/countersign?sslmode=require');
+
+describe('an address of PostgreSQL', () => {
+  it('names host and database for messages, and its password for redaction', () => {
+    expect(place).toMatchObject({
+      name: 'the database countersign on db.example.com:6432',
+      password: 'tulip@rain',
+    });
+  });
+
+  it.each(['postgres://', 'postgres://app:tulip@db.example.com', 'postgres://app:tulip@db:port/x'])(
+    '"%s" is refused without showing the password',
+    (url) => {
+      expect(() => placeOf(url)).toThrow(
+        expect.objectContaining({
+          code: 'storage.bad_url',
+          message: expect.not.stringContaining('tulip'),
+        }),
+      );
+    },
+  );
+});
+
+describe('an error of PostgreSQL', () => {
+  const failureOf = (code: string | undefined, message = 'no') =>
+    postgresFailure(Object.assign(new Error(message), code === undefined ? {} : { code }), place.name);
+
+  it.each([
+    ['ECONNREFUSED', 'Nothing answers where the database countersign on db.example.com:6432 should be'],
+    ['ENOTFOUND', 'The host of the database countersign on db.example.com:6432 is unknown'],
+    ['28P01', 'refused the user or the password of DATABASE_URL'],
+    ['3D000', 'There is no such database as the database countersign'],
+    ['42501', 'let it own the database'],
+    ['53100', 'is full. Make room on it; nothing recorded so far is harmed'],
+    ['53300', 'has too many connections'],
+    ['25006', 'only reads, as a standby does'],
+    ['57014', 'took too long'],
+    ['57P01', 'its server was restarted'],
+    ['XX001', 'restore a backup'],
+  ])('%s says what its owner can do', (code, sentence) => {
+    expect(failureOf(code)).toMatchObject({
+      code: 'storage.unavailable',
+      message: expect.stringContaining(sentence),
+    });
+  });
+
+  it('without a code, when a connection ends, is a lost connection', () => {
+    expect(failureOf(undefined, 'Connection terminated unexpectedly')).toMatchObject({
+      name: 'ConnectionLost',
+    });
+  });
+
+  it.each(['55P03', '40001', '40P01'])('%s passes when another process is done', (code) => {
+    expect(failureOf(code)).toMatchObject({
+      name: 'StorageLocked',
+      message: expect.stringMatching(/^The database countersign on .* is locked/),
+    });
+  });
+
+  it.each(['23505', '23503', '42601'])('%s, of a statement, stays as it is', (code) => {
+    expect(failureOf(code)).toMatchObject({ code, message: 'no' });
+  });
+});

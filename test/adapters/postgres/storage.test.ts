@@ -1,0 +1,137 @@
+// @module-tag slow
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPostgres } from '../../../src/adapters/postgres/open.ts';
+import { placeOf } from '../../../src/adapters/postgres/place.ts';
+import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
+import { claimToServe } from '../../../src/adapters/postgres/serving.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
+import { at, runState } from '../../support/rows.ts';
+
+const clock = { now: () => at(0) };
+
+describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () => {
+  let server: PostgresServer;
+  let url: string;
+  const opened: Storage[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  beforeEach(async () => {
+    url = await server.newMigrated();
+  });
+  afterEach(async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  });
+  afterAll(() => server?.remove());
+
+  async function open(options: { fence?: number; pool?: Pool } = {}): Promise<Storage> {
+    const storage = await openPostgres(placeOf(url), { clock, ...options });
+    opened.push(storage);
+    return storage;
+  }
+
+  const insert = (storage: Storage, id: string) => storage.transaction((tx) => tx.runs.insert(runState(id)));
+  const ids = async (storage: Storage) => (await storage.read.runs.list({})).map(({ id }) => id);
+
+  /** Breaks the connection at the next commit. */
+  function breaking(at: 'before' | 'after'): { pool: Pool; arm(): void } {
+    const pool = openPool(placeOf(url));
+    let isArmed = false;
+    return {
+      arm() {
+        isArmed = true;
+      },
+      pool: {
+        end: () => pool.end(),
+        async connect() {
+          const client = await pool.connect();
+          return {
+            ...client,
+            async script(text) {
+              if (!isArmed || !text.includes('INSERT INTO commits')) return client.script(text);
+              isArmed = false;
+              if (at === 'after') await client.script(text);
+              client.release(true);
+              throw new Error('Connection terminated unexpectedly');
+            },
+            release: (isBroken) => {
+              if (!isBroken) client.release(false);
+            },
+          };
+        },
+      },
+    };
+  }
+
+  it('reports a commit as done whose answer was lost', async () => {
+    const { pool, arm } = breaking('after');
+    const storage = await open({ pool });
+    arm();
+    await insert(storage, 'run1');
+    expect(await ids(storage)).toEqual(['run1']);
+    await insert(storage, 'run2');
+    expect(await ids(storage)).toEqual(['run2', 'run1']);
+  });
+
+  it('reports a commit as failed that did not reach the server', async () => {
+    const { pool, arm } = breaking('before');
+    const storage = await open({ pool });
+    arm();
+    await expect(insert(storage, 'run1')).rejects.toMatchObject({ code: 'storage.unavailable' });
+    expect(await ids(storage)).toEqual([]);
+    await insert(storage, 'run2');
+    expect(await ids(storage)).toEqual(['run2']);
+  });
+
+  it('writes nothing more once another process serves the database', async () => {
+    const place = placeOf(url);
+    const first = await claimToServe(place, { now: at(0), onLost() {} });
+    const storage = await open({ fence: first.ok ? first.fence : 0 });
+    await insert(storage, 'run1');
+    expect(await claimToServe(place, { now: at(0), onLost() {} })).toMatchObject({
+      ok: false,
+      holder: { pid: process.pid },
+    });
+    if (first.ok) await first.release();
+    const second = await claimToServe(place, { now: at(1), onLost() {} });
+    await expect(insert(storage, 'run2')).rejects.toMatchObject({ code: 'storage.not_serving' });
+    expect(await ids(storage)).toEqual(['run1']);
+    if (second.ok) await second.release();
+  });
+
+  it('knows no rows any more that another process has changed', async () => {
+    const [one, other] = [await open(), await open()];
+    await insert(one, 'run1');
+    await other.transaction((tx) => tx.runs.save(runState('run1', { paused: true }), { kind: 'app' }));
+    expect(await one.transaction(async (tx) => (await tx.runs.get('run1'))?.paused)).toBe(true);
+  });
+
+  it('works again after its server was restarted', async () => {
+    const storage = await open();
+    await insert(storage, 'run1');
+    await server.down('immediate');
+    await expect(storage.check()).rejects.toMatchObject({ code: 'storage.unavailable' });
+    await server.up();
+    await insert(storage, 'run2');
+    expect(await ids(storage)).toEqual(['run2', 'run1']);
+    await expect(storage.check()).resolves.toBeUndefined();
+  });
+
+  it('says another version for each commit, whoever makes it', async () => {
+    const [one, other] = [await open(), await open()];
+    const before = await one.version();
+    expect(await one.version()).toBe(before);
+    await insert(other, 'run1');
+    expect(await one.version()).not.toBe(before);
+  });
+
+  it('is made by several processes that start on an empty database', async () => {
+    url = await server.newDatabase();
+    const storages = await Promise.all([open(), open(), open()]);
+    for (const [n, storage] of storages.entries()) await insert(storage, `run${n}`);
+    const applied = await server.query('SELECT count(*) AS count FROM schema_migrations', databaseOf(url));
+    expect(Number(applied[0]?.count)).toBeGreaterThan(0);
+  });
+});

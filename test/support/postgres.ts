@@ -1,0 +1,210 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { openStorage } from '../../src/composition/storage.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { TestDatabase } from './database.ts';
+import { memoryFolder } from './memory-folder.ts';
+
+/** Where Debian and Ubuntu put the programs of each version. */
+const INSTALLED = '/usr/lib/postgresql';
+
+/** The user `nobody` of Debian: PostgreSQL refuses to run as root. */
+const NOBODY = 65_534;
+
+const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** The folder with the programs of the newest installed version; `undefined` if there is none. */
+export const postgresPrograms: string | undefined = existsSync(INSTALLED)
+  ? readdirSync(INSTALLED)
+      .toSorted((a, b) => Number(b) - Number(a))
+      .map((version) => join(INSTALLED, version, 'bin'))
+      .find((folder) => existsSync(join(folder, 'initdb')))
+  : undefined;
+
+/** Why tests of PostgreSQL are skipped, for their names. */
+export const WITHOUT_POSTGRES =
+  postgresPrograms === undefined ? ' (skipped: apt-get install postgresql)' : '';
+
+export interface PostgresServer {
+  /** The folder with its Unix socket. */
+  folder: string;
+  /** Another empty database each time. */
+  newDatabase(): Promise<string>;
+  /** Another migrated database each time. */
+  newMigrated(): Promise<string>;
+  /** Runs statements as the owner of everything. */
+  query(sql: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** Stops it, as a restart does, or as a crash does. */
+  down(how: 'fast' | 'immediate'): Promise<void>;
+  up(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** A server of its own in a folder of its own, on a Unix socket. It does not wait for the disk unless it should be `durable`. */
+export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+  if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed');
+  const programs = postgresPrograms;
+  const folder = mkdtempSync(join(durable ? tmpdir() : memoryFolder(), 'countersign-pg-'));
+  if (identity.uid !== undefined) chownSync(folder, identity.uid, identity.gid);
+  const data = join(folder, 'data');
+  await promisify(execFile)(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'countersign', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    { cwd: folder, ...identity },
+  );
+  let server: ChildProcess | undefined;
+  const endWithThis = () => {
+    server?.kill('SIGQUIT');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', endWithThis);
+  let made = 0;
+  let template: Promise<string> | undefined;
+
+  const urlOf = (database: string) => `postgres://countersign@localhost/${database}?host=${folder}`;
+
+  async function up(): Promise<void> {
+    const started = spawn(
+      join(programs, 'postgres'),
+      [
+        ...['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=200'],
+        ...(durable ? [] : ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off']),
+      ],
+      { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...identity },
+    );
+    server = started;
+    const lines = createInterface({ input: started.stderr });
+    const log: string[] = [];
+    for await (const line of lines) {
+      log.push(line);
+      if (line.includes('ready to accept connections')) {
+        started.stderr.resume();
+        return;
+      }
+    }
+    throw new Error(`PostgreSQL did not start: ${log.join('\n')}`);
+  }
+
+  async function down(how: 'fast' | 'immediate'): Promise<void> {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await ended;
+  }
+
+  async function query(sql: string, database = 'postgres'): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: urlOf(database) });
+    await client.connect();
+    try {
+      const answers: pg.QueryResult | pg.QueryResult[] = await client.query(sql);
+      return (Array.isArray(answers) ? answers.at(-1) : answers)?.rows ?? [];
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function newDatabase(from = 'template0'): Promise<string> {
+    const name = `test_${++made}`;
+    await query(`CREATE DATABASE ${name} TEMPLATE ${from}`);
+    return urlOf(name);
+  }
+
+  async function migrated(): Promise<string> {
+    const url = await newDatabase();
+    await (await openStorage(url)).close();
+    return databaseOf(url);
+  }
+
+  await up();
+  return {
+    folder,
+    newDatabase: () => newDatabase(),
+    async newMigrated() {
+      template ??= migrated();
+      return newDatabase(await template);
+    },
+    query,
+    down,
+    up,
+    async remove() {
+      process.off('exit', endWithThis);
+      await down('immediate');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
+/** Leaves a migrated database as it was after its migration, whatever triggers say. TRUNCATE takes three times as long. */
+const EMPTIED = `
+  SET session_replication_role = replica;
+  DO $$ DECLARE one TEXT; BEGIN
+    FOR one IN SELECT tablename FROM pg_tables
+      WHERE schemaname = 'public' AND tablename NOT IN ('schema_migrations', 'serving')
+      LOOP EXECUTE format('DELETE FROM %I', one); END LOOP;
+    FOR one IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public'
+      LOOP PERFORM setval(one, 1, false); END LOOP;
+  END $$`;
+
+/** Databases of one server. One that a test has left is emptied for another. */
+function reusedDatabases() {
+  let started: Promise<PostgresServer> | undefined;
+  const free: string[] = [];
+  return {
+    async take(): Promise<{ url: string; giveBack(): Promise<void> }> {
+      started ??= startPostgres();
+      const server = await started;
+      const url = free.pop() ?? (await server.newMigrated());
+      return {
+        url,
+        async giveBack() {
+          await server.query(EMPTIED, databaseOf(url));
+          free.push(url);
+        },
+      };
+    },
+    async remove() {
+      await (await started)?.remove();
+    },
+  };
+}
+
+/** One server for the tests of a file. */
+export function postgresTestDatabases(): {
+  open(clock: Clock): Promise<TestDatabase>;
+  remove(): Promise<void>;
+} {
+  const databases = reusedDatabases();
+  return {
+    async open(clock) {
+      const { url, giveBack } = await databases.take();
+      const storage = await openStorage(url, { clock });
+      return {
+        storage,
+        async remove() {
+          await storage.close();
+          await giveBack();
+        },
+      };
+    },
+    remove: databases.remove,
+  };
+}
+
+let ofScenarios: ReturnType<typeof reusedDatabases> | undefined;
+
+/** A database for one scenario. Its server ends with the process. */
+export async function postgresForScenarios(): Promise<{ url: string; remove(): Promise<void> }> {
+  ofScenarios ??= reusedDatabases();
+  const { url, giveBack } = await ofScenarios.take();
+  return { url, remove: giveBack };
+}

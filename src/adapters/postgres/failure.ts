@@ -9,7 +9,7 @@ export class ConnectionLost extends CountersignError {
   }
 }
 
-/** What PostgreSQL and Node.js tell of an error: an SQLSTATE, or a code such as `ECONNREFUSED`. */
+/** What PostgreSQL and Node.js say of an error: an SQLSTATE, or a code such as `ECONNREFUSED`. */
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -50,7 +50,7 @@ export function openPool({ url }: Place): Pool {
     application_name: 'countersign',
     types: { getTypeParser },
   });
-  // Both would end the process. Whoever uses the connection next gets the error.
+  // Both would end the process. The next user of the connection gets the error.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
@@ -74,7 +74,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'tex
   oid === INT8 || oid === NUMERIC ? toNumber : pg.types.getTypeParser(oid, format as 'text');
 
 /** @throws RangeError if the number would not be the same */
-export function toNumber(text: string): number {
+function toNumber(text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && !Number.isSafeInteger(number))
     throw new RangeError(`${text} is too large a number`);

@@ -47,17 +47,19 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
         end: () => pool.end(),
         async connect() {
           const client = await pool.connect();
+          let isBroken = false;
           return {
             ...client,
             async script(text) {
               if (!isArmed || !text.includes('INSERT INTO commits')) return client.script(text);
               isArmed = false;
               if (at === 'after') await client.script(text);
+              isBroken = true;
               client.release(true);
               throw new Error('Connection terminated unexpectedly');
             },
-            release: (isBroken) => {
-              if (!isBroken) client.release(false);
+            release(asBroken) {
+              if (!isBroken) client.release(asBroken);
             },
           };
         },
@@ -111,7 +113,7 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   it('works again after its server was restarted', async () => {
     const storage = await open();
     await insert(storage, 'run1');
-    await server.down('immediate');
+    await server.down('fast');
     await expect(storage.check()).rejects.toMatchObject({ code: 'storage.unavailable' });
     await server.up();
     await insert(storage, 'run2');

@@ -13,7 +13,7 @@ export async function withPostgres<T>(
   purpose: 'read' | 'write',
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  const opened = await openExistingPostgres(postgresPlace(url), {
+  const opened = await openExistingPostgres(await postgresPlace(url), {
     clock: systemClock,
     isReadOnly: purpose === 'read',
   });
@@ -31,7 +31,7 @@ export async function withPostgres<T>(
 
 /** @throws CountersignError if the database is newer than this program, or a migration fails */
 export async function migratePostgresDatabase(url: string): Promise<Migrated> {
-  const { before, after } = await migratedPostgres(postgresPlace(url), systemClock);
+  const { before, after } = await migratedPostgres(await postgresPlace(url), systemClock);
   const known = new Set(before.map(({ version }) => version));
   return {
     database: shownDatabaseUrl(url),

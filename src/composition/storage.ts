@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Place, placeOf } from '../adapters/postgres/place.ts';
+import type { Place } from '../adapters/postgres/place.ts';
 import { openSqlite, openThrowAwaySqlite } from '../adapters/sqlite/open.ts';
 import { claimToServe, type Holder } from '../adapters/sqlite/serving.ts';
 import { type Clock, systemClock, systemTimers, type Timers } from '../core/clock.ts';
@@ -23,7 +23,8 @@ export function isPostgres(databaseUrl: string): boolean {
 }
 
 /** Keeps the password out of everything that people read. */
-export function postgresPlace(databaseUrl: string): Place {
+export async function postgresPlace(databaseUrl: string): Promise<Place> {
+  const { placeOf } = await import('../adapters/postgres/place.ts');
   const place = placeOf(databaseUrl);
   if (place.password !== undefined) neverShow('password of the database', place.password);
   return place;
@@ -44,7 +45,7 @@ export async function openStorage(
 ): Promise<Storage> {
   if (isPostgres(databaseUrl)) {
     const { openPostgres } = await import('../adapters/postgres/open.ts');
-    const place = postgresPlace(databaseUrl);
+    const place = await postgresPlace(databaseUrl);
     return openPostgres(place, { clock, timers, fence: fences.get(databaseUrl) });
   }
   if (databaseUrl === THROW_AWAY) {
@@ -100,8 +101,8 @@ function claiming(
     const path = sqlitePath(databaseUrl);
     return async () => claimToServe(path, clock.now());
   }
-  const place = postgresPlace(databaseUrl);
   return async () => {
+    const place = await postgresPlace(databaseUrl);
     const postgres = await import('../adapters/postgres/serving.ts');
     const claim = await postgres.claimToServe(place, { now: clock.now(), onLost });
     if (!claim.ok) return claim;

@@ -100,7 +100,7 @@ const ABOUT_FIELD: Readonly<Record<string, string>> = {
   'test_result.coverage': 'in percent; may be null',
   'flow_control_verdict.should_continue': 'with `false`, [the chain ends](#end-a-chain-early)',
   'action_result.details':
-    '`gh-merge`: `sha`, `head_sha`, `method`, `countersigned_by`, and sometimes `merged_by`, `merged_by_step`; `chain`: `chain`, `run_id`, `status`, `outcomes`; `gh-assign`: `issue`, `people`; `gh-close`: `issue`, sometimes `reason`; `gh-comment`: `issue`; `gh-issue`: `opened`, `updated`, `reopened`, `closed`, `left_closed`, `over_limit`; `gh-label`: `issue`, `labels`; `gh-milestone`: `issue`, `milestone`; `gh-request-reviewers`: `pull_request`, `people`, `teams`; `gh-review`: `pull_request`, `comments`, `listed`; `notify`: `webhooks`; `shell`: `exit_code`, `duration_ms`, `output`, `files`; `wait`: `waited_ms`',
+    '`gh-merge`: `sha`, `head_sha`, `method`, `countersigned_by`, and sometimes `merged_by`, `merged_by_step`; `chain`: `chain`, `run_id`, `status`, `outcomes`; `gh-assign`: `issue`, `people`; `gh-close`: `issue`, sometimes `reason`; `gh-comment`: `issue`; `gh-issue`: `opened`, `updated`, `reopened`, `closed`, `left_closed`, `over_limit`; `gh-label`: `issue`, `labels`; `gh-milestone`: `issue`, `milestone`; `gh-request-reviewers`: `pull_request`, `people`, `teams`; `gh-review`: `pull_request`, `comments`, `listed`, `resolved`; `notify`: `webhooks`; `shell`: `exit_code`, `duration_ms`, `output`, `files`; `wait`: `waited_ms`',
 };
 
 function outcomesTable(): string[][] {

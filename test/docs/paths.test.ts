@@ -19,8 +19,10 @@ test.each(PAGES)('%s names only files and folders that exist', (page) => {
 });
 
 test('docs/glossary.md names only tables that the migrations create', () => {
-  const migrations = join(ROOT, 'migrations/sqlite');
-  const sql = readdirSync(migrations).map((file) => readFileSync(join(migrations, file), 'utf8'));
+  const sql = ['sqlite', 'postgres'].flatMap((database) => {
+    const migrations = join(ROOT, 'migrations', database);
+    return readdirSync(migrations).map((file) => readFileSync(join(migrations, file), 'utf8'));
+  });
   const tables = new Set(
     sql.flatMap((text) => [...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name)),
   );

@@ -115,13 +115,11 @@ describe('the prompt to the model', () => {
     const { prompts, leftOut } = await round([a, ...files, packed, gone], NOTHING);
     expect(prompts[0]).not.toContain('hidden');
     expect(prompts[0]).toContain('src/old.ts');
+    const analyzed = { needed: false, seen_by: 'analyzers' };
     expect(leftOut).toEqual([
-      {
-        path: 'dist/x.js',
-        reason: 'built output: the analyzers checked it, and no model did',
-        needed: false,
-        seen_by: 'analyzers',
-      },
+      { path: 'vendor/x.go', reason: 'vendored: the analyzers checked it, and no model did', ...analyzed },
+      { path: 'dist/x.js', reason: 'built output: the analyzers checked it, and no model did', ...analyzed },
+      { path: 'x.pb.go', reason: 'generated: the analyzers checked it, and no model did', ...analyzed },
       { path: 'src/old.ts', reason: 'deleted: a model was told its name only', needed: false },
     ]);
   });

@@ -23,10 +23,24 @@ const addFigures = insertOnceCompiled((db, rows: readonly Insertable<DailyFigure
 
 const LEAD_BUCKET = logOfSeconds('seen_at', 'state_at', 1.1);
 
+/** One row for each key: PostgreSQL refuses a statement that would change a row twice. */
+function summed(rows: readonly DailyFiguresTable[]): DailyFiguresTable[] {
+  const byKey = new Map<string, DailyFiguresTable>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.day, row.repository_id, row.what, row.name, row.bucket]);
+    const known = byKey.get(key);
+    byKey.set(
+      key,
+      known ? { ...known, count: known.count + row.count, total: known.total + row.total } : row,
+    );
+  }
+  return [...byKey.values()];
+}
+
 export function insightTable(db: Kysely<Database>, unit?: UnitOfWork): Insight {
   const unwritten: Figure[] = [];
   unit?.writesLast(async () => {
-    if (unwritten.length > 0) await addFigures(db, unwritten.splice(0).map(rowOf));
+    if (unwritten.length > 0) await addFigures(db, summed(unwritten.splice(0).map(rowOf)));
   });
   const within = ({ visible, repositoryId }: InsightFilter, column = sql.ref('repository_id')) =>
     repositoryId === undefined

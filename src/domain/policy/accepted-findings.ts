@@ -29,13 +29,13 @@ export function acceptanceCriteria(
   because: (person: AnsweringPerson) => string | undefined,
 ): Explanation[] {
   return acceptors.map(({ person, count }) => {
-    const findings = count === 1 ? '1 finding' : `${count} findings`;
+    const [findings, them] = count === 1 ? ['1 finding', 'it'] : [`${count} findings`, 'them'];
     const reason = because(person);
     return reason === undefined
       ? criterion('met', `${person.login} may countersign and accepted ${findings}`)
       : criterion(
           'unmet',
-          `${person.login} accepted ${findings}, but ${reason}; somebody who may countersign accepts them again, or fixes them`,
+          `${person.login} accepted ${findings}, but ${reason}; somebody who may countersign accepts ${them} again, or fixes ${them}`,
         );
   });
 }

@@ -26,7 +26,7 @@ describe.skipIf(postgresPrograms === undefined)(`the schemas of both databases${
   beforeAll(async () => {
     server = await startPostgres();
     postgres = databaseOf(await server.newMigrated());
-  }, 60_000);
+  }, 120_000);
   afterAll(() => server.remove());
 
   async function sqlite<T>(read: (database: BetterSqlite3.Database) => T): Promise<T> {

@@ -193,7 +193,7 @@ function texts(folder: string, names: RegExp, depth = 20): { path: string; text:
   });
 }
 
-test('in this repository only the samples of the search for secrets look like secrets', {
+test('in this repository only samples in tests look like secrets', {
   tags: 'slow',
 }, () => {
   const own = ['bench', 'chains', 'demo', 'docs', 'migrations', 'scripts', 'skills', 'src', 'test']
@@ -202,6 +202,7 @@ test('in this repository only the samples of the search for secrets look like se
   expect(own.length).toBeGreaterThan(400);
   const touched = own.filter(({ text }) => redact(text) !== text).map(({ path }) => path);
   expect(touched.filter((path) => !path.startsWith('test/security/'))).toEqual([
+    'test/adapters/postgres/failure.test.ts',
     'test/analyzers/secrets.test.ts',
     'test/messages/small.test.ts',
   ]);
@@ -216,7 +217,7 @@ test('fewer than one in 500 lines of our dependencies’ READMEs is changed, bec
   const touched = lines.filter((line) => redact(line) !== line);
   expect(touched.length / lines.length).toBeLessThan(1 / 500);
   const innocent = touched.filter(
-    (line) => !/gh[ops u]|[Tt]oken|[Ss]ecret|authorization|\bSK0{32}\b/.test(line),
+    (line) => !/gh[ops u]|[Tt]oken|[Ss]ecret|authorization|:somepassword@|\bSK0{32}\b/.test(line),
   );
   expect(innocent).toEqual([]);
 });

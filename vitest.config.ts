@@ -22,7 +22,7 @@ export default defineConfig({
     // `npm test -- --coverage`. What runs in child processes (analyzers, programs, the crash tests) is not counted.
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary'] },
     // These limits only end what hangs: no test may depend on how fast the machine is (test/timing.test.ts).
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 90_000 } },
     // A file is tagged by a comment, `// @module-tag security`, so that these tests can stay beside what they attack.

@@ -70,7 +70,7 @@ test('a name that suggests built or generated code exempts it from nothing, and 
   const other = await open(harness, {
     files: {
       'src/greet.ts': 'export const greet = (name: string) => name;\n',
-      'main.go': 'package main\n',
+      'main.rb': 'puts 1\n',
       'dist/app.min.js': `export const a = ${JSON.stringify('a'.repeat(1_000))};\n`,
       'lib/native.so': 'x',
     },

@@ -6,6 +6,7 @@ import {
   definitionsIn,
   shownSurroundings,
   surroundingsOf,
+  usesIn,
 } from '../../../../src/skills/builtin/review/model/surroundings.ts';
 import { admitted, changed } from './support.ts';
 
@@ -16,7 +17,7 @@ function around(...files: ChangedFile[]): string {
   const piece = file && piecesOf(file, '')[0];
   if (!file || !piece) throw new Error('the first file has no piece');
   return shownSurroundings(
-    surroundingsOf(piece, file, all, definitionsIn(all)),
+    surroundingsOf(piece, file, { definitions: definitionsIn(all), uses: usesIn(all) }),
     piece,
     (path) => all.find((one) => one.path === path)?.lines,
   );
@@ -110,7 +111,9 @@ test('what surrounds a hunk has a limit, and none of its lines is also one of th
       for (const piece of file ? piecesOf(file, '') : []) {
         const own = new Set(piece.lines.map((one) => one.line));
         const shown = file
-          ? (surroundingsOf(piece, file, all, definitionsIn(all)).lines.get('src/a.ts') ?? [])
+          ? (surroundingsOf(piece, file, { definitions: definitionsIn(all), uses: usesIn(all) }).lines.get(
+              'src/a.ts',
+            ) ?? [])
           : [];
         expect(shown.filter((number) => own.has(number))).toEqual([]);
         expect(

@@ -18,7 +18,7 @@ import { asReadersSee, titleAsReadersSee } from './plain-text.ts';
 import { type PromptName, promptPath, shippedPrompt } from './prompt.ts';
 import { askAll, asking, type QuestionDeps, type ShownPiece } from './questions.ts';
 import { type Refuted, refute } from './refute.ts';
-import { definitionsIn, shownSurroundings, surroundingsOf } from './surroundings.ts';
+import { definitionsIn, shownSurroundings, surroundingsOf, usesIn } from './surroundings.ts';
 
 export interface ModelReviewDeps extends QuestionDeps {
   model: Model;
@@ -192,7 +192,11 @@ function surroundings(
   mask: (text: string) => string,
 ): (piece: Piece) => string {
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const definitions = definitionsIn(files);
+  // Not before a piece is shown: most rounds ask about few, or none.
+  const names = memoized((of: readonly AdmittedFile[]) => ({
+    definitions: definitionsIn(of),
+    uses: usesIn(of),
+  }));
   const masked = memoized(({ lines }: AdmittedFile) => {
     const shown = mask(lines.join('\n')).split('\n');
     return shown.length === lines.length ? shown : undefined;
@@ -200,7 +204,7 @@ function surroundings(
   return (piece) => {
     const file = byPath.get(piece.path);
     if (!file) return '';
-    return shownSurroundings(surroundingsOf(piece, file, files, definitions), piece, (path) => {
+    return shownSurroundings(surroundingsOf(piece, file, names(files)), piece, (path) => {
       const of = byPath.get(path);
       return of && masked(of);
     });

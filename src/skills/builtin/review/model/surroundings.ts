@@ -69,12 +69,11 @@ function definedBy(text: string): string | undefined {
   return name === undefined || NOT_NAMES.has(name) ? undefined : name;
 }
 
-/** @param files all files that the model reads, `file` among them */
+/** `definitions` and `uses` are those of all files that the model reads. */
 export function surroundingsOf(
   piece: Piece,
   file: AdmittedFile,
-  files: readonly AdmittedFile[],
-  definitions: Definitions,
+  { definitions, uses }: { definitions: Definitions; uses: Uses },
 ): Surroundings {
   const own = new Set(piece.lines.flatMap(({ line }) => (line === null ? [] : [line])));
   const room = new Room();
@@ -97,10 +96,10 @@ export function surroundingsOf(
     add(of, line, Math.min(endOfBlock(of.lines, line), line + MAX_DEFINITION - 1));
 
   const defines = new Set(added.flatMap((text) => definedBy(text) ?? []));
-  for (const { of, line } of usesOf(defines, files)
-    .filter((use) => !(use.of === file && own.has(use.line)))
-    .slice(0, MAX_USES))
-    add(of, line, line);
+  const used = [...defines]
+    .flatMap((name) => uses.get(name) ?? [])
+    .filter((use) => !(use.of === file && own.has(use.line)));
+  for (const { of, line } of used.slice(0, MAX_USES)) add(of, line, line);
   return { lines: room.lines() };
 }
 
@@ -165,18 +164,25 @@ function indentOf(text: string): number {
   return text.length - text.trimStart().length;
 }
 
-function usesOf(
-  names: ReadonlySet<string>,
-  files: readonly AdmittedFile[],
-): { of: AdmittedFile; line: number }[] {
-  if (names.size === 0) return [];
-  return files.flatMap((of) =>
-    of.lines.flatMap((text, index) => {
-      if (text.length > MAX_LINE || definedBy(text) !== undefined) return [];
-      const isUse = [...text.matchAll(CALLED)].some(([, name = '']) => names.has(name));
-      return isUse ? [{ of, line: index + 1 }] : [];
-    }),
-  );
+/** More uses of one name are not looked through. */
+const MAX_LISTED = 200;
+
+/** Where names are used, each with its first places. Read once for all pieces: a pass for each would take their product. */
+export type Uses = ReadonlyMap<string, readonly { of: AdmittedFile; line: number }[]>;
+
+export function usesIn(files: readonly AdmittedFile[]): Uses {
+  const found = new Map<string, { of: AdmittedFile; line: number }[]>();
+  for (const of of files) {
+    for (const [index, text] of of.lines.entries()) {
+      if (text.length > MAX_LINE || definedBy(text) !== undefined) continue;
+      for (const name of new Set([...text.matchAll(CALLED)].map(([, called = '']) => called))) {
+        const places = found.get(name) ?? [];
+        if (places.length < MAX_LISTED) places.push({ of, line: index + 1 });
+        found.set(name, places);
+      }
+    }
+  }
+  return found;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isOwnComment } from '../../domain/policy/own-comment.ts';
-import { GitHubError, type GitHubWriter } from '../../ports/github.ts';
+import { GitHubError, type GitHubWriter, type Repo } from '../../ports/github.ts';
 import { requestedReviewersSchema } from './account.ts';
 import {
   anythingSchema,
@@ -41,6 +41,22 @@ export function createWriter(
   GitHubWriter,
   'writeTogether' | 'minimizeComment' | 'resolveThread' | 'merge' | 'passGate' | 'enqueue' | 'dequeue'
 > {
+  async function updatedText(
+    route: string,
+    repo: Repo,
+    id: number,
+    body: string,
+  ): Promise<'updated' | 'gone'> {
+    refuseLong(body);
+    try {
+      await client.request(route, { ...at(repo), comment_id: id, body }, anythingSchema);
+      return 'updated';
+    } catch (error) {
+      if (isAbsent(error)) return 'gone';
+      throw error;
+    }
+  }
+
   return {
     /**
      * If sending further annotations fails, the check run exists, and `findCheckRun` says how many it has.
@@ -88,18 +104,7 @@ export function createWriter(
     },
 
     async updateComment(repo, id, body) {
-      refuseLong(body);
-      try {
-        await client.request(
-          'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
-          { ...at(repo), comment_id: id, body },
-          anythingSchema,
-        );
-        return 'updated';
-      } catch (error) {
-        if (isAbsent(error)) return 'gone';
-        throw error;
-      }
+      return updatedText('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', repo, id, body);
     },
 
     async findComment(repo, issue, marker) {
@@ -198,18 +203,7 @@ export function createWriter(
 
     // https://docs.github.com/en/rest/pulls/comments#update-a-review-comment-for-a-pull-request
     async updateReviewComment(repo, id, body) {
-      refuseLong(body);
-      try {
-        await client.request(
-          'PATCH /repos/{owner}/{repo}/pulls/comments/{comment_id}',
-          { ...at(repo), comment_id: id, body },
-          anythingSchema,
-        );
-        return 'updated';
-      } catch (error) {
-        if (isAbsent(error)) return 'gone';
-        throw error;
-      }
+      return updatedText('PATCH /repos/{owner}/{repo}/pulls/comments/{comment_id}', repo, id, body);
     },
 
     async findReview(repo, pullRequest, marker) {

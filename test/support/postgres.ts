@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openPostgres } from '../../src/adapters/postgres/open.ts';
+import { placeOf } from '../../src/adapters/postgres/place.ts';
+import { openPool, type Pool } from '../../src/adapters/postgres/pool.ts';
 import { openStorage } from '../../src/composition/storage.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { TestDatabase } from './database.ts';
@@ -155,39 +158,52 @@ const EMPTIED = `
       LOOP PERFORM setval(one, 1, false); END LOOP;
   END $$`;
 
+/** With a connection that empties it: a new one takes ten times as long, because it knows none of the tables. */
+async function withEmptying(url: string): Promise<{ url: string; emptying: pg.Client }> {
+  const emptying = new pg.Client({ connectionString: url });
+  // The server is stopped before it, at the end of the process.
+  emptying.on('error', () => {});
+  await emptying.connect();
+  return { url, emptying };
+}
+
 /** Databases of one server. One that a test has left is emptied for another. */
 function reusedDatabases() {
   let started: Promise<PostgresServer> | undefined;
-  const free: string[] = [];
+  const free: { url: string; emptying: pg.Client }[] = [];
   return {
     async take(): Promise<{ url: string; giveBack(): Promise<void> }> {
       started ??= startPostgres();
-      const server = await started;
-      const url = free.pop() ?? (await server.newMigrated());
+      const database = free.pop() ?? (await withEmptying(await (await started).newMigrated()));
       return {
-        url,
+        url: database.url,
         async giveBack() {
-          await server.query(EMPTIED, databaseOf(url));
-          free.push(url);
+          await database.emptying.query(EMPTIED);
+          free.push(database);
         },
       };
     },
     async remove() {
+      for (const { emptying } of free) await emptying.end();
       await (await started)?.remove();
     },
   };
 }
 
-/** One server for the tests of a file. */
+/** One server for the tests of a file. Its connections are kept from test to test, because making one takes longer than most tests. */
 export function postgresTestDatabases(): {
   open(clock: Clock): Promise<TestDatabase>;
   remove(): Promise<void>;
 } {
   const databases = reusedDatabases();
+  const pools = new Map<string, Pool>();
   return {
     async open(clock) {
       const { url, giveBack } = await databases.take();
-      const storage = await openStorage(url, { clock });
+      const place = placeOf(url);
+      const pool = pools.get(url) ?? openPool(place);
+      pools.set(url, pool);
+      const storage = await openPostgres(place, { clock, pool: { ...pool, end: async () => {} } });
       return {
         storage,
         async remove() {
@@ -196,7 +212,10 @@ export function postgresTestDatabases(): {
         },
       };
     },
-    remove: databases.remove,
+    async remove() {
+      for (const pool of pools.values()) await pool.end();
+      await databases.remove();
+    },
   };
 }
 

@@ -1,8 +1,8 @@
-import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { StepHandler } from '../../src/engine/steps/step.ts';
 import { runShow } from '../../src/messages/cli/terminal.ts';
 import type { Harness } from '../support/harness.ts';
+import { rowsOf } from '../support/rows-of.ts';
 import {
   A_RECHECK,
   approvalOf,
@@ -214,11 +214,10 @@ test('an invalid contract in the database keeps its session from starting', { ta
   const harness = await start({ chain: chainAsking(REPORT) });
   const { headSha } = await open(harness);
   await reportCi(harness, headSha, 'pending');
-  const db = new BetterSqlite3(harness.config.databaseUrl.replace('sqlite:', ''));
-  db.prepare(
+  await rowsOf(
+    harness.config.databaseUrl,
     `UPDATE sessions SET artifact_contract_json = replace(artifact_contract_json, 'report.json', '../x')`,
-  ).run();
-  db.close();
+  );
   await reportCi(harness, headSha, 'success');
   await harness.advance(A_RECHECK);
   expect(checkLines(harness, headSha)).toEqual([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countersignOn } from '../entrypoints/cli/support.ts';
+import { countersignAt } from '../entrypoints/cli/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   A_RECHECK,
@@ -82,7 +82,7 @@ test('an organisation whose settings an operator confirmed to be gone has none',
   takeOut(harness);
   await countersign(harness, number);
   expect(harness.github.merges).toEqual([]);
-  const cli = countersignOn(harness.config.databaseUrl.replace('sqlite:', ''));
+  const cli = countersignAt(harness.config.databaseUrl);
   expect(await cli('organisation', 'forget', 'Octo')).toMatchObject({ code: 0 });
   await harness.advance(A_RECHECK);
   expect(harness.github.merges).toHaveLength(1);

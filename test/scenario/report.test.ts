@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
-import { countersignOn } from '../entrypoints/cli/support.ts';
+import { countersignAt } from '../entrypoints/cli/support.ts';
 import { type Harness, REPO } from '../support/harness.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
 import {
@@ -43,7 +43,7 @@ interface Reported {
 
 /** What the command line says, of a period by the test's own clock. */
 async function reported({ config, clock }: Harness, ...args: string[]): Promise<Reported[]> {
-  const cli = countersignOn(config.databaseUrl.replace('sqlite:', ''));
+  const cli = countersignAt(config.databaseUrl);
   const since = new Date(clock.now().getTime() - 90 * DAY).toISOString();
   const { stdout, stderr } = await cli('report', '--since', since, ...args, '--json');
   expect(stderr).toBe('');
@@ -141,7 +141,7 @@ steps:
   test('shows the errors of a configuration until they are corrected', async () => {
     const harness = await begin({ settings: 'merge:\n  bye: people\n' });
     await open(harness);
-    const cli = countersignOn(harness.config.databaseUrl.replace('sqlite:', ''));
+    const cli = countersignAt(harness.config.databaseUrl);
     expect((await only(harness))?.configuration).toMatchObject({
       errors: 1,
       first: { file: SETTINGS, line: 2 },

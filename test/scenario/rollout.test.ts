@@ -2,7 +2,7 @@
 // @module-tag slow
 
 import { describe, expect, test } from 'vitest';
-import { countersignOn } from '../entrypoints/cli/support.ts';
+import { countersignAt } from '../entrypoints/cli/support.ts';
 import { eachFirstQuick } from '../support/each-first-quick.ts';
 import type { ObservedRequest } from '../support/github/server.ts';
 import { type Harness, REPO } from '../support/harness.ts';
@@ -55,7 +55,7 @@ function rollOut({ github }: Harness, rollout: string): Promise<string> {
 }
 
 function cliOf({ config }: Harness) {
-  return countersignOn(config.databaseUrl.replace('sqlite:', ''));
+  return countersignAt(config.databaseUrl);
 }
 
 async function newestRun({ app }: Harness) {

@@ -1,8 +1,8 @@
-import BetterSqlite3 from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { WEBHOOK_PATH } from '../../src/config/webhook-path.ts';
 import { type Browser, post, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { type Harness, REPO } from '../support/harness.ts';
+import { rowsOf } from '../support/rows-of.ts';
 import { startStudio } from '../support/served-studio.ts';
 import { textOf } from '../support/studio.ts';
 import { MERGE_ONLY, open, start } from './support.ts';
@@ -29,10 +29,9 @@ async function guidOfRun({ app }: Harness): Promise<string> {
 }
 
 /** As retention does it. */
-function deleteBodies({ config }: Harness): void {
-  const database = new BetterSqlite3(config.databaseUrl.replace('sqlite:', ''));
-  database.exec('DELETE FROM delivery_bodies; DELETE FROM body_packs');
-  database.close();
+async function deleteBodies({ config }: Harness): Promise<void> {
+  for (const table of ['delivery_bodies', 'body_packs'])
+    await rowsOf(config.databaseUrl, `DELETE FROM ${table}`);
 }
 
 async function shown(browser: Browser, path: string): Promise<string> {
@@ -76,7 +75,7 @@ test('a delivery whose body retention deleted has a page, and replaying it says 
   await open(harness);
   const max = await signedIn(harness, 'max');
   const path = `${LIST}/${await guidOf(harness, 'pull_request')}`;
-  deleteBodies(harness);
+  await deleteBodies(harness);
   const page = await max.open(path);
   expect(page.text).not.toContain('<button>Process it again');
   expect(textOf(page.text)).toContain('Size Deleted');
@@ -134,7 +133,7 @@ test('the list of deliveries is narrowed by status, event, repository and text',
   expect(await guids('status=failed')).toEqual([]);
   expect(await guids(`repository=${REPO.toUpperCase()}`)).toContain(opened);
   expect(await guids('repository=octo/other')).toEqual([]);
-  deleteBodies(harness);
+  await deleteBodies(harness);
   // By the run that began with it.
   expect(await guids(`repository=${REPO}`)).toEqual([await guidOfRun(harness)]);
 });

@@ -1,19 +1,16 @@
-import BetterSqlite3 from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
 import { type Harness, REPO } from '../support/harness.ts';
+import { rowsOf } from '../support/rows-of.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
 import { CI_AND_MERGE, MERGE_ONLY, open, pushAgain, reportCi, start } from './support.ts';
 
 /** The ids that the database knows of the first pull request. */
-function known({ config }: Harness): { author: number; repository: number } {
-  const database = new BetterSqlite3(config.databaseUrl.slice('sqlite:'.length), { readonly: true });
-  const row = database
-    .prepare<[], { author: number; repository: number }>(
-      'SELECT author_id AS author, repository_id AS repository FROM pull_requests',
-    )
-    .get();
-  database.close();
+async function known({ config }: Harness): Promise<{ author: number; repository: number }> {
+  const [row] = await rowsOf<{ author: number; repository: number }>(
+    config.databaseUrl,
+    'SELECT author_id AS author, repository_id AS repository FROM pull_requests',
+  );
   return row ?? { author: 0, repository: 0 };
 }
 
@@ -27,7 +24,7 @@ describe('the inbox', () => {
   test('shows a question to a maintainer as one to answer, and to its author as one for others', async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness);
-    const { author } = known(harness);
+    const { author } = await known(harness);
     const asMia = listsOf(
       (await (await studioFor(harness, { viewer: person(author + 1000, 'mia') }))('/')).html,
     );
@@ -44,7 +41,7 @@ describe('the inbox', () => {
   }, async () => {
     const harness = await start({ chain: MERGE_ONLY });
     await open(harness);
-    const { repository } = known(harness);
+    const { repository } = await known(harness);
     const visible = Visible.only([repository], new Map([[repository, 'write']]));
     const get = await studioFor(harness, { viewer: person(900, 'will'), visible });
     expect(listsOf((await get('/')).html).others).toContain('not you: this account has write access');

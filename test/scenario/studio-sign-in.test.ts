@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { openBrowser, signedIn, WITH_SIGN_IN } from '../support/browser.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { rowsOf } from '../support/rows-of.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -394,9 +395,6 @@ async function statusWith(token: string): Promise<number> {
 
 /** The sessions in the database. */
 async function rows(): Promise<unknown[]> {
-  const { default: BetterSqlite3 } = await import('better-sqlite3');
-  const db = new BetterSqlite3(harness.config.databaseUrl.replace('sqlite:', ''), { readonly: true });
-  const found = db.prepare('SELECT * FROM studio_sessions').all() as Record<string, unknown>[];
-  db.close();
+  const found = await rowsOf(harness.config.databaseUrl, 'SELECT * FROM studio_sessions');
   return found.map((row) => ({ ...row, sealed: Buffer.from(row.sealed as Uint8Array).toString('latin1') }));
 }

@@ -1,10 +1,15 @@
 import {
+  type BinaryOperationNode,
   type OperationNode,
   type OperationNodeSource,
+  type Operator,
+  OperatorNode,
   PostgresQueryCompiler,
+  PrimitiveValueListNode,
   type RawBuilder,
   RawNode,
   sql,
+  ValueListNode,
 } from 'kysely';
 
 /*
@@ -21,6 +26,22 @@ export class PostgresForms extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
     super.visitRaw(postgresForms.get(node) ?? node);
   }
+
+  /** SQLite knows `IN ()`, which finds nothing. A plugin of Kysely's does the same, but it copies nodes, so no form would be found. */
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    if (hasEmptyList(node)) this.append(isOperator(node, 'in') ? 'FALSE' : 'TRUE');
+    else super.visitBinaryOperation(node);
+  }
+}
+
+function hasEmptyList(node: BinaryOperationNode): boolean {
+  const { rightOperand: list } = node;
+  const isList = PrimitiveValueListNode.is(list) || ValueListNode.is(list);
+  return isList && list.values.length === 0 && (isOperator(node, 'in') || isOperator(node, 'not in'));
+}
+
+function isOperator({ operator }: BinaryOperationNode, name: Operator): boolean {
+  return OperatorNode.is(operator) && operator.operator === name;
 }
 
 function either<T>(sqlite: RawBuilder<T>, postgres: RawBuilder<T>): RawBuilder<T> {

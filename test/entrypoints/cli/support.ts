@@ -63,9 +63,14 @@ export function countersignProcess(
   });
 }
 
-/** A command line for one database. */
+/** A command line for one database file. */
 export function countersignOn(path: string, run: typeof countersign = countersign) {
-  return (...args: string[]) => run(args, { env: { DATABASE_URL: `sqlite:${path}` } });
+  return countersignAt(`sqlite:${path}`, run);
+}
+
+/** A command line for one database, by its URL. */
+export function countersignAt(databaseUrl: string, run: typeof countersign = countersign) {
+  return (...args: string[]) => run(args, { env: { DATABASE_URL: databaseUrl } });
 }
 
 /** Creates the database file, or opens it, as the app does, and writes to it. */

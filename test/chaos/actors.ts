@@ -107,10 +107,12 @@ export async function openWithActors(
   };
 }
 
+/** Those that were written to ask, whatever they say now: a comment of the past shrinks to a line (ADR 61). */
 export function approvalCommentsOf(github: GitHubStandIn, repo: string, number: number): SeenComment[] {
   return github
     .comments(repo, number)
     .filter(
-      ({ author, body }) => author === github.app.botLogin && body.includes('<!-- countersign:question'),
+      ({ author, firstBody }) =>
+        author === github.app.botLogin && firstBody.includes('<!-- countersign:question'),
     );
 }

@@ -1,12 +1,15 @@
 import type { Run } from '../../src/domain/run/run.ts';
+import type { Storage } from '../../src/ports/storage.ts';
 import { isGateCheck, type SeenCheckRun } from '../support/github/read.ts';
 import type { GitHubStandIn } from '../support/github/stand-in.ts';
-import type { Harness } from '../support/harness.ts';
 import { type Actors, approvalCommentsOf } from './actors.ts';
 import { expectedEnd } from './oracle.ts';
 
 /** Everything about a pull request that is not as it must be, as sentences. */
-export async function problemsOf({ github, app }: Harness, actors: Actors): Promise<string[]> {
+export async function problemsOf(
+  { github, app }: { github: GitHubStandIn; app: { storage: Storage } },
+  actors: Actors,
+): Promise<string[]> {
   const right = expectedEnd(actors.story);
   const { repo, number, heads } = actors;
   const pull = github.pullRequest(repo, number);
@@ -27,7 +30,7 @@ export async function problemsOf({ github, app }: Harness, actors: Actors): Prom
   const questions = approvalCommentsOf(github, repo, number);
   heads.forEach((head, index) => {
     const { fewest, most } = right.questions[index] ?? { fewest: 0, most: 0 };
-    const count = questions.filter(({ body }) => body.includes(`head=${head} `)).length;
+    const count = questions.filter(({ firstBody }) => firstBody.includes(`head=${head} `)).length;
     check(count >= fewest && count <= most, `head ${index + 1} was put to the maintainers ${count} times`);
   });
 
@@ -63,7 +66,7 @@ export async function problemsOf({ github, app }: Harness, actors: Actors): Prom
   const comments = github
     .comments(repo, number)
     .filter(({ author }) => author === github.app.botLogin)
-    .map(({ body }) => /<!-- countersign:(\w+)/.exec(body)?.[1] ?? body);
+    .map(({ firstBody }) => /<!-- countersign:(\w+)/.exec(firstBody)?.[1] ?? firstBody);
   // What the chain does after its merge: a comment and a label.
   const afterwards = right.merged === 'by the app' ? 1 : 0;
   const others = comments.filter((kind) => kind !== 'approval').toSorted();

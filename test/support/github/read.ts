@@ -37,6 +37,8 @@ export interface SeenPullRequest {
 export interface SeenComment {
   id: number;
   author: string;
+  /** What it said when it was written. */
+  firstBody: string;
   body: string;
   createdAt: Date;
   updatedAt: Date;
@@ -161,9 +163,10 @@ export function createReader(state: State): Reader {
     standing: (repo, number) => stateNow(state, state.pullRequest(state.repository(repo), number)),
     comments: (repo, number) =>
       issue(repo, number).comments.map(
-        ({ id, author, body, createdAt, updatedAt, reactions, minimizedReason }) => ({
+        ({ id, author, firstBody, body, createdAt, updatedAt, reactions, minimizedReason }) => ({
           id,
           author: author.login,
+          firstBody,
           body,
           createdAt,
           updatedAt,

@@ -304,6 +304,8 @@ export interface Comment {
   readonly author: Account;
   /** Who wrote the current body. */
   lastWriter: Account;
+  /** What it said when it was written. */
+  readonly firstBody: string;
   body: string;
   readonly reactions: Reaction[];
   readonly createdAt: Date;

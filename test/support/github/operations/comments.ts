@@ -10,6 +10,7 @@ export function createComment(state: State, issue: Issue, author: Account, body:
     issue,
     author,
     lastWriter: author,
+    firstBody: body,
     body,
     reactions: [],
     minimizedReason: null,

@@ -4,8 +4,10 @@ import { buildEngine } from './composition/engine.ts';
 import { connectIntake, type IntakePlace, startIntake } from './composition/intake/start.ts';
 import { buildJobs } from './composition/jobs.ts';
 import { openPlatform, type Platform, type PlatformOverrides } from './composition/platform.ts';
+import type { Turn } from './composition/serving.ts';
 import { createSkills, type SkillOverrides } from './composition/skills.ts';
 import type { AppConfig, BaseConfig } from './config/config.ts';
+import { messageOf } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { neverShow } from './core/redact/redact.ts';
 import { createOutagePolicy, type OutagePolicy } from './engine/jobs/outage-policy.ts';
@@ -16,6 +18,7 @@ import { bodyJob } from './entrypoints/retention/pack-bodies.ts';
 import { retentionJob } from './entrypoints/retention/retention.ts';
 import { jobsOfNewDeliveries } from './entrypoints/webhook/delivery/new-jobs.ts';
 import { MERGING_IS_OFF } from './entrypoints/webhook/refusals.ts';
+import { engineDidNotStart } from './messages/cli/process.ts';
 import type { Queue } from './ports/queue.ts';
 import type { Storage } from './ports/storage.ts';
 import { indexCheckJob } from './skills/catalogue/sync/check.ts';
@@ -48,15 +51,35 @@ export interface AppOverrides extends EngineOverrides {
  */
 export const DRAIN_MS = 7_000;
 
-/** Starts the app with a server of its own, composed from its parts. */
-export async function startApp(config: AppConfig, log: Log, overrides: AppOverrides = {}): Promise<App> {
+/** What a process that shares its database with others does when its turn to work comes. */
+interface Sharing {
+  turn: Turn;
+  /** Called if the engine could not start then. */
+  onFailed(): void;
+}
+
+/**
+ * Starts the app with a server of its own, composed from its parts.
+ * @param sharing without it, the engine starts at once
+ */
+export async function startApp(
+  config: AppConfig,
+  log: Log,
+  overrides: AppOverrides = {},
+  sharing?: Sharing,
+): Promise<App> {
   const secrets = secretsOf(config);
   const key: AppKey = { ...config, apiUrl: config.githubApiUrl };
   const { intake, running } = await start(
     config,
-    { secrets, source: octokitsWithKey(key), log, overrides },
+    { secrets, source: octokitsWithKey(key), log, overrides, ...(sharing && { sharing }) },
     (platform, outagePolicy) =>
-      startIntake(platform, outagePolicy, { config, secrets, place: overrides.intake }),
+      startIntake(platform, outagePolicy, {
+        config,
+        secrets,
+        place: overrides.intake,
+        whyNotWorking: () => sharing?.turn.whyNot(),
+      }),
   );
   return { url: intake.url, metricsUrl: intake.metricsUrl, ...running };
 }
@@ -85,7 +108,8 @@ async function start<Intake extends { close(): Promise<void> }>(
     source,
     log: givenLog,
     overrides,
-  }: { secrets: Secrets; source: OctokitSource; log: Log; overrides: EngineOverrides },
+    sharing,
+  }: { secrets: Secrets; source: OctokitSource; log: Log; overrides: EngineOverrides; sharing?: Sharing },
   openIntake: (platform: Platform, outagePolicy: OutagePolicy) => Promise<Intake>,
 ): Promise<{ intake: Intake; running: Running }> {
   for (const [name, value] of Object.entries(secrets)) neverShow(name, value);
@@ -101,14 +125,16 @@ async function start<Intake extends { close(): Promise<void> }>(
     throw error;
   });
   try {
-    const skills = await startEngine(platform, outagePolicy, overrides);
+    const begin = () => startEngine(platform, outagePolicy, overrides);
+    const engine = sharing ? inItsTurn(sharing, begin, log) : { settle: async () => {}, ...(await begin()) };
     const running: Running = {
       storage,
       queue,
       async stop() {
+        await engine.settle();
         await Promise.all([intake.close(), queue.stop(DRAIN_MS)]);
         await platform.tracer?.stop();
-        await skills.stop();
+        await engine.stop();
         await storage.close();
       },
     };
@@ -118,6 +144,34 @@ async function start<Intake extends { close(): Promise<void> }>(
     await storage.close();
     throw error;
   }
+}
+
+/** The engine of a process whose turn to work comes later, if ever. */
+function inItsTurn(
+  { turn, onFailed }: Sharing,
+  begin: () => Promise<{ stop(): Promise<void> }>,
+  log: Log,
+): { settle(): Promise<void>; stop(): Promise<void> } {
+  let isStopping = false;
+  let begun: Promise<{ stop(): Promise<void> } | undefined> | undefined;
+  void turn.comes.then(() => {
+    if (isStopping) return;
+    begun = begin().catch((err: unknown) => {
+      log.error({ err }, engineDidNotStart(messageOf(err)));
+      onFailed();
+      return undefined;
+    });
+  });
+  return {
+    /** It does not begin any more, or has begun. */
+    async settle() {
+      isStopping = true;
+      await begun;
+    },
+    async stop() {
+      await (await begun)?.stop();
+    },
+  };
 }
 
 async function startEngine(

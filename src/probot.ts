@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ApplicationFunctionOptions, Probot } from 'probot';
 import { appOfProbot } from './adapters/octokit/probot.ts';
 import { type HostedApp, startHosted } from './composition/intake/hosted.ts';
-import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
+import { claimToServeAlone, PREDECESSOR_MS } from './composition/serving.ts';
 import { readBaseConfig } from './config/config.ts';
 import { CountersignError } from './core/errors.ts';
 import { redactedLog } from './core/log.ts';

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { startApp } from './app.ts';
+import { type App, startApp } from './app.ts';
 import { collectAtRest } from './composition/heap-at-rest.ts';
 import { ENGINE_NICENESS } from './composition/intake/niceness.ts';
-import { claimToServeAlone, PREDECESSOR_MS } from './composition/storage.ts';
+import { awaitTurn, claimToServeAlone, NO_TURN, PREDECESSOR_MS } from './composition/serving.ts';
+import { isPostgres } from './composition/storage.ts';
 import { type AppConfig, readConfig, type SetupConfig } from './config/config.ts';
 import { readEnvFile } from './config/env-file.ts';
 import type { Environment } from './config/fields.ts';
@@ -61,24 +62,50 @@ export async function serve(env: Environment, timeoutMs = PREDECESSOR_MS): Promi
   const log = createLog(config.logLevel, config.logFormat);
   if (coreDumps === 'allowed') log.warn({}, coreDumpsAllowed);
   try {
-    const release = await claimToServeAlone(config.databaseUrl, { log, timeoutMs, onLost: endAtOnce });
-    try {
-      const app = await startApp(config, log, { intake: { engineNiceness: ENGINE_NICENESS } });
-      stopOnSignal(log, () => app.stop().finally(release));
-      log.info({ url: app.url }, listening(app.url));
-      if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
-      log.info({}, modelSummary(config.model));
-      logSandbox(log);
-      void logSetup(config, log);
-      void removeAbandonedFolders();
-      collectAtRest();
-      return { ok: true };
-    } catch (error) {
-      await release();
-      throw error;
-    }
+    const { app, release } = await (isPostgres(config.databaseUrl)
+      ? serveShared(config, log)
+      : serveAlone(config, log, timeoutMs));
+    stopOnSignal(log, () => app.stop().finally(release));
+    log.info({ url: app.url }, listening(app.url));
+    if (app.metricsUrl !== undefined) log.info({ url: app.metricsUrl }, metricsAt(app.metricsUrl));
+    log.info({}, modelSummary(config.model));
+    logSandbox(log);
+    void logSetup(config, log);
+    void removeAbandonedFolders();
+    collectAtRest();
+    return { ok: true };
   } catch (error) {
     return refusalOf(error);
+  }
+}
+
+/** The app, and what lets another process serve its database after it has stopped. */
+interface Served {
+  app: App;
+  release(): void | Promise<void>;
+}
+
+/** An SQLite file belongs to one process, which does everything. */
+async function serveAlone(config: AppConfig, log: Log, timeoutMs: number): Promise<Served> {
+  const release = await claimToServeAlone(config.databaseUrl, { log, timeoutMs, onLost: endAtOnce });
+  try {
+    return { app: await startApp(config, log, { intake: { engineNiceness: ENGINE_NICENESS } }), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** Several processes share a database of PostgreSQL: each does its part at once, but only one works (ADR 69). */
+async function serveShared(config: AppConfig, log: Log): Promise<Served> {
+  const works = config.roles?.worker ?? true;
+  const turn = works ? await awaitTurn(config.databaseUrl, { log, onLost: endAtOnce }) : NO_TURN;
+  try {
+    const app = await startApp(config, log, { intake: {} }, { turn, onFailed: endAtOnce });
+    return { app, release: turn.end };
+  } catch (error) {
+    await turn.end();
+    throw error;
   }
 }
 

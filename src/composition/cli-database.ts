@@ -18,7 +18,8 @@ import {
 } from '../messages/cli/cli.ts';
 import { migrateLater } from '../messages/cli/process.ts';
 import type { Storage } from '../ports/storage.ts';
-import { claimDatabase, isPostgres, openStorage } from './storage.ts';
+import { claimDatabase } from './serving.ts';
+import { isPostgres, openStorage } from './storage.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 

@@ -18,7 +18,7 @@ import type { AnsweredRequest } from '../ports/github.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Storage } from '../ports/storage.ts';
 import { openBlobs } from './blobs.ts';
-import { openStorage } from './storage.ts';
+import { isPostgres, openStorage } from './storage.ts';
 
 /** The adapters below everything else, including the sources of time and randomness that tests replace. */
 export interface Platform {
@@ -106,6 +106,7 @@ export async function openPlatform(
       clock,
       log,
       random,
+      worksAlone: isPostgres(config.databaseUrl),
       ...(config.workers && { concurrency: config.workers.others, reviews: config.workers.reviews }),
       ...(overrides.pollMs === undefined ? {} : { pollMs: overrides.pollMs }),
     }),

@@ -15,7 +15,7 @@ import {
  */
 
 /** The host may be left out, for the server of this machine, or a parameter. */
-function isPostgresUrl(value: string): boolean {
+export function isPostgresUrl(value: string): boolean {
   return /^postgres(ql)?:\/\/[^\s/]*\/[^\s/?]+(\?\S*)?$/.test(value);
 }
 

@@ -21,6 +21,7 @@ import {
 import { type MetricsAccess, metricsSchema } from './metrics.ts';
 import { modelSchema } from './model.ts';
 import { type Retention, retentionSchema } from './retention.ts';
+import { type Roles, rolesSchema } from './roles.ts';
 import { settingsInForce } from './settings.ts';
 import { type SkillIndexesConfig, skillIndexesSchema } from './skill-indexes.ts';
 import { type StudioConfig, studioSchema } from './studio.ts';
@@ -192,6 +193,8 @@ export type BaseConfig = z.infer<typeof baseSchema> &
     tracing?: TracingConfig;
     /** Without it, the queue's own limits. */
     workers?: Workers;
+    /** Without it, all. */
+    roles?: Roles;
     /** The browser interface; without it, there is none. */
     studio?: StudioConfig;
     /** All of this as operators see it, without secrets. */
@@ -252,6 +255,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
   const retention = retentionSchema.safeParse(env);
   const webhooks = webhooksSchema.safeParse(env);
   const workers = workersSchema.safeParse(env);
+  const roles = rolesSchema.safeParse(env);
   const skillIndexes = skillIndexesSchema.safeParse(env);
   const studio = studioSchema.safeParse(env);
   const tracing = tracingSchema.safeParse(env);
@@ -264,6 +268,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     retention,
     webhooks,
     workers,
+    roles,
     skillIndexes,
     studio,
     tracing,
@@ -277,6 +282,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
     retention.success &&
     webhooks.success &&
     workers.success &&
+    roles.success &&
     skillIndexes.success &&
     studio.success &&
     tracing.success
@@ -290,6 +296,7 @@ export function readBaseConfig(env: Environment): Read<BaseConfig> {
       ...retention.data,
       ...webhooks.data,
       ...workers.data,
+      ...roles.data,
       ...skillIndexes.data,
       ...studio.data,
       ...tracing.data,

@@ -8,6 +8,7 @@ import type { Environment } from './fields.ts';
 import type { MetricsAccess } from './metrics.ts';
 import type { ModelConfig } from './model.ts';
 import type { Retention } from './retention.ts';
+import { ALL_ROLES, ROLES, type Roles } from './roles.ts';
 import type { SkillIndexesConfig } from './skill-indexes.ts';
 import type { StudioConfig } from './studio.ts';
 import type { TracingConfig } from './tracing.ts';
@@ -38,6 +39,7 @@ interface Values {
   chat?: WebhooksConfig;
   skillIndexes?: SkillIndexesConfig;
   workers?: Workers;
+  roles?: Roles;
   studio?: StudioConfig;
   tracing?: TracingConfig;
 }
@@ -101,6 +103,7 @@ const READERS: Readonly<
   COUNTERSIGN_ROLLOUT: ({ rollout }) => rollout ?? 'enforce',
   COUNTERSIGN_WORKERS: ({ workers }) => workers?.others,
   COUNTERSIGN_REVIEW_WORKERS: ({ workers }) => workers?.reviews,
+  ROLE: ({ roles = ALL_ROLES }) => ROLES.filter((role) => roles[role]).join(', '),
   COUNTERSIGN_SHELL: ({ shell }) => shell,
   COUNTERSIGN_AGENTS: ({ agents = {} }) =>
     Object.entries(agents)

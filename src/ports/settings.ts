@@ -41,6 +41,7 @@ export const SETTINGS = [
   { name: 'COUNTERSIGN_ROLLOUT', group: 'work' },
   { name: 'COUNTERSIGN_WORKERS', group: 'work' },
   { name: 'COUNTERSIGN_REVIEW_WORKERS', group: 'work' },
+  { name: 'ROLE', group: 'work' },
   { name: 'COUNTERSIGN_SHELL', group: 'work' },
   { name: 'COUNTERSIGN_AGENTS', group: 'work' },
   { name: 'COUNTERSIGN_SKILL_INDEXES', group: 'work' },

@@ -100,6 +100,27 @@ describe('readConfig', () => {
   });
 
   it.each([
+    [undefined, undefined],
+    ['web', [true, false, false]],
+    ['worker, studio', [false, true, true]],
+    ['web,worker,studio', [true, true, true]],
+  ])('reads ROLE=%s for a database that processes can share', (ROLE, roles) => {
+    const read = configOf({ ...app, DATABASE_URL: 'postgres://app@db/countersign', ...(ROLE && { ROLE }) });
+    expect(read.roles && Object.values(read.roles)).toEqual(roles);
+  });
+
+  it('refuses a ROLE that there is not, and one that leaves work of an SQLite file to nobody', () => {
+    const DATABASE_URL = 'postgres://app@db/countersign';
+    expect(faultsOf({ ...app, DATABASE_URL, ROLE: 'web,scheduler' })).toEqual([
+      'ROLE must be one or several of web, worker, studio',
+    ]);
+    expect(faultsOf({ ...app, ROLE: 'web' })).toEqual([
+      'ROLE can be set only with PostgreSQL (DATABASE_URL): one process does everything on an SQLite file',
+    ]);
+    expect(configOf({ ...app, ROLE: 'web,worker,studio' }).roles).toBeDefined();
+  });
+
+  it.each([
     ['30d', [30, 30, 30, 30]],
     ['off', [null, null, null, null]],
     ['bodies:14d, runs:365d,artifacts:90d,traces:30d', [14, 365, 90, 30]],

@@ -49,6 +49,34 @@ describe('the embedded queue', () => {
     await storage.close();
   });
 
+  it.each([true, false])(
+    'takes over the jobs of a machine that it cannot ask only if it works alone: %s',
+    async (worksAlone) => {
+      const clock = new ManualClock(new Date().toISOString());
+      const { storage, remove } = await sqliteTestDatabase(clock);
+      const elsewhere = createEmbeddedQueue({ storage, clock, log: silentLog });
+      await storage.transaction(async (tx) => {
+        await elsewhere.enqueue(tx, rawJob({ kind: 'wake', key: 'a', payload: null }));
+      });
+      const until = new Date(clock.now().getTime() + 30_000);
+      await storage.transaction((tx) => tx.jobs.claim(clock.now(), until, 'other-machine:1:1:token', 1));
+      const queue = createEmbeddedQueue({ storage, clock, log: silentLog, worksAlone });
+      const seen: string[] = [];
+      queue.start({
+        handlers: everyKind(async ({ key, attempts }) => {
+          seen.push(`${key}, begun ${attempts} times before`);
+          return { kind: 'done' };
+        }),
+        onRetriesExhausted: async () => undefined,
+      });
+      await storage.transaction((tx) => queue.enqueue(tx, rawJob({ kind: 'wake', key: 'b', payload: null })));
+      await expect.poll(() => seen).toContain('b, begun 0 times before');
+      expect(seen.includes('a, begun 1 times before')).toBe(worksAlone);
+      await queue.stop(1_000);
+      await remove();
+    },
+  );
+
   it('is not idle before everything recorded without a job is done, on a clock that runs', {
     tags: 'slow',
   }, async () => {

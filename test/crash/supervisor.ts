@@ -172,7 +172,7 @@ export async function startSupervised(
   };
 }
 
-async function redeliverUnanswered(github: GitHubStandIn): Promise<void> {
+export async function redeliverUnanswered(github: GitHubStandIn): Promise<void> {
   await github.settle();
   for (const { guid, status } of github.deliveries) {
     if (!isAccepted(status)) await github.redeliver(guid);

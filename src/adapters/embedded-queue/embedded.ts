@@ -7,7 +7,7 @@ import { type Job, type JobKind, type NewJob, REVIEW, worthOf } from '../../port
 import type { Queue, Slots, Worker } from '../../ports/queue.ts';
 import type { JobRow, Storage, Tx } from '../../ports/storage.ts';
 import { type AttemptOptions, attempt, type Disposition } from './attempt.ts';
-import { isOfDeadProcess, leaseToken, thisProcess } from './owner.ts';
+import { isOfDeadProcess, isOfProcess, leaseToken, thisProcess } from './owner.ts';
 
 /** The time for an aborted handler to end. A slower one keeps its lease until it expires. */
 export const ABORT_GRACE_MS = 500;
@@ -28,6 +28,11 @@ export interface EmbeddedQueueOptions {
   maxAttempts?: number;
   /** From 0 up to 1, for the jitter of the backoff. */
   random?: () => number;
+  /**
+   * Whether no other process works on the database while this queue does. Then the leases of others are of the past, wherever
+   * those processes ran, and their jobs need not wait for the end of the leases.
+   */
+  worksAlone?: boolean;
 }
 
 /**
@@ -66,6 +71,7 @@ class EmbeddedQueue implements Queue {
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #attempt: AttemptOptions;
+  readonly #worksAlone: boolean;
   readonly #owner = thisProcess();
 
   #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new';
@@ -116,6 +122,7 @@ class EmbeddedQueue implements Queue {
     this.#reviews = options.reviews ?? 16;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 1_000;
+    this.#worksAlone = options.worksAlone ?? false;
     const { clock, log, maxAttempts = 8, random = Math.random } = options;
     this.#attempt = { clock, log, maxAttempts, random };
   }
@@ -445,7 +452,9 @@ class EmbeddedQueue implements Queue {
       const { jobs } = tx;
       if (!this.#deadReleased) {
         const tokens = await jobs.leaseTokens();
-        for (const dead of tokens.filter((held) => isOfDeadProcess(held, this.#owner))) {
+        const isDead = (held: string) =>
+          this.#worksAlone ? !isOfProcess(held, this.#owner) : isOfDeadProcess(held, this.#owner);
+        for (const dead of tokens.filter(isDead)) {
           for (const row of await jobs.release(dead)) await worker.onInterrupted?.(tx, toJob(row));
         }
       }

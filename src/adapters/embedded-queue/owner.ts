@@ -18,6 +18,11 @@ export function leaseToken(owner: Owner): string {
   return `${owner.host}:${owner.pid}:${owner.start}:${randomUUID()}`;
 }
 
+/** Whether this process took the lease. */
+export function isOfProcess(token: string, { host, pid, start }: Owner): boolean {
+  return token.startsWith(`${host}:${pid}:${start}:`);
+}
+
 /**
  * Whether the process behind a lease is certainly dead: it ran on this host, and its pid is unused or now our
  * own. In doubt, for example with another host or a pid that is in use again, the lease expires by itself.

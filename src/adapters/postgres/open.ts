@@ -18,8 +18,8 @@ const BASELINE = 43;
 interface PostgresOptions {
   clock: Clock;
   timers?: Timers;
-  /** Of the process that serves the database. */
-  fence?: number | undefined;
+  /** Of the process that serves the database: see `PostgresStorage`. */
+  fence?: () => number | undefined;
   /** Another one, for tests. */
   pool?: Pool;
 }

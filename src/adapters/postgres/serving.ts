@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { systemTimers, type Timers } from '../../core/clock.ts';
+import { type Clock, systemTimers, type Timers } from '../../core/clock.ts';
 import { Connection } from './connection.ts';
 import { postgresFailure } from './failure.ts';
 import { LOCK } from './lock.ts';
@@ -27,53 +27,66 @@ export type PostgresClaim =
     }
   | { ok: false; holder: Holder | undefined };
 
-/**
- * Makes this process the one that serves the database, or returns the other process that does. A process that ends without
- * releasing its claim, or is cut off, is succeeded when its lease has run out.
- *
- * The claim is taken under the lock of all that write, so that no transaction of the process before is open. Its later ones
- * carry a lower fence, and are refused.
- * @param onLost called once another process has taken over
- */
-export async function claimToServe(
+/** The place of the one process that serves a database. */
+interface Serving {
+  /**
+   * Makes this process the one that serves the database, or returns the other process that does. A process that ends without
+   * releasing its claim, or is cut off, is succeeded when its lease has run out.
+   *
+   * The claim is taken under the lock of all that write, so that no transaction of the process before is open. Its later ones
+   * carry a lower fence, and are refused.
+   */
+  claim(): Promise<PostgresClaim>;
+  /** For a process that does not want to claim it any more, or has released it. */
+  close(): Promise<void>;
+}
+
+/** @param options `onLost`: called once another process has taken over from this one */
+export function servingOf(
   place: Place,
-  { now, onLost, timers = systemTimers }: { now: Date; onLost(): void; timers?: Timers },
-): Promise<PostgresClaim> {
+  { clock, onLost, timers = systemTimers }: { clock: Clock; onLost(): void; timers?: Timers },
+): Serving {
   const pool = openPool(place);
   const failing = (error: unknown) => postgresFailure(error, place.name);
-  try {
-    const holder: Holder = { pid: process.pid, host: hostname(), since: now.toISOString() };
-    const taken = await on(pool, failing, async (connection) => {
-      await makeOwnTables(connection);
-      return take(connection, holder);
-    });
-    if (!taken.ok) {
-      await pool.end();
-      return taken;
-    }
-    const { fence } = taken;
-    const stopRenewing = renewing(pool, { fence, failing, onLost, timers });
-    return {
-      ok: true,
-      fence,
-      async release() {
-        stopRenewing();
-        await on(pool, failing, (connection) =>
-          connection.script(`UPDATE serving SET holder = NULL, until = '-infinity' WHERE fence = ${fence}`),
-        ).catch(() => {});
-        await pool.end();
-      },
-    };
-  } catch (error) {
-    await pool.end();
-    throw failing(error);
-  }
+  return {
+    async claim() {
+      try {
+        const holder: Holder = { pid: process.pid, host: hostname(), since: clock.now().toISOString() };
+        const taken = await on(pool, failing, async (connection) => {
+          await makeOwnTables(connection);
+          return take(connection, holder);
+        });
+        if (!taken.ok) return taken;
+        const { fence } = taken;
+        const stopRenewing = renewing(pool, { fence, failing, onLost, timers });
+        return {
+          ok: true,
+          fence,
+          async release() {
+            stopRenewing();
+            await on(pool, failing, (connection) =>
+              connection.script(
+                `UPDATE serving SET holder = NULL, until = '-infinity' WHERE fence = ${fence}`,
+              ),
+            ).catch(() => {});
+          },
+        };
+      } catch (error) {
+        throw failing(error);
+      }
+    },
+    close: () => pool.end(),
+  };
 }
 
 async function take(
   connection: Connection,
   holder: Holder,
 ): Promise<{ ok: true; fence: number } | { ok: false; holder: Holder | undefined }> {
+  // Without the lock, because a process that stands by asks a few times a second.
+  const [before] = await connection.script('SELECT holder FROM serving WHERE until >= clock_timestamp()');
+  const [serving] = rowsOf<{ holder: string | null }>(before);
+  if (serving) return { ok: false, holder: holderIn(serving.holder) };
   await connection.script(`BEGIN; SET LOCAL lock_timeout = ${LEASE_S * 1_000}; ${LOCK}`);
   try {
     const text = JSON.stringify(holder).replaceAll("'", "''");

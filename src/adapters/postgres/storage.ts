@@ -42,8 +42,11 @@ interface Options {
   name: string;
   clock: Clock;
   timers?: Timers;
-  /** Of the process that serves the database: see `claimToServe`. Others, such as the command line, have none. */
-  fence?: number | undefined;
+  /**
+   * Of the process that serves the database: see `servingOf`. Others, such as the command line or a process that only receives
+   * webhooks, have none. Asked at the beginning of each transaction, because a process may begin to serve while it runs.
+   */
+  fence?: () => number | undefined;
   /** Refuses transactions. */
   isReadOnly?: boolean;
 }
@@ -58,7 +61,7 @@ export class PostgresStorage implements Storage {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #timers: Timers;
-  readonly #fence: number | undefined;
+  readonly #fence: () => number | undefined;
   readonly #isReadOnly: boolean;
   readonly #transactions: TransactionLine;
   /** Names this storage in the table of commits. */
@@ -70,7 +73,10 @@ export class PostgresStorage implements Storage {
   /** Whether the last transaction failed to write. A successful read then does not prove that the storage works. */
   #unwritable = false;
 
-  constructor(pool: Pool, { name, clock, timers = systemTimers, fence, isReadOnly = false }: Options) {
+  constructor(
+    pool: Pool,
+    { name, clock, timers = systemTimers, fence = () => undefined, isReadOnly = false }: Options,
+  ) {
     this.#pool = pool;
     this.#name = name;
     this.#clock = clock;
@@ -226,6 +232,7 @@ export class PostgresStorage implements Storage {
     const connection = await this.#connect((query) => {
       if (!keepsRows(query)) known.sees(query.sql);
     });
+    const fence = this.#fence();
     // 0 would be no limit.
     const patience = Math.max(1, Math.floor(exhaustedAt - this.#timers.elapsedMs()));
     try {
@@ -236,7 +243,7 @@ export class PostgresStorage implements Storage {
            (SELECT fence FROM serving) AS fence`,
       );
       const [row] = rowsOf<{ version: string | null; fence: number }>(answers.at(-1));
-      if (this.#fence !== undefined && row?.fence !== this.#fence) {
+      if (fence !== undefined && row?.fence !== fence) {
         throw new CountersignError(
           'storage.not_serving',
           `Another process serves ${this.#name} now, so nothing more of this one is written.`,

@@ -23,7 +23,8 @@ export interface Listening {
 export type IntakeSettings = Pick<AppConfig, 'host' | 'port' | 'webhookSecret' | 'metricsAccess'>;
 
 export interface IntakeParts {
-  recorder: Recorder;
+  /** Without it, webhooks are refused: another process of the App takes them. */
+  recorder?: Recorder | undefined;
   /** Rejects with a sentence if nothing can be recorded. */
   check(): Promise<void>;
   engine: EngineReports;
@@ -48,7 +49,7 @@ export async function listenForRequests(
   const { own, token } = metricsAccess;
   const server = createHttpServer({
     secret: webhookSecret,
-    intake: createIntake({ recorder, ...(onRecorded && { onRecorded }), clock }),
+    intake: recorder && createIntake({ recorder, ...(onRecorded && { onRecorded }), clock }),
     health: { database: check },
     engine,
     answers,

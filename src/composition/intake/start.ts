@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { MessagePort } from 'node:worker_threads';
 import { openInbox, readInbox } from '../../adapters/sqlite/inbox.ts';
 import type { AppConfig } from '../../config/config.ts';
+import { ALL_ROLES } from '../../config/roles.ts';
 import type { OutagePolicy } from '../../engine/jobs/outage-policy.ts';
 import { createDrain, type Drain, takenFrom } from '../../entrypoints/webhook/delivery/drain.ts';
 import { recordIn } from '../../entrypoints/webhook/delivery/intake.ts';
@@ -11,8 +12,8 @@ import { wordsOf } from '../../messages/self-check/self-check.ts';
 import { indexStatus } from '../../skills/catalogue/sync/check.ts';
 import { diskRooms } from '../disks.ts';
 import type { Platform } from '../platform.ts';
-import { inboxOf } from '../storage.ts';
-import { studioGate } from '../studio/gate.ts';
+import { inboxOf, isPostgres } from '../storage.ts';
+import { startStudioThread, studioGate } from '../studio/gate.ts';
 import { answerIntake, beat, createHeartbeat, type TakeFromIntake } from './engine-end.ts';
 import { appHealth } from './health.ts';
 import { type Listening, listenForRequests } from './listen.ts';
@@ -57,30 +58,33 @@ export async function startIntake(
     config,
     secrets,
     place = {},
+    whyNotWorking = () => undefined,
   }: {
     config: AppConfig;
     secrets: Readonly<Record<string, string>>;
     place?: IntakePlace | undefined;
+    /** Why another process does the work, for people. */
+    whyNotWorking?: () => string | undefined;
   },
 ): Promise<Listening> {
   const { storage, queue, clock, log } = platform;
   const inboxPath = inboxOf(config.databaseUrl);
   // Two threads cannot share a database that each of them creates.
   if (place === 'here' || inboxPath === undefined) {
-    const { health, ...reports } = engineReports(platform, outagePolicy);
+    const { health, ...reports } = engineReports(platform, outagePolicy, whyNotWorking);
     const engine = { ...reports, silentMs: () => 0 };
     const check = () => storage.check();
+    const healthOfAll = () => appHealth({ check, engine, health }, log);
+    const startStudio = async () =>
+      place !== 'here' && isPostgres(config.databaseUrl)
+        ? startStudioThread({ config, secrets }, healthOfAll)
+        : (await import('../studio/run.ts')).startStudioHere({ config, secrets }, platform, healthOfAll);
+    const { web, studio } = config.roles ?? ALL_ROLES;
     return listenForRequests(config, {
-      recorder: recordIn(storage, queue),
+      recorder: web ? recordIn(storage, queue) : undefined,
       check,
       engine,
-      studio:
-        config.studio &&
-        studioGate(async () =>
-          (await import('../studio/run.ts')).startStudioHere({ config, secrets }, platform, () =>
-            appHealth({ check, engine, health }, log),
-          ),
-        ),
+      studio: studio && config.studio ? studioGate(startStudio) : undefined,
       clock,
       log,
     });
@@ -192,6 +196,7 @@ async function readyInbox(path: string, storage: Platform['storage']): Promise<v
 function engineReports(
   { config, storage, github, queue, metrics, webhookWatch, clock, log }: Platform,
   outagePolicy: OutagePolicy,
+  whyNotWorking: () => string | undefined = () => undefined,
 ): MakesReports {
   const isOff = config.merging === 'off';
   return {
@@ -216,6 +221,7 @@ function engineReports(
       return {
         failures: publicNames(failures),
         warnings: [
+          ...[whyNotWorking()].filter((why) => why !== undefined),
           ...(isOff ? [MERGING_IS_OFF] : []),
           ...github.signedOut().map(signInWaits),
           ...[webhookWatch.outage()].flatMap((outage) => (outage ? [wordsOf(outage.finding).summary] : [])),

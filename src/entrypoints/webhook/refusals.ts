@@ -43,6 +43,11 @@ export const REFUSALS = {
       'The delivery could not be recorded, so it was not accepted; redeliver it when the app is healthy again.',
     headers: { 'retry-after': '60' },
   },
+  webhooksElsewhere: {
+    status: 503,
+    error: 'This process takes no webhooks (ROLE): send them to one that does, and redeliver this one.',
+    headers: CLOSE,
+  },
   metricsElsewhere: {
     status: 404,
     error:

@@ -7,7 +7,7 @@ import type { Intake } from './delivery/intake.ts';
 import { type AnswerCounts, METRICS_ELSEWHERE, METRICS_PATH, metricsRoute } from './metrics-page.ts';
 import { type Checks, failedChecks, publicNames, type Readiness } from './readiness.ts';
 import { createReceiver } from './receive.ts';
-import { engineIsSilent, notReady } from './refusals.ts';
+import { engineIsSilent, notReady, REFUSALS } from './refusals.ts';
 import { type Otherwise, READ, type Route, refuse, send, serveRoutes } from './routes.ts';
 
 /**
@@ -43,7 +43,8 @@ export interface PageParts {
 export interface ServerParts extends PageParts {
   /** The App's webhook secret. */
   secret: string;
-  intake: Intake;
+  /** Without it, webhooks are refused. */
+  intake?: Intake | undefined;
   maxBodyBytes?: number;
   /** Answers requests for other paths, such as Studio's. */
   otherwise?: Otherwise | undefined;
@@ -86,11 +87,21 @@ export function createHttpServer(parts: ServerParts): Server {
 }
 
 function routesOf(parts: ServerParts, maxBodyBytes: number): ReadonlyMap<string, Route> {
-  return new Map([[WEBHOOK_PATH, webhookRoute(parts, maxBodyBytes)], ...pagesOf(parts)]);
+  const { intake } = parts;
+  const webhooks = intake ? webhookRoute({ ...parts, intake }, maxBodyBytes) : TAKEN_ELSEWHERE;
+  return new Map([[WEBHOOK_PATH, webhooks], ...pagesOf(parts)]);
 }
 
+/** The body is not read, and GitHub can send it again. */
+const TAKEN_ELSEWHERE: Route = {
+  methods: ['POST'],
+  async handle(_request, response) {
+    refuse(response, REFUSALS.webhooksElsewhere);
+  },
+};
+
 function webhookRoute(
-  { secret, intake, answers, log, now = () => performance.now() }: ServerParts,
+  { secret, intake, answers, log, now = () => performance.now() }: ServerParts & { intake: Intake },
   maxBodyBytes: number,
 ): Route {
   const receive = createReceiver({

@@ -156,7 +156,21 @@ export function migrateLater(server: Server | undefined): string {
   return `The database is served by ${serverName(server)}; stop that process before the database is brought up to date.`;
 }
 
-function serverName(server: Server | undefined): string {
+/** Why a process on PostgreSQL does not work yet: see ADR 69. @param server from `serverName` */
+export function standingBy(server: string): string {
+  return `standing by: ${server} does the work, and this one goes on with it if that one ends; webhooks are taken meanwhile`;
+}
+
+export const WORKS_NOW = 'this process does the work now';
+
+export const TURN_UNKNOWN = 'standing by: the database could not yet say which process does the work';
+
+export function engineDidNotStart(because: string): string {
+  return `the work could not be begun (${because}), so this process ends and another one can try`;
+}
+
+/** Such as "another process (pid 17 on web-1, since 2026-03-02T09:00:00.000Z)". */
+export function serverName(server: Server | undefined): string {
   if (!server) return 'another process';
   return `another process (pid ${server.pid} on ${server.host}, since ${server.since})`;
 }

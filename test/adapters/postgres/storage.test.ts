@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openPostgres } from '../../../src/adapters/postgres/open.ts';
 import { placeOf } from '../../../src/adapters/postgres/place.ts';
 import { openPool, type Pool } from '../../../src/adapters/postgres/pool.ts';
-import { claimToServe } from '../../../src/adapters/postgres/serving.ts';
+import { servingOf } from '../../../src/adapters/postgres/serving.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { databaseOf, type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { at, runState } from '../../support/rows.ts';
 
 const clock = { now: () => at(0) };
+const silent = { clock, onLost() {} };
 
 describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () => {
   let server: PostgresServer;
@@ -26,7 +27,7 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   });
   afterAll(() => server?.remove());
 
-  async function open(options: { fence?: number; pool?: Pool } = {}): Promise<Storage> {
+  async function open(options: { fence?: () => number | undefined; pool?: Pool } = {}): Promise<Storage> {
     const storage = await openPostgres(placeOf(url), { clock, ...options });
     opened.push(storage);
     return storage;
@@ -88,19 +89,17 @@ describe.skipIf(postgresPrograms === undefined)('a storage on PostgreSQL', () =>
   });
 
   it('writes nothing more once another process serves the database', async () => {
-    const place = placeOf(url);
-    const first = await claimToServe(place, { now: at(0), onLost() {} });
-    const storage = await open({ fence: first.ok ? first.fence : 0 });
+    const [one, other] = [servingOf(placeOf(url), silent), servingOf(placeOf(url), silent)];
+    const first = await one.claim();
+    const storage = await open({ fence: () => (first.ok ? first.fence : 0) });
     await insert(storage, 'run1');
-    expect(await claimToServe(place, { now: at(0), onLost() {} })).toMatchObject({
-      ok: false,
-      holder: { pid: process.pid },
-    });
+    expect(await other.claim()).toMatchObject({ ok: false, holder: { pid: process.pid } });
     if (first.ok) await first.release();
-    const second = await claimToServe(place, { now: at(1), onLost() {} });
+    const second = await other.claim();
     await expect(insert(storage, 'run2')).rejects.toMatchObject({ code: 'storage.not_serving' });
     expect(await ids(storage)).toEqual(['run1']);
     if (second.ok) await second.release();
+    for (const serving of [one, other]) await serving.close();
   });
 
   it('knows no rows any more that another process has changed', async () => {

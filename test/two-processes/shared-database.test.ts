@@ -1,0 +1,167 @@
+// @module-tag slow
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPostgres } from '../../src/adapters/postgres/open.ts';
+import { placeOf } from '../../src/adapters/postgres/place.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Storage } from '../../src/ports/storage.ts';
+import { type Actors, openWithActors } from '../chaos/actors.ts';
+import { problemsOf } from '../chaos/compare.ts';
+import { draw } from '../chaos/draw.ts';
+import { STORIES, type StoryName } from '../chaos/story.ts';
+import { withoutReview } from '../crash/stories.ts';
+import { redeliverUnanswered } from '../crash/supervisor.ts';
+import { type GitHubStandIn, startGitHub } from '../support/github/stand-in.ts';
+import {
+  type PostgresServer,
+  postgresPrograms,
+  startPostgres,
+  WITHOUT_POSTGRES,
+} from '../support/postgres.ts';
+import { temporaryFolders } from '../support/temp.ts';
+import { type Fleet, send, startFleet } from './fleet.ts';
+
+/** `COUNTERSIGN_LONG=1` has 200 pull requests, and kills one of three processes every few seconds. */
+const LONG = process.env.COUNTERSIGN_LONG === '1';
+const SEED = Number(process.env.COUNTERSIGN_SEED ?? 20_260_302);
+const PULL_REQUESTS = LONG ? 200 : 4;
+const OWNERS = LONG ? 20 : 2;
+const KILLS = LONG ? 40 : 2;
+
+/** Those in which nobody pauses for minutes. */
+const QUICK: readonly StoryName[] = [
+  'countersigned',
+  'pushed again after the question',
+  'countersigned by thumb',
+  'merged by hand',
+  'closed after the question',
+  'pushed again before anybody was asked',
+  'left alone',
+];
+
+const newFolder = temporaryFolders();
+
+describe.skipIf(postgresPrograms === undefined)(`processes that share a database${WITHOUT_POSTGRES}`, () => {
+  let server: PostgresServer;
+  let github: GitHubStandIn;
+  let fleet: Fleet;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  beforeEach(async () => {
+    github = await startGitHub();
+    for (const login of ['mia', 'max', 'ada', 'will', 'otto']) github.addUser(login);
+    const databaseUrl = await server.newMigrated();
+    fleet = await startFleet(github, { databaseUrl, folder: newFolder() });
+    storage = await openPostgres(placeOf(databaseUrl), { clock: systemClock });
+  });
+  afterEach(async () => {
+    await fleet.stop();
+    await storage.close();
+    await github.stop();
+  });
+  afterAll(() => server?.remove());
+
+  function addRepository(owner: string): string {
+    github.addOrganization(owner);
+    github.addRepository({
+      owner,
+      name: 'app',
+      files: { 'README.md': '# App\n', ...withoutReview.base },
+      collaborators: { mia: 'maintain', max: 'admin', ada: 'write', will: 'write' },
+    });
+    github.installApp(owner);
+    return `${owner}/app`;
+  }
+
+  const open = (repo: string, name: string, story: StoryName) =>
+    openWithActors(github, systemClock, { repo, name, story: STORIES[story] });
+
+  /** Until people have done everything, and all is as it must be. */
+  async function settled(pulls: readonly Actors[]): Promise<void> {
+    const problems = () => Promise.all(pulls.map((pull) => problemsOf({ github, app: { storage } }, pull)));
+    try {
+      for (const pull of pulls)
+        await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
+      await fleet.until('all to be done', async () =>
+        (await problems()).flat().length === 0 ? true : undefined,
+      );
+    } catch (error) {
+      expect((await problems()).flat()).toEqual([]);
+      throw error;
+    }
+  }
+
+  const saying = (text: string) => (line: string) => line.includes(text);
+
+  test('go on with the work of the one that is killed, and take webhooks while they stand by', async () => {
+    const repo = addRepository('octo');
+    const first = await fleet.add();
+    await fleet.until('the first to work', () => first.log.find(saying('this process does the work now')));
+    const second = await fleet.add();
+    await fleet.until('the second to stand by', () =>
+      second.log.find(saying('standing by: another process (pid')),
+    );
+    expect(second.log.find(saying(`pid ${first.pid} on `))).toBeDefined();
+    const pull = await open(repo, 'one', 'countersigned');
+    await fleet.until('people to act', async () => (await pull.goOn()) || undefined);
+    first.kill();
+    await first.gone;
+    await settled([pull]);
+    expect(second.log.some(saying('this process does the work now'))).toBe(true);
+  });
+
+  test('go on at once with the work of the one that stops', async () => {
+    const repo = addRepository('octo');
+    const first = await fleet.add();
+    await fleet.until('the first to work', () => first.log.find(saying('this process does the work now')));
+    const second = await fleet.add();
+    const ready = async () =>
+      (await (await fetch(new URL('/readyz', second.url))).json()) as { warnings?: string[] };
+    expect((await ready()).warnings).toEqual([
+      expect.stringContaining(`standing by: another process (pid ${first.pid} on`),
+    ]);
+    await first.stop();
+    await fleet.until('the second to work', () => second.log.find(saying('this process does the work now')));
+    expect((await ready()).warnings).toBeUndefined();
+    await settled([await open(repo, 'one', 'countersigned')]);
+  });
+
+  test('have the roles of their settings: one takes webhooks, one works', async () => {
+    const repo = addRepository('octo');
+    const worker = await fleet.add({ ROLE: 'worker' });
+    const web = await fleet.add({ ROLE: 'web' });
+    expect(await send(worker.url, {}, Buffer.from('{}'))).toBe(503);
+    await settled([await open(repo, 'one', 'countersigned')]);
+    expect(web.log.some(saying('this process does the work now'))).toBe(false);
+    const pages = await Promise.all([worker, web].map(({ url }) => fetch(new URL('/', url))));
+    expect(pages.map(({ status }) => status)).toEqual([404, 404]);
+  });
+
+  test(`end ${PULL_REQUESTS} pull requests correctly while one of three is killed again and again`, async () => {
+    const repositories = Array.from({ length: OWNERS }, (_, index) => addRepository(`owner-${index}`));
+    for (let index = 0; index < 3; index++) await fleet.add();
+    const pulls: Actors[] = [];
+    for (let index = 0; index < PULL_REQUESTS; index++) {
+      const [repo = '', story = 'countersigned'] = [
+        repositories[index % OWNERS],
+        QUICK[(index + Math.floor(draw(SEED, 'first') * QUICK.length)) % QUICK.length],
+      ];
+      pulls.push(await open(repo, `part-${index}`, story));
+      if (index % Math.ceil(PULL_REQUESTS / KILLS) === 0) await killOne(index);
+      for (const pull of pulls) await pull.goOn();
+    }
+    await redeliverUnanswered(github);
+    await settled(pulls);
+    const merged = github.merges.map(({ repo, number }) => `${repo}#${number}`);
+    expect(new Set(merged).size).toBe(merged.length);
+  });
+
+  async function killOne(index: number): Promise<void> {
+    const victim = fleet.running[Math.floor(draw(SEED, 'victim', index) * fleet.running.length)];
+    victim?.kill();
+    await victim?.gone;
+    await fleet.add();
+  }
+});

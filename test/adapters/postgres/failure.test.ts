@@ -54,6 +54,14 @@ describe('an error of PostgreSQL', () => {
     });
   });
 
+  it('of an address without the password that the server asks for says so', () => {
+    const said = 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string';
+    expect(failureOf(undefined, said)).toMatchObject({
+      code: 'storage.unavailable',
+      message: expect.stringContaining('wants a password, and DATABASE_URL has none'),
+    });
+  });
+
   it.each(['55P03', '40001', '40P01'])('%s passes when another process is done', (code) => {
     expect(failureOf(code)).toMatchObject({
       name: 'StorageLocked',

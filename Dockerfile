@@ -19,19 +19,30 @@ RUN npm run package \
   && npm ci --omit=dev --ignore-scripts --prefer-offline \
   && node ../scripts/prune-packages.ts node_modules
 
-# Node alone: the image that it comes from also has npm and yarn, which nothing here runs.
-FROM debian:bookworm-slim
-# Node needs libatomic1 on some processors.
+# What the app runs on: of Debian only what it uses (docs/adr/0067-the-image-has-no-distribution.md). The shell, unshare and prlimit start
+# and limit its child processes, Node needs libatomic1 on some processors, and busybox is for people (docker exec).
+FROM debian:bookworm-slim AS root
+WORKDIR /debs
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends libatomic1 \
-  && rm -rf /var/lib/apt/lists/* \
-  && groupadd --gid 1000 node \
-  && useradd --uid 1000 --gid node --create-home node
-COPY --from=build /usr/local/bin/node /usr/local/bin/node
+  && apt-get install --yes --no-install-recommends binutils \
+  && apt-get download \
+    base-files busybox dash gcc-12-base libatomic1 libc6 libgcc-s1 libsmartcols1 libstdc++6 util-linux
+COPY scripts/image-root /usr/local/bin/
+RUN image-root /debs /image \
+  && mkdir -p /image/app/data /image/home/node \
+  && chown 1000:1000 /image/app/data /image/home/node
+# Node alone: the image that it comes from also has npm and yarn, which nothing here runs. Its symbols are only read by debuggers. The last
+# line fails if a library is missing.
+COPY --from=build /usr/local/bin/node /image/usr/local/bin/node
+RUN strip /image/usr/local/bin/node \
+  && chroot /image /bin/sh -c 'node --version && unshare --version && prlimit --version'
+
+FROM scratch
+COPY --from=root /image /
 WORKDIR /app
 COPY --from=build /app/package ./
-RUN mkdir /app/data && chown node:node /app/data
 USER node
+ENV PATH=/usr/local/bin:/usr/bin
 ENV HOST=0.0.0.0 PORT=3000
 # What the C library frees returns to the system: two arenas instead of one for each thread, and blocks from 64 KB on are mapped alone.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=65536

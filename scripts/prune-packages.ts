@@ -17,6 +17,9 @@ const SOURCES = [
   'node-addon-api',
 ];
 
+/** The same code for browsers and for bundlers. */
+const NOT_FOR_NODE = ['minijinja-js/dist/{bundler,web}'];
+
 /** Archives with binaries for several platforms, by the one for this machine. */
 const BINARIES: readonly { folder: string; own: string }[] = [
   { folder: 'better-sqlite3/prebuilds', own: `${process.platform}-${process.arch}.node` },
@@ -33,8 +36,8 @@ export function prune(modules: string): number {
     if (!all.includes(own)) throw new Error(`${folder} has nothing for this machine: no ${own}`);
     return all.filter((name) => name !== own).map((name) => join(folder, name));
   });
-  const unneeded = [...globSync([...UNREAD, ...SOURCES], { cwd: modules }), ...others].map((path) =>
-    join(modules, path),
+  const unneeded = [...globSync([...UNREAD, ...SOURCES, ...NOT_FOR_NODE], { cwd: modules }), ...others].map(
+    (path) => join(modules, path),
   );
   let bytes = 0;
   for (const path of unneeded) {

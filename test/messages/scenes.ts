@@ -49,7 +49,7 @@ const interrupted: Partial<Invocation> = {
   ...asking,
   reason: reason(
     'step.waiting.github',
-    gitHubIsUnavailable('GitHub answered 500 to PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge.'),
+    gitHubIsUnavailable('GitHub answered 500 to PUT pulls/merge.'),
   ),
 };
 const noComment = ends('skipped', reason('step.skipped.condition', 'the review requests no changes'));

@@ -135,7 +135,7 @@ test('a permanent failure fails the step with a reason', { tags: 'slow' }, async
   expect(await steps(scene)).toEqual({ ci: 'failed' });
   expect(scene.check(headSha, 'flow')).toMatchObject({ conclusion: 'failure' });
   expect(scene.check(headSha, 'flow')?.title).toMatchInlineSnapshot(
-    `"Step ci failed: gave up after several tries: GitHub answered 500 to GET /repos/{owner}/{repo}/commits/{ref}/check-runs."`,
+    `"Step ci failed: gave up after several tries: GitHub answered 500 to GET commits/check-runs."`,
   );
 });
 

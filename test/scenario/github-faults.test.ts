@@ -131,7 +131,7 @@ test('a write that GitHub never accepts is given up, and the check run says why'
   await harness.advance(600_000);
   expect(ownChecks(harness, headSha)).toMatchObject([{ conclusion: 'failure' }]);
   expect(ownChecks(harness, headSha)[0]?.summary).toContain(
-    'gave up after several tries: GitHub answered 500 to GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+    'gave up after several tries: GitHub answered 500 to GET commits/check-runs',
   );
 
   back();

@@ -8,6 +8,8 @@ import { HeldBack } from './transport.ts';
 export class RequestFailure extends GitHubError {
   /** GitHub's message, or the connection's. */
   readonly said: string;
+  /** The method and the path of GitHub's documentation, for the log. */
+  readonly route: string;
   /**
    * The app could not authenticate for the installation. This says nothing about the subject of the request.
    */
@@ -23,12 +25,24 @@ export class RequestFailure extends GitHubError {
     cause?: unknown;
   }) {
     const outcome = facts.status === 0 ? 'no answer' : `GitHub answered ${facts.status}`;
-    // The cause first: a title of a check run is cut after 200 characters, and a route tells people little.
-    const message = `${outcome}${facts.said === '' ? '' : ` (${facts.said})`} to ${facts.route}.`;
+    // The cause first: a title of a check run is cut after 200 characters, and a request tells people little.
+    const message = `${outcome}${facts.said === '' ? '' : ` (${facts.said})`} to ${requestInWords(facts.route)}.`;
     super(facts.kind, facts.status, message, facts.retryAt, { cause: facts.cause });
     this.said = facts.said;
+    this.route = facts.route;
     this.signIn = facts.signIn;
   }
+}
+
+/**
+ * What people read of a route: `PUT pulls/merge` for `PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge`. The repository is known
+ * where the sentence stands, and names of parameters say nothing.
+ */
+function requestInWords(route: string): string {
+  const [method = '', path = ''] = route.split(' ');
+  const parts = path.replace(/^\/repos\/\{owner\}\/\{repo\}/, '').split('/');
+  const named = parts.filter((part) => part !== '' && !part.startsWith('{'));
+  return `${method} ${named.length === 0 ? 'repository' : named.join('/')}`;
 }
 
 /** The fields of Octokit's `RequestError`, whose package is not a dependency of ours. */

@@ -191,7 +191,7 @@ describe('a pull request', () => {
     graphql().reply(200, { ...credits([]), errors: [{ type: 'FORBIDDEN', message: 'no' }] });
     await expect(reader.commitCredits(REPO, 4)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: 'GitHub answered 200 (but with an error: FORBIDDEN) to POST /graphql.',
+      message: 'GitHub answered 200 (but with an error: FORBIDDEN) to POST graphql.',
     });
   });
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Visible } from '../../src/ports/visible.ts';
+import { REPO } from '../support/harness.ts';
 import { person, studioFor, textOf } from '../support/studio.ts';
-import { countersign, MERGE_ONLY, open, start } from './support.ts';
+import { countersign, MERGE_ONLY, open, react, start } from './support.ts';
 
 test('Insight counts a merge, its countersign and the time that the step waited, once each', {
   tags: 'slow',
@@ -17,6 +18,20 @@ test('Insight counts a merge, its countersign and the time that the step waited,
   expect(text).toContain('merge 1 2 hours 2 hours 2 hours');
   expect(text).toContain('Countersigns by person mia 1');
   expect(text).toContain('Nobody has rejected anything in this period.');
+});
+
+test('Insight counts a rejection once, however often a rerun finds it', { tags: 'slow' }, async () => {
+  const harness = await start({ chain: MERGE_ONLY });
+  const { number } = await open(harness);
+  await react(harness, number, 'mia', '-1');
+  await harness.advance(120_000);
+  for (let again = 0; again < 2; again++) {
+    await harness.github.comment(REPO, number, 'mia', '/countersign rerun');
+    await harness.settle();
+    await harness.advance(120_000);
+  }
+  const get = await studioFor(harness);
+  expect(textOf((await get('/insight')).html)).toContain('Rejections by person mia 1');
 });
 
 test('Insight shows nothing of repositories that the viewer cannot see', { tags: 'slow' }, async () => {

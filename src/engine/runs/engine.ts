@@ -170,8 +170,16 @@ export function createEngine(
     );
     await tx.artifacts.insert(...artifacts);
     if (result.kind === 'done') await countFindings(tx, state.run, result.outcome, clock.now());
-    for (const approval of approvals) await saveApproval(tx, approval);
-    await auditAnswers(tx, state.run, invocation, done, by, clock.now());
+    for (const approval of approvals) {
+      const isNews = await saveApproval(tx, approval);
+      await auditAnswer(tx, state.run, invocation, {
+        result: done.result,
+        approval,
+        isNews,
+        by,
+        at: clock.now(),
+      });
+    }
     if (done.endsRun) {
       // The session ends with its run, for the same reason, instead of failing first for its own.
       const status = done.endsRun.code.startsWith('run.aborted.') ? 'aborted' : 'cancelled';
@@ -439,10 +447,12 @@ function invocationCompleted(
   };
 }
 
-async function saveApproval(tx: Tx, approval: Approval): Promise<void> {
-  const known = (await tx.approvals.ofRun(approval.runId)).some((other) => other.id === approval.id);
+/** @returns whether its status is another one than before: a rerun finds an answer again that is stored already */
+async function saveApproval(tx: Tx, approval: Approval): Promise<boolean> {
+  const known = (await tx.approvals.ofRun(approval.runId)).find((other) => other.id === approval.id);
   if (known) await tx.approvals.save(approval);
   else await tx.approvals.insert(approval);
+  return known?.status !== approval.status;
 }
 
 /** In one review. A report of CI can have any number of rules of any name. */
@@ -470,35 +480,37 @@ async function auditStatus(tx: Tx, before: Run, run: Run, by: Actor): Promise<vo
   }
 }
 
-/** Records who answered the approvals that a session found answered. Each is answered once. */
-async function auditAnswers(
+/** Records who answered the approval, if its session found it answered. It is answered, and counted, once. */
+async function auditAnswer(
   tx: Tx,
   run: Run,
   step: Invocation,
-  { result, approvals }: SessionReport,
-  by: Actor,
-  at: Date,
+  {
+    result,
+    approval,
+    isNews,
+    by,
+    at,
+  }: { result: SessionResult; approval: Approval; isNews: boolean; by: Actor; at: Date },
 ): Promise<void> {
-  const answered = approvals.filter(({ status }) => status === 'countersigned' || status === 'rejected');
+  if (approval.status !== 'countersigned' && approval.status !== 'rejected') return;
+  const isYes = approval.status === 'countersigned';
   const rejecting = result.kind === 'failed' ? result.reason.evidence : [];
-  for (const approval of answered) {
-    const isYes = approval.status === 'countersigned';
-    tx.insight.add(...figuresOfAnswer(run, approval, at));
-    await tx.audit.record(
-      {
-        kind: isYes ? 'question.countersigned' : 'question.rejected',
-        ...aboutRun(run, by),
-        head_sha: approval.headSha,
-        base_ref: approval.baseRef,
-        step: step.stepId,
-        merges: isMergeStep(run, step),
-        people: isYes
-          ? approval.countersignedBy
-          : rejecting.flatMap(({ kind, id }) => (kind === 'person' ? [id] : [])),
-      },
-      `question:${approval.id}:${approval.status}`,
-    );
-  }
+  if (isNews) tx.insight.add(...figuresOfAnswer(run, approval, at));
+  await tx.audit.record(
+    {
+      kind: isYes ? 'question.countersigned' : 'question.rejected',
+      ...aboutRun(run, by),
+      head_sha: approval.headSha,
+      base_ref: approval.baseRef,
+      step: step.stepId,
+      merges: isMergeStep(run, step),
+      people: isYes
+        ? approval.countersignedBy
+        : rejecting.flatMap(({ kind, id }) => (kind === 'person' ? [id] : [])),
+    },
+    `question:${approval.id}:${approval.status}`,
+  );
 }
 
 function stepOf(state: RunState, index: number): RunState['invocations'][number] {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type Harness, REPO } from '../support/harness.ts';
 import {
   approvalOf,
+  approvals,
   CI_AND_MERGE,
   countersign,
   headline,
@@ -213,6 +214,12 @@ test('what a second chain does stands in the question of the first, and its own 
   await reportCi(harness, headSha, 'success');
   await harness.advance(SHOWN_MS);
   expect(seen(harness, number)).toEqual(['✍️ Approve this merge?', '✍️ Approve this merge?']);
+  // Each shows its own question, and only the newer one the state of another chain.
+  const parts = approvals(harness, number).map(({ body }) => body.match(/^### .+$/gm));
+  expect(parts).toEqual([
+    ['### ✍️ Approve this merge?'],
+    ['### ✍️ Approve this merge?', expect.stringContaining('Waiting for a maintainer to countersign')],
+  ]);
   await countersign(harness, number);
   await harness.advance(SHOWN_MS);
   expect(harness.github.merges).toHaveLength(1);

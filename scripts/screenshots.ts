@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,9 @@ import { REPO } from '../test/support/harness.ts';
 const FOLDER = fileURLToPath(new URL('../docs/images/studio', import.meta.url));
 
 if (noBrowser !== undefined) throw new Error(noBrowser);
+// Without one, every state is an empty box.
+if (execFileSync('fc-list', [':charset=1f680']).length === 0)
+  throw new Error('no font has emoji (apt-get install fonts-noto-color-emoji)');
 const week = await playWeek({ studio: { isPublic: false, operators: ['mia'], signIn: OAUTH_CLIENT } });
 const { harness } = week;
 const browser = await openBrowser();

@@ -11,21 +11,22 @@ import { readBack, type Verdict } from './read-back.ts';
 import { createTeller } from './tell.ts';
 import { PEOPLE, REPO, seed } from './world.ts';
 
-const HELP = `npm run demo [-- --json] [-- --keep]
+const HELP = `npm run demo [-- --json] [-- --keep] [-- --no-keep]
 
 Runs the main job on an embedded GitHub and a fresh SQLite file: four pull requests, from opened to merged or not.
 
   --json   one line of JSON for each thing that happens
-  --keep   leave everything running at the end, with open work for Studio, until Ctrl-C
+  --keep   leave everything running at the end, with open work for Studio, until Ctrl-C; the default at a terminal
 `;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       json: { type: 'boolean', default: false },
-      keep: { type: 'boolean', default: false },
+      keep: { type: 'boolean' },
       help: { type: 'boolean', short: 'h', default: false },
     },
+    allowNegative: true,
   });
   if (values.help) {
     process.stdout.write(HELP);
@@ -55,7 +56,8 @@ async function main(): Promise<void> {
     const verdicts = await readBack(github, app.databaseUrl, expectations);
     summarise(verdicts);
     process.exitCode = verdicts.every((verdict) => verdict.diagnostics.length === 0) ? 0 : 1;
-    if (values.keep) {
+    // A person wants to see it; a script wants it to end.
+    if (values.keep ?? (process.stdout.isTTY && !values.json)) {
       const left = await playMore(stage);
       github.signInAs(PEOPLE.maintainer);
       await untilInterrupted(left);

@@ -47,10 +47,7 @@ const asking: Partial<Invocation> = {
 };
 const interrupted: Partial<Invocation> = {
   ...asking,
-  reason: reason(
-    'step.waiting.github',
-    gitHubIsUnavailable('GitHub answered 500 to PUT pulls/merge.'),
-  ),
+  reason: reason('step.waiting.github', gitHubIsUnavailable('GitHub answered 500 to PUT pulls/merge.')),
 };
 const noComment = ends('skipped', reason('step.skipped.condition', 'the review requests no changes'));
 const noMerge = ends('skipped', reason('step.skipped.condition', 'the review did not pass'));

@@ -55,7 +55,10 @@ export interface CorpusCase {
     /** The lines of the weakness, from 1. */
     places: readonly number[];
   };
-  fixed?: CorpusFile;
+  fixed?: CorpusFile & {
+    /** Where the correction is, in a file that has more than it. Without these lines, any finding in the file is an alarm. */
+    places?: readonly number[];
+  };
 }
 
 export const HALVES = ['tuning', 'control'] as const;

@@ -10,6 +10,7 @@ import {
   oxlint,
   secretlint,
 } from './engines.ts';
+import { readPackages } from './read-packages.ts';
 import { readSamples } from './read-samples.ts';
 import { asJson, type EngineResult, printTables } from './report.ts';
 import type { Found } from './score.ts';
@@ -17,7 +18,8 @@ import { secretCases } from './secret-cases.ts';
 
 /**
  * What the review without a model finds, and how often it is wrong, beside the engines that one could run alone: on
- * weaknesses and their corrected versions, on generated secrets and look-alikes, and on clean code. docs/review.md has the
+ * weaknesses and their corrected versions, on published packages with known ones, on generated secrets and look-alikes, and
+ * on clean code. docs/review.md has the
  * table. `--only` limits the cases to a group, `--list` names what Countersign misses in the half that rules are tuned
  * on, `--clean` counts remarks on the files of another folder.
  */
@@ -34,9 +36,13 @@ const only = options.only;
 if (only !== undefined && !GROUPS.some((group) => group === only)) {
   throw new Error(`--only is one of ${GROUPS.join(', ')}`);
 }
-const cases = [...readSamples(), ...secretCases()].filter(
-  ({ group }) => only === undefined || group === only,
-);
+const published = only === undefined || only === 'packages' ? readPackages() : [];
+if (typeof published === 'string') console.error(`Published packages: skipped, because ${published}.`);
+const cases = [
+  ...readSamples(),
+  ...(typeof published === 'string' ? [] : published),
+  ...secretCases(),
+].filter(({ group }) => only === undefined || group === only);
 const clean = only === undefined || options.clean !== undefined ? cleanCode(options.clean) : [];
 
 /** As in a large pull request. A review of all clean files at once would exceed what one review reads. */

@@ -1,6 +1,6 @@
 import { linesOf } from './clean-code.ts';
 import { type CorpusCase, type CorpusFile, GROUPS, HALVES, halfOf, KINDS } from './corpus-case.ts';
-import { type Found, findsOf, type Reported, type Tallies, tally } from './score.ts';
+import { alarmsOf, type Found, findsOf, type Reported, type Tallies, tally } from './score.ts';
 
 export interface EngineResult extends Reported {
   engine: string;
@@ -156,9 +156,7 @@ function printList(cases: readonly CorpusCase[], own: EngineResult): void {
     console.log(`  ${one.name} (${one.kind}, line ${weak.places.join(', ')}) ${there.join(' ')}`);
   }
   console.log('Alarms on corrected versions and look-alikes in the tuning half:');
-  for (const { fixed } of tuning) {
-    for (const one of own.fixed) if (one.path === fixed?.path) console.log(`  ${place(one)}`);
-  }
+  for (const one of tuning) for (const alarm of alarmsOf(one, own.fixed)) console.log(`  ${place(alarm)}`);
   console.log('Remarks on clean code:');
   for (const one of own.remarks) console.log(`  ${place(one)}`);
 }

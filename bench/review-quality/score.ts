@@ -16,12 +16,22 @@ const NEAR = 3;
 /** Whether one of the findings names the weakness: near its place, and by a rule of its kind. */
 export function findsOf({ weak, kind }: CorpusCase, found: readonly Found[]): Found[] {
   if (weak === undefined) return [];
+  return found.filter((one) => one.path === weak.path && one.kind === kind && isNear(one, weak.places));
+}
+
+/**
+ * The findings on a corrected version, or on what only looks weak. A published file may have other weaknesses, so only what names the same
+ * one counts there: near the correction, and of its kind.
+ */
+export function alarmsOf({ fixed, kind }: CorpusCase, found: readonly Found[]): Found[] {
+  const { path, places } = fixed ?? {};
   return found.filter(
-    (one) =>
-      one.path === weak.path &&
-      one.kind === kind &&
-      weak.places.some((place) => place >= one.line - NEAR && place <= one.endLine + NEAR),
+    (one) => one.path === path && (places === undefined || (one.kind === kind && isNear(one, places))),
   );
+}
+
+function isNear({ line, endLine }: Found, places: readonly number[]): boolean {
+  return places.some((place) => place >= line - NEAR && place <= endLine + NEAR);
 }
 
 export interface Tally {
@@ -30,7 +40,7 @@ export interface Tally {
   /** Finds if the change is one to an existing file: from the corrected version back to the weak text. */
   findsInDiff: number;
   silent: number;
-  /** Corrected twins and look-alikes with a finding, of whatever kind. */
+  /** Corrected versions and look-alikes with a finding. */
   alarms: number;
 }
 
@@ -56,7 +66,7 @@ export function tally(cases: readonly CorpusCase[], reported: Reported): Tallies
     }
     if (one.fixed) {
       into.silent++;
-      if (reported.fixed.some(({ path }) => path === one.fixed?.path)) into.alarms++;
+      if (alarmsOf(one, reported.fixed).length > 0) into.alarms++;
     }
   }
   return tallies;

@@ -101,6 +101,44 @@ function copy(value, key) {
   else this[key] = value;
 }`,
   ],
+  [
+    'a walk whose names are not those that the object lists',
+    `module.exports = (object, path, value) => {
+  const keys = path.split('.');
+  let at = object;
+  while (keys.length > 1) at = at[keys.shift()];
+  at[keys[0]] = value;
+};`,
+    ['high data-flow/prototype-pollution:5'],
+    `module.exports = (object, path, value) => {
+  const keys = path.split('.');
+  let at = object;
+  for (let key = keys.shift(); keys.length > 0; key = keys.shift()) {
+    if (!Object.getOwnPropertyNames(at).includes(key)) return;
+    at = at[key];
+  }
+  at[keys[0]] = value;
+};`,
+  ],
+  [
+    'a merge that enters functions as well',
+    `module.exports = function merge(target, source) {
+  for (const key in source) {
+    if (key === '__proto__') return;
+    if (typeof target[key] === 'object' || typeof target[key] === 'function') merge(target[key], source[key]);
+    else target[key] = source[key];
+  }
+};`,
+    ['high data-flow/prototype-pollution:5'],
+    `module.exports = function merge(target, source) {
+  if (typeof source.then === 'function') return;
+  for (const key in source) {
+    if (key === '__proto__') return;
+    if (typeof target[key] === 'object') merge(target[key], source[key]);
+    else target[key] = source[key];
+  }
+};`,
+  ],
 ];
 
 const COMMANDS: Case[] = [
@@ -155,6 +193,12 @@ export class Image {
     "const cp = require('child_process');\nsocket.on('message', (name) => {\n  cp.exec(`ping ${name}`);\n});",
     ['critical data-flow/command-injection:3'],
     "const cp = require('child_process');\nsocket.on('message', (name) => {\n  cp.exec(`ping ${Number(name)}`);\n});",
+  ],
+  [
+    'a number of which only the beginning is checked',
+    "const { exec } = require('child_process');\nmodule.exports = (port) => {\n  if (!Number.parseInt(port)) return;\n  exec(`lsof -i :${port}`);\n};",
+    ['critical data-flow/command-injection:4'],
+    "const { exec } = require('child_process');\nmodule.exports = (port) => {\n  port = Number.parseInt(port);\n  exec(`lsof -i :${port}`);\n};",
   ],
 ];
 
@@ -244,6 +288,18 @@ exports.extract = (zip, folder) => {
     ['medium data-flow/regexp-injection:2'],
     "app.get('/find', (req, res) => {\n  const pattern = new RegExp(escapeRegExp(req.query.q));\n  res.json(names.filter((name) => pattern.test(name)));\n});",
   ],
+  [
+    'a module whose name is a part of a path',
+    "module.exports = (language) => require('./languages/' + language);",
+    ['high data-flow/path-traversal:1'],
+    "const isName = (text) => text.match('^[^/\\\\\\\\]*$') !== null;\nmodule.exports = (language) => isName(language) && require('./languages/' + language);",
+  ],
+  [
+    'the address of a folder, with a slash at its end',
+    "const parseUrl = require('parseurl');\nmodule.exports = (req, res) => {\n  const url = parseUrl.original(req);\n  res.setHeader('Location', url.pathname + '/');\n};",
+    ['medium data-flow/open-redirect:4'],
+    "const parseUrl = require('parseurl');\nmodule.exports = (req, res) => {\n  const url = parseUrl.original(req);\n  res.setHeader('Location', url.pathname.replace(/^\\/+/, '/') + '/');\n};",
+  ],
 ];
 
 const PATTERNS: Case[] = [
@@ -271,6 +327,12 @@ const PATTERNS: Case[] = [
     'export const rules = { heading: /^ *(#{1,6}) *([^\\n]+?) *#* *(?:\\n+|$)/ };',
     ['medium data-flow/slow-regexp:1'],
     "export const version = /\\s+$/.exec('a fixed text ');",
+  ],
+  [
+    'a slow pattern and a text of any length',
+    'module.exports = (text) => {\n  return /^\\s+|\\s+$/g.test(text);\n};',
+    ['medium data-flow/slow-regexp:2'],
+    'module.exports = (text) => {\n  if (text.length > 1000) return;\n  return /^\\s+|\\s+$/g.test(text);\n};',
   ],
 ];
 
@@ -396,6 +458,12 @@ const PAGES_AND_QUERIES: Case[] = [
     'module.exports = (text) => {\n  const all = {};\n  const [, group, key] = /^(\\w+):(\\w+)/.exec(text);\n  all[group] ??= {};\n  all[group][key] = text;\n  return all;\n};',
     ['high data-flow/prototype-pollution:5'],
     'module.exports = (text) => {\n  const all = Object.create(null);\n  const [, group, key] = /^(\\w+):(\\w+)/.exec(text);\n  all[group] ??= {};\n  all[group][key] = text;\n  return all;\n};',
+  ],
+  [
+    'a selector among the options of a plugin',
+    'Panel.prototype.parent = function (options) {\n  return $(options.parent);\n};',
+    ['medium data-flow/cross-site-scripting:2'],
+    'Panel.prototype.parent = function (options) {\n  return $(document).find(options.parent);\n};',
   ],
 ];
 

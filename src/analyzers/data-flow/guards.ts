@@ -1,3 +1,4 @@
+import type * as ES from 'estree';
 import type { FlowNode } from './flow-graph.ts';
 import type { Flows } from './flows.ts';
 import type { Binding } from './scopes.ts';
@@ -100,6 +101,7 @@ function checksOf(flows: Flows): Checks {
       if (isHostOf(left) && right.type === 'Literal') add(left);
       if (isHostOf(right) && left.type === 'Literal') add(right);
     }
+    if (node.type === 'AssignmentExpression' && isMadeNumber(node, flows)) add(node.left);
     if (node.type !== 'CallExpression') continue;
     const callee = bare(node.callee);
     if (callee.type !== 'MemberExpression') continue;
@@ -115,6 +117,19 @@ function checksOf(flows: Flows): Checks {
   const made = { bindings, members };
   checks.set(flows, made);
   return made;
+}
+
+/** `port = Number.parseInt(port)` in every run of a function. */
+function isMadeNumber(node: ES.AssignmentExpression, flows: Flows): boolean {
+  const { operator, left } = node;
+  const made = bare(node.right);
+  if (operator !== '=' || left.type !== 'Identifier' || made.type !== 'CallExpression') return false;
+  const [from] = made.arguments;
+  if (from?.type !== 'Identifier' || from.name !== left.name) return false;
+  const statement = flows.file.parentOf(node);
+  const block = statement && flows.file.parentOf(statement);
+  const isAlways = block !== undefined && flows.file.parentOf(block) === flows.file.functionOf(node);
+  return isAlways && /^(?:(?:Number\.)?parse(?:Int|Float)|Number)$/.test(flows.calleeName(made.callee));
 }
 
 function isHostOf(node: Node): boolean {
@@ -159,11 +174,13 @@ export function isPathGuarded(node: Node, way: readonly FlowNode[], flows: Flows
   const around: FunctionNode[] = [];
   for (let at = flows.file.functionOf(node); at; at = flows.file.functionOf(at)) around.push(at);
   const [outermost] = around.slice(-1);
+  const helpers = outermost ? helpersOf(outermost, flows) : new Set<FunctionNode>();
   for (const one of flows.file.nodes) {
     if (!isPathCheck(one, flows)) continue;
     // In a function around the sink, or in one that the value passes.
     if (outermost === undefined || isWithin(one, outermost)) return true;
     const owner = flows.file.functionOf(one);
+    if (owner && helpers.has(owner)) return true;
     if (
       owner &&
       [...lines].some((line) => line >= (owner.loc?.start.line ?? 0) && line <= (owner.loc?.end.line ?? 0))
@@ -173,8 +190,29 @@ export function isPathGuarded(node: Node, way: readonly FlowNode[], flows: Flows
   return false;
 }
 
+/** In lines. A longer function does more than to check what it is given. */
+const LONGEST_HELPER = 15;
+
+/** Short functions that this one calls, such as `isSafeName(name)`. */
+function helpersOf(outer: FunctionNode, flows: Flows): Set<FunctionNode> {
+  const helpers = new Set<FunctionNode>();
+  for (const one of flows.file.nodes) {
+    if (one.type !== 'CallExpression' || !isWithin(one, outer)) continue;
+    for (const target of flows.targetsOf(one.callee)) {
+      const { start, end } = target.loc ?? { start: { line: 0 }, end: { line: LONGEST_HELPER } };
+      if (end.line - start.line < LONGEST_HELPER) helpers.add(target);
+    }
+  }
+  return helpers;
+}
+
+/** `^[^/]*$`: no separator at all. */
+const NO_SEPARATOR = /^\^\[\^[^\]]*\/[^\]]*\][*+]\$$/;
+
 function isPathCheck(node: Node, flows: Flows): boolean {
   if (node.type === 'Literal') {
+    const pattern = 'regex' in node ? node.regex.pattern : node.value;
+    if (typeof pattern === 'string' && NO_SEPARATOR.test(pattern)) return true;
     if ('regex' in node)
       return /\\\.\\\.|\\\.\{2|\[\^/.test(node.regex.pattern) && /\\\./.test(node.regex.pattern);
     return (
@@ -201,6 +239,23 @@ function isCompared(node: Node, flows: Flows): boolean {
   if (parent?.type !== 'CallExpression') return false;
   const name = flows.calleeName(parent.callee);
   return /(?:includes|indexOf|startsWith|contains|search|split)$/.test(name);
+}
+
+/**
+ * Whether a function around a redirect, or one of the file by its name, cares for an address that begins with two slashes, which
+ * is the address of another host.
+ */
+export function isRedirectGuarded(node: Node, flows: Flows): boolean {
+  let outermost = flows.file.functionOf(node);
+  for (let at = outermost; at; at = flows.file.functionOf(at)) outermost = at;
+  return flows.file.nodes.some((one) => {
+    if (outermost && !isWithin(one, outermost)) return false;
+    if (one.type === 'Literal')
+      return 'regex' in one
+        ? /^\^(?:\\\/|\[\\\/\\?\\?\])(?:\+|\{2|\\\/|\(\?!)/.test(one.regex.pattern)
+        : one.value === '//' && isCompared(one, flows);
+    return one.type === 'CallExpression' && /slashes$/i.test(flows.calleeName(one.callee));
+  });
 }
 
 function isWithin(node: Node, outer: Node): boolean {

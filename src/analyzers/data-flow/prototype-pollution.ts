@@ -115,7 +115,7 @@ function isGuarded(target: ES.MemberExpression, around: FunctionNode | undefined
   for (const one of [...functions]) for (const called of calledIn(one, flows)) functions.add(called);
   for (const one of callersOf(around, flows)) functions.add(one);
   const blocked: Blocked = { proto: false, constructor: false, own: false, types: new Set() };
-  const objects = namesIn(target.object);
+  const objects = namesOf(target.object, flows);
   for (const one of functions) collectBlocked(one, flows, objects, blocked);
   const entersObjectsOnly = blocked.types.has('object') && !blocked.types.has('function');
   return blocked.own || (blocked.proto && (blocked.constructor || entersObjectsOnly));
@@ -146,8 +146,9 @@ function callersOf(node: FunctionNode, flows: Flows): FunctionNode[] {
 
 function collectBlocked(node: Node, flows: Flows, objects: ReadonlySet<string>, blocked: Blocked): void {
   walk(node, (one) => {
-    if (one.type === 'Literal') collectNames(one, blocked);
-    else if (one.type === 'TemplateElement') blocked.proto ||= one.value.raw.includes('__proto__');
+    if (one.type === 'Literal') {
+      if (!asksForMethod(one, flows)) collectNames(one, blocked);
+    } else if (one.type === 'TemplateElement') blocked.proto ||= one.value.raw.includes('__proto__');
     else if (one.type === 'CallExpression') blocked.own ||= asksForOwn(one, flows, objects);
     else if (one.type === 'Identifier') {
       for (const value of flows.file.bindingOf(one)?.values ?? [])
@@ -174,16 +175,45 @@ function collectNames(node: Node, blocked: Blocked): void {
   }
 }
 
-/** `Object.hasOwn(target, key)`, `hasOwnProperty.call(target, key)`, `target.hasOwnProperty(key)`, of the target. */
+/** `typeof value.then === 'function'` says nothing about whether functions are entered. */
+function asksForMethod(node: Node, flows: Flows): boolean {
+  const parent = flows.file.parentOf(node);
+  return (
+    parent?.type === 'BinaryExpression' &&
+    parent.left.type === 'UnaryExpression' &&
+    parent.left.operator === 'typeof' &&
+    bare(parent.left.argument).type === 'MemberExpression' &&
+    !Reflect.get(bare(parent.left.argument), 'computed')
+  );
+}
+
+/**
+ * `Object.hasOwn(target, key)`, `hasOwnProperty.call(target, key)`, `target.hasOwnProperty(key)`,
+ * `Object.keys(target).includes(key)`, of the target.
+ */
 function asksForOwn(node: ES.SimpleCallExpression, flows: Flows, objects: ReadonlySet<string>): boolean {
   const callee = bare(node.callee);
   const name = flows.calleeName(callee);
+  if (/^Object\.(?:keys|getOwnPropertyNames)\(\)\.(?:includes|indexOf)$/.test(name)) {
+    const list = callee.type === 'MemberExpression' ? bare(callee.object) : undefined;
+    const [of] = list?.type === 'CallExpression' ? list.arguments : [];
+    return of !== undefined && [...namesIn(of)].some((one) => objects.has(one));
+  }
   if (!/has_?own(?:property)?(?:\.call)?$|^has$/i.test(name)) return false;
   const isMethod =
     callee.type === 'MemberExpression' && /hasOwnProperty$/.test(name) && node.arguments.length === 1;
   const asked = isMethod ? callee.object : node.arguments[0];
   if (!asked) return false;
   return [...namesIn(asked)].some((one) => objects.has(one));
+}
+
+/** The names of an object, and those under which it was known before. */
+function namesOf(node: Node, flows: Flows): Set<string> {
+  const names = namesIn(node);
+  const at = bare(node);
+  for (const value of at.type === 'Identifier' ? (flows.file.bindingOf(at)?.values ?? []) : [])
+    if (value.type === 'Identifier') names.add(value.name);
+  return names;
 }
 
 function namesIn(node: Node): Set<string> {

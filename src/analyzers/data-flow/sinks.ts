@@ -2,7 +2,7 @@ import type * as ES from 'estree';
 import { comesFrom, type FlowNode, KIND, type Origin, wayTo } from './flow-graph.ts';
 import type { Flows } from './flows.ts';
 import type { DataFlowRule, Weakness } from './found.ts';
-import { isGuarded, isPathGuarded } from './guards.ts';
+import { isGuarded, isPathGuarded, isRedirectGuarded } from './guards.ts';
 import { bare, endLineOf, isFunction, keyName, lineOf, memberName, type Node, textOf } from './syntax.ts';
 
 /** A place where a value does harm, if it comes from one of the origins. */
@@ -65,6 +65,7 @@ function judge({ rule, node, value, kind, origins, what, fix }: Sink, flows: Flo
   if (isGuarded(value, way, flows)) return undefined;
   const isPath = kind === KIND.path;
   if (isPath && isPathGuarded(node, way, flows)) return undefined;
+  if (kind === KIND.redirect && isRedirectGuarded(node, flows)) return undefined;
   const isArchive = isPath && /^`(?:\w*entry|\w*header)\./i.test(way[0]?.source ?? '');
   if (
     isPath &&
@@ -201,6 +202,9 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
   )
     yield sink('code-injection', first, KIND.code, ANY);
   if (name === 'require' && isGlobal) yield sink('code-injection', first, KIND.code, REMOTE);
+  // `./languages/` and a name: `../` in it leaves the folder.
+  if (first && isRequire(callee, flows) && /^\.{1,2}\//.test(partsOf(first, flows)[0] ?? ''))
+    yield sink('path-traversal', first, KIND.path, ['part']);
 
   // Files.
   const isFs =
@@ -228,6 +232,9 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
     yield sink('cross-site-scripting', first, KIND.html, REMOTE);
   if (/^(?:window\.)?document\.write(?:ln)?$/.test(name))
     yield sink('cross-site-scripting', first, KIND.html, JOINED);
+  // A selector that begins with `<` makes elements of it.
+  if (isJQueryItself(callee) && node.arguments.length === 1 && isOption(first))
+    yield sink('cross-site-scripting', first, KIND.html, ANY);
   if (short === 'insertAdjacentHTML') yield sink('cross-site-scripting', second, KIND.html, ANY);
   if (short === 'createContextualFragment') yield sink('cross-site-scripting', first, KIND.html, ANY);
   if (/^(?:html|append|prepend|after|before|replaceWith)$/.test(short) && isJQuery(callee) && first)
@@ -368,6 +375,30 @@ function isJQuery(callee: Node): boolean {
     member = bare(member.object);
   }
   return false;
+}
+
+function isJQueryItself(callee: Node): boolean {
+  return callee.type === 'Identifier' && /^(?:\$|jQuery)$/.test(callee.name);
+}
+
+/** `this.options.target`: what the page says that uses a plugin, perhaps in an attribute. */
+function isOption(node: Node | undefined): boolean {
+  const member = node && bare(node);
+  if (member?.type !== 'MemberExpression' || member.computed) return false;
+  const of = bare(member.object);
+  const name =
+    of.type === 'MemberExpression' ? memberName(of) : of.type === 'Identifier' ? of.name : undefined;
+  return /^(?:options|opts|settings|config)$/.test(name ?? '');
+}
+
+/** `require`, or a variable that holds it. */
+function isRequire(callee: Node, flows: Flows): boolean {
+  if (callee.type !== 'Identifier') return false;
+  const binding = flows.file.bindingOf(callee);
+  if (!binding) return callee.name === 'require';
+  return binding.values.some(
+    (value) => value.type === 'Identifier' && value.name === 'require' && !flows.file.bindingOf(value),
+  );
 }
 
 /** The whole address, or the parts of a request's options that say where it goes. */

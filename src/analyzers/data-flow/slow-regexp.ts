@@ -189,6 +189,7 @@ function reachedBy(
   for (const use of uses) {
     if (use.kind !== 'text') continue;
     const flow = flows.placeOf(use.text);
+    if (slowness === 'polynomial' && isShort(use.text, flows)) continue;
     const origin = flow && OUTSIDE.find((one) => comesFrom(flow, one, KIND.text));
     if (!flow || origin === undefined) continue;
     const way = wayTo(flow, origin);
@@ -196,7 +197,30 @@ function reachedBy(
     return { words, lines: [lineOf(use.text)] };
   }
   // What a file or another program says is not known, and only fixed texts are harmless.
-  const isFixed = uses.length > 0 && uses.every((use) => use.kind === 'text' && !flows.placeOf(use.text));
+  const isFixed =
+    uses.length > 0 &&
+    uses.every((use) => use.kind === 'text' && (!flows.placeOf(use.text) || isShort(use.text, flows)));
   if (slowness === 'exponential' || !isFixed) return { words: 'any text that it meets counts', lines: [] };
   return undefined;
+}
+
+/** In characters. A pattern of quadratic time needs a tenth of a second for as many. */
+const SHORT = 20_000;
+
+/** Whether the text of a variable is refused where it is long: `if (text.length > 1000) return`. */
+function isShort(text: Node, flows: Flows): boolean {
+  const at = bare(text);
+  const binding = at.type === 'Identifier' ? flows.file.bindingOf(at) : undefined;
+  return (
+    binding?.references.some((one) => {
+      const member = flows.file.parentOf(one);
+      if (member?.type !== 'MemberExpression' || memberName(member) !== 'length') return false;
+      const comparison = flows.file.parentOf(member);
+      if (comparison?.type !== 'BinaryExpression' || comparison.left !== member) return false;
+      if (!/^>=?$/.test(comparison.operator)) return false;
+      const most = bare(comparison.right);
+      const limit = most.type === 'Identifier' ? flows.file.bindingOf(most)?.values[0] : most;
+      return limit?.type === 'Literal' && Number(limit.value) >= 10 && Number(limit.value) <= SHORT;
+    }) ?? false
+  );
 }

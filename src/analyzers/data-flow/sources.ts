@@ -62,6 +62,12 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
     case 'CallExpression': {
       const callee = bare(node.callee);
       if (callee.type === 'Identifier' && ADDRESS_CALL.test(callee.name)) return `\`${callee.name}\``;
+      const [given] = node.arguments;
+      const isOfRequest =
+        given?.type === 'Identifier' &&
+        REQUEST.test(given.name) &&
+        file.bindingOf(given)?.kind === 'parameter';
+      if (isOfRequest && isParser(callee)) return `the address of \`${given.name}\``;
       if (callee.type !== 'MemberExpression') return undefined;
       const object = bare(callee.object);
       const name = memberName(callee) ?? '';
@@ -90,6 +96,13 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** `parseurl(req)` and `parseurl.original(req)` of the package `parseurl`. */
+function isParser(callee: Node): boolean {
+  const at =
+    callee.type === 'MemberExpression' && memberName(callee) === 'original' ? bare(callee.object) : callee;
+  return at.type === 'Identifier' && /^parse_?url$/i.test(at.name);
 }
 
 /** Words for a value that reaches a page from elsewhere, and does harm only there. */

@@ -20,7 +20,7 @@ const BY_WORDS: readonly (readonly [words: RegExp, kind: Kind])[] = [
   [/no-?sql/, 'nosql-injection'],
   [/sql/, 'sql-injection'],
   [/redos|regex|regexp|backtrack|quantifier|super-linear/, 'redos'],
-  [/command|shell|spawn|child-process|os-command|S60[2-7]|S605/, 'command-injection'],
+  [/command|argument-injection|shell|spawn|child-process|os-command|S60[2-7]|S605/, 'command-injection'],
   [/deseriali|unserialize|pickle|yaml-load/, 'deserialisation'],
   [/ssrf|request-forgery|outgoing-request|forged-request/, 'ssrf'],
   [/redirect/, 'open-redirect'],

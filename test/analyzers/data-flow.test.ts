@@ -200,6 +200,12 @@ export class Image {
     ['critical data-flow/command-injection:4'],
     "const { exec } = require('child_process');\nmodule.exports = (port) => {\n  port = Number.parseInt(port);\n  exec(`lsof -i :${port}`);\n};",
   ],
+  [
+    'an address that `git clone` could take for an option',
+    "const { execFile } = require('child_process');\nmodule.exports = (url, folder) => execFile('git', ['clone', url, folder]);",
+    ['high data-flow/argument-injection:2'],
+    "const { execFile } = require('child_process');\nmodule.exports = (url, folder) => execFile('git', ['clone', '--', url, folder]);",
+  ],
 ];
 
 const CODE: Case[] = [
@@ -221,6 +227,12 @@ const CODE: Case[] = [
     'export const later = (name) => setTimeout("show(\'" + name + "\')", 10);',
     ['high data-flow/code-injection:1'],
     'export const later = (name) => setTimeout(() => show(name), 10);',
+  ],
+  [
+    'a function made of a list of names and a text',
+    'module.exports = (names, code) => Function.apply(null, names.concat(code));',
+    ['high data-flow/code-injection:1'],
+    "module.exports = () => Function.apply(null, ['a', 'return a + 1']);",
   ],
 ];
 
@@ -299,6 +311,18 @@ exports.extract = (zip, folder) => {
     "const parseUrl = require('parseurl');\nmodule.exports = (req, res) => {\n  const url = parseUrl.original(req);\n  res.setHeader('Location', url.pathname + '/');\n};",
     ['medium data-flow/open-redirect:4'],
     "const parseUrl = require('parseurl');\nmodule.exports = (req, res) => {\n  const url = parseUrl.original(req);\n  res.setHeader('Location', url.pathname.replace(/^\\/+/, '/') + '/');\n};",
+  ],
+  [
+    'the name that an uploaded file says',
+    "app.post('/', (req, res) => {\n  req.files.image.mv('/uploads/' + req.files.image.name);\n});",
+    ['high data-flow/path-traversal:2'],
+    "app.post('/', (req, res) => {\n  req.files.image.mv('/uploads/' + path.basename(req.files.image.name));\n});",
+  ],
+  [
+    'the entry of an archive, whatever the variable is called',
+    'module.exports = (zip, folder) => {\n  for (const one of zip.getEntries()) fs.writeFileSync(path.join(folder, one.entryName), one.getData());\n};',
+    ['high data-flow/archive-traversal:2'],
+    'module.exports = (zip, folder) => {\n  for (const one of zip.getEntries()) fs.writeFileSync(path.join(folder, path.basename(one.entryName)), one.getData());\n};',
   ],
 ];
 
@@ -464,6 +488,18 @@ const PAGES_AND_QUERIES: Case[] = [
     'Panel.prototype.parent = function (options) {\n  return $(options.parent);\n};',
     ['medium data-flow/cross-site-scripting:2'],
     'Panel.prototype.parent = function (options) {\n  return $(document).find(options.parent);\n};',
+  ],
+  [
+    'a text that Express sends as HTML',
+    "app.get('/', (req, res) => {\n  res.send('Hello ' + req.query.name);\n});",
+    ['medium data-flow/cross-site-scripting:2'],
+    "app.get('/', (req, res) => {\n  res.type('text/plain');\n  res.send('Hello ' + req.query.name);\n});",
+  ],
+  [
+    'HTML that a function of the file makes',
+    "const heading = (text) => {\n  return '<h1>' + text + '</h1>';\n};\nmodule.exports = (req, res) => res.end(heading(req.url));",
+    ['medium data-flow/cross-site-scripting:4'],
+    "const heading = (text) => {\n  return '<h1>' + escape(text) + '</h1>';\n};\nmodule.exports = (req, res) => res.end(heading(req.url));",
   ],
 ];
 

@@ -11,9 +11,9 @@ import { parseSource } from './syntax.ts';
  * name is computed and that is assigned to. Most files hold none of them and no slow regular expression, and are not parsed.
  */
 const MENTIONS: readonly RegExp[] = [
-  /(?<![.\w$])(?:exec\s*\(|execSync\b)|\b(?:execAsync|execPromise|execPromisified|pexec|eval|Function)\b\s*\(|\b(?:cp|childProcess|child|proc|shell)\s*(?:\?\.|\.)\s*exec|\b(?:child_process|child-process|shelljs|execa|vm2?|RegExp)\b|[-_]exec\b|exec-sync|\b(?:safer?|static)-eval|notevil|\bspawn|\bset(?:Timeout|Interval)\(\s*['"`]|\brequire\(\s*(?:['"]\.{1,2}\/[^'"\n]*['"]\s*\+|`\.{1,2}\/[^`\n]*\$\{)/,
+  /(?<![.\w$])(?:exec\s*\(|execSync\b)|\b(?:execAsync|execPromise|execPromisified|pexec|eval|Function|AsyncFunction)\b(?:\.apply)?\s*\(|\b(?:cp|childProcess|child|proc|shell)\s*(?:\?\.|\.)\s*exec|\b(?:child_process|child-process|shelljs|execa|vm2?|RegExp)\b|[-_]exec\b|exec-sync|\b(?:safer?|static)-eval|notevil|\bspawn|\bset(?:Timeout|Interval)\(\s*['"`]|\brequire\(\s*(?:['"]\.{1,2}\/[^'"\n]*['"]\s*\+|`\.{1,2}\/[^`\n]*\$\{)/,
   /\b(?:innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|dangerouslySetInnerHTML|createHmac|readdir(?:Sync)?)\b|\$where\b|["'`]\s*(?:SELECT\s|INSERT\s+INTO|UPDATE\s|DELETE\s+FROM)|\bdocument\.write|\$\w*[.(]|jQuery/,
-  /(?:\b(?:_?(?:req|request|ctx|context)|location|document|window)|entry|header)\b\s*(?:\?\.|\.)\s*(?:query|params|body|headers|cookies|signedCookies|url|originalUrl|rawBody|files|hostname|path|querystring|search|rawHeaders|pathname|get|header|param|cookie|json|text|formData|hash|href|URL|documentURI|referrer|name|fileName|filename|entryName|linkname|req)\b|\}\s*=\s*_?(?:req|request|ctx|context)\b|\$route\b|\bparse_?url(?:\.original)?\(|\buse(?:Search|LocalSearch)?Params\b/i,
+  /(?:\b(?:_?(?:req|request|ctx|context)|location|document|window)|entry|header)\b\s*(?:\?\.|\.)\s*(?:query|params|body|headers|cookies|signedCookies|url|originalUrl|rawBody|files|hostname|path|querystring|search|rawHeaders|pathname|get|header|param|cookie|json|text|formData|hash|href|URL|documentURI|referrer|name|fileName|filename|entryName|linkname|req)\b|\}\s*=\s*_?(?:req|request|ctx|context)\b|\$route\b|\.entryName\b|\bparse_?url(?:\.original)?\(|\buse(?:Search|LocalSearch)?Params\b/i,
   /[\w$)\]]\[(?!['"])[^\]\n]+\]\]?\s*(?:=(?![=>])|(?:\|\||\?\?|&&)=)/,
 ];
 

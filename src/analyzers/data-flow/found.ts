@@ -16,6 +16,7 @@ export interface Weakness {
 export type DataFlowRule =
   | 'prototype-pollution'
   | 'command-injection'
+  | 'argument-injection'
   | 'code-injection'
   | 'path-traversal'
   | 'archive-traversal'

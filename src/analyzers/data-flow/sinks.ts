@@ -3,7 +3,17 @@ import { comesFrom, type FlowNode, KIND, type Origin, wayTo } from './flow-graph
 import type { Flows } from './flows.ts';
 import type { DataFlowRule, Weakness } from './found.ts';
 import { isGuarded, isPathGuarded, isRedirectGuarded } from './guards.ts';
-import { bare, endLineOf, isFunction, keyName, lineOf, memberName, type Node, textOf } from './syntax.ts';
+import {
+  bare,
+  childrenOf,
+  endLineOf,
+  isFunction,
+  keyName,
+  lineOf,
+  memberName,
+  type Node,
+  textOf,
+} from './syntax.ts';
 
 /** A place where a value does harm, if it comes from one of the origins. */
 interface Sink {
@@ -66,7 +76,7 @@ function judge({ rule, node, value, kind, origins, what, fix }: Sink, flows: Flo
   const isPath = kind === KIND.path;
   if (isPath && isPathGuarded(node, way, flows)) return undefined;
   if (kind === KIND.redirect && isRedirectGuarded(node, flows)) return undefined;
-  const isArchive = isPath && /^`(?:\w*entry|\w*header)\./i.test(way[0]?.source ?? '');
+  const isArchive = isPath && /^`(?:\w*entry|\w*header)\.|\.entryName`/i.test(way[0]?.source ?? '');
   if (
     isPath &&
     isArchive &&
@@ -183,11 +193,14 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
     yield sink('command-injection', second, KIND.shell, JOINED);
   }
 
+  if (/(?:^|\.)(?:spawn|execFile)(?:Sync)?$/.test(name) && /^(?:git|hg)$/.test(textOf(first) ?? ''))
+    for (const value of addressesOfClone(second)) yield sink('argument-injection', value, KIND.shell, ANY);
+
   // Code.
   const isGlobal = callee.type !== 'Identifier' || !flows.file.bindingOf(callee);
   if ((name === 'eval' && isGlobal) || /^(?:window|global|globalThis)\.eval$/.test(name))
     yield* dynamic('code-injection', node, first, what);
-  if (/^(?:(?:window|global|globalThis)\.)?Function$/.test(name) && isGlobal)
+  if (/^(?:(?:window|global|globalThis)\.)?(?:Function|AsyncFunction)(?:\.apply)?$/.test(name) && isGlobal)
     yield* dynamic('code-injection', node, node.arguments.at(-1), what);
   if (/^vm\.(?:runIn\w+|compileFunction|Script)$/.test(name))
     yield* dynamic('code-injection', node, first, what);
@@ -216,6 +229,9 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
     yield sink('archive-traversal', first, KIND.path, REMOTE);
   if (isFs && /^(?:symlink|link)(?:Sync)?$/.test(short))
     yield sink('path-traversal', second, KIND.path, REMOTE);
+  // An uploaded file says itself how it is called.
+  if (short === 'mv' && callee.type === 'MemberExpression')
+    yield sink('path-traversal', first, KIND.path, REMOTE);
   if (
     /^(?:sendFile|sendfile|download)$/.test(short) &&
     /^_?(?:res|response|ctx|reply)\b/i.test(name) &&
@@ -226,8 +242,8 @@ function* callSinks(node: ES.SimpleCallExpression | ES.NewExpression, flows: Flo
   // Pages.
   if (
     /^(?:res|response|reply)$/i.test(name.slice(0, name.indexOf('.'))) &&
-    /^(?:send|end|write)$/.test(short) &&
-    holdsHtml(first, flows)
+    ((/^(?:send|end|write)$/.test(short) && holdsHtml(first, flows)) ||
+      (short === 'send' && first && isJoinedText(first) && isSentAsHtml(node, flows)))
   )
     yield sink('cross-site-scripting', first, KIND.html, REMOTE);
   if (/^(?:window\.)?document\.write(?:ln)?$/.test(name))
@@ -401,6 +417,32 @@ function isRequire(callee: Node, flows: Flows): boolean {
   );
 }
 
+/** What of `git clone` could be an option, which can name a program to run. None after `--`. */
+function addressesOfClone(node: Node | undefined): Node[] {
+  if (node?.type !== 'ArrayExpression') return [];
+  const [command, ...others] = node.elements.flatMap((one) =>
+    one && one.type !== 'SpreadElement' ? [one] : [],
+  );
+  if (!/^(?:clone|fetch|pull|ls-remote|archive)$/.test(textOf(command) ?? '')) return [];
+  return others.some((one) => textOf(one) === '--') ? [] : others;
+}
+
+/** Express sends a text as HTML, unless the function says otherwise. */
+function isSentAsHtml(node: Node, flows: Flows): boolean {
+  const around = flows.file.functionOf(node);
+  return (
+    around !== undefined &&
+    !flows.file.nodes.some(
+      (one) =>
+        one.type === 'Literal' &&
+        /^(?:text\/(?!html)|application\/)|^(?:txt|text|json|content-type|xml|csv)$/i.test(
+          String(one.value),
+        ) &&
+        flows.file.functionOf(one) === around,
+    )
+  );
+}
+
 /** The whole address, or the parts of a request's options that say where it goes. */
 function* addressesIn(node: Node | undefined): Generator<Node> {
   if (!node) return;
@@ -455,6 +497,15 @@ function isPlainText({ operator, left, right }: ES.AssignmentExpression, flows: 
   return parts.length > 0 && parts.every((text) => !/[<>&]/.test(text));
 }
 
+/** What a function returns. */
+function returnsOf(node: Node): Node[] {
+  if (node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement') return [node.body];
+  return childrenOf(node).flatMap((child) => {
+    if (isFunction(child)) return [];
+    return child.type === 'ReturnStatement' ? (child.argument ?? []) : returnsOf(child);
+  });
+}
+
 /** The fixed texts that a text is put together from. */
 function partsOf(node: Node, flows: Flows): string[] {
   const seen = new Set<Node>();
@@ -495,6 +546,7 @@ function partsOf(node: Node, flows: Flows): string[] {
         const callee = bare(at.callee);
         at.arguments.forEach(look);
         if (callee.type === 'MemberExpression') look(callee.object);
+        else for (const target of flows.targetsOf(callee)) returnsOf(target).forEach(look);
         break;
       }
       default:

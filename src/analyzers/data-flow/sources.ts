@@ -49,6 +49,7 @@ export function remoteSource(node: Node, file: ScopedFile): string | undefined {
       if (object.type !== 'Identifier') return undefined;
       const binding = file.bindingOf(object);
       const words = `\`${object.name}.${name}\``;
+      if (name === 'entryName') return words;
       if (binding?.kind === 'parameter') {
         if (REQUEST.test(object.name) && OF_REQUEST.has(name)) return words;
         if (ENTRY.test(object.name) && OF_ENTRY.has(name)) return words;

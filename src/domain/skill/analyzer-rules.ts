@@ -119,6 +119,7 @@ export const RULES = {
     'code-injection',
     'path-traversal',
     'archive-traversal',
+    'argument-injection',
     'cross-site-scripting',
     'request-forgery',
     'open-redirect',

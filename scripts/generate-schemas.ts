@@ -1,6 +1,6 @@
 /**
  * Writes `docs/schema/*.json`: the JSON Schemas with which editors validate and complete YAML files, and the one
- * of outcomes. They are generated from the zod schemas. Also writes `docs/actions.md`, and the tables of other pages
+ * of outcomes. They are generated from the zod schemas. Also writes `docs/actions.md`, `docs/review-rules.md`, and the tables of other pages
  * that have a source in the code. Tests fail if the files are outdated.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,6 +12,7 @@ import { outcomeSchema } from '../src/domain/outcome/outcome.ts';
 import { ACTIONS } from '../src/engine/actions/actions.ts';
 import { actionsPage } from './actions-page.ts';
 import { PAGES_WITH_TABLES, withTables } from './generated-tables.ts';
+import { reviewRulesPage } from './review-rules-page.ts';
 
 const FOLDER = new URL('../docs/schema/', import.meta.url);
 /** Serves the files of the newest release on npm. The package has this folder, so the address holds wherever the repository is. */
@@ -113,6 +114,7 @@ if (import.meta.main) {
     writeFileSync(new URL(file, FOLDER), `${JSON.stringify(schema, null, 2)}\n`);
   }
   writeFileSync(new URL('../actions.md', FOLDER), actionsPage());
+  writeFileSync(new URL('../review-rules.md', FOLDER), reviewRulesPage());
   for (const page of PAGES_WITH_TABLES) {
     const file = new URL(`../${page}`, FOLDER);
     writeFileSync(file, withTables(page, readFileSync(file, 'utf8')));

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cleanCode } from './clean-code.ts';
 import { type CorpusCase, GROUPS } from './corpus-case.ts';
@@ -13,6 +15,7 @@ import {
 import { readPackages } from './read-packages.ts';
 import { readSamples } from './read-samples.ts';
 import { asJson, type EngineResult, printTables } from './report.ts';
+import { ruleResultsOf } from './rule-results.ts';
 import type { Found } from './score.ts';
 import { secretCases } from './secret-cases.ts';
 
@@ -21,7 +24,7 @@ import { secretCases } from './secret-cases.ts';
  * weaknesses and their corrected versions, on published packages with known ones, on generated secrets and look-alikes, and
  * on clean code. docs/review.md has the
  * table. `--only` limits the cases to a group, `--list` names what Countersign misses in the half that rules are tuned
- * on, `--clean` counts remarks on the files of another folder.
+ * on, `--clean` counts remarks on the files of another folder, `--write` keeps the result of each rule for docs/review-rules.md.
  */
 const { values: options } = parseArgs({
   options: {
@@ -29,6 +32,7 @@ const { values: options } = parseArgs({
     list: { type: 'boolean', default: false },
     only: { type: 'string' },
     clean: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 
@@ -49,10 +53,16 @@ const clean = only === undefined || options.clean !== undefined ? cleanCode(opti
 const AT_ONCE = 100;
 
 const own = countersign();
-const engines: readonly Engine[] = [own, eslintSecurity, secretlint, oxlint, actionlint];
-const results: EngineResult[] = [];
-for (const engine of engines) results.push(await measure(engine));
+const ownResult = await measure(own);
 await own.stop();
+if (options.write)
+  writeFileSync(
+    join(import.meta.dirname, 'rule-results.json'),
+    `${JSON.stringify(ruleResultsOf(cases, ownResult), null, 2)}\n`,
+  );
+const results: EngineResult[] = [ownResult];
+const others: readonly Engine[] = options.write ? [] : [eslintSecurity, secretlint, oxlint, actionlint];
+for (const engine of others) results.push(await measure(engine));
 
 if (options.json) console.log(JSON.stringify(asJson(cases, clean, results)));
 else printTables(cases, clean, results, { list: options.list });

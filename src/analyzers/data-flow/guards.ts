@@ -207,7 +207,7 @@ function helpersOf(outer: FunctionNode, flows: Flows): Set<FunctionNode> {
 }
 
 /** `^[^/]*$`: no separator at all. */
-const NO_SEPARATOR = /^\^\[\^[^\]]*\/[^\]]*\][*+]\$$/;
+const NO_SEPARATOR = /^\^\[\^[^\]/]*\/[^\]]*\][*+]\$$/;
 
 function isPathCheck(node: Node, flows: Flows): boolean {
   if (node.type === 'Literal') {

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { actionsPage } from '../../../scripts/actions-page.ts';
 import { jsonSchemas } from '../../../scripts/generate-schemas.ts';
 import { PAGES_WITH_TABLES, withTables } from '../../../scripts/generated-tables.ts';
+import { keptResults, reviewRulesPage } from '../../../scripts/review-rules-page.ts';
 import { parseChain } from '../../../src/domain/chain/parse.ts';
 import { ACTIONS } from '../../../src/engine/actions/actions.ts';
 import { KNOWN, withSteps } from '../../support/chains.ts';
@@ -76,6 +77,15 @@ test.each([...actionsPage().matchAll(/^```yaml steps\n([\s\S]*?)^```$/gm)].map((
 
 test('docs/actions.md is what `node scripts/generate-schemas.ts` writes', () => {
   expect(read('docs/actions.md')).toBe(actionsPage());
+});
+
+test('docs/review-rules.md is what `npm run schemas` writes', () => {
+  expect(read('docs/review-rules.md')).toBe(reviewRulesPage());
+});
+
+test('the kept results of the bench name rules that exist', () => {
+  const names = [...reviewRulesPage().matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  expect(Object.keys(keptResults().rules).filter((rule) => !names.includes(rule))).toEqual([]);
 });
 
 test.each(PAGES_WITH_TABLES)('the tables of docs/%s are what `npm run schemas` writes', (page) => {

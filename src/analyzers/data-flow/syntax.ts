@@ -54,10 +54,11 @@ export function parseSource(text: string, language: 'javascript' | 'typescript' 
   return program as unknown as Node;
 }
 
-/** The nodes directly inside, in the order of the text. */
+/** The nodes directly inside, in the order of the text. Each node of a file comes here more than once, so it makes no entries of members. */
 export function childrenOf(node: Node): Node[] {
   const found: Node[] = [];
-  for (const [key, value] of Object.entries(node) as [string, unknown][]) {
+  for (const key of Object.keys(node)) {
+    const value = Reflect.get(node, key) as unknown;
     if (typeof value !== 'object' || value === null || NO_CODE.has(key)) continue;
     if (Array.isArray(value)) {
       for (const one of value) if (isNode(one)) found.push(one);
@@ -66,13 +67,17 @@ export function childrenOf(node: Node): Node[] {
   return found;
 }
 
+const codeTypes = new Map<string, boolean>();
+
 function isNode(value: unknown): value is Node {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof Reflect.get(value, 'type') === 'string' &&
-    !TYPES_ONLY.test(Reflect.get(value, 'type') as string)
-  );
+  if (typeof value !== 'object' || value === null) return false;
+  const type: unknown = Reflect.get(value, 'type');
+  if (typeof type !== 'string') return false;
+  const known = codeTypes.get(type);
+  if (known !== undefined) return known;
+  const isCode = !TYPES_ONLY.test(type);
+  codeTypes.set(type, isCode);
+  return isCode;
 }
 
 export function isFunction(node: Node | undefined): node is FunctionNode {

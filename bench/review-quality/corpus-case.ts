@@ -34,11 +34,23 @@ export const KINDS = [
   'artifact',
   'container',
   'infrastructure',
+  'destructive',
   'other',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const GROUPS = ['javascript', 'packages', 'python', 'go', 'secrets', 'workflows', 'other'] as const;
+export const GROUPS = [
+  'javascript',
+  'packages',
+  'python',
+  'go',
+  'shell',
+  'secrets',
+  'workflows',
+  'containers',
+  'terraform',
+  'kubernetes',
+] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface CorpusFile {

@@ -27,6 +27,9 @@ const NAMES: Readonly<Partial<Record<Language, string>>> = {
   workflow: 'workflows',
   action: 'composite actions',
   dockerfile: 'Dockerfiles',
+  shell: 'shell',
+  terraform: 'Terraform',
+  yaml: 'Kubernetes',
   markdown: 'Markdown',
 };
 

@@ -7,7 +7,7 @@ const BY_WORDS: readonly (readonly [words: RegExp, kind: Kind])[] = [
   [/untrusted-checkout/, 'untrusted-checkout'],
   [/moving-action|unpinned-action|unpinned-image|missing_tag|latest_tag|latest-tag|missing-tag/, 'unpinned'],
   [/write-all|no-permissions|permission/, 'permissions'],
-  [/secret-in|secrets-inherited|secret-printed|secrets-for|all-secrets/, 'secret-exposed'],
+  [/secret-in|secrets-inherited|secret-printed|secret-traced|secrets-for|all-secrets/, 'secret-exposed'],
   [/environment-injection|unsecure-commands/, 'environment-injection'],
   [/bot-check/, 'bot-check'],
   [/self-hosted/, 'self-hosted'],

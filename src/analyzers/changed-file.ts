@@ -29,6 +29,9 @@ export type Language =
   | 'workflow'
   | 'action'
   | 'dockerfile'
+  | 'shell'
+  | 'terraform'
+  | 'yaml'
   | 'markdown'
   | 'config'
   | 'other';
@@ -49,8 +52,12 @@ const BY_EXTENSION: ReadonlyMap<string, Language> = new Map(
     md: 'markdown',
     markdown: 'markdown',
     dockerfile: 'dockerfile',
-    yml: 'config',
-    yaml: 'config',
+    sh: 'shell',
+    bash: 'shell',
+    ksh: 'shell',
+    tf: 'terraform',
+    yml: 'yaml',
+    yaml: 'yaml',
     toml: 'config',
     ini: 'config',
     cfg: 'config',

@@ -86,6 +86,7 @@ const schemas = {
   }),
   ruff: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
   dockerfile: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  infrastructure: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
   markdown: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
 };
 
@@ -109,6 +110,7 @@ export function shippedRules(): RuleBook {
     workflow: read('workflow'),
     ruff: read('ruff'),
     dockerfile: read('dockerfile'),
+    infrastructure: read('infrastructure'),
     markdown: read('markdown'),
   };
   return loaded;

@@ -81,7 +81,7 @@ function* ownHits(file: SourceFile, config: Config): Generator<Hit> {
 }
 
 function isConfiguration({ language }: SourceFile): boolean {
-  return language === 'config' || language === 'dockerfile';
+  return language === 'config' || language === 'yaml' || language === 'dockerfile';
 }
 
 /** The password of a URL, or the right side of an assignment; otherwise the whole text. */

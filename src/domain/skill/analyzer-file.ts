@@ -86,6 +86,7 @@ export const analyzerFileSchema = z.discriminatedUnion('analyzer', [
   z.strictObject(common('actionlint')),
   z.strictObject(common('ruff')),
   z.strictObject(common('dockerfilelint')),
+  z.strictObject(common('infrastructure')),
   z.strictObject(common('markdownlint')),
   z.strictObject(common('sql-migrations')),
   z.strictObject(common('dependencies')),

@@ -1,0 +1,112 @@
+import { type Command, commandsOf, weaknessesOf } from './commands.ts';
+import type { Weakness } from './found.ts';
+
+const SECRET_NAME = /\$\{?\w*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_KEY)\w*/i;
+/** A parameter of a script or function, or a variable; not one that is escaped, and not one that is quoted for another shell. */
+const VARIABLE = /(?<!\\)\$(?:([1-9@*]|[A-Za-z_]\w*)|\{([1-9@*]|[A-Za-z_]\w*)(?!@Q)[^}]*\})/g;
+const PARAMETER = /^[1-9@*]$/;
+
+/** What each variable of a script is set to, as it is written. What people type counts as a parameter. */
+type Assignments = ReadonlyMap<string, readonly string[]>;
+
+/** Finds what a shell script does with values that it does not know, and with what it fetches. Pure. */
+export function checkShell(text: string): Weakness[] {
+  const commands = commandsOf(text);
+  const assignments = assignmentsIn(commands);
+  const temporary = new Set<string>();
+  const found = commands.flatMap((command) => [
+    ...weaknessesOf(command),
+    ...inputWeaknesses(command, assignments),
+    ...temporaryFiles(command, temporary),
+  ]);
+  return [...found, ...removals(text, commands, assignments), ...tracedSecrets(commands)].sort(
+    (a, b) => a.line - b.line,
+  );
+}
+
+function assignmentsIn(commands: readonly Command[]): Assignments {
+  const values = new Map<string, string[]>();
+  const add = (name: string, value: string) => {
+    const known = values.get(name);
+    if (known) known.push(value);
+    else values.set(name, [value]);
+  };
+  for (const { code } of commands) {
+    for (const [, name = '', value = ''] of code.matchAll(/(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|\S*)/g))
+      add(name, value);
+    const read = /\bread\b((?:\s+-\w+|\s+"[^"]*"|\s+'[^']*'|\s+\d+)*)((?:\s+[A-Za-z_]\w*)+)\s*$/.exec(code);
+    for (const name of read?.[2]?.trim().split(/\s+/) ?? []) add(name, '$1');
+  }
+  return values;
+}
+
+/** Whether a text holds a parameter, or a variable that only ever holds one. */
+function holdsInput(text: string, assignments: Assignments): boolean {
+  return [...text.matchAll(VARIABLE)].some(([, plain, braced]) => {
+    const name = plain ?? braced ?? '';
+    if (PARAMETER.test(name)) return true;
+    const values = assignments.get(name) ?? [];
+    return values.length > 0 && values.every((value) => /^["']?\$(?:[1-9@*]|\{[1-9@*]\})["']?$/.test(value));
+  });
+}
+
+function inputWeaknesses({ code, lineAt }: Command, assignments: Assignments): Weakness[] {
+  const found: Weakness[] = [];
+  if (/\bprintf\s+['"]?%q/.test(code)) return found;
+  const evaluated = /(?:^|[;&|({]|\bthen\s|\bdo\s)\s*eval\s+([^;|&\n]*)/.exec(code);
+  if (evaluated && holdsInput(evaluated[1] ?? '', assignments))
+    found.push({ rule: 'eval-of-input', line: lineAt(evaluated.index) });
+  const started = /\b(?:(?:ba|z|da|k)?sh\s+-\w*c|ssh\b(?:\s+(?!["'])\S+)+)\s+"([^"]*)"/.exec(code);
+  if (started && holdsInput(started[1] ?? '', assignments))
+    found.push({ rule: 'command-from-argument', line: lineAt(started.index) });
+  return found;
+}
+
+/** `rm -rf "$FOLDER/"*`: without a value, it removes everything below the root. */
+function removals(text: string, commands: readonly Command[], assignments: Assignments): Weakness[] {
+  const refusesUnset = /^\s*set\s+(?:-\w*u|-o\s+nounset|.*\s-o\s+nounset)|^#!.*\s-\w*u/m.test(text);
+  const asked = new Set(
+    [...text.matchAll(/\[\[?\s+(?:!\s+)?-[nzd]\s+"?\$\{?(\w+)|\$\{(\w+):[?=]|:\s+"?\$\{(\w+)[?:]/g)].map(
+      ([, test, refused, noted]) => test ?? refused ?? noted,
+    ),
+  );
+  const found: Weakness[] = [];
+  for (const { code, lineAt } of commands) {
+    const removal = /\brm\s+(?:-\w+\s+)*-\w*r\w*\s+(.*)$/.exec(code);
+    if (!removal) continue;
+    const isUnguarded = [
+      ...(removal[1] ?? '').matchAll(
+        /(?:^|\s)"?\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"?\/(?:[\w*."]|\s|$)/g,
+      ),
+    ].some(([, braced, plain]) => {
+      const name = braced ?? plain ?? '';
+      const values = assignments.get(name) ?? [];
+      const isPassedOn = values.every((value) => /^"?\$(?:\w+|\{\w+\})"?$|^(?:"")?$/.test(value));
+      return isPassedOn && !asked.has(name) && !(refusesUnset && values.length === 0);
+    });
+    if (isUnguarded) found.push({ rule: 'unguarded-removal', line: lineAt(removal.index) });
+  }
+  return found;
+}
+
+/** A name in `/tmp` that others know beforehand, so that the file can be theirs. */
+function temporaryFiles({ code, lineAt }: Command, written: Set<string>): Weakness[] {
+  const byProcess = /(?:>>?\s*|=\s*)["']?\/tmp\/[\w.-]*\$(?:\$|\{?RANDOM\b)/.exec(code);
+  if (byProcess) return [{ rule: 'predictable-temporary-file', line: lineAt(byProcess.index) }];
+  for (const [, path = ''] of code.matchAll(/>\s*"?(\/tmp\/[\w.-]+)/g)) written.add(path);
+  const run = /(?:^|[;&|]\s*)\s*(?:source|\.|(?:ba|z|da|k)?sh)\s+"?(\/tmp\/[\w.-]+)/.exec(code);
+  return run && written.has(run[1] ?? '')
+    ? [{ rule: 'predictable-temporary-file', line: lineAt(run.index) }]
+    : [];
+}
+
+/** `set -x` prints each command, with the values of its variables. */
+function tracedSecrets(commands: readonly Command[]): Weakness[] {
+  let since: number | undefined;
+  for (const { code, lineAt } of commands) {
+    const set = /^\s*set\s+([-+])(?:\w*x\b|o\s+xtrace)/.exec(code);
+    if (set) since = set[1] === '-' ? lineAt(set.index) : undefined;
+    if (since !== undefined && SECRET_NAME.test(code)) return [{ rule: 'secret-traced', line: since }];
+  }
+  return [];
+}

@@ -12,6 +12,10 @@ const SOURCES = [
   'node_modules/@ai-sdk/provider-utils/src/**/*.ts',
   'node_modules/{commander,pino,probot,nunjucks,ws,debug}/lib/**/*.js',
   'node_modules/*/.github/workflows/*.yml',
+  'node_modules/*/{*.sh,*/*.sh}',
+  'deploy/**/*.{yaml,yml}',
+  '{Dockerfile,compose.yaml}',
+  'node_modules/*/{Dockerfile,.travis.yml}',
 ];
 const MAX_LINE = 500;
 

@@ -17,6 +17,7 @@ const LANGUAGES: readonly (readonly [name: string, path: RegExp])[] = [
   ['Python', /\.py$/],
   ['Go', /\.go$/],
   ['workflows', /\.github\/workflows\//],
+  ['shell', /\.sh$/],
   ['other', /(?:)/],
 ];
 

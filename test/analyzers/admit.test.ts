@@ -195,10 +195,12 @@ test.each([
 
 test.each([
   ['.github/workflows/ci.yml', 'workflow'],
-  ['.github/workflows/sub/ci.yml', 'config'],
+  ['.github/workflows/sub/ci.yml', 'yaml'],
   ['tools/action.yaml', 'action'],
   ['Dockerfile', 'dockerfile'],
   ['deploy/Dockerfile.prod', 'dockerfile'],
+  ['deploy/run.sh', 'shell'],
+  ['deploy/main.tf', 'terraform'],
   ['a.mts', 'typescript'],
   ['a.TSX', 'tsx'],
   ['.env.local', 'config'],

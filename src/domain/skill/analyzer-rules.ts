@@ -116,10 +116,10 @@ export const RULES = {
   'data-flow': [
     'prototype-pollution',
     'command-injection',
+    'argument-injection',
     'code-injection',
     'path-traversal',
     'archive-traversal',
-    'argument-injection',
     'cross-site-scripting',
     'request-forgery',
     'open-redirect',

@@ -86,7 +86,13 @@ const schemas = {
   }),
   ruff: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
   dockerfile: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
-  infrastructure: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
+  infrastructure: z.strictObject({
+    book,
+    rules: z.record(
+      z.string(),
+      ruleSchema.extend({ languages: z.array(z.enum(['shell', 'dockerfile', 'terraform', 'yaml'])).min(1) }),
+    ),
+  }),
   markdown: z.strictObject({ book, rules: z.record(z.string(), ruleSchema) }),
 };
 

@@ -18,7 +18,7 @@ const BINDING = /^(?:Cluster)?RoleBinding$/;
 /** Capabilities by which a container gets out of itself, or reads and changes what belongs to others. */
 const CAPABILITY =
   /^(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|NET_ADMIN|DAC_READ_SEARCH|BPF)$/i;
-/** Folders and sockets of a host that give whoever writes to them, or reads them, the host. */
+/** Folders and sockets of a host with which a container controls it. */
 const HOST_PATH =
   /^\/(?:$|(?:etc|root|proc|sys|boot|dev|home|var\/lib\/(?:kubelet|docker)|var\/run|run)(?:\/|$)|var\/?$)/;
 const EVERYBODY = /^system:(?:unauthenticated|anonymous|authenticated)$/;

@@ -243,3 +243,15 @@ test('a template of Kubernetes that is no YAML yet has no findings', async () =>
   const { findings } = await review([added('a.yaml', text)], { analyzers: ['secrets', 'infrastructure'] });
   expect(findings).toEqual([]);
 });
+
+test('files that are made to stall their patterns are analysed with the others', async () => {
+  const files = [
+    added('blank.sh', `${'\n'.repeat(300_000)}eval "$1"\n`),
+    added('spaces.sh', `${`set${' '.repeat(1_000)}x\n`.repeat(500)}`),
+    added('removals.sh', 'rm -rf "$A/"*\n'.repeat(20_000)),
+    added('brackets.tf', 'a = [\n'.repeat(100_000)),
+  ];
+  const { analyzers, findings } = await review(files, { analyzers: ['infrastructure'] });
+  expect(analyzers).toMatchObject([{ status: 'ok', files: 4 }]);
+  expect(placesOf(findings)).toContain('high infrastructure/eval-of-input:300001');
+});

@@ -34,6 +34,7 @@ export function commandsOf(text: string, firstLine = 1): Command[] {
       if (!isContinued || code.length > MAX_LINE) break;
       index++;
     }
+    if (code.trim() === '') continue;
     commands.push({ code, bare, lineAt: (offset) => first + starts.findLastIndex((at) => at <= offset) });
     for (const end of hereDocuments(bare, raw))
       while (++index < lines.length && lines[index]?.trim() !== end);

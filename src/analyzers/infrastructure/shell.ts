@@ -64,7 +64,7 @@ function inputWeaknesses({ code, lineAt }: Command, assignments: Assignments): W
 
 /** `rm -rf "$FOLDER/"*`: without a value, it removes everything below the root. */
 function removals(text: string, commands: readonly Command[], assignments: Assignments): Weakness[] {
-  const refusesUnset = /^\s*set\s+(?:-\w*u|-o\s+nounset|.*\s-o\s+nounset)|^#!.*\s-\w*u/m.test(text);
+  const refusesUnset = /^[ \t]*set[ \t]+(?:\S+[ \t]+)*(?:-\w*u|-o[ \t]+nounset)|^#!.*[ \t]-\w*u/m.test(text);
   const asked = new Set(
     [...text.matchAll(/\[\[?\s+(?:!\s+)?-[nzd]\s+"?\$\{?(\w+)|\$\{(\w+):[?=]|:\s+"?\$\{(\w+)[?:]/g)].map(
       ([, test, refused, noted]) => test ?? refused ?? noted,

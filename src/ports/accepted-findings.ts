@@ -28,6 +28,19 @@ interface FoundRule {
   first: Date;
 }
 
+/** On which pull requests of a repository reviews found a rule, and what people accepted of it. */
+export interface RuleHistory {
+  repositoryId: number;
+  rule: string;
+  /** On how many pull requests reviews have found it. */
+  foundOn: number;
+  /**
+   * What people accepted since the rule was last forgotten, the newest first. Only on pull requests that `foundOn` counts, so that a
+   * share can be computed.
+   */
+  accepted: readonly Pick<AcceptedFinding, 'pullRequest' | 'severity' | 'by' | 'at'>[];
+}
+
 export interface AcceptedFindings {
   /** Replaces who accepted it before. */
   put(accepted: AcceptedFinding): Promise<void>;
@@ -35,9 +48,23 @@ export interface AcceptedFindings {
   remove(head: HeadOf, finding: string): Promise<void>;
   /** In the order of their findings. */
   ofHead(head: HeadOf): Promise<AcceptedFinding[]>;
-  /** Counts the findings of a review, by rule. */
-  countFound(repositoryId: number, found: ReadonlyMap<string, number>, at: Date): Promise<void>;
+  /** Counts the findings of a review, by rule, and notes the pull request for each rule. */
+  countFound(
+    where: { repositoryId: number; pullRequest: number | null },
+    found: ReadonlyMap<string, number>,
+    at: Date,
+  ): Promise<void>;
   /** By rule and person, of one repository or of all. */
   byRule(repositoryId: number | undefined): Promise<AcceptedOfRule[]>;
   found(repositoryId: number | undefined): Promise<FoundRule[]>;
+  /**
+   * By repository and rule, only rules of which people accepted something.
+   * @param of one repository or all, and some rules of it or all
+   */
+  history(of: { repositoryId?: number | undefined; rules?: readonly string[] }): Promise<RuleHistory[]>;
+  /**
+   * What was accepted of the rule until now does not count for its history any more.
+   * @param by the login of a person; `null` for the operator
+   */
+  forget(of: { repositoryId: number; rule: string }, by: string | null, at: Date): Promise<void>;
 }

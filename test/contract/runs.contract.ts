@@ -436,16 +436,24 @@ export function runsContract(open: OpenDatabase): void {
         await tx.acceptedFindings.put(accepted);
         await tx.acceptedFindings.put({ ...accepted, pullRequest: 4, at: at(5) });
         await tx.acceptedFindings.put({ ...accepted, repositoryId: 71, by: { id: 11, login: 'max' } });
-        await tx.acceptedFindings.countFound(70, new Map([['sql/drop-column', 2]]), at(1));
         await tx.acceptedFindings.countFound(
-          70,
+          { repositoryId: 70, pullRequest: 3 },
+          new Map([['sql/drop-column', 2]]),
+          at(1),
+        );
+        await tx.acceptedFindings.countFound(
+          { repositoryId: 70, pullRequest: 4 },
           new Map([
             ['sql/drop-column', 3],
             ['a/b', 1],
           ]),
           at(2),
         );
-        await tx.acceptedFindings.countFound(71, new Map([['sql/drop-column', 1]]), at(0));
+        await tx.acceptedFindings.countFound(
+          { repositoryId: 71, pullRequest: 3 },
+          new Map([['sql/drop-column', 1]]),
+          at(0),
+        );
       });
       const { acceptedFindings } = db.storage.read;
       expect(await acceptedFindings.byRule(undefined)).toEqual([
@@ -458,6 +466,60 @@ export function runsContract(open: OpenDatabase): void {
         { rule: 'sql/drop-column', found: 5, first: at(1) },
       ]);
       expect(await acceptedFindings.found(undefined)).toMatchObject([{}, { found: 6, first: at(0) }]);
+    });
+
+    const { by, severity } = accepted;
+    const rule = 'sql/drop-column';
+    const sighted = new Map([[rule, 1]]);
+
+    it('are the history of their rule, beside the pull requests on which reviews found it', async () => {
+      await db.storage.transaction(async (tx) => {
+        await tx.acceptedFindings.put(accepted);
+        await tx.acceptedFindings.put({ ...accepted, pullRequest: 4, at: at(5) });
+        await tx.acceptedFindings.put({ ...accepted, finding: 'f2', rule: 'a/b' });
+        await tx.acceptedFindings.put({ ...accepted, repositoryId: 71 });
+        for (const pullRequest of [3, 3, 4, 5, null])
+          await tx.acceptedFindings.countFound({ repositoryId: 70, pullRequest }, sighted, at(1));
+        await tx.acceptedFindings.countFound(
+          { repositoryId: 71, pullRequest: 3 },
+          new Map([[rule, 9]]),
+          at(1),
+        );
+      });
+      const { history } = db.storage.read.acceptedFindings;
+      const ofRocket = {
+        repositoryId: 70,
+        rule,
+        foundOn: 3,
+        accepted: [
+          { pullRequest: 4, severity, by, at: at(5) },
+          { pullRequest: 3, severity, by, at: at(0) },
+        ],
+      };
+      expect(await history({ repositoryId: 70, rules: [rule, 'a/b'] })).toEqual([ofRocket]);
+      expect(await history({ repositoryId: 70, rules: ['a/b'] })).toEqual([]);
+      expect(await history({ repositoryId: 70, rules: [] })).toEqual([]);
+      expect(await history({})).toEqual([
+        ofRocket,
+        { repositoryId: 71, rule, foundOn: 1, accepted: [{ pullRequest: 3, severity, by, at: at(0) }] },
+      ]);
+    });
+
+    it('are forgotten by rule: only what is accepted later counts', async () => {
+      await db.storage.transaction(async (tx) => {
+        for (const pullRequest of [3, 4])
+          await tx.acceptedFindings.countFound({ repositoryId: 70, pullRequest }, sighted, at(0));
+        await tx.acceptedFindings.put(accepted);
+        await tx.acceptedFindings.forget({ repositoryId: 70, rule }, null, at(1));
+        await tx.acceptedFindings.forget({ repositoryId: 70, rule }, 'mia', at(2));
+        await tx.acceptedFindings.forget({ repositoryId: 71, rule }, 'mia', at(9));
+        await tx.acceptedFindings.put({ ...accepted, pullRequest: 4, at: at(3) });
+      });
+      const { history, ofHead } = db.storage.read.acceptedFindings;
+      expect(await history({})).toEqual([
+        { repositoryId: 70, rule, foundOn: 2, accepted: [{ pullRequest: 4, severity, by, at: at(3) }] },
+      ]);
+      expect(await ofHead(accepted)).toEqual([accepted]);
     });
   });
 

@@ -45,7 +45,7 @@ const READS: { readonly [Table in Exclude<keyof Tx, End>]: readonly (keyof Tx[Ta
   skillTraces: ['ofRun', 'page'],
   skills: ['get', 'outlines', 'adopted'],
   appliedCommands: ['of'],
-  acceptedFindings: ['ofHead', 'byRule', 'found'],
+  acceptedFindings: ['ofHead', 'byRule', 'found', 'history'],
   apiTokens: ['byHash', 'all', 'ofOwner', 'countUsable'],
   studioSessions: ['find', 'ofSignIn', 'ofPerson'],
   studioCommands: ['get'],

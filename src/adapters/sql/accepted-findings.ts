@@ -1,9 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { AcceptedFinding, AcceptedFindings } from '../../ports/accepted-findings.ts';
+import type { AcceptedFinding, AcceptedFindings, RuleHistory } from '../../ports/accepted-findings.ts';
 import { toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';
-import type { AcceptedFindingsTable, Database, FoundRulesTable } from './schema.ts';
+import type { AcceptedFindingsTable, Database, FoundRulesTable, RuleSightingsTable } from './schema.ts';
 
 const ofHead = compiledOnce((db, of: { repositoryId: number; pullRequest: number; headSha: string }) =>
   db
@@ -25,6 +25,13 @@ const addFound = insertOnceCompiled((db, rows: readonly FoundRulesTable[]) =>
         last_at: eb.ref('excluded.last_at'),
       })),
     ),
+);
+
+const addSightings = insertOnceCompiled((db, rows: readonly RuleSightingsTable[]) =>
+  db
+    .insertInto('rule_sightings')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['repository_id', 'rule', 'pull_request']).doNothing()),
 );
 
 export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
@@ -57,7 +64,7 @@ export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
       return rows.map(acceptedOf);
     },
 
-    async countFound(repositoryId, found, at) {
+    async countFound({ repositoryId, pullRequest }, found, at) {
       const rows = [...found].map(([rule, count]) => ({
         repository_id: repositoryId,
         rule,
@@ -66,6 +73,14 @@ export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
         last_at: toText(at),
       }));
       if (rows.length > 0) await addFound(db, rows);
+      if (rows.length === 0 || pullRequest === null) return;
+      const sightings = rows.map(({ repository_id, rule, first_at }) => ({
+        repository_id,
+        rule,
+        pull_request: pullRequest,
+        first_at,
+      }));
+      await addSightings(db, sightings);
     },
 
     async byRule(repositoryId) {
@@ -81,7 +96,60 @@ export function acceptedFindingsTable(db: Kysely<Database>): AcceptedFindings {
           WHERE ${within(repositoryId)} GROUP BY rule ORDER BY rule`.execute(db);
       return rows.map((row) => ({ ...row, first: toDate(row.first) }));
     },
+
+    async history({ repositoryId, rules }) {
+      const ofRules =
+        rules === undefined
+          ? sql<boolean>`TRUE`
+          : sql<boolean>`a.rule IN (${sql.join(rules.length === 0 ? [''] : rules)})`;
+      const ofRepository =
+        repositoryId === undefined ? sql<boolean>`TRUE` : sql<boolean>`a.repository_id = ${repositoryId}`;
+      const { rows } = await sql<AcceptedOnPullRequest>`
+        SELECT a.repository_id, a.rule, a.pull_request, a.severity, a.by_id, a.by_login, a.accepted_at,
+            (SELECT count(*) FROM rule_sightings f WHERE f.repository_id = a.repository_id AND f.rule = a.rule) AS found_on
+          FROM accepted_findings a
+          JOIN rule_sightings s
+            ON s.repository_id = a.repository_id AND s.rule = a.rule AND s.pull_request = a.pull_request
+          LEFT JOIN forgotten_rules g ON g.repository_id = a.repository_id AND g.rule = a.rule
+          WHERE ${ofRepository} AND ${ofRules} AND (g.forgotten_at IS NULL OR a.accepted_at > g.forgotten_at)
+          ORDER BY a.repository_id, a.rule, a.accepted_at DESC, a.pull_request, a.finding`.execute(db);
+      const grouped = Map.groupBy(rows, ({ repository_id, rule }) => JSON.stringify([repository_id, rule]));
+      return [...grouped.values()].flatMap(historyOf);
+    },
+
+    async forget({ repositoryId, rule }, by, at) {
+      const rest = { forgotten_at: toText(at), by_login: by };
+      await db
+        .insertInto('forgotten_rules')
+        .values({ repository_id: repositoryId, rule, ...rest })
+        .onConflict((conflict) => conflict.columns(['repository_id', 'rule']).doUpdateSet(rest))
+        .execute();
+    },
   };
+}
+
+type AcceptedOnPullRequest = Pick<
+  Selectable<AcceptedFindingsTable>,
+  'repository_id' | 'rule' | 'pull_request' | 'severity' | 'by_id' | 'by_login' | 'accepted_at'
+> & { found_on: number };
+
+/** @param rows of one rule of one repository */
+function historyOf(rows: readonly AcceptedOnPullRequest[]): RuleHistory[] {
+  const [first] = rows;
+  if (!first) return [];
+  return [
+    {
+      repositoryId: first.repository_id,
+      rule: first.rule,
+      foundOn: first.found_on,
+      accepted: rows.map((row) => ({
+        pullRequest: row.pull_request,
+        severity: row.severity,
+        by: { id: row.by_id, login: row.by_login },
+        at: toDate(row.accepted_at),
+      })),
+    },
+  ];
 }
 
 function rowOf(accepted: AcceptedFinding): Selectable<AcceptedFindingsTable> {

@@ -87,6 +87,8 @@ export interface Database {
   applied_commands: AppliedCommandsTable;
   accepted_findings: AcceptedFindingsTable;
   found_rules: FoundRulesTable;
+  rule_sightings: RuleSightingsTable;
+  forgotten_rules: ForgottenRulesTable;
   skills: SkillsTable;
   skill_artifacts: SkillArtifactsTable;
   model_calls: ModelCallsTable;
@@ -237,6 +239,20 @@ export interface FoundRulesTable {
   found: number;
   first_at: string;
   last_at: string;
+}
+
+export interface RuleSightingsTable {
+  repository_id: number;
+  rule: string;
+  pull_request: number;
+  first_at: string;
+}
+
+interface ForgottenRulesTable {
+  repository_id: number;
+  rule: string;
+  forgotten_at: string;
+  by_login: string | null;
 }
 
 interface AppliedCommandsTable {

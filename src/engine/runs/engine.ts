@@ -459,14 +459,19 @@ async function saveApproval(tx: Tx, approval: Approval): Promise<boolean> {
 const MOST_RULES = 50;
 
 /** Counts the findings of a review by their rules, to compare them with what people accept. */
-async function countFindings(tx: Tx, { repositoryId }: Run, outcome: Outcome, at: Date): Promise<void> {
+async function countFindings(
+  tx: Tx,
+  { repositoryId, pullRequest }: Run,
+  outcome: Outcome,
+  at: Date,
+): Promise<void> {
   if (outcome.outcome_kind !== 'review_verdict') return;
   const found = new Map<string, number>();
   const findings = [...outcome.findings, ...(outcome.accepted ?? []).map(({ finding }) => finding)];
   for (const { rule } of findings) {
     if (found.has(rule) || found.size < MOST_RULES) found.set(rule, (found.get(rule) ?? 0) + 1);
   }
-  await tx.acceptedFindings.countFound(repositoryId, found, at);
+  await tx.acceptedFindings.countFound({ repositoryId, pullRequest }, found, at);
 }
 
 /** Records that a run is over, or that one that was over continues. */

@@ -61,7 +61,11 @@ async function playRun(): Promise<void> {
     const rule = 'sql/drop-column';
     for (const finding of ['f1', 'f2'])
       await acceptedFindings.put({ ...head, ...more, finding, rule, at: clock.now() });
-    await acceptedFindings.countFound(70, new Map([[rule, 3]]), clock.now());
+    await acceptedFindings.countFound(
+      { repositoryId: 70, pullRequest: 3 },
+      new Map([[rule, 3]]),
+      clock.now(),
+    );
     const [delivery] = await deliveries.record([
       {
         guid: 'g1',

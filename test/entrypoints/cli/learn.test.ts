@@ -32,7 +32,7 @@ async function withAcceptances() {
           because: 'intended',
           at: at(2),
         });
-      await acceptedFindings.countFound(70, new Map([[rule, 2]]), at(1));
+      await acceptedFindings.countFound({ repositoryId: 70, pullRequest: 3 }, new Map([[rule, 2]]), at(1));
     }),
   );
   return countersignOn(path);

@@ -1,4 +1,5 @@
 import type { Acceptance } from '../domain/outcome/accept.ts';
+import type { RuleHistory } from '../domain/outcome/learned.ts';
 
 /** The head for which a person accepts a finding. */
 export interface HeadOf {
@@ -26,19 +27,6 @@ interface FoundRule {
   rule: string;
   found: number;
   first: Date;
-}
-
-/** On which pull requests of a repository reviews found a rule, and what people accepted of it. */
-export interface RuleHistory {
-  repositoryId: number;
-  rule: string;
-  /** On how many pull requests reviews have found it. */
-  foundOn: number;
-  /**
-   * What people accepted since the rule was last forgotten, the newest first. Only on pull requests that `foundOn` counts, so that a
-   * share can be computed.
-   */
-  accepted: readonly Pick<AcceptedFinding, 'pullRequest' | 'severity' | 'by' | 'at'>[];
 }
 
 export interface AcceptedFindings {

@@ -58,6 +58,7 @@ export function stepContext(
     round: async () => 1,
     earlierReview: async () => undefined,
     acceptances: async () => [],
+    histories: async () => [],
     newId: () => 'apr_1',
     approval: undefined,
     timesAsked: 0,

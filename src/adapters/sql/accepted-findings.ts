@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { AcceptedFinding, AcceptedFindings, RuleHistory } from '../../ports/accepted-findings.ts';
+import type { RuleHistory } from '../../domain/outcome/learned.ts';
+import type { AcceptedFinding, AcceptedFindings } from '../../ports/accepted-findings.ts';
 import { toDate, toText } from './columns.ts';
 import { compiledOnce } from './compiled.ts';
 import { insertOnceCompiled } from './insert.ts';

@@ -124,6 +124,13 @@ export const auditEntrySchema = z.lazy(() =>
       place: z.string(),
       accepted_by: z.string(),
     }),
+    /** What was learned from acceptances of a rule does not count any more, in the whole repository. */
+    z.strictObject({
+      kind: z.literal('rule.forgotten'),
+      ...common,
+      rule: z.string(),
+      pull_requests: z.int(),
+    }),
     /** A command that was accepted, and that the app could not execute when its turn came. */
     z.strictObject({
       kind: z.literal('command.refused'),

@@ -79,6 +79,6 @@ export function placeInWords({ file, line }: Pick<Finding, 'file' | 'line'>): st
   return line === undefined ? file : `${file}:${line}`;
 }
 
-export function isBlocking(finding: Finding): boolean {
+export function isBlocking(finding: Pick<Finding, 'severity'>): boolean {
   return BLOCKING.has(finding.severity);
 }

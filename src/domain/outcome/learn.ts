@@ -14,10 +14,14 @@ export interface Learned {
 const LEAST = 2;
 const MOSTLY = 0.5;
 
-/** The rules whose findings people mostly accept, those with the most acceptances first. */
+/**
+ * The rules whose findings people mostly accept, those with the most acceptances first.
+ * @param also rules that are reported in any case
+ */
 export function mostlyAccepted(
   found: readonly { rule: string; found: number }[],
   accepted: readonly { rule: string; login: string; count: number; first: Date }[],
+  also: readonly string[] = [],
 ): Learned[] {
   const rules = Map.groupBy(accepted, ({ rule }) => rule);
   return [...rules]
@@ -33,6 +37,8 @@ export function mostlyAccepted(
         since: new Date(Math.min(...people.map(({ first }) => first.getTime()))),
       };
     })
-    .filter(({ found, accepted }) => accepted >= LEAST && accepted / found >= MOSTLY)
+    .filter(
+      ({ rule, found, accepted }) => also.includes(rule) || (accepted >= LEAST && accepted / found >= MOSTLY),
+    )
     .sort((a, b) => b.accepted - a.accepted || (a.rule < b.rule ? -1 : 1));
 }

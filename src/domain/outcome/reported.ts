@@ -1,12 +1,14 @@
 import { type Finding, SEVERITIES, type Severity } from './finding.ts';
 import type { Outcome } from './outcome.ts';
-import { isIncomplete } from './review-verdict.ts';
+import { isIncomplete, type ReviewVerdict } from './review-verdict.ts';
 
 /** What a step's outcome reports, for actions that write it down on GitHub. */
 export interface Reported {
   findings: readonly Finding[];
   /** Findings that people accepted, beside the others. */
   accepted: readonly Finding[];
+  /** What was learned about some of the findings. */
+  learned?: ReviewVerdict['learned'];
   /** Everything was examined except the files of `unread`, so what is not among the findings is gone. */
   isComplete: boolean;
   /** Files about whose findings nothing is known. */
@@ -22,6 +24,7 @@ export function reportedBy(outcome: Outcome): Reported | undefined {
       return {
         findings: outcome.findings,
         accepted: (outcome.accepted ?? []).map(({ finding }) => finding),
+        learned: outcome.learned,
         isComplete: !isIncomplete(outcome),
         unread: new Set(outcome.left_out.map(({ path }) => path)),
       };

@@ -82,6 +82,19 @@ const acceptedSchema = z.strictObject({
 export type Accepted = z.infer<typeof acceptedSchema>;
 
 /**
+ * A rule whose findings people of this repository mostly accept. They come last among those of their severity, and some are not
+ * shown; see `learned.ts`. They count for the verdict like all others.
+ */
+const learnedSchema = z.strictObject({
+  rule: z.string(),
+  /** On how many pull requests they were accepted. */
+  pull_requests: z.int().min(1),
+  /** The hashes of the findings that this is about. */
+  findings: z.array(z.string()),
+});
+export type LearnedRule = z.infer<typeof learnedSchema>;
+
+/**
  * The result of a review. `verdict` is null if the review is incomplete: a missing result is no verdict, and
  * never an approval (invariant I5).
  */
@@ -95,6 +108,8 @@ export const reviewVerdictSchema = z.strictObject({
   findings: z.array(findingSchema),
   /** Findings that people accepted, beside `findings`; absent without any. */
   accepted: z.array(acceptedSchema).optional(),
+  /** What was learned from acceptances; absent if that is about none of the findings. */
+  learned: z.array(learnedSchema).optional(),
   /**
    * Set if the review requested changes for a reason that none of its findings stands for, so that all of them have to
    * be accepted. The verdict does not say so any more once they are.

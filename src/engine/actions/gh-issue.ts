@@ -171,7 +171,7 @@ interface Words {
 
 function wantedForEach(scope: IssueScope, reported: Reported, { title, body }: Words): Wanted {
   const byHash = new Map<string, Finding>();
-  for (const finding of worstFirst(reported.findings)) {
+  for (const finding of worstFirst(reported.findings, reported.learned)) {
     const hash = fingerprintHash(finding);
     // Equal findings are fixed together.
     if (!byHash.has(hash)) byHash.set(hash, finding);

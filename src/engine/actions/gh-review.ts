@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readHunks } from '../../core/hunks.ts';
 import type { Finding } from '../../domain/outcome/finding.ts';
 import { fingerprintHash } from '../../domain/outcome/fingerprint.ts';
+import { shownFindings } from '../../domain/outcome/learned.ts';
 import { type Reported, reportedBy } from '../../domain/outcome/reported.ts';
 import { worstFirst } from '../../messages/cards/review-card.ts';
 import {
@@ -83,9 +84,10 @@ export const ghReview = plainAction({
       details,
       effects: resolves,
     });
-    if (reported.findings.length === 0) return nothing(`has no findings to write on #${pullRequest}`);
+    const shown = worstFirst(shownFindings(reported), reported.learned);
+    if (shown.length === 0) return nothing(`has no findings to write on #${pullRequest}`);
     const written = writtenFindings({ ...own, comments: own.comments.map(({ body }) => body) });
-    const fresh = unwritten(worstFirst(reported.findings), written);
+    const fresh = unwritten(shown, written);
     if (fresh.length === 0)
       return nothing(`has nothing new to write on #${pullRequest}: earlier reviews have all findings`);
     const { files } = await reader.pullRequestFiles(repo, pullRequest);

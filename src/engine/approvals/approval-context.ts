@@ -3,6 +3,7 @@ import type { EffectOf } from '../../domain/effect/effect.ts';
 import type { Explanation } from '../../domain/explanation/explanation.ts';
 import type { Reason } from '../../domain/explanation/reason.ts';
 import type { Acceptance } from '../../domain/outcome/accept.ts';
+import type { RuleHistory } from '../../domain/outcome/learned.ts';
 import type { AnsweringPerson, Approval } from '../../domain/policy/approval.ts';
 import type { MergeProof } from '../../domain/policy/merge-gate.ts';
 import type { Rollout } from '../../domain/policy/rollout.ts';
@@ -56,6 +57,8 @@ export interface ApprovalContext extends GateContext {
   pausedBy(): Promise<string | null>;
   /** The findings that people accepted for the head of the run. */
   readonly acceptances: () => Promise<readonly Acceptance[]>;
+  /** What people accepted of these rules in the repository, on any pull request. */
+  readonly histories: (rules: readonly string[]) => Promise<readonly RuleHistory[]>;
   /** The operator has switched merging off on this server. */
   readonly mergingOff: boolean;
   /** The rollout that counts for the run: that of its beginning, or that of now if it is lower. */

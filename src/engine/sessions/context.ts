@@ -179,6 +179,7 @@ export function createContextOf(deps: ContextDeps): ContextOf {
         if (pullRequest === null) return [];
         return storage.read.acceptedFindings.ofHead({ repositoryId, pullRequest, headSha });
       },
+      histories: (rules) => storage.read.acceptedFindings.history({ repositoryId: run.repositoryId, rules }),
       earlierRejections: () => earlierRejections(storage.read, run, approval?.id),
       merge: mergeOnce({ storage, github, writers, clock, ids }, run, session.id, recordingOf),
       gate: gateHandle(deps, run, session, withResult),

@@ -17,6 +17,7 @@ import type {
   ApprovalContext,
   ApprovalResult,
 } from '../approvals/approval-context.ts';
+import { withLearned } from '../approvals/learned-rules.ts';
 import { withheldQuestion } from '../approvals/withheld-question.ts';
 import { judgeGates, type SkillOf } from '../gates/judge-gates.ts';
 import { notPermitted } from '../gates/permission.ts';
@@ -136,15 +137,16 @@ async function poll(
   return { kind: 'not_yet', result: { kind: 'failed', reason: refusal, retryable: false, approval } };
 }
 
-/** A review counts without the findings that people accepted for its head, also if the step runs again. */
-async function judgedFindings(
-  { acceptances, state }: ApprovalContext,
-  result: ApprovalResult,
-): Promise<ApprovalResult> {
+/**
+ * A review counts without the findings that people accepted for its head, also if the step runs again. What they accepted
+ * elsewhere changes only what is shown.
+ */
+async function judgedFindings(context: ApprovalContext, result: ApprovalResult): Promise<ApprovalResult> {
   if (result.kind !== 'done' || result.outcome.outcome_kind !== 'review_verdict') return result;
   if (result.outcome.findings.length === 0) return result;
-  const ignored = state.run.settings.review?.ignore ?? [];
-  return { ...result, outcome: reviewWithAccepted(result.outcome, await acceptances(), ignored) };
+  const ignored = context.state.run.settings.review?.ignore ?? [];
+  const judged = reviewWithAccepted(result.outcome, await context.acceptances(), ignored);
+  return { ...result, outcome: await withLearned(context, judged) };
 }
 
 /** @param answer `undefined` if nobody has to be asked */

@@ -403,11 +403,13 @@ function addPolicy(policy: Command, perform: Perform): void {
 function addLearn(learn: Command, perform: Perform): void {
   learn
     .addOption(repoOption())
+    .addOption(new Option('--forget <rule>', 'show findings of this rule again in the repository'))
     .addOption(databaseOption())
     .action((options: LearnOptions) =>
       perform(async (context) => (await import('./learn.ts')).learn(context, options)),
     );
   example(learn, 'countersign learn --repo acme/shop');
+  example(learn, 'countersign learn --repo acme/shop --forget sql/index-locks-writes');
 }
 
 function addReport(report: Command, perform: Perform): void {

@@ -6,8 +6,8 @@ import { type Finding, placeInWords, SEVERITIES } from '../../domain/outcome/fin
 import { findingId, fingerprintHash } from '../../domain/outcome/fingerprint.ts';
 import type { Outcome } from '../../domain/outcome/outcome.ts';
 import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
-import { actionOf } from '../../domain/policy/capability.ts';
-import { type CountersignRules, teamsNamed, tightened } from '../../domain/policy/countersign-rules.ts';
+import { rulesOfMerges } from '../../domain/policy/accepted-findings.ts';
+import { type CountersignRules, teamsNamed } from '../../domain/policy/countersign-rules.ts';
 import { degraded } from '../../domain/policy/gate/verdict.ts';
 import { ineligibleBecause } from '../../domain/policy/merge-gate.ts';
 import { stillExpected } from '../../domain/rule/step-rules.ts';
@@ -56,7 +56,7 @@ export async function reviewsOfHead(
   return [...newest.values()].flatMap((state) => {
     const { parent } = state.run.facts;
     const root = (parent && newest.get(parent.above.at(-1) ?? parent.run)) ?? state;
-    const rules = rulesOf(root);
+    const rules = rulesOfMerges(root.run);
     return state.invocations.flatMap((invocation) =>
       invocation.outcome?.outcome_kind === 'review_verdict'
         ? [{ state, invocation, review: invocation.outcome, rules }]
@@ -67,18 +67,6 @@ export async function reviewsOfHead(
 
 function depthOf({ facts }: RunState['run']): number {
   return facts.parent ? 1 + facts.parent.above.length : 0;
-}
-
-/**
- * The rules of every step that merges, which may ask for particular people; those of the settings without one. The verdict
- * decides for all of those steps, so an acceptance must satisfy them all.
- */
-function rulesOf({ run }: RunState): CountersignRules[] {
-  const merging = run.definition.steps.filter(({ uses }) => actionOf(uses)?.merges);
-  const { countersign } = run.settings;
-  return merging.length === 0
-    ? [countersign]
-    : merging.map(({ approval }) => tightened(countersign, approval));
 }
 
 /** The teams that decide who may accept. */

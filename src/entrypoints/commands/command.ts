@@ -13,6 +13,7 @@ export const VERBS = [
   'reject',
   'accept',
   'withdraw',
+  'forget',
   'cancel',
   'pause',
   'resume',
@@ -26,7 +27,7 @@ export type Verb = (typeof VERBS)[number];
  * by quoting a sentence. `approve` and `reject` are for steps that merge nothing.
  */
 export type Command =
-  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | 'accept' | 'withdraw' | Saying> }
+  | { verb: Exclude<Verb, 'rerun' | 'fire' | 'ask' | 'accept' | 'withdraw' | 'forget' | Saying> }
   /** Without a step: the step that waits for an answer. */
   | { verb: Saying; step?: string }
   /** Without a step: all that failed. */
@@ -34,6 +35,8 @@ export type Command =
   /** The name of a finding, or the beginning of its hash. */
   | { verb: 'accept'; finding: string; because: string }
   | { verb: 'withdraw'; finding: string }
+  /** The name of a rule, such as `sql/drop-column`. */
+  | { verb: 'forget'; rule: string }
   | { verb: 'fire'; chain: string; inputs: Record<string, string> }
   | { verb: 'ask'; question: string };
 
@@ -55,6 +58,8 @@ const ANYBODY: Permission = { role: 'read', author: true };
 const WRITERS_AND_AUTHOR: Permission = { role: 'write', author: true };
 /** Without the author: each question costs a model call, and there is no limit on questions. */
 const WRITERS: Permission = { role: 'write', author: false };
+/** Also for authors with write access: what it changes is that more is shown. */
+const SHOWS_MORE: Permission = { role: 'write', author: false };
 const MAINTAINERS: Permission = { role: 'maintain', author: false };
 
 /**
@@ -72,6 +77,7 @@ export const PERMISSIONS: Readonly<Record<Verb, Permission | typeof COUNTERSIGNE
   reject: COUNTERSIGNERS,
   accept: COUNTERSIGNERS,
   withdraw: COUNTERSIGNERS,
+  forget: SHOWS_MORE,
   cancel: WRITERS_AND_AUTHOR,
   pause: MAINTAINERS,
   resume: MAINTAINERS,

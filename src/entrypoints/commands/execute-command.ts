@@ -16,6 +16,7 @@ import type { Command } from './command.ts';
 import { overtaken, remember } from './command-order.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './context.ts';
+import { forgetRule } from './forget.ts';
 import { helpText } from './help.ts';
 import type { CommandResult } from './replies.ts';
 import { type Reply, replyFor, replyForAll, textReply } from './reply.ts';
@@ -53,6 +54,8 @@ export async function executeCommand(command: Command, context: CommandContext):
       return acceptFinding(command, context);
     case 'withdraw':
       return withdrawFinding(command, context);
+    case 'forget':
+      return forgetRule(command, context);
     case 'cancel':
       return cancel(context);
     case 'pause':

@@ -16,6 +16,10 @@ const HELP: Readonly<Record<Verb, { usage: string; does: string }>> = {
     does: 'lets a finding of the review pass, for this commit',
   },
   withdraw: { usage: 'withdraw <finding>', does: 'takes back that a finding was accepted' },
+  forget: {
+    usage: 'forget <rule>',
+    does: 'shows findings of a rule again that are not shown, because people accepted it before',
+  },
   cancel: { usage: 'cancel', does: 'cancels what is running for the pull request' },
   pause: { usage: 'pause', does: 'holds every merge of the pull request until `resume`' },
   resume: { usage: 'resume', does: 'lets it go on after `pause`' },

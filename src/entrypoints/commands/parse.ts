@@ -76,6 +76,8 @@ function withArguments(verb: Verb, rest: string): Parsed {
       return accept(rest);
     case 'withdraw':
       return withdraw(rest);
+    case 'forget':
+      return forget(rest);
     case 'ask':
       return ask(rest);
     case 'help':
@@ -124,6 +126,17 @@ function withdraw(rest: string): Parsed {
   if (then.trim() !== '')
     return { error: `${example} takes nothing after the finding, but got ${quoted(then.trim())}.` };
   return { ok: { verb: 'withdraw', finding: id } };
+}
+
+const MAX_RULE_LENGTH = 200;
+
+function forget(rest: string): Parsed {
+  const rule = rest.replace(/^`(.*)`$/, '$1');
+  if (rule === '')
+    return { error: `Say which rule, as in ${code('/countersign forget sql-migrations/drop-column')}.` };
+  if (rule.length > MAX_RULE_LENGTH)
+    return { error: `The name of a rule has ${MAX_RULE_LENGTH} characters at most.` };
+  return { ok: { verb: 'forget', rule } };
 }
 
 function noFinding(given: string, example: string): Parsed {

@@ -5,7 +5,7 @@ import type { Saying } from '../../domain/policy/approval.ts';
 import type { RepositoryRole } from '../../domain/policy/role.ts';
 import { newerCommandGiven } from '../../messages/comments/not-begun.ts';
 import { code, inline } from '../../messages/text/markdown.ts';
-import { capital, clip } from '../../messages/text/pretty.ts';
+import { capital, clip, plural } from '../../messages/text/pretty.ts';
 import { PERMISSIONS, type Verb } from './command.ts';
 import { whoMay } from './help.ts';
 
@@ -47,6 +47,10 @@ export type CommandResult =
   | { kind: 'finding_accepted'; id: string; head: string; left: readonly DescribedFinding[] }
   | { kind: 'not_accepted'; id: string }
   | { kind: 'finding_withdrawn'; id: string; head: string }
+  /** `rules`: those of which somebody has accepted something. */
+  | { kind: 'nothing_learned'; rule: string; rules: readonly string[] }
+  /** `on`: on how many pull requests it was accepted. */
+  | { kind: 'rule_forgotten'; rule: string; on: number }
   /** Somebody gave a newer command, which takes precedence. */
   | { kind: 'overtaken'; verb: OrderedVerb; actor: string }
   | { kind: 'already_paused'; by: string }
@@ -125,6 +129,10 @@ export function replyText(result: CommandResult): string {
       return `Nobody has accepted ${code(result.id)} for this commit, so there is nothing to withdraw.`;
     case 'finding_withdrawn':
       return `${code(result.id)} is not accepted for ${short(result.head)} any more, and the review is judged again.`;
+    case 'nothing_learned':
+      return `Nothing is learned about the rule ${code(result.rule)}; ${choice('rules', result.rule, result.rules)}`;
+    case 'rule_forgotten':
+      return `Forgot that ${code(result.rule)} was accepted on ${plural(result.on, 'pull request')}: its findings are shown again, in this repository, until people accept it as often once again.`;
     case 'overtaken':
       return `Nothing was done, because ${newerCommandGiven(result)}.`;
     case 'already_paused':
@@ -175,6 +183,7 @@ export function isDone(result: CommandResult): boolean {
     case 'answer_noted':
     case 'finding_accepted':
     case 'finding_withdrawn':
+    case 'rule_forgotten':
     case 'rerun_started':
     case 'review_started':
     case 'ci_read_again':
@@ -203,6 +212,7 @@ export function isDone(result: CommandResult): boolean {
     case 'may_not_accept':
     case 'accepted_already':
     case 'not_accepted':
+    case 'nothing_learned':
     case 'overtaken':
     case 'already_paused':
     case 'not_paused':
@@ -225,7 +235,7 @@ export function isDone(result: CommandResult): boolean {
 const MAX_CHOICES = 10;
 
 /** The end of a sentence about an unknown name. */
-function choice(what: 'steps' | 'chains', given: string, there: readonly string[]): string {
+function choice(what: 'steps' | 'chains' | 'rules', given: string, there: readonly string[]): string {
   if (there.length === 0) return `there are no ${what}.`;
   const meant = nearest(given, there);
   if (meant) return `did you mean ${code(meant)}?`;

@@ -6,6 +6,7 @@ import {
   SEVERITIES,
 } from '../../domain/outcome/finding.ts';
 import { findingId } from '../../domain/outcome/fingerprint.ts';
+import { isLearned, shownFindings } from '../../domain/outcome/learned.ts';
 import type {
   Accepted,
   AnalyzerReport,
@@ -19,6 +20,7 @@ import { code, inline, prose } from '../text/markdown.ts';
 import { capital, clip, plural, SEVERITY_MARK, short, VERDICT_WORDS } from '../text/pretty.ts';
 import { BELOW, type Section, withRest } from '../text/section.ts';
 import { nothingFound } from './accepted.ts';
+import { notShownPart } from './learned.ts';
 import { sinceWords } from './review.ts';
 
 /**
@@ -40,8 +42,9 @@ const WORKERS = { items: 20, bytes: 1_000 };
  * @param whereElse where all findings are shown
  */
 export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
-  const blocking = worstFirst(review.findings.filter(isBlocking));
-  const others = worstFirst(review.findings.filter((finding) => !isBlocking(finding)));
+  const shown = worstFirst(shownFindings(review), review.learned);
+  const blocking = shown.filter(isBlocking);
+  const others = shown.filter((finding) => !isBlocking(finding));
   const mustFix = fitting(blocking, fullFinding, { items: MAX_SHOWN, bytes: MUST_FIX_BYTES });
   const space = MAX_SHOWN - mustFix.lines.length;
   const suggested = fitting(others, fullFinding, { items: space, bytes: SUGGESTIONS_BYTES });
@@ -73,6 +76,7 @@ export function reviewCard(review: ReviewVerdict, whereElse: string): Section {
           withRest(suggested, whereElse),
           '</details>',
         ]),
+    ...notShownPart(review),
     ...(review.since ? fixedPart(review.since) : []),
     ...(faulty.lines.length === 0 ? [] : ['#### Did not work', withRest(faulty, BELOW)]),
     ...(review.left_out.length === 0 ? [] : ['#### Not reviewed', withRest(leftOut, BELOW)]),
@@ -134,11 +138,15 @@ function categoriesOf(findings: readonly Finding[]): string[] {
   return [...known, ...[...said].sort()].slice(0, MAX_CATEGORIES);
 }
 
-/** Most severe first; equal ones in the order of the files. */
-export function worstFirst(findings: readonly Finding[]): Finding[] {
+/**
+ * Most severe first. Of equal severity, those that people mostly accept come last, and the others are in the order of the files.
+ */
+export function worstFirst(findings: readonly Finding[], learned?: ReviewVerdict['learned']): Finding[] {
+  const late = new Set(findings.filter((finding) => isLearned(finding, learned)));
   return [...findings].sort(
     (a, b) =>
       SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
+      Number(late.has(a)) - Number(late.has(b)) ||
       compared(a.file ?? '', b.file ?? '') ||
       (a.line ?? 0) - (b.line ?? 0),
   );

@@ -1,6 +1,8 @@
 import type { Annotation } from '../../domain/effect/effect.ts';
 import { type Finding, isBlocking, type Severity } from '../../domain/outcome/finding.ts';
 import { findingId } from '../../domain/outcome/fingerprint.ts';
+import { shownFindings } from '../../domain/outcome/learned.ts';
+import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { MAX_SHOWN, worstFirst } from '../cards/review-card.ts';
 import { clip } from '../text/pretty.ts';
@@ -24,21 +26,24 @@ const LEVEL: Readonly<Record<Severity, Annotation['level']>> = {
  * as Markdown, but control and direction characters are removed. GitHub's limits: 255 characters for a title,
  * 64 KB for a message.
  */
-export function annotations(findings: readonly Finding[]): Annotation[] {
-  return annotated(findings).map(annotation);
+export function annotations(reviews: readonly Reviewed[]): Annotation[] {
+  return annotated(reviews).map(annotation);
 }
 
 /**
- * The findings shown in the diff, most severe first. Of a model's findings, only as many as the review card
+ * The findings of a run's reviews that are shown in the diff, most severe first. Of a model's findings, only as many as the review card
  * lists (docs/adr/0015).
  */
-export function annotated(findings: readonly Finding[]): InFile[] {
+export function annotated(reviews: readonly Reviewed[]): InFile[] {
   let left = MAX_SHOWN;
-  return worstFirst(findings)
+  const learned = reviews.flatMap((review) => review.learned ?? []);
+  return worstFirst(reviews.flatMap(shownFindings), learned)
     .filter((finding): finding is InFile => finding.file !== null)
     .filter(({ rule }) => !rule.startsWith('model/') || left-- > 0)
     .slice(0, MAX_ANNOTATIONS);
 }
+
+type Reviewed = Pick<ReviewVerdict, 'findings' | 'learned'>;
 
 /** GitHub has no annotation without a file. */
 type InFile = Finding & { file: string };

@@ -1,5 +1,6 @@
 import type { CheckRunContent } from '../../domain/effect/effect.ts';
-import type { Finding } from '../../domain/outcome/finding.ts';
+import { shownFindings } from '../../domain/outcome/learned.ts';
+import type { ReviewVerdict } from '../../domain/outcome/review-verdict.ts';
 import type { Approval } from '../../domain/policy/approval.ts';
 import { checkNameOf } from '../../domain/run/child.ts';
 import { explain, plainLine } from '../../domain/run/explain.ts';
@@ -39,7 +40,6 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
   const { run } = state;
   const where = runSummary(state, approval);
   const conclusion = conclusionOf(where);
-  const findings = outcomesOf(state, 'review_verdict').flatMap((review) => review.findings);
   return {
     name: checkNameOf(run),
     head_sha: run.headSha,
@@ -50,7 +50,7 @@ export function checkRunContent({ state, approval, pages, now }: CheckRunView): 
         : { status: 'completed', conclusion, completed_at: (run.finishedAt ?? now).toISOString() },
     title: plainLine(sentence(where, state, approval)),
     ...output(state, approval, nextStep(where, state, approval), pages),
-    annotations: annotations(findings),
+    annotations: annotations(outcomesOf(state, 'review_verdict')),
     actions: buttonsOf(where, state, approval),
   };
 }
@@ -81,10 +81,7 @@ function output(
     ...[gatesSection(state)].filter((section) => section !== undefined),
     `### Steps\n\n${stepsTable(state)}`,
     ...[artifactsSection(state)].filter((section) => section !== undefined),
-    ...annotationNote(
-      reviews.flatMap(({ findings }) => findings),
-      whereElse,
-    ),
+    ...annotationNote(reviews, whereElse),
   ];
   const below = [
     ...cards.filter(({ card }) => card.cut).map(({ review }) => everyFileLeftOut(review, whereElse)),
@@ -112,11 +109,10 @@ function joinSections(sections: readonly string[], whereElse: string): string {
   return clipBytes([...lines, ...rest].join('\n').trimEnd(), MAX_OUTPUT_BYTES);
 }
 
-function annotationNote(findings: readonly Finding[], whereElse: string): string[] {
-  const shown = annotated(findings).length;
-  return shown === findings.length
+function annotationNote(reviews: readonly ReviewVerdict[], whereElse: string): string[] {
+  const shown = annotated(reviews).length;
+  const all = reviews.flatMap(shownFindings).length;
+  return shown === all
     ? []
-    : [
-        `${shown} of ${plural(findings.length, 'finding')} are shown in the diff, the worst first: ${whereElse}.`,
-      ];
+    : [`${shown} of ${plural(all, 'finding')} are shown in the diff, the worst first: ${whereElse}.`];
 }

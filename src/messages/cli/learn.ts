@@ -1,4 +1,5 @@
 import type { Learned } from '../../domain/outcome/learn.ts';
+import type { HiddenRule } from '../../domain/outcome/learned.ts';
 import { plainLine } from '../../domain/run/explain.ts';
 import { plural } from '../text/pretty.ts';
 import { PLAIN, type Screen } from '../text/screen.ts';
@@ -6,9 +7,15 @@ import { table } from './table.ts';
 
 const MAX_PEOPLE = 3;
 
-/** `learn`: the rules whose findings people mostly accept, and the settings that would leave them out. */
+type Hidden = HiddenRule & { repository: string };
+
+/**
+ * `learn`: the rules whose findings people mostly accept, those of which some are not shown, and the settings that would leave
+ * them out.
+ */
 export function learnedText(
   learned: readonly Learned[],
+  hidden: readonly Hidden[],
   repository: string | undefined,
   screen: Screen = PLAIN,
 ): string {
@@ -26,7 +33,36 @@ export function learnedText(
     table([{ heading: 'RULE', whole: true }, 'FOUND', 'ACCEPTED', 'SINCE', 'BY'], rows, { screen }),
     `If ${plural(learned.length, 'rule')} should not count${where}, merge this into .github/countersign.yml:`,
     snippet(learned),
+    ...(hidden.length === 0 ? [] : [NOT_SHOWN, hiddenTable(hidden, screen), SHOW_AGAIN]),
   ].join('\n\n');
+}
+
+const NOT_SHOWN =
+  'Reviews do not show these findings, and count them, as long as people who accepted them may countersign:';
+const SHOW_AGAIN = 'To show them again: countersign learn --forget <rule> --repo <owner/name>';
+
+function hiddenTable(hidden: readonly Hidden[], screen: Screen): string {
+  const rows = hidden.map(({ repository, rule, upTo, acceptedOn, foundOn, by }) => [
+    plainLine(repository),
+    rule,
+    upTo,
+    `${acceptedOn} of ${foundOn}`,
+    `${by.slice(0, MAX_PEOPLE).join(', ')}${by.length > MAX_PEOPLE ? ` and ${by.length - MAX_PEOPLE} more` : ''}`,
+  ]);
+  return table(
+    ['REPOSITORY', { heading: 'RULE', whole: true }, 'UP TO', 'PULL REQUESTS', 'ACCEPTED BY'],
+    rows,
+    { screen },
+  );
+}
+
+/** `learn --forget`. */
+export function forgottenText(rule: string, repository: string, on: number): string {
+  return `Forgot that ${plainLine(rule)} was accepted on ${plural(on, 'pull request')} of ${plainLine(repository)}. The next reviews show its findings.`;
+}
+
+export function nothingToForget(rule: string, repository: string): string {
+  return `Nobody in ${plainLine(repository)} has accepted a finding of ${plainLine(rule)} since it was last forgotten.`;
 }
 
 function peopleInWords(by: Learned['by']): string {

@@ -57,7 +57,7 @@ export function aboutRun({ state: { run }, checkRunUrl }: StatusView, more = '')
 /** The worst findings of a review that requests changes. */
 function mustFix(where: RunSummary): string[] {
   if (where.kind !== 'changes_requested') return [];
-  const blocking = worstFirst(where.review.findings.filter(isBlocking));
+  const blocking = worstFirst(where.review.findings.filter(isBlocking), where.review.learned);
   if (blocking.length === 0) return [];
   return [`#### Must be fixed\n\n${withRest(fitting(blocking, findingLine, FINDINGS), 'in the check run')}`];
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import { plural } from '../text/pretty.ts';
+import type { HiddenRule } from '../../domain/outcome/learned.ts';
+import { listed, plural } from '../text/pretty.ts';
 import type { Html } from './layout.ts';
 import { filterForm, roughly, wide } from './parts.ts';
 import { barPlot, type Datum, dayPlot } from './plots.ts';
@@ -29,11 +30,13 @@ export interface InsightPage {
   rejected: readonly Datum[];
   fixed: number;
   dismissed: number;
+  /** What reviews do not show, because people accepted it; by repository. */
+  notShown: readonly (HiddenRule & { repository: string })[];
 }
 
 /** Figures over a period. */
 export function insightPage(page: InsightPage): Html {
-  const { period, now, repository, repositories, lead, leadByDay, waited, fixed, dismissed } = page;
+  const { period, now, repository, repositories, lead, leadByDay, waited, fixed, dismissed, notShown } = page;
   const count = (value: number) => String(value);
   return html`<h1>Insight</h1>
 ${filterForm('/insight', [
@@ -104,6 +107,19 @@ ${barPlot({
   ],
   words: count,
 })}`
+}
+<h3>Not shown, because people mostly accept it</h3>
+${
+  notShown.length === 0
+    ? html`<p>Reviews show all of their findings.</p>`
+    : html`<p class="quiet">As of now, as long as those people may countersign. The findings count for the verdict all the same. <code>/countersign forget</code> and the rule, in a comment on a pull request, shows them again.</p>
+${wide(
+  'Findings that are not shown',
+  html`<table><caption>Findings that are not shown</caption>
+<thead><tr><th scope="col">Rule</th><th scope="col">Repository</th><th scope="col">Up to</th><th scope="col">Accepted on</th><th scope="col">By</th></tr></thead>
+<tbody>
+${notShown.map(({ rule, repository, upTo, acceptedOn, foundOn, by }) => html`<tr><th scope="row"><code>${said(rule, 200)}</code></th><td>${said(repository, 140)}</td><td>${upTo}</td><td>${acceptedOn} of ${plural(foundOn, 'pull request')}</td><td>${said(listed(by.slice(0, 5), 'and'), 250)}</td></tr>\n`)}</tbody></table>`,
+)}`
 }
 </section>`;
 }

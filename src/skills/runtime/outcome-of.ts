@@ -55,8 +55,8 @@ export function outcomeOf(
 function completed(given: { [key: string]: Json }, kind: SkillOutcome, known: KnownFacts) {
   switch (kind) {
     case 'review_verdict': {
-      // Only people accept findings, by a command.
-      const { accepted: _, ...stated } = given;
+      // Only people accept findings, by a command, and only from that something is learned.
+      const { accepted: _, learned: __, ...stated } = given;
       return { left_out: [], analyzers: [], ...stated, head_sha: known.headSha, round: known.round };
     }
     case 'gate_verdict':

@@ -185,6 +185,7 @@ const figures = {
   rejected: [],
   fixed: 0,
   dismissed: 0,
+  notShown: [],
 } as const;
 
 const frame = { title: 'Inbox', path: '/', assets: { style: '/s.css', scripts: ['/s.js'] }, nonce: 'nonce' };
@@ -302,6 +303,17 @@ const PAGES: Record<string, Html> = {
     countersigned: [{ name: 'mia', value: 3 }],
     fixed: 4,
     dismissed: 1,
+    notShown: [
+      {
+        repositoryId: 2,
+        repository: 'acme/shop',
+        rule: 'sql/index-locks-writes',
+        upTo: 'medium',
+        acceptedOn: 3,
+        foundOn: 4,
+        by: ['mia', 'max'],
+      },
+    ],
   }),
   'insight without figures': insightPage(figures),
   report: reportPage({ ...shownReport, reports: REPORTS, totals: totalsOf(REPORTS, []) }),

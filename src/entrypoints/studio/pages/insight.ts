@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { hiddenRules } from '../../../domain/outcome/learned.ts';
 import { atShare, type Bucket, type Figure } from '../../../domain/run/figures.ts';
 import { type InsightPage, insightPage, PERIODS, type Spread } from '../../../messages/studio/insight.ts';
 import { answerPage, type Env, type StudioParts } from '../frame.ts';
@@ -7,6 +8,8 @@ const DAY_MS = 86_400_000;
 /** The most rows of a plot. */
 const SHOWN = 20;
 const REPOSITORIES = 500;
+/** The most rules of the last table. */
+const HIDDEN_SHOWN = 100;
 
 /** Figures over a period. */
 export function insightPages(parts: StudioParts): Hono<Env> {
@@ -32,6 +35,8 @@ export function insightPages(parts: StudioParts): Hono<Env> {
         .map(({ name, count }) => ({ name, value: count }))
         .toSorted((a, b) => b.value - a.value)
         .slice(0, SHOWN);
+    const names = new Map(repositories.map(({ id, name }) => [id, name]));
+    const histories = await storage.read.acceptedFindings.history(chosen ? { repositoryId: chosen.id } : {});
     const days = Map.groupBy(leads, ({ day }) => day);
     const page: InsightPage = {
       period,
@@ -53,6 +58,12 @@ export function insightPages(parts: StudioParts): Hono<Env> {
       rejected: byName('rejected'),
       fixed: sum(of('fixed').map(({ count }) => count)),
       dismissed: sum(of('dismissed').map(({ count }) => count)),
+      notShown: hiddenRules(histories.filter(({ repositoryId }) => visible.has(repositoryId)))
+        .flatMap((rule) => {
+          const repository = names.get(rule.repositoryId);
+          return repository === undefined ? [] : [{ ...rule, repository }];
+        })
+        .slice(0, HIDDEN_SHOWN),
     };
     return answerPage(parts, context, { title: 'Insight', main: insightPage(page) });
   });

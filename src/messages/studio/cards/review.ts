@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../core/duration.ts';
 import { type Finding, isBlocking, placeInWords, SEVERITIES } from '../../../domain/outcome/finding.ts';
 import { findingId } from '../../../domain/outcome/fingerprint.ts';
+import { isHidden } from '../../../domain/outcome/learned.ts';
 import type { Accepted, ReviewVerdict } from '../../../domain/outcome/review-verdict.ts';
 import { nothingFound } from '../../cards/accepted.ts';
 import { sinceWords } from '../../cards/review.ts';
@@ -20,10 +21,11 @@ const TONES: Readonly<Record<NonNullable<ReviewVerdict['verdict']>, Tone>> = {
 
 /** The verdict, who reached it and in how long, what blocks the merge, and what is only suggested. */
 export function reviewVerdictCard(review: ReviewVerdict, frame: CardFrame): Html {
-  const { verdict, findings, accepted = [] } = review;
-  const sorted = worstFirst(findings);
+  const { verdict, findings, accepted = [], learned } = review;
+  const sorted = worstFirst(findings, learned);
   const blocking = sorted.filter(isBlocking);
-  const others = sorted.filter((finding) => !isBlocking(finding));
+  const hidden = sorted.filter((finding) => isHidden(finding, learned));
+  const others = sorted.filter((finding) => !isBlocking(finding) && !hidden.includes(finding));
   const { level, limit, links } = frame;
   return framed(frame, {
     name: `Review, round ${review.round}`,
@@ -42,6 +44,14 @@ ${
     : folded(
         plural(others.length, 'suggestion'),
         html`${others.slice(0, limit).map((finding) => findingItem(finding, frame))}${more(others.length - limit, links)}`,
+      )
+}
+${
+  hidden.length === 0
+    ? ''
+    : folded(
+        `${plural(hidden.length, 'finding')} not shown on GitHub, because people mostly accept ${hidden.length === 1 ? 'its rule' : 'their rules'}`,
+        html`${hidden.slice(0, limit).map((finding) => findingItem(finding, frame))}${more(hidden.length - limit, links)}`,
       )
 }
 ${

@@ -17,8 +17,8 @@ const MOST_PEOPLE = 10;
 
 /**
  * Notes in a review which of its findings belong to rules that people of the repository mostly accept. Whose acceptance counts is
- * read from GitHub now, by the rule of the merge gate: whoever may not countersign this pull request, such as its author,
- * hides nothing of it. If GitHub does not say, nothing is hidden. The verdict stays as it is.
+ * read from GitHub now, by the rule of the merge gate: people who may not countersign this pull request, such as its author,
+ * hide nothing of it. If GitHub does not say, nothing is hidden. The verdict stays as it is.
  */
 export async function withLearned(context: Context, review: ReviewVerdict): Promise<ReviewVerdict> {
   const { run } = context.state;
